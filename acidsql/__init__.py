@@ -1,0 +1,1 @@
+"""SQL for Hive ACID tables on Spark."""

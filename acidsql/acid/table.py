@@ -1,0 +1,84 @@
+"""What is known of a table, whoever keeps the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+TRANSACTIONAL = "transactional"
+TRANSACTIONAL_PROPERTIES = "transactional_properties"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: lower-case name, Hive type (lower case, no spaces, e.g. `decimal(10,2)`), comment."""
+
+    name: str
+    type: str
+    comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """CHECK (condition): SQL text that must not be false for a row (NULL passes)."""
+
+    name: str | None
+    condition: str
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """The enforced constraints: NOT NULL columns, DEFAULT texts by column, CHECKs."""
+
+    not_null: frozenset[str] = frozenset()
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    checks: tuple[Check, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of the catalog. `location` is a URI or an absolute path without a slash at its end."""
+
+    database: str
+    name: str
+    columns: tuple[Column, ...]
+    location: str
+    partition_columns: tuple[Column, ...] = ()
+    bucket_columns: tuple[str, ...] = ()
+    bucket_count: int | None = None
+    sort_columns: tuple[str, ...] = ()
+    file_format: str = "orc"
+    properties: Mapping[str, str] = field(default_factory=dict)
+    constraints: Constraints = Constraints()
+    external: bool = False
+    comment: str | None = None
+    owner: str | None = None
+    created: int = 0
+    """Seconds since 1970."""
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.database}.{self.name}"
+
+    @property
+    def is_transactional(self) -> bool:
+        """Hive compares the property's value ignoring case (AcidUtils.isTransactionalTable)."""
+        return _property(self.properties, TRANSACTIONAL).lower() == "true"
+
+    @property
+    def is_insert_only(self) -> bool:
+        return self.is_transactional and _property(self.properties, TRANSACTIONAL_PROPERTIES).lower() == "insert_only"
+
+    @property
+    def is_full_acid(self) -> bool:
+        return self.is_transactional and not self.is_insert_only
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Regular columns, then partition columns: what `*` gives."""
+        return tuple(c.name for c in (*self.columns, *self.partition_columns))
+
+
+def _property(properties: Mapping[str, str], name: str) -> str:
+    """Table property by name; Hive takes `transactional` in any case (wiki, Table Properties)."""
+    return next((v for k, v in properties.items() if k.lower() == name), "")

@@ -1,0 +1,254 @@
+"""Every error that acidsql raises: one exception, one table of conditions, one caret block under the place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in the text a user typed: characters `start` (inclusive) to `end` (exclusive) of `source`."""
+
+    source: str
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """The characters that the span covers."""
+        return self.source[self.start : self.end]
+
+    @property
+    def line(self) -> int:
+        """The line the span starts in, from 1."""
+        return self.source.count("\n", 0, self.start) + 1
+
+    @property
+    def column(self) -> int:
+        """The column the span starts at in its line, from 1."""
+        return self.start - (self.source.rfind("\n", 0, self.start) + 1) + 1
+
+    def caret_block(self) -> str:
+        """The line of the place with carets under it.
+
+        >>> print(Span("SELECT idd FROM t", 7, 10).caret_block())
+        1 | SELECT idd FROM t
+          |        ^^^
+        """
+        begin = self.source.rfind("\n", 0, self.start) + 1
+        stop = self.source.find("\n", self.start)
+        shown = self.source[begin : len(self.source) if stop < 0 else stop]
+        width = max(1, min(self.end, begin + len(shown)) - self.start)
+        number = str(self.line)
+        # A tab is one character in the caret line too, so that both lines are laid out alike.
+        indent = "".join("\t" if c == "\t" else " " for c in shown[: self.start - begin])
+        return f"{number} | {shown}\n{' ' * len(number)} | {indent}{'^' * width}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)  # by identity: equal texts must not make two Conditions one
+class ConditionInfo:
+    """What is fixed about a condition: its SQLSTATE, Hive's error code (where Hive has one) and its message text."""
+
+    sqlstate: str
+    hive_code: int | None
+    template: str
+
+
+def _info(sqlstate: str, template: str, hive_code: int | None = None) -> ConditionInfo:
+    return ConditionInfo(sqlstate, hive_code, template)
+
+
+class Condition(Enum):
+    """The conditions, by name. Texts and codes of `org.apache.hadoop.hive.ql.ErrorMsg` where Hive has one."""
+
+    # -- the text itself
+    PARSE_SYNTAX_ERROR = _info("42601", "{message}")
+    NOT_YET_SUPPORTED = _info("0A000", "{feature} is not yet supported by acidsql.")
+    UNBOUND_PARAMETER = _info("42P02", "No value was given for the parameter {name}.")
+    UNKNOWN_SETTING = _info("42000", "{name} is not a setting of acidsql{suggestion}")
+    INVALID_SETTING = _info("22023", "{value} is not a value of {name}: {rule}")
+    # -- names
+    TABLE_NOT_FOUND = _info("42P01", "Table not found '{table}'{suggestion}", 10001)
+    COLUMN_NOT_FOUND = _info("42703", "Invalid column reference '{column}'{suggestion}", 10002)
+    DATABASE_NOT_FOUND = _info("42000", "Database does not exist: {database}{suggestion}", 10072)
+    TABLE_ALREADY_EXISTS = _info("42P07", "Table already exists: {table}", 10000)
+    DATABASE_ALREADY_EXISTS = _info("42P06", "Database {database} already exists")
+    DATABASE_NOT_EMPTY = _info("2BP01", "Database {database} is not empty. One or more tables exist.")
+    DUPLICATE_COLUMN = _info("42701", "Duplicate column name: {column}", 10036)
+    SET_COLUMN_NOT_FOUND = _info(
+        "42703", 'Target column "{column}" of set clause is not found in table "{table}".{suggestion}', 10408
+    )
+    INSERT_COLUMN_NOT_FOUND = _info(
+        "42703",
+        "'{column}' in insert schema specification is/are not found among regular columns of {table} nor dynamic"
+        " partition columns.{suggestion}",
+    )
+    SET_COLUMN_TWICE = _info("42701", "Column {column} is set twice in one SET clause.")
+    # -- what may be written
+    NOT_TRANSACTIONAL = _info(
+        "42000", "Attempt to do update or delete on table {table} that is not transactional", 10297
+    )
+    INSERT_ONLY = _info(
+        "42000", "Attempt to do update or delete on table {table} that is insert-only transactional", 10414
+    )
+    SORTED_TABLE = _info(
+        "42000", "ACID insert, update, delete not supported on tables that are sorted, table {table}", 10298
+    )
+    WRITE_TO_VIEW = _info("42000", "You cannot update or delete records in a view", 10402)
+    INVALID_TABLE_PROPERTIES = _info("42000", "{message}")
+    INVALID_TYPE = _info("42704", "{type} is not a Hive type: {reason}")
+    INSERT_COLUMN_COUNT = _info(
+        "21S01",
+        "Cannot insert into target table because column number/types are different '{table}': {detail}",
+        10044,
+    )
+    INCOMPATIBLE_TYPE = _info(
+        "42821",
+        "Cannot insert into target table because column number/types are different '{table}':"
+        " Cannot convert column {column} from {source} to {target}.",
+        10044,
+    )
+    INVALID_STORE_VALUE = _info("22018", "The value {value} cannot be stored in column {column} of type {type}.")
+    CONSTRAINT_VIOLATED = _info(
+        "23000", "DataConstraintViolationError: Either CHECK or NOT NULL constraint violated! ({detail})"
+    )
+    INVALID_DEFAULT = _info("42P17", "Invalid DEFAULT value for column {column}: {reason}")
+    # -- MERGE
+    MERGE_CLAUSE_ORDER = _info("42601", "{message}")
+    MERGE_UNCONDITIONAL_NOT_LAST = _info(
+        "42601",
+        "When there are more than one {kind} clauses, all but the last must have an AND predicate:"
+        " the clauses after this one can never act.",
+        10404,
+    )
+    MERGE_ON_WITHOUT_TARGET = _info(
+        "42601",
+        "No columns from target table '{target}' found in ON clause '{on}' of MERGE statement.",
+    )
+    MERGE_INSERT_LENGTH = _info("42601", "Column schema must have the same length as values ({columns} vs {values})")
+    CARDINALITY_VIOLATION = _info("21000", "Cardinality Violation in Merge statement: {row_id}")
+    # -- partitions
+    DYNAMIC_PARTITION_ORDER = _info(
+        "42000", "Dynamic partition cannot be the parent of a static partition {partition}", 10094
+    )
+    PARTITION_NOT_FOUND = _info("42000", "Partition not found {partition}", 10006)
+    PARTITION_COLUMN_UNKNOWN = _info("42703", "Non-Partition column appears in the partition specification: {column}", 10098)
+    # -- queries
+    UNRESOLVED_QUERY = _info("42000", "{message}")
+    AMBIGUOUS_ROW_ID = _info("42702", "row__id is ambiguous: more than one transactional table is in scope ({tables})")
+    ROW_ID_OF_PLAIN_TABLE = _info("42703", "{table} has no row__id: it is not a full ACID table")
+    QUERY_FAILED = _info("58000", "{message}")
+    UNSAFE_TIME_ZONE = _info(
+        "55000",
+        "{table} has TIMESTAMP columns, and this Spark session's JVM runs in time zone {zone}: values would be"
+        " shifted. Start it with -Duser.timezone=UTC (spark.driver.extraJavaOptions, spark.executor.extraJavaOptions)",
+    )
+    # -- files
+    ACID_V1_FILE = _info(
+        "58030",
+        "{path} holds events of Hive ACID version 1. Run a major compaction in Hive first:"
+        " ALTER TABLE {table} COMPACT 'major'",
+    )
+    MALFORMED_LAYOUT = _info("58030", "{path} breaks the rules of the Hive ACID layout: {reason}")
+    LOCATION_NOT_EMPTY = _info("58030", "{path} is not empty: {reason}")
+    LIMIT_EXCEEDED = _info("54000", "{what}: {value} is more than {limit}")
+    # -- transactions
+    NO_SUCH_TRANSACTION = _info(
+        "25P01", "No record of transaction {txn_id} could be found, may have timed out", 10262
+    )
+    TRANSACTION_ABORTED = _info(
+        "25P02", "Transaction manager has aborted the transaction {txn_id}.  Reason: {reason}", 10263
+    )
+    WRITE_CONFLICT = _info(
+        "40001",
+        "Aborting [txnid:{txn_id},{commit_id}] due to a write conflict on {resource} committed by"
+        " [txnid:{other_txn_id},{other_commit_id}] {operations}",
+    )
+    LOCK_TIMEOUT = _info("57014", "Lock acquisition for {resource} timed out after {millis}ms.  {detail}", 10307)
+    METASTORE_UNAVAILABLE = _info("08001", "Cannot open the metastore {uri}: {reason}")
+    # -- start-up and front ends
+    JAVA_NOT_FOUND = _info("58000", "Java 17 or 21 was not found: install one (for example openjdk-17-jre) or set JAVA_HOME")
+    CANNOT_START = _info("58000", "{message}")
+
+
+class AcidSqlError(Exception):
+    """What acidsql raises: a condition, its parameters, the place in the statement and the way out.
+
+    `condition` is the condition's name, `sqlstate` its SQLSTATE, `hive_code` Hive's error code or None,
+    `span` the place (None where there is no text) and `hint` one sentence on what to do ("" if there is none).
+    """
+
+    def __init__(
+        self, condition: Condition, /, *, span: Span | None = None, hint: str = "", **parameters: object
+    ) -> None:
+        self._condition = condition
+        self._parameters = {name: str(value) for name, value in parameters.items()}
+        self.span = span
+        self.hint = hint
+        self.message = condition.value.template.format(**self._parameters)
+        super().__init__(str(self))
+
+    @property
+    def condition(self) -> str:
+        """The condition's name, for example TABLE_NOT_FOUND."""
+        return self._condition.name
+
+    @property
+    def sqlstate(self) -> str:
+        """Five characters, as in the SQL standard."""
+        return self._condition.value.sqlstate
+
+    @property
+    def hive_code(self) -> int | None:
+        """The code that Hive gives to the same error, where it has one."""
+        return self._condition.value.hive_code
+
+    def with_span(self, span: Span) -> AcidSqlError:
+        """The same error at a place; an error that knows its place keeps it."""
+        if self.span is not None:
+            return self
+        return AcidSqlError(self._condition, span=span, hint=self.hint, **self._parameters)
+
+    # -- PySpark's getters
+    def getCondition(self) -> str:
+        return self.condition
+
+    getErrorClass = getCondition
+
+    def getSqlState(self) -> str:
+        return self.sqlstate
+
+    def getMessageParameters(self) -> dict[str, str]:
+        return dict(self._parameters)
+
+    def getMessage(self) -> str:
+        return self.message
+
+    def getQueryContext(self) -> list[Span]:
+        """The place, as a list of at most one Span (PySpark's QueryContext counterpart)."""
+        return [self.span] if self.span is not None else []
+
+    def __str__(self) -> str:
+        code = f" [Error {self.hive_code}]" if self.hive_code else ""
+        lines = [f"[{self.condition}]{code} {self.message}"]
+        if self.span is not None:
+            lines.append(self.span.caret_block())
+        if self.hint:
+            lines.append(f"Hint: {self.hint}")
+        return "\n".join(lines)
+
+
+def suggestion(wrong: str, known: list[str] | tuple[str, ...]) -> str:
+    """The tail of a "not found" message: the nearest known names.
+
+    >>> suggestion("salry", ["id", "name", "salary"])
+    ' Did you mean salary?'
+    """
+    import difflib
+
+    near = difflib.get_close_matches(wrong.lower(), known, n=3, cutoff=0.5)
+    if near:
+        return f" Did you mean {' or '.join(near)}?"
+    shown = ", ".join(known[:10])
+    return f" (there is {shown}{', ...' if len(known) > 10 else ''})" if known else ""

@@ -1,0 +1,1 @@
+"""Catalog and transactions: two protocols (`client`) and their implementations."""

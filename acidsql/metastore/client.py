@@ -1,0 +1,191 @@
+"""What acidsql asks of a metastore: a catalog of tables, and Hive's transactions. Protocols and their values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+from acidsql.acid.table import Table
+from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
+
+DEFAULT_DATABASE = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    name: str
+    location: str
+    comment: str | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """One partition: `values` in the order of the table's partition columns (None: the NULL partition)."""
+
+    values: tuple[str | None, ...]
+    location: str
+
+
+class LockType(Enum):
+    """Hive 4's lock types (org.apache.hadoop.hive.metastore.api.LockType), weakest first."""
+
+    SHARED_READ = "SHARED_READ"
+    SHARED_WRITE = "SHARED_WRITE"
+    EXCL_WRITE = "EXCL_WRITE"
+    EXCLUSIVE = "EXCLUSIVE"
+
+
+class Operation(Enum):
+    """What a transaction does to a table (org.apache.hadoop.hive.metastore.api.DataOperationType)."""
+
+    SELECT = "s"
+    INSERT = "i"
+    UPDATE = "u"
+    DELETE = "d"
+    NO_TXN = "n"
+
+
+@dataclass(frozen=True, slots=True)
+class LockComponent:
+    """One table or partition that a statement locks. `partition` is `p=a/q=b`, None for the whole table."""
+
+    database: str
+    table: str | None
+    lock_type: LockType
+    operation: Operation
+    partition: str | None = None
+    dynamic_partition_write: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptedWriteIds:
+    """The write IDs of a table that another program wrote, as found or as told (interface.md, "adopted").
+
+    Every write ID up to `high_watermark` counts as committed but those in `open` and `aborted`; transactions in
+    `committed_txns` (the `_v` suffixes found) count as committed, and new transaction IDs start above them.
+    """
+
+    high_watermark: WriteId
+    open: frozenset[WriteId] = frozenset()
+    aborted: frozenset[WriteId] = frozenset()
+    committed_txns: frozenset[TxnId] = frozenset()
+
+
+class Catalog(Protocol):
+    """Databases, tables and partitions. Names are lower case."""
+
+    def databases(self) -> Sequence[Database]:
+        """All databases, by name."""
+        ...
+
+    def database(self, name: str) -> Database:
+        """Raises DATABASE_NOT_FOUND with a suggestion."""
+        ...
+
+    def create_database(self, database: Database) -> None:
+        """Raises DATABASE_ALREADY_EXISTS."""
+        ...
+
+    def drop_database(self, name: str) -> None:
+        """Drops an empty database; raises DATABASE_NOT_EMPTY or DATABASE_NOT_FOUND."""
+        ...
+
+    def tables(self, database: str) -> Sequence[str]:
+        """Names of the tables of a database, sorted. Raises DATABASE_NOT_FOUND."""
+        ...
+
+    def table(self, database: str, name: str) -> Table:
+        """Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND with a suggestion."""
+        ...
+
+    def find_table(self, database: str, name: str) -> Table | None:
+        """The table, or None."""
+        ...
+
+    def create_table(
+        self, table: Table, *, adopted: AdoptedWriteIds | None = None, partitions: Sequence[Partition] = ()
+    ) -> None:
+        """Raises TABLE_ALREADY_EXISTS, DATABASE_NOT_FOUND."""
+        ...
+
+    def drop_table(self, database: str, name: str) -> None:
+        """Forgets the table, its partitions and its write IDs; files are not the catalog's. Raises TABLE_NOT_FOUND."""
+        ...
+
+    def alter_table(self, old: Table, new: Table) -> None:
+        """Replaces the definition of `old`; a new name renames. Raises TABLE_NOT_FOUND, TABLE_ALREADY_EXISTS."""
+        ...
+
+    def partitions(self, table: Table) -> Sequence[Partition]:
+        """The partitions of a table, by values."""
+        ...
+
+    def add_partitions(self, table: Table, partitions: Sequence[Partition]) -> None:
+        """Adds partitions; one that is there already is left as it is."""
+        ...
+
+    def drop_partitions(self, table: Table, values: Sequence[tuple[str | None, ...]]) -> None:
+        """Forgets partitions; one that is not there is no error."""
+        ...
+
+
+class TransactionClient(Protocol):
+    """Hive's transactions (org.apache.hadoop.hive.metastore.txn.TxnHandler)."""
+
+    def open_txn(self) -> TxnId:
+        """Opens a transaction; also aborts those whose heartbeat is older than the transaction timeout."""
+        ...
+
+    def valid_txns(self, txn: TxnId | None = None) -> ValidTxnList:
+        """The transactions that are committed now, as a snapshot for `txn` (or for a reader without one)."""
+        ...
+
+    def lock(self, txn: TxnId, components: Sequence[LockComponent]) -> None:
+        """Registers what `txn` reads and writes (the UPDATE and DELETE ones are its write set).
+
+        Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED.
+        """
+        ...
+
+    def add_dynamic_partitions(
+        self, txn: TxnId, table: Table, partitions: Sequence[str], operation: Operation
+    ) -> None:
+        """Narrows the write set of a dynamic-partition write to the partitions (`p=a/q=b`) that it touched."""
+        ...
+
+    def allocate_write_id(self, txn: TxnId, table: Table) -> WriteId:
+        """The write ID of `txn` for the table: the same one when asked again.
+
+        Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED.
+        """
+        ...
+
+    def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
+        """Which write IDs of the table the transactions of `txns` committed."""
+        ...
+
+    def heartbeat(self, txn: TxnId) -> None:
+        """Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED."""
+        ...
+
+    def commit(self, txn: TxnId) -> None:
+        """Makes the writes of `txn` visible.
+
+        Raises WRITE_CONFLICT (and aborts) when another transaction that committed after `txn` was opened updated
+        or deleted in the same table or partition: the first committer wins. Raises NO_SUCH_TRANSACTION,
+        TRANSACTION_ABORTED.
+        """
+        ...
+
+    def abort(self, txn: TxnId) -> None:
+        """Aborts; a transaction that is already aborted is no error. Raises NO_SUCH_TRANSACTION."""
+        ...
+
+
+class Metastore(Catalog, TransactionClient, Protocol):
+    """Both, as one connection. Usable from several threads."""
+
+    def close(self) -> None: ...

@@ -1,0 +1,540 @@
+"""The statements of acidsql, as frozen values: what `parse` gives and the planner takes.
+
+Names are lower case (Hive ignores case); expressions and queries are sqlglot trees that nobody changes in place
+(copy before rewriting).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from acidsql.errors import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """One identifier, lower case, with its place."""
+
+    value: str
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """`database.name`; `database` is None where the text names none."""
+
+    database: str | None
+    name: str
+    span: Span | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.database}.{self.name}" if self.database else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A table that the text names as `{name}`: a Spark, pandas or Arrow frame given with the call."""
+
+    name: str
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """The word DEFAULT where a value may stand."""
+
+    span: Span | None = field(default=None, compare=False)
+
+
+Value: TypeAlias = "exp.Expression | Default"
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionItem:
+    """`column = value` (static) or `column` alone (dynamic, value None) of a PARTITION clause."""
+
+    column: Name
+    value: exp.Expression | None
+    operator: str = "="
+
+
+# ------------------------------------------------------------------------------------------------ queries and DML
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """SELECT, WITH, VALUES, UNION ...: anything that returns rows."""
+
+    source: str
+    tree: exp.Query
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """The rows of INSERT .. VALUES; every row has its own length, checked by the planner."""
+
+    rows: tuple[tuple[Value, ...], ...]
+    row_spans: tuple[Span | None, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """INSERT INTO/OVERWRITE [TABLE] target [PARTITION (..)] [(columns)] VALUES .. | query.
+
+    CTEs written before INSERT are part of the query.
+    """
+
+    source: str
+    target: TableName
+    rows: Values | exp.Query
+    columns: tuple[Name, ...] | None = None
+    partition: tuple[PartitionItem, ...] = ()
+    overwrite: bool = False
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MultiInsert:
+    """FROM source INSERT .. [INSERT ..]: each branch is an Insert whose query already reads from the source.
+
+    `scanned` is the FROM item itself, `branches` carry queries without FROM.
+    """
+
+    source: str
+    scanned: exp.Expression
+    branches: tuple[Insert, ...]
+    ctes: exp.With | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """`column = value` of a SET clause."""
+
+    column: Name
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    source: str
+    target: TableName
+    alias: Name | None
+    assignments: tuple[Assignment, ...]
+    where: exp.Expression | None
+    ctes: exp.With | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    source: str
+    target: TableName
+    alias: Name | None
+    where: exp.Expression | None
+    ctes: exp.With | None = None
+
+
+class When(Enum):
+    """Which rows a WHEN clause of MERGE is about."""
+
+    MATCHED = "MATCHED"
+    NOT_MATCHED = "NOT MATCHED"
+    NOT_MATCHED_BY_SOURCE = "NOT MATCHED BY SOURCE"
+
+
+@dataclass(frozen=True, slots=True)
+class MergeUpdate:
+    """THEN UPDATE SET ..; `assignments` None is `UPDATE SET *`."""
+
+    assignments: tuple[Assignment, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class MergeDelete:
+    """THEN DELETE"""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeInsert:
+    """THEN INSERT [(columns)] VALUES (..); `values` None is `INSERT *`."""
+
+    columns: tuple[Name, ...] | None
+    values: tuple[Value, ...] | None
+
+
+MergeAction: TypeAlias = MergeUpdate | MergeDelete | MergeInsert
+
+
+@dataclass(frozen=True, slots=True)
+class MergeClause:
+    """One WHEN clause; `condition` is the extra predicate after AND."""
+
+    when: When
+    condition: exp.Expression | None
+    action: MergeAction
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """MERGE INTO target [alias] USING using ON on WHEN ..
+
+    `using` is an exp.Table, exp.Subquery or exp.Values with its alias. The order and kinds of the clauses are as
+    written: the planner checks the rules.
+    """
+
+    source: str
+    target: TableName
+    alias: Name | None
+    using: exp.Expression
+    on: exp.Expression
+    clauses: tuple[MergeClause, ...]
+    ctes: exp.With | None = None
+    on_span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadData:
+    source: str
+    path: str
+    target: TableName
+    local: bool = False
+    overwrite: bool = False
+    partition: tuple[PartitionItem, ...] = ()
+
+
+# ------------------------------------------------------------------------------------------------ tables
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDefinition:
+    """`type` is Hive's own spelling, lower case, without spaces: `decimal(10,2)`, `array<struct<a:int>>`."""
+
+    name: Name
+    type: str
+    comment: str | None = None
+    not_null: bool = False
+    default: exp.Expression | None = None
+    check: exp.Expression | None = None
+    type_span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckConstraint:
+    name: str | None
+    condition: exp.Expression
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTable:
+    """CREATE [TRANSACTIONAL | EXTERNAL | TEMPORARY] TABLE: columns, LIKE another table, or AS a query (CTAS).
+
+    `file_format` is lower case (orc, parquet, textfile ..) or None; CREATE TRANSACTIONAL TABLE has
+    `transactional` set and no property of that name. Keys (PRIMARY, FOREIGN, UNIQUE) are informational: Hive does
+    not enforce them, so they are read and dropped.
+    """
+
+    source: str
+    table: TableName
+    columns: tuple[ColumnDefinition, ...] = ()
+    partition_columns: tuple[ColumnDefinition, ...] = ()
+    bucket_columns: tuple[Name, ...] = ()
+    bucket_count: int | None = None
+    sort_columns: tuple[Name, ...] = ()
+    file_format: str | None = None
+    serde: str | None = None
+    row_format: tuple[tuple[str, str], ...] = ()
+    location: str | None = None
+    comment: str | None = None
+    properties: tuple[tuple[str, str], ...] = ()
+    checks: tuple[CheckConstraint, ...] = ()
+    if_not_exists: bool = False
+    external: bool = False
+    transactional: bool = False
+    temporary: bool = False
+    like: TableName | None = None
+    query: exp.Query | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DropTable:
+    source: str
+    table: TableName
+    if_exists: bool = False
+    purge: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TruncateTable:
+    source: str
+    table: TableName
+    partition: tuple[PartitionItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RenameTable:
+    new_name: TableName
+
+
+@dataclass(frozen=True, slots=True)
+class SetTableProperties:
+    properties: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnsetTableProperties:
+    keys: tuple[str, ...]
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AddColumns:
+    columns: tuple[ColumnDefinition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceColumns:
+    columns: tuple[ColumnDefinition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeColumn:
+    """CHANGE [COLUMN] old new type; `position` is "first", "after <column>" or None."""
+
+    column: Name
+    definition: ColumnDefinition
+    position: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AddPartitions:
+    """Each partition is its items and its LOCATION or None."""
+
+    partitions: tuple[tuple[tuple[PartitionItem, ...], str | None], ...]
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DropPartitions:
+    partitions: tuple[tuple[PartitionItem, ...], ...]
+    if_exists: bool = False
+    purge: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RenamePartition:
+    partition: tuple[PartitionItem, ...]
+    new_partition: tuple[PartitionItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetLocation:
+    location: str
+    partition: tuple[PartitionItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """COMPACT 'major' [AND WAIT] [CLUSTERED INTO n BUCKETS] [ORDER BY ..] [POOL 'p'] [WITH OVERWRITE TBLPROPERTIES ..]
+
+    `type` is as written: the executor checks it (error 10282).
+    """
+
+    type: str
+    type_span: Span | None = field(default=None, compare=False)
+    partition: tuple[PartitionItem, ...] = ()
+    wait: bool = False
+    buckets: int | None = None
+    order_by: str | None = None
+    pool: str | None = None
+    properties: tuple[tuple[str, str], ...] = ()
+
+
+AlterAction: TypeAlias = (
+    RenameTable
+    | SetTableProperties
+    | UnsetTableProperties
+    | AddColumns
+    | ReplaceColumns
+    | ChangeColumn
+    | AddPartitions
+    | DropPartitions
+    | RenamePartition
+    | SetLocation
+    | Compact
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AlterTable:
+    source: str
+    table: TableName
+    action: AlterAction
+
+
+# ------------------------------------------------------------------------------------------------ databases, views
+
+
+@dataclass(frozen=True, slots=True)
+class CreateDatabase:
+    source: str
+    database: Name
+    if_not_exists: bool = False
+    comment: str | None = None
+    location: str | None = None
+    properties: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DropDatabase:
+    source: str
+    database: Name
+    if_exists: bool = False
+    cascade: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UseDatabase:
+    source: str
+    database: Name
+
+
+@dataclass(frozen=True, slots=True)
+class CreateView:
+    source: str
+    view: TableName
+    query: exp.Query
+    columns: tuple[Name, ...] = ()
+    comment: str | None = None
+    if_not_exists: bool = False
+    replace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DropView:
+    source: str
+    view: TableName
+    if_exists: bool = False
+
+
+# ------------------------------------------------------------------------------------------------ transactions
+
+
+@dataclass(frozen=True, slots=True)
+class StartTransaction:
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rollback:
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class AbortTransactions:
+    source: str
+    txn_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AbortCompactions:
+    source: str
+    compaction_ids: tuple[int, ...]
+
+
+# ------------------------------------------------------------------------------------------------ SHOW and friends
+
+
+class Shown(Enum):
+    TABLES = "TABLES"
+    DATABASES = "DATABASES"
+    VIEWS = "VIEWS"
+    PARTITIONS = "PARTITIONS"
+    COLUMNS = "COLUMNS"
+    CREATE_TABLE = "CREATE TABLE"
+    TBLPROPERTIES = "TBLPROPERTIES"
+    TRANSACTIONS = "TRANSACTIONS"
+    LOCKS = "LOCKS"
+    COMPACTIONS = "COMPACTIONS"
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """SHOW <what> [table] [IN database] [PARTITION (..)] [LIKE 'pattern'] [EXTENDED]; `filter` is the rest of it
+    (SHOW COMPACTIONS .. WHERE, SHOW TBLPROPERTIES t("key"))."""
+
+    source: str
+    what: Shown
+    table: TableName | None = None
+    database: Name | None = None
+    pattern: str | None = None
+    partition: tuple[PartitionItem, ...] = ()
+    extended: bool = False
+    filter: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """DESCRIBE [EXTENDED | FORMATTED] table [column] [PARTITION (..)], DESCRIBE DATABASE name."""
+
+    source: str
+    table: TableName | None = None
+    database: Name | None = None
+    column: Name | None = None
+    partition: tuple[PartitionItem, ...] = ()
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explain:
+    """EXPLAIN statement; EXPLAIN LOCKS statement has `locks` set."""
+
+    source: str
+    statement: Statement
+    locks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetSetting:
+    """SET key=value; SET key (value None: show one); SET alone (key None: show all)."""
+
+    source: str
+    key: str | None = None
+    value: str | None = None
+
+
+Statement: TypeAlias = (
+    Query
+    | Insert
+    | MultiInsert
+    | Update
+    | Delete
+    | Merge
+    | LoadData
+    | CreateTable
+    | DropTable
+    | TruncateTable
+    | AlterTable
+    | CreateDatabase
+    | DropDatabase
+    | UseDatabase
+    | CreateView
+    | DropView
+    | StartTransaction
+    | Commit
+    | Rollback
+    | AbortTransactions
+    | AbortCompactions
+    | Show
+    | Describe
+    | Explain
+    | SetSetting
+)

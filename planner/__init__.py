@@ -1,0 +1,1 @@
+"""Statement plus table facts to a Plan: pure, no Spark, files, clock or randomness."""
