@@ -75,6 +75,7 @@ class Condition(Enum):
     TABLE_ALREADY_EXISTS = _info("42P07", "Table already exists: {table}", 10000)
     DATABASE_ALREADY_EXISTS = _info("42P06", "Database {database} already exists")
     DATABASE_NOT_EMPTY = _info("2BP01", "Database {database} is not empty. One or more tables exist.")
+    CANNOT_DROP_DEFAULT_DATABASE = _info("42000", "Can not drop default database")
     DUPLICATE_COLUMN = _info("42701", "Duplicate column name: {column}", 10036)
     SET_COLUMN_NOT_FOUND = _info(
         "42703", 'Target column "{column}" of set clause is not found in table "{table}".{suggestion}', 10408
@@ -151,6 +152,11 @@ class Condition(Enum):
         " ALTER TABLE {table} COMPACT 'major'",
     )
     MALFORMED_LAYOUT = _info("58030", "{path} breaks the rules of the Hive ACID layout: {reason}")
+    NOT_ENOUGH_HISTORY = _info(
+        "58030",
+        "Not enough history available for ({high_watermark},{min_open}).  Oldest available base: {base}",
+        10327,
+    )
     LOCATION_NOT_EMPTY = _info("58030", "{path} is not empty: {reason}")
     LIMIT_EXCEEDED = _info("54000", "{what}: {value} is more than {limit}")
     # -- transactions

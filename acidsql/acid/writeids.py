@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import NewType
+
+from acidsql.errors import AcidSqlError, Condition
 
 TxnId = NewType("TxnId", int)
 WriteId = NewType("WriteId", int)
@@ -30,6 +33,23 @@ class ValidTxnList:
     open: frozenset[TxnId] = frozenset()
     aborted: frozenset[TxnId] = frozenset()
 
+    @property
+    def min_open(self) -> int:
+        """The lowest open transaction, NONE_OPEN where none is."""
+        return min(self.open, default=NONE_OPEN)
+
+    def is_valid(self, txn: TxnId) -> bool:
+        """Whether the reader sees what `txn` wrote."""
+        return txn <= self.high_watermark and txn not in self.open and txn not in self.aborted
+
+    def range_response(self, low: TxnId, high: TxnId) -> RangeResponse:
+        """How many of the transactions `low` to `high`, both included, are valid."""
+        return _range_response(low, high, self.high_watermark, self.open | self.aborted)
+
+    def to_text(self) -> str:
+        """`hwm:minOpen:open,..:aborted,..`, as ValidReadTxnList.writeToString."""
+        return _ids_to_text(self.high_watermark, self.min_open, self.open, self.aborted)
+
 
 @dataclass(frozen=True, slots=True)
 class ValidWriteIdList:
@@ -40,3 +60,96 @@ class ValidWriteIdList:
     high_watermark: WriteId
     open: frozenset[WriteId] = frozenset()
     aborted: frozenset[WriteId] = frozenset()
+
+    @property
+    def min_open(self) -> int:
+        """The lowest open write ID, NONE_OPEN where none is."""
+        return min(self.open, default=NONE_OPEN)
+
+    def is_valid(self, write_id: WriteId) -> bool:
+        """Whether the reader sees what was written under `write_id`."""
+        return write_id <= self.high_watermark and write_id not in self.open and write_id not in self.aborted
+
+    def range_response(self, low: WriteId, high: WriteId) -> RangeResponse:
+        """How many of the write IDs `low` to `high`, both included, are valid."""
+        return _range_response(low, high, self.high_watermark, self.open | self.aborted)
+
+    def invalid_in(self, low: WriteId, high: WriteId) -> frozenset[WriteId]:
+        """The write IDs from `low` to `high` that are open, aborted or above the high watermark."""
+        above = range(max(low, self.high_watermark + 1), high + 1)
+        listed = (i for i in (*self.open, *self.aborted) if low <= i <= high)
+        return frozenset(listed).union(map(WriteId, above))
+
+    def to_text(self) -> str:
+        """`db.t:hwm:minOpen:open,..:aborted,..`, as ValidReaderWriteIdList.writeToString."""
+        return f"{self.table}:{_ids_to_text(self.high_watermark, self.min_open, self.open, self.aborted)}"
+
+
+def parse_valid_txns(text: str) -> ValidTxnList:
+    """Reads what `ValidTxnList.to_text` and Hive write. Raises INVALID_SETTING."""
+    high, opened, aborted = _parse_ids("ValidTxnList", text)
+    return ValidTxnList(TxnId(high), frozenset(map(TxnId, opened)), frozenset(map(TxnId, aborted)))
+
+
+def parse_valid_write_ids(text: str) -> ValidWriteIdList:
+    """Reads what `ValidWriteIdList.to_text` and Hive write. Raises INVALID_SETTING."""
+    table, colon, ids = text.partition(":")
+    if not colon or not table:
+        raise _invalid("ValidWriteIdList", text, "it begins with the table's name and a colon")
+    return _write_ids("ValidWriteIdList", table, ids)
+
+
+def parse_adopted_write_ids(table: str, text: str) -> ValidWriteIdList:
+    """Reads the table property `acidsql.adopt.writeids`: a ValidWriteIdList after the table name.
+
+    Raises INVALID_SETTING, naming the property.
+    """
+    return _write_ids("acidsql.adopt.writeids", table, text)
+
+
+def _write_ids(name: str, table: str, text: str) -> ValidWriteIdList:
+    high, opened, aborted = _parse_ids(name, text)
+    return ValidWriteIdList(table, WriteId(high), frozenset(map(WriteId, opened)), frozenset(map(WriteId, aborted)))
+
+
+def _range_response(low: int, high: int, high_watermark: int, invalid: Iterable[int]) -> RangeResponse:
+    size = max(0, high - low + 1)
+    top = min(high, high_watermark)
+    valid = max(0, top - low + 1) - sum(1 for i in invalid if low <= i <= top)
+    if valid == 0:
+        return RangeResponse.NONE
+    return RangeResponse.ALL if valid == size else RangeResponse.SOME
+
+
+def _ids_to_text(high_watermark: int, min_open: int, opened: Iterable[int], aborted: Iterable[int]) -> str:
+    lists = (",".join(map(str, sorted(ids))) for ids in (opened, aborted))
+    return ":".join((str(high_watermark), str(min_open), *lists))
+
+
+def _parse_ids(name: str, text: str) -> tuple[int, frozenset[int], frozenset[int]]:
+    """High watermark, open and aborted IDs. Hive leaves out empty lists at the end; so may the text."""
+    high, min_open, opened, aborted, *rest = (*text.strip().split(":"), "", "", "")
+    if any(rest) or text.count(":") > 3:
+        raise _invalid(name, text, "it has four parts: high watermark, lowest open ID, open IDs, aborted IDs")
+    open_ids, aborted_ids = _id_list(name, text, opened), _id_list(name, text, aborted)
+    if open_ids & aborted_ids:
+        raise _invalid(name, text, f"{min(open_ids & aborted_ids)} is both open and aborted")
+    if _id(name, text, min_open) != min(open_ids, default=NONE_OPEN):
+        raise _invalid(
+            name, text, f"its second part is the lowest of the open IDs in its third, or {NONE_OPEN} where none is open"
+        )
+    return _id(name, text, high), open_ids, aborted_ids
+
+
+def _id_list(name: str, text: str, part: str) -> frozenset[int]:
+    return frozenset(_id(name, text, item) for item in part.split(",")) if part.strip() else frozenset()
+
+
+def _id(name: str, text: str, digits: str) -> int:
+    if not (digits.strip().isascii() and digits.strip().isdigit()):
+        raise _invalid(name, text, f"'{digits}' is not a number")
+    return int(digits)
+
+
+def _invalid(name: str, text: str, rule: str) -> AcidSqlError:
+    return AcidSqlError(Condition.INVALID_SETTING, value=f"'{text}'", name=name, rule=rule)

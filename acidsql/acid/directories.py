@@ -1,0 +1,150 @@
+"""Names of ACID directories and of the files in them: text to values and back.
+
+The names are those of org.apache.hadoop.hive.ql.io.AcidUtils; its widths are minimums, any number of digits parses.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import assert_never
+
+from acidsql.acid.writeids import StatementId, TxnId, WriteId
+from acidsql.errors import AcidSqlError, Condition
+
+ORIGINALS_BASE = WriteId(-(2**63))
+"""Write ID of the base that a compaction makes of original files alone (java.lang.Long.MIN_VALUE)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """`base_N` or `base_N_vT`: every row as of write ID `write_id`."""
+
+    write_id: WriteId
+    visibility_txn: TxnId | None = None
+    """The compactor's transaction. None: INSERT OVERWRITE, TRUNCATE, or a compaction of Hive before 4."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """`delta_L_H[_S][_vT]`, or `delete_delta_..`: the events of write IDs L to H, both included."""
+
+    min_write_id: WriteId
+    max_write_id: WriteId
+    statement_id: StatementId | None = None
+    """None: compacted, or written by a streaming client; such a directory has all events of its range."""
+    visibility_txn: TxnId | None = None
+    is_delete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BucketFile:
+    """`bucket_B` or `bucket_B_A`: a file with the six ACID columns, written by task attempt A."""
+
+    bucket: int
+    attempt: int | None
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """`B_A` or `B_A_copy_C`: a plain file, from before the table was transactional or from LOAD DATA."""
+
+    bucket: int
+    attempt: int
+    copy: int
+    """0 where the name has no `_copy_`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlushLength:
+    """`bucket_B_flush_length`: how many bytes of the bucket file beside it a streaming client has committed."""
+
+    bucket_file: str
+    """The bucket file's name."""
+
+
+_BASE = re.compile(r"base_([0-9]+|-9223372036854775808)(?:_v([0-9]+))?")
+_DELTA = re.compile(r"(delete_)?delta_([0-9]+)_([0-9]+)(?:_([0-9]+))?(?:_v([0-9]+))?")
+_BUCKET = re.compile(r"bucket_([0-9]+)(?:_([0-9]+))?")
+_ORIGINAL = re.compile(r"([0-9]+)_([0-9]+)(?:_copy_([0-9]+))?")
+_FLUSH_LENGTH = "_flush_length"
+_PREFIXES = ("base_", "delta_", "delete_delta_")
+
+
+def parse_directory(name: str) -> Base | Delta | None:
+    """The ACID directory that `name` stands for; None where it stands for none.
+
+    Raises MALFORMED_LAYOUT for a name that begins like one and goes on otherwise: Hive fails there too.
+
+    >>> parse_directory("delete_delta_0000001_0000004_v0000699")
+    Delta(min_write_id=1, max_write_id=4, statement_id=None, visibility_txn=699, is_delete=True)
+    """
+    if not name.startswith(_PREFIXES):
+        return None
+    if base := _BASE.fullmatch(name):
+        return Base(WriteId(int(base[1])), _visibility(base[2]))
+    if delta := _DELTA.fullmatch(name):
+        return _delta(name, delta)
+    raise _malformed(name, "the name is neither base_N, delta_L_H nor delete_delta_L_H, with or without _S and _vT")
+
+
+def format_directory(directory: Base | Delta) -> str:
+    """The name of a directory, as Hive writes it.
+
+    >>> format_directory(Delta(WriteId(1), WriteId(4), StatementId(2)))
+    'delta_0000001_0000004_0002'
+    """
+    match directory:
+        case Base(write_id, visibility):
+            return f"base_{write_id:07d}{_format_visibility(visibility)}"
+        case Delta(low, high, statement, visibility, is_delete):
+            prefix = "delete_delta" if is_delete else "delta"
+            suffix = "" if statement is None else f"_{statement:04d}"
+            return f"{prefix}_{low:07d}_{high:07d}{suffix}{_format_visibility(visibility)}"
+        case _:
+            assert_never(directory)
+
+
+def parse_bucket_file(name: str) -> BucketFile | Original | FlushLength | None:
+    """What a file's name says of it; None for a name that Hive gives to no file of a transactional table."""
+    if bucket := _BUCKET.fullmatch(name):
+        return BucketFile(int(bucket[1]), int(bucket[2]) if bucket[2] else None, name)
+    if original := _ORIGINAL.fullmatch(name):
+        return Original(int(original[1]), int(original[2]), int(original[3] or 0))
+    if name.endswith(_FLUSH_LENGTH) and _BUCKET.fullmatch(name.removesuffix(_FLUSH_LENGTH)):
+        return FlushLength(name.removesuffix(_FLUSH_LENGTH))
+    return None
+
+
+def is_hidden(name: str) -> bool:
+    """Whether Hive passes over a file or directory of this name (AcidUtils.hiddenFileFilter)."""
+    return name.startswith(("_", "."))
+
+
+def _delta(name: str, found: re.Match[str]) -> Delta:
+    low, high = int(found[2]), int(found[3])
+    if low > high:
+        raise _malformed(name, f"its lowest write ID {low} is above its highest {high}")
+    if low < 1:
+        raise _malformed(name, "the write IDs of a delta begin at 1")
+    return Delta(
+        min_write_id=WriteId(low),
+        max_write_id=WriteId(high),
+        statement_id=StatementId(int(found[4])) if found[4] else None,
+        visibility_txn=_visibility(found[5]),
+        is_delete=found[1] is not None,
+    )
+
+
+def _visibility(digits: str | None) -> TxnId | None:
+    """`_v0` is the same as no suffix (AcidUtils.addVisibilitySuffix)."""
+    return TxnId(int(digits)) if digits and int(digits) else None
+
+
+def _format_visibility(txn: TxnId | None) -> str:
+    return "" if txn is None else f"_v{txn:07d}"
+
+
+def _malformed(name: str, reason: str) -> AcidSqlError:
+    return AcidSqlError(Condition.MALFORMED_LAYOUT, path=name, reason=reason)

@@ -1,0 +1,92 @@
+"""The names that acidsql writes, and what a directory that another program wrote says of its write IDs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from acidsql.acid.directories import Base, Delta, format_directory, is_hidden, parse_directory
+from acidsql.acid.rowid import MAX_BUCKET, MAX_STATEMENT_ID
+from acidsql.acid.writeids import StatementId, TxnId, WriteId
+from acidsql.errors import AcidSqlError, Condition
+
+ACID_VERSION_FILE = "_orc_acid_version"
+ACID_VERSION_CONTENT = b"2"
+METADATA_FILE = "_metadata_acid"
+TRUNCATED_METADATA = b'{"thisFileVersion":"0","dataFormat":"truncated"}'
+"""Content of METADATA_FILE in the base that TRUNCATE makes."""
+STAGING_DIRECTORY = ".acidsql_staging"
+"""Hidden for Hive, which passes over names that begin with a dot."""
+
+OPERATION = "operation"
+ORIGINAL_TRANSACTION = "originalTransaction"
+BUCKET = "bucket"
+ROW_ID = "rowId"
+CURRENT_TRANSACTION = "currentTransaction"
+ROW = "row"
+ACID_FIELDS = (OPERATION, ORIGINAL_TRANSACTION, BUCKET, ROW_ID, CURRENT_TRANSACTION, ROW)
+"""The columns of an ACID file, in order. Hive's query-based compactor writes the names in lower case."""
+
+OPERATION_INSERT = 0
+OPERATION_UPDATE = 1
+"""ACID version 1 only."""
+OPERATION_DELETE = 2
+
+
+def delta_name(write_id: WriteId, statement_id: StatementId) -> str:
+    """Directory of the rows that one statement of a transaction adds. Raises LIMIT_EXCEEDED."""
+    return _statement_directory(write_id, statement_id, is_delete=False)
+
+
+def delete_delta_name(write_id: WriteId, statement_id: StatementId) -> str:
+    """Directory of the delete events of one statement of a transaction. Raises LIMIT_EXCEEDED."""
+    return _statement_directory(write_id, statement_id, is_delete=True)
+
+
+def base_name(write_id: WriteId) -> str:
+    """Directory of INSERT OVERWRITE and TRUNCATE."""
+    return format_directory(Base(write_id))
+
+
+def bucket_name(bucket: int) -> str:
+    """File of a bucket, without an attempt, as Hive 3 names it. Raises LIMIT_EXCEEDED above 4095.
+
+    >>> bucket_name(7)
+    'bucket_00007'
+    """
+    if bucket > MAX_BUCKET:
+        raise AcidSqlError(Condition.LIMIT_EXCEEDED, what="Bucket number", value=bucket, limit=MAX_BUCKET)
+    return f"bucket_{bucket:05d}"
+
+
+def adopted_write_ids(files: Iterable[str], directories: Iterable[str] = ()) -> tuple[WriteId, frozenset[TxnId]]:
+    """High watermark and committed transactions of a table that another program wrote (interface.md, "adopted").
+
+    The highest write ID in any directory name, 0 where there is none, and every `_v` ID. Paths are relative to the
+    table's directory, partitions included; hidden ones do not count. Raises MALFORMED_LAYOUT.
+    """
+    high, txns = 0, set[TxnId]()
+    for directory in _acid_directories(files, directories):
+        match directory:
+            case Base(write_id):
+                high = max(high, write_id)
+            case Delta(max_write_id=write_id):
+                high = max(high, write_id)
+            case _:
+                assert_never(directory)
+        if directory.visibility_txn is not None:
+            txns.add(directory.visibility_txn)
+    return WriteId(high), frozenset(txns)
+
+
+def _acid_directories(files: Iterable[str], directories: Iterable[str]) -> Iterator[Base | Delta]:
+    folders = {path.rpartition("/")[0] for path in files}.union(directories)
+    paths = (path.split("/") for path in folders)
+    names = {name for parts in paths if not any(map(is_hidden, parts)) for name in parts}
+    return (parsed for name in sorted(names) if (parsed := parse_directory(name)) is not None)
+
+
+def _statement_directory(write_id: WriteId, statement_id: StatementId, *, is_delete: bool) -> str:
+    if statement_id > MAX_STATEMENT_ID:
+        raise AcidSqlError(Condition.LIMIT_EXCEEDED, what="Statement ID", value=statement_id, limit=MAX_STATEMENT_ID)
+    return format_directory(Delta(write_id, write_id, statement_id, is_delete=is_delete))
