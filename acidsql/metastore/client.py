@@ -12,6 +12,9 @@ from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 
 DEFAULT_DATABASE = "default"
 
+TXN_TIMEOUT = 300.0
+"""Seconds without a heartbeat after which a transaction is aborted (hive.txn.timeout)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Database:
@@ -150,9 +153,7 @@ class TransactionClient(Protocol):
         """
         ...
 
-    def add_dynamic_partitions(
-        self, txn: TxnId, table: Table, partitions: Sequence[str], operation: Operation
-    ) -> None:
+    def add_dynamic_partitions(self, txn: TxnId, table: Table, partitions: Sequence[str], operation: Operation) -> None:
         """Narrows the write set of a dynamic-partition write to the partitions (`p=a/q=b`) that it touched."""
         ...
 

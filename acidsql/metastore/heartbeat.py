@@ -1,0 +1,55 @@
+"""Keeps a transaction alive while its statement runs."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+
+from acidsql.acid.writeids import TxnId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore.client import TXN_TIMEOUT, TransactionClient
+
+DEFAULT_INTERVAL = TXN_TIMEOUT / 5
+"""Seconds between two heartbeats: several may fail or come late before the transaction times out."""
+
+_LOST = frozenset((Condition.TRANSACTION_ABORTED.name, Condition.NO_SUCH_TRANSACTION.name))
+_JOIN_SECONDS = 2.0
+
+
+class Heartbeat:
+    """A context manager whose daemon thread heartbeats `txn` every `interval` seconds, first after one interval.
+
+    An error that leaves hope (the metastore is away for a moment) is tried again at the next beat.
+    """
+
+    def __init__(self, client: TransactionClient, txn: TxnId, *, interval: float = DEFAULT_INTERVAL) -> None:
+        self._client = client
+        self._txn = txn
+        self._interval = interval
+        self._stopped = threading.Event()
+        self._lost: AcidSqlError | None = None
+        self._thread = threading.Thread(target=self._run, name=f"heartbeat of txnid:{txn}", daemon=True)
+
+    def __enter__(self) -> Heartbeat:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stopped.set()
+        # A beat that is waiting for a locked metastore must not hold up the statement: it will find nothing to do.
+        self._thread.join(_JOIN_SECONDS)
+
+    def check(self) -> None:
+        """Raises TRANSACTION_ABORTED or NO_SUCH_TRANSACTION if a heartbeat met it: then the work is in vain."""
+        if self._lost is not None:
+            raise self._lost
+
+    def _run(self) -> None:
+        while self._lost is None and not self._stopped.wait(self._interval):
+            try:
+                self._client.heartbeat(self._txn)
+            except AcidSqlError as error:
+                if error.condition in _LOST:
+                    self._lost = error

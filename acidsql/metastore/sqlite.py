@@ -1,0 +1,184 @@
+"""The embedded metastore: catalog and transactions in one SQLite file, for several processes at once."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import platform
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+from acidsql.acid.table import Table
+from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore import sqlite_catalog, sqlite_txns
+from acidsql.metastore.client import (
+    TXN_TIMEOUT,
+    AdoptedWriteIds,
+    Database,
+    LockComponent,
+    Operation,
+    Partition,
+)
+from acidsql.metastore.process import is_gone, this_process
+from acidsql.metastore.sqlite_file import SqliteFile
+
+_SCHEME = "sqlite:///"
+
+
+def open_sqlite(uri_or_path: str | Path, warehouse: str) -> SqliteMetastore:
+    """Opens `sqlite:///PATH` or a path; `sqlite:////tmp/m.db` and `/tmp/m.db` are the same absolute one.
+
+    Raises METASTORE_UNAVAILABLE.
+    """
+    text = str(uri_or_path)
+    if text.startswith(_SCHEME) and text != _SCHEME:
+        return SqliteMetastore(Path(text.removeprefix(_SCHEME)).expanduser(), warehouse)
+    if text.startswith("sqlite:") or "://" in text:
+        raise AcidSqlError(
+            Condition.METASTORE_UNAVAILABLE, uri=text, reason="the embedded metastore is named sqlite:///PATH"
+        )
+    return SqliteMetastore(text, warehouse)
+
+
+class SqliteMetastore:
+    """A `Metastore` (client.py says what its methods do and raise) in a SQLite file; also a context manager.
+
+    Every call is one SQLite transaction of its own, durable when it returns; a process may be killed at any moment.
+    Any call raises METASTORE_UNAVAILABLE if the file cannot be read or written, or stays locked for a minute.
+    """
+
+    def __init__(self, path: str | Path, warehouse: str, *, txn_timeout: float = TXN_TIMEOUT) -> None:
+        """Opens or makes the file; `warehouse` is the location that a new file's database `default` gets.
+
+        A transaction without a heartbeat for `txn_timeout` seconds may be aborted by whoever opens the next one.
+        """
+        self._file = SqliteFile(path, warehouse)
+        self._timeout_millis = int(txn_timeout * 1000)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> SqliteMetastore:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- catalog
+    def databases(self) -> Sequence[Database]:
+        with self._file.reading() as db:
+            return sqlite_catalog.databases(db)
+
+    def database(self, name: str) -> Database:
+        with self._file.reading() as db:
+            return sqlite_catalog.database(db, name)
+
+    def create_database(self, database: Database) -> None:
+        with self._file.writing() as db:
+            sqlite_catalog.create_database(db, database)
+
+    def drop_database(self, name: str) -> None:
+        with self._file.writing() as db:
+            sqlite_catalog.drop_database(db, name)
+
+    def tables(self, database: str) -> Sequence[str]:
+        with self._file.reading() as db:
+            return sqlite_catalog.tables(db, database)
+
+    def table(self, database: str, name: str) -> Table:
+        with self._file.reading() as db:
+            return sqlite_catalog.table(db, database, name)
+
+    def find_table(self, database: str, name: str) -> Table | None:
+        with self._file.reading() as db:
+            return sqlite_catalog.find_table(db, database, name)
+
+    def create_table(
+        self, table: Table, *, adopted: AdoptedWriteIds | None = None, partitions: Sequence[Partition] = ()
+    ) -> None:
+        with self._file.writing() as db:
+            sqlite_catalog.create_table(db, table, adopted, partitions)
+
+    def drop_table(self, database: str, name: str) -> None:
+        with self._file.writing() as db:
+            sqlite_catalog.drop_table(db, database, name)
+
+    def alter_table(self, old: Table, new: Table) -> None:
+        with self._file.writing() as db:
+            sqlite_catalog.alter_table(db, old, new)
+
+    def partitions(self, table: Table) -> Sequence[Partition]:
+        with self._file.reading() as db:
+            return sqlite_catalog.partitions(db, table)
+
+    def add_partitions(self, table: Table, partitions: Sequence[Partition]) -> None:
+        with self._file.writing() as db:
+            sqlite_catalog.add_partitions(db, table, partitions)
+
+    def drop_partitions(self, table: Table, values: Sequence[tuple[str | None, ...]]) -> None:
+        with self._file.writing() as db:
+            sqlite_catalog.drop_partitions(db, table, values)
+
+    # -- transactions
+    def open_txn(self) -> TxnId:
+        opener = sqlite_txns.Opener(_user(), platform.node(), this_process())
+        with self._file.writing() as db:
+            now = _now()
+            sqlite_txns.abort_dead(db, is_gone, now, self._timeout_millis)
+            return sqlite_txns.open_txn(db, opener, now)
+
+    def abort_timed_out(self) -> Sequence[TxnId]:
+        """Aborts the open transactions without a heartbeat for the timeout, and those whose process has ended."""
+        with self._file.writing() as db:
+            return sqlite_txns.abort_dead(db, is_gone, _now(), self._timeout_millis)
+
+    def valid_txns(self, txn: TxnId | None = None) -> ValidTxnList:
+        with self._file.reading() as db:
+            return sqlite_txns.valid_txns(db)
+
+    def lock(self, txn: TxnId, components: Sequence[LockComponent]) -> None:
+        """Keeps the components; nothing waits for them yet."""
+        with self._file.writing() as db:
+            sqlite_txns.lock(db, txn, components)
+
+    def add_dynamic_partitions(self, txn: TxnId, table: Table, partitions: Sequence[str], operation: Operation) -> None:
+        with self._file.writing() as db:
+            sqlite_txns.add_dynamic_partitions(db, txn, table, partitions, operation)
+
+    def allocate_write_id(self, txn: TxnId, table: Table) -> WriteId:
+        with self._file.writing() as db:
+            return sqlite_txns.allocate_write_id(db, txn, sqlite_catalog.table_id(db, table))
+
+    def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
+        with self._file.reading() as db:
+            return sqlite_txns.valid_write_ids(db, table, sqlite_catalog.table_id(db, table), txns)
+
+    def heartbeat(self, txn: TxnId) -> None:
+        with self._file.writing() as db:
+            sqlite_txns.heartbeat(db, txn, _now())
+
+    def commit(self, txn: TxnId) -> None:
+        with self._file.writing() as db:
+            conflict = sqlite_txns.commit(db, txn)
+        if conflict is not None:  # raised here, so that the abort above is kept
+            raise conflict
+
+    def abort(self, txn: TxnId) -> None:
+        with self._file.writing() as db:
+            sqlite_txns.abort(db, txn)
+
+
+def _now() -> int:
+    return int(time.time() * 1000)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # no such user in a container's /etc/passwd: KeyError, from Python 3.13 on OSError
+        return str(os.getuid())

@@ -1,0 +1,110 @@
+"""The tables of the embedded metastore, named as Hive's (metastore/scripts/upgrade/**/hive-txn-schema)."""
+
+from __future__ import annotations
+
+import sqlite3
+
+SCHEMA_VERSION = 1
+
+DDL = (
+    "CREATE TABLE metastore (schema_version INTEGER NOT NULL)",
+    """CREATE TABLE databases (
+        name TEXT PRIMARY KEY,
+        location TEXT NOT NULL,
+        comment TEXT,
+        properties TEXT NOT NULL
+    ) WITHOUT ROWID""",
+    # AUTOINCREMENT: a dropped table's ID never comes back. next_write_id is Hive's table NEXT_WRITE_ID.
+    """CREATE TABLE tables (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        db TEXT NOT NULL REFERENCES databases (name),
+        name TEXT NOT NULL,
+        definition TEXT NOT NULL,
+        next_write_id INTEGER NOT NULL DEFAULT 1,
+        adopted_high_watermark INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (db, name)
+    )""",
+    """CREATE TABLE partitions (
+        table_id INTEGER NOT NULL REFERENCES tables (id) ON DELETE CASCADE,
+        part_values TEXT NOT NULL,
+        location TEXT NOT NULL,
+        PRIMARY KEY (table_id, part_values)
+    ) WITHOUT ROWID""",
+    "CREATE TABLE next_txn_id (next INTEGER NOT NULL)",
+    # Open and aborted transactions. One that has no row here, and an ID that was given out, has committed.
+    """CREATE TABLE txns (
+        id INTEGER PRIMARY KEY,
+        state TEXT NOT NULL CHECK (state IN ('open', 'aborted', 'replaced')),
+        reason TEXT NOT NULL DEFAULT '',
+        started INTEGER NOT NULL,
+        last_heartbeat INTEGER NOT NULL,
+        user TEXT NOT NULL,
+        host TEXT NOT NULL,
+        machine TEXT NOT NULL,
+        pid INTEGER NOT NULL,
+        pid_started INTEGER
+    )""",
+    "CREATE INDEX txns_open ON txns (id) WHERE state = 'open'",
+    """CREATE TABLE txn_components (
+        txn_id INTEGER NOT NULL REFERENCES txns (id) ON DELETE CASCADE,
+        db TEXT NOT NULL,
+        tbl TEXT,
+        part TEXT,
+        operation TEXT NOT NULL,
+        lock_type TEXT NOT NULL,
+        dynamic INTEGER NOT NULL
+    )""",
+    """CREATE UNIQUE INDEX txn_components_once ON txn_components
+        (txn_id, db, ifnull(tbl, ''), ifnull(part, ''), operation, lock_type, dynamic)""",
+    """CREATE TABLE txn_to_write_id (
+        table_id INTEGER NOT NULL REFERENCES tables (id) ON DELETE CASCADE,
+        txn_id INTEGER NOT NULL,
+        write_id INTEGER NOT NULL,
+        PRIMARY KEY (table_id, txn_id)
+    ) WITHOUT ROWID""",
+    "CREATE UNIQUE INDEX txn_to_write_id_by_write_id ON txn_to_write_id (table_id, write_id)",
+    "CREATE INDEX txn_to_write_id_by_txn ON txn_to_write_id (txn_id)",
+    # Write IDs of adopted tables that are not committed and never will be.
+    """CREATE TABLE adopted_write_ids (
+        table_id INTEGER NOT NULL REFERENCES tables (id) ON DELETE CASCADE,
+        write_id INTEGER NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('open', 'aborted')),
+        PRIMARY KEY (table_id, write_id)
+    ) WITHOUT ROWID""",
+    # What committed transactions updated or deleted, as long as one that overlapped them is open.
+    """CREATE TABLE write_set (
+        db TEXT NOT NULL,
+        tbl TEXT NOT NULL,
+        part TEXT,
+        txn_id INTEGER NOT NULL,
+        commit_id INTEGER NOT NULL,
+        operation TEXT NOT NULL
+    )""",
+    "CREATE INDEX write_set_by_table ON write_set (db, tbl)",
+)
+
+
+def create_schema(db: sqlite3.Connection, default_database: str, location: str) -> None:
+    """Makes the tables and the first database; the caller holds the write lock."""
+    for statement in DDL:
+        db.execute(statement)
+    db.execute("INSERT INTO metastore VALUES (?)", (SCHEMA_VERSION,))
+    db.execute("INSERT INTO next_txn_id VALUES (1)")
+    db.execute("INSERT INTO databases VALUES (?, ?, NULL, '{}')", (default_database, location))
+
+
+def is_empty(db: sqlite3.Connection) -> bool:
+    """A new file: also one whose maker died before the schema was committed."""
+    return db.execute("SELECT 1 FROM sqlite_master").fetchone() is None
+
+
+def schema_problem(db: sqlite3.Connection) -> str | None:
+    """Why this file cannot be used, or None."""
+    if db.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'metastore'").fetchone() is None:
+        return "it is a SQLite file, but not a metastore of acidsql"
+    row = db.execute("SELECT max(schema_version) FROM metastore").fetchone()
+    if row[0] is None:
+        return "its schema version is missing"
+    if row[0] > SCHEMA_VERSION:
+        return f"a newer acidsql made it (schema {row[0]}, this one knows {SCHEMA_VERSION}): upgrade acidsql"
+    return None

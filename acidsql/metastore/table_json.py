@@ -1,0 +1,95 @@
+"""A table's definition as JSON text, and back, every field of it."""
+
+from __future__ import annotations
+
+import json
+from typing import TypedDict
+
+from acidsql.acid.table import Check, Column, Constraints, Table
+
+
+class _Column(TypedDict):
+    name: str
+    type: str
+    comment: str | None
+
+
+class _Check(TypedDict):
+    name: str | None
+    condition: str
+
+
+class _Table(TypedDict):
+    database: str
+    name: str
+    columns: list[_Column]
+    location: str
+    partition_columns: list[_Column]
+    bucket_columns: list[str]
+    bucket_count: int | None
+    sort_columns: list[str]
+    file_format: str
+    properties: dict[str, str]
+    not_null: list[str]
+    defaults: dict[str, str]
+    checks: list[_Check]
+    external: bool
+    comment: str | None
+    owner: str | None
+    created: int
+
+
+def table_to_json(table: Table) -> str:
+    record: _Table = {
+        "database": table.database,
+        "name": table.name,
+        "columns": [_column_record(c) for c in table.columns],
+        "location": table.location,
+        "partition_columns": [_column_record(c) for c in table.partition_columns],
+        "bucket_columns": list(table.bucket_columns),
+        "bucket_count": table.bucket_count,
+        "sort_columns": list(table.sort_columns),
+        "file_format": table.file_format,
+        "properties": dict(table.properties),
+        "not_null": sorted(table.constraints.not_null),
+        "defaults": dict(table.constraints.defaults),
+        "checks": [{"name": c.name, "condition": c.condition} for c in table.constraints.checks],
+        "external": table.external,
+        "comment": table.comment,
+        "owner": table.owner,
+        "created": table.created,
+    }
+    return json.dumps(record)
+
+
+def table_from_json(text: str) -> Table:
+    record: _Table = json.loads(text)
+    return Table(
+        database=record["database"],
+        name=record["name"],
+        columns=_columns(record["columns"]),
+        location=record["location"],
+        partition_columns=_columns(record["partition_columns"]),
+        bucket_columns=tuple(record["bucket_columns"]),
+        bucket_count=record["bucket_count"],
+        sort_columns=tuple(record["sort_columns"]),
+        file_format=record["file_format"],
+        properties=record["properties"],
+        constraints=Constraints(
+            frozenset(record["not_null"]),
+            record["defaults"],
+            tuple(Check(c["name"], c["condition"]) for c in record["checks"]),
+        ),
+        external=record["external"],
+        comment=record["comment"],
+        owner=record["owner"],
+        created=record["created"],
+    )
+
+
+def _column_record(column: Column) -> _Column:
+    return {"name": column.name, "type": column.type, "comment": column.comment}
+
+
+def _columns(records: list[_Column]) -> tuple[Column, ...]:
+    return tuple(Column(c["name"], c["type"], c["comment"]) for c in records)
