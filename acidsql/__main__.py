@@ -1,0 +1,8 @@
+"""`python -m acidsql` is the command `acidsql`."""
+
+import sys
+
+from acidsql.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

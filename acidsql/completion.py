@@ -1,0 +1,255 @@
+"""What may come next in a statement: keywords, databases, tables and columns, from the text before the cursor."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+KEYWORDS = (
+    *("SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", "DISTINCT", "AS", "ON", "AND", "OR"),
+    *(
+        "NOT",
+        "IN",
+        "IS NULL",
+        "IS NOT NULL",
+        "LIKE",
+        "BETWEEN",
+        "EXISTS",
+        "CASE",
+        "WHEN",
+        "THEN",
+        "ELSE",
+        "END",
+        "CAST",
+    ),
+    *("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "INNER JOIN", "CROSS JOIN", "UNION ALL", "UNION", "WITH"),
+    *("INSERT INTO", "INSERT OVERWRITE TABLE", "VALUES", "DEFAULT", "UPDATE", "SET", "DELETE FROM", "MERGE INTO"),
+    *("USING", "MATCHED", "BY SOURCE", "CREATE TABLE", "CREATE TRANSACTIONAL TABLE", "CREATE DATABASE", "CREATE VIEW"),
+    *("IF NOT EXISTS", "IF EXISTS", "STORED AS ORC", "PARTITIONED BY", "CLUSTERED BY", "INTO", "BUCKETS", "LOCATION"),
+    *("TBLPROPERTIES", "PARTITION", "DROP TABLE", "DROP DATABASE", "ALTER TABLE", "TRUNCATE TABLE", "LOAD DATA INPATH"),
+    *("COMPACT", "SHOW TABLES", "SHOW DATABASES", "SHOW PARTITIONS", "SHOW CREATE TABLE", "SHOW TRANSACTIONS"),
+    *("SHOW LOCKS", "SHOW COMPACTIONS", "DESCRIBE", "DESCRIBE FORMATTED", "EXPLAIN", "EXPLAIN LOCKS", "USE"),
+    *("START TRANSACTION", "COMMIT", "ROLLBACK", "ABORT TRANSACTIONS", "NULL", "TRUE", "FALSE", "ASC", "DESC"),
+)
+FUNCTIONS = (
+    *("count", "sum", "min", "max", "avg", "coalesce", "concat", "upper", "lower", "length", "substr", "trim", "round"),
+    *("abs", "floor", "ceil", "year", "month", "day", "date_add", "datediff", "to_date", "current_date"),
+    *(
+        "current_timestamp",
+        "row_number",
+        "rank",
+        "explode",
+        "collect_list",
+        "named_struct",
+        "array",
+        "map",
+        "if",
+        "nvl",
+    ),
+)
+
+_TOKEN = re.compile(
+    r"""(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z)) | (?P<string>'(?:\\.|[^'\\])*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\Z))
+      | `(?P<quoted>(?:[^`]|``)*)(?P<closed>`|\Z) | (?P<word>\w+) | (?P<sign>[^\s\w])""",
+    re.VERBOSE | re.DOTALL,
+)
+_BEFORE_TABLE = frozenset({"FROM", "JOIN", "INTO", "TABLE", "UPDATE", "USING", "DESCRIBE", "DESC", "FORMATTED"})
+_BEFORE_DATABASE = frozenset({"USE", "DATABASE", "SCHEMA"})
+_CLAUSES = frozenset({"SELECT", "FROM", "WHERE", "ON", "SET", "GROUP", "ORDER", "HAVING", "VALUES", "WHEN", "BY"})
+_NO_ALIAS = frozenset(word for keyword in KEYWORDS for word in keyword.split())
+
+
+class Names(Protocol):
+    """The names of a catalog. A database or a table that is not there has none."""
+
+    @property
+    def current_database(self) -> str: ...
+    def databases(self) -> Sequence[str]: ...
+    def tables(self, database: str) -> Sequence[str]: ...
+    def columns(self, database: str, table: str) -> Sequence[str]: ...
+
+
+class Kind(Enum):
+    COLUMN = "column"
+    TABLE = "table"
+    DATABASE = "database"
+    FUNCTION = "function"
+    KEYWORD = "keyword"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A text that may replace the `typed` characters before the cursor."""
+
+    text: str
+    kind: Kind
+    typed: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A word, a quoted name or a sign. `text` has no backticks; `after` says that the token ends at the cursor."""
+
+    text: str
+    quoted: bool
+    at_cursor: bool
+
+    @property
+    def upper(self) -> str:
+        return "" if self.quoted else self.text.upper()
+
+    @property
+    def is_name(self) -> bool:
+        return self.quoted or self.text[0].isalnum() or self.text[0] == "_"
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The cursor's place: the tokens before the word that is being typed, its qualifier and the word."""
+
+    before: Sequence[_Token]
+    qualifier: str | None
+    word: str
+    quoted: bool
+
+    @property
+    def typed(self) -> int:
+        return len(self.word) + self.quoted
+
+
+def complete(text: str, cursor: int, names: Names) -> list[Candidate]:
+    """The candidates at `cursor` (characters from the start) of `text`, the likely ones first.
+
+    Nothing is offered in a string or a comment; without a word to go by, only where a name must follow.
+    """
+    start = _statement_start(text, cursor)
+    here = _place(text[start:cursor])
+    if here is None:
+        return []
+    tables = dict(_tables_in(_tokens(text[start:]), names.current_database))
+    offered: dict[str, Candidate] = {}
+    for name, kind in _offers(here, tables, names):
+        if name.lower().startswith(here.word.lower()):
+            shown = _as_typed(name, kind, here)
+            offered.setdefault(shown, Candidate(shown, kind, here.typed))
+    return list(offered.values())
+
+
+def _statement_start(text: str, cursor: int) -> int:
+    signs = (match for match in _TOKEN.finditer(text, 0, cursor) if match["sign"] == ";")
+    return max((match.end() for match in signs), default=0)
+
+
+def _place(before: str) -> _Place | None:
+    """None in a string or a comment."""
+    matches = list(_TOKEN.finditer(before))
+    last = matches[-1] if matches else None
+    if last is not None and last.end() == len(before) and _is_open(last):
+        return None
+    tokens = _tokens(before)
+    word, quoted = "", False
+    if tokens and tokens[-1].at_cursor and tokens[-1].is_name:
+        *tokens, typed = tokens
+        word, quoted = typed.text, typed.quoted
+    if len(tokens) >= 2 and tokens[-1].text == "." and tokens[-2].is_name:
+        return _Place(tokens[:-2], tokens[-2].text.lower(), word, quoted)
+    return _Place(tokens, None, word, quoted)
+
+
+def _is_open(match: re.Match[str]) -> bool:
+    """A string or a comment that goes on, or a closed quoted name: nothing completes these."""
+    comment, string = match["comment"], match["string"]
+    if comment is not None:
+        return comment.startswith("--") or not (comment.endswith("*/") and len(comment) > 3)
+    if string is not None:
+        return True
+    return match["quoted"] is not None and match["closed"] == "`"
+
+
+def _tokens(text: str) -> list[_Token]:
+    found = []
+    for match in _TOKEN.finditer(text):
+        at_cursor = match.end() == len(text)
+        if match["quoted"] is not None:
+            found.append(_Token(match["quoted"].replace("``", "`"), True, at_cursor))
+        elif match["word"] or match["sign"]:
+            found.append(_Token(match[0], False, at_cursor))
+        elif match["string"]:
+            found.append(_Token("'", False, at_cursor))
+    return found
+
+
+def _tables_in(tokens: Sequence[_Token], database: str) -> Iterator[tuple[str, tuple[str, str]]]:
+    """The tables that a statement names, by name and by alias: `FROM db.t AS a` gives t and a."""
+    for place, token in enumerate(tokens):
+        if token.upper not in _BEFORE_TABLE and token.text != ",":
+            continue
+        rest = list(tokens[place + 1 : place + 6])
+        if not rest or not rest[0].is_name or rest[0].upper in _NO_ALIAS:
+            continue
+        table, rest = (database, rest[0].text.lower()), rest[1:]
+        if len(rest) >= 2 and rest[0].text == "." and rest[1].is_name:
+            table, rest = (table[1], rest[1].text.lower()), rest[2:]
+        yield table[1], table
+        if rest and rest[0].upper == "AS":
+            rest = rest[1:]
+        if rest and rest[0].is_name and rest[0].upper not in _NO_ALIAS:
+            yield rest[0].text.lower(), table
+
+
+def _offers(here: _Place, tables: dict[str, tuple[str, str]], names: Names) -> Iterable[tuple[str, Kind]]:
+    wants_table = _table_follows(here.before)
+    if here.qualifier is not None:
+        if here.qualifier in tables and not wants_table:
+            return _columns([tables[here.qualifier]], names)
+        return ((name, Kind.TABLE) for name in names.tables(here.qualifier))
+    if here.before and here.before[-1].upper in _BEFORE_DATABASE:
+        return ((name, Kind.DATABASE) for name in names.databases())
+    if wants_table:
+        return _tables_and_databases(names)
+    return _anything(here, tables, names) if here.typed else ()
+
+
+def _table_follows(before: Sequence[_Token]) -> bool:
+    if not before:
+        return False
+    if before[-1].text == ",":
+        clause = next((token.upper for token in reversed(before) if token.upper in _CLAUSES), "")
+        return clause == "FROM"
+    last = before[-1].upper
+    return last in _BEFORE_TABLE and not (last == "UPDATE" and len(before) > 1 and before[-2].upper == "THEN")
+
+
+def _columns(tables: Iterable[tuple[str, str]], names: Names) -> Iterator[tuple[str, Kind]]:
+    for database, table in dict.fromkeys(tables):
+        for column in names.columns(database, table):
+            yield column, Kind.COLUMN
+
+
+def _tables_and_databases(names: Names) -> Iterator[tuple[str, Kind]]:
+    for table in names.tables(names.current_database):
+        yield table, Kind.TABLE
+    for database in names.databases():
+        yield database, Kind.DATABASE
+
+
+def _anything(here: _Place, tables: dict[str, tuple[str, str]], names: Names) -> Iterator[tuple[str, Kind]]:
+    if here.before:  # a statement begins with a keyword
+        yield from _columns(tables.values(), names)
+        yield from ((name, Kind.TABLE) for name in tables)
+    if not here.quoted:
+        yield from ((keyword, Kind.KEYWORD) for keyword in KEYWORDS)
+        if here.before:
+            yield from ((function, Kind.FUNCTION) for function in FUNCTIONS)
+
+
+def _as_typed(name: str, kind: Kind, here: _Place) -> str:
+    """Keywords in the case of the word that is being typed; names in backticks where they need them."""
+    if kind is Kind.KEYWORD:
+        return name.lower() if here.word == here.word.lower() else name
+    if here.quoted or (kind is not Kind.FUNCTION and not re.fullmatch(r"[a-z_]\w*", name, re.ASCII | re.IGNORECASE)):
+        return f"`{name.replace('`', '``')}`"
+    return name

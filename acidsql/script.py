@@ -1,0 +1,232 @@
+"""Runs the statements of a text one by one: rows to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar.split import Piece, is_complete, split_script
+from acidsql.render import Format, render, rows_in_words, summary
+from acidsql.session import Result, Session
+
+OK, FAILED, CANNOT_START, INTERRUPTED = 0, 1, 2, 130
+"""The exit statuses: all ran; a statement failed; bad usage or no start; Ctrl-C."""
+
+_NO_START = frozenset(
+    condition.name for condition in (Condition.JAVA_NOT_FOUND, Condition.CANNOT_START, Condition.METASTORE_UNAVAILABLE)
+)
+_VARIABLE = re.compile(r"\$\{(?:hivevar:)?([^}$ ]+)\}")
+_MAX_SUBSTITUTIONS = 40  # Hive's hive.variable.substitute.depth
+_VERTICAL_END = r"\G"
+_SETS_THE_SESSION = re.compile(r"(?:USE|SET)\b", re.IGNORECASE)
+_WAIT_SHOWN_AFTER = 0.5
+"""Seconds until a terminal shows that a statement is running."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How statements are run and shown: the options of `acidsql shell`."""
+
+    shape: Format
+    header: bool = True
+    silent: bool = False
+    verbose: bool = False
+    force: bool = False
+    dry_run: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Runner:
+    """Runs texts in a session; `status` is the exit status so far."""
+
+    session: Session
+    manner: Manner
+    status: int = OK
+    _output_closed: bool = False
+
+    def run_text(self, text: str, name: str | None = None) -> bool:
+        """Runs the statements of `text`, a file's if `name` is given; gives whether to go on after it.
+
+        Raises KeyboardInterrupt, after the session has cancelled the statement.
+        """
+        try:
+            pieces = split_script(text)
+        except AcidSqlError as error:
+            return self._failed(error, _place(error, None, name))
+        return all(self._run_piece(piece, name) for piece in pieces)
+
+    def run_lines(self, lines: Iterable[str]) -> bool:
+        """Runs statements as they come in: each as soon as the line with its `;` is there."""
+        waiting: list[str] = []
+        for line in lines:
+            waiting.append(line)
+            if ";" in line and is_complete("".join(waiting)):
+                if not self.run_text("".join(waiting)):
+                    return False
+                waiting.clear()
+        return self.run_text("".join(waiting))
+
+    def _run_piece(self, piece: Piece, name: str | None) -> bool:
+        if self._output_closed:
+            tell("Standard output was closed: the statements that follow were not run.")
+            self.status = FAILED
+            return False
+        try:
+            self._run(piece)
+        except OutputClosedError:
+            self._output_closed = True
+        except AcidSqlError as error:
+            return self._failed(error, _place(error, piece, name))
+        except Exception as error:  # noqa: BLE001 - the edge: Spark's own errors are many, and each is only reported
+            return self._failed(error, _place(None, piece, name))
+        return True
+
+    def _failed(self, error: Exception, place: str) -> bool:
+        report(error, place=place, with_traceback=self.manner.verbose and not isinstance(error, AcidSqlError))
+        self.status = exit_status(error)
+        return self.manner.force and self.status != CANNOT_START
+
+    def _run(self, piece: Piece) -> None:
+        piece, shape = _without_vertical_end(_substituted(piece, self.manner.variables), self.manner.shape)
+        if self.manner.verbose:
+            tell(f"{piece.text};")
+        if self.manner.dry_run and not _SETS_THE_SESSION.match(piece.text):
+            write_rows([self.session.explain(piece.text).rstrip("\n") + "\n"])
+            return
+        started = time.perf_counter()
+        with _shown_waiting(silent=self.manner.silent):
+            result = self.session.execute(piece.text, piece=piece)
+            # Rows are lazy: with the first one, the query has run.
+            rows = iter(()) if result.columns is None else result.rows()
+            first = list(islice(rows, 1))
+        told = self._shown(result, chain(first, rows), shape)
+        if not self.manner.silent:
+            tell(f"{told} in {time.perf_counter() - started:.2f} s")
+
+    def _shown(self, result: Result, rows: Iterator[tuple[object, ...]], shape: Format) -> str:
+        """Prints the rows; gives what to tell about the result."""
+        if result.columns is None:
+            return result.operation if result.counts is None else summary(result.counts)
+        number = 0
+
+        def counted() -> Iterator[tuple[object, ...]]:
+            nonlocal number
+            for number, row in enumerate(rows, start=1):  # noqa: B007 - counts
+                yield row
+
+        write_rows(render(shape, result.columns, counted(), header=self.manner.header))
+        return f"({rows_in_words(number)})"
+
+
+class OutputClosedError(Exception):
+    """Nobody reads standard output any more (`| head`)."""
+
+
+def write_rows(parts: Iterable[str]) -> None:
+    """Writes to standard output. Raises OutputClosedError once, then the output goes nowhere."""
+    for part in parts:
+        _write(part)
+    _write("")
+
+
+def _write(part: str) -> None:
+    try:
+        sys.stdout.write(part)
+        if not part:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # What is left in Python's buffer must go somewhere, or it complains at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise OutputClosedError from None
+
+
+def tell(message: str) -> None:
+    """Writes a line to standard error."""
+    sys.stderr.write(message + "\n")
+    sys.stderr.flush()
+
+
+def exit_status(error: Exception) -> int:
+    return CANNOT_START if isinstance(error, AcidSqlError) and error.condition in _NO_START else FAILED
+
+
+def report(error: Exception, *, place: str = "", with_traceback: bool = False) -> None:
+    """Prints an error to standard error: `place`, the message and the caret block, in red on a terminal."""
+    message = str(error) if isinstance(error, AcidSqlError) else f"[{type(error).__name__}] {str(error).strip()}"
+    red, plain = ("\x1b[31m", "\x1b[0m") if _in_colour() else ("", "")
+    tell(f"{red}{place}{message}{plain}")
+    if with_traceback:
+        traceback.print_exception(error)
+
+
+def _in_colour() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb" and not os.environ.get("NO_COLOR")
+
+
+def _place(error: AcidSqlError | None, piece: Piece | None, name: str | None) -> str:
+    """`file:line:column: ` for editors, as far as it is known; nothing for a text without a name."""
+    if name is None:
+        return ""
+    span = error.span if error is not None else None
+    if span is not None and (piece is None or span.source == piece.source):
+        return f"{name}:{span.line}:{span.column}: "
+    line = 1 if piece is None else piece.source.count("\n", 0, piece.start) + 1
+    return f"{name}:{line}: "
+
+
+def _substituted(piece: Piece, variables: Mapping[str, str]) -> Piece:
+    """The piece with its variables' values, as in Hive (VariableSubstitution): also in strings, and values may name
+    variables; an unknown one stays as it is."""
+    text = before = piece.text
+    for _ in range(_MAX_SUBSTITUTIONS):
+        text = _VARIABLE.sub(lambda match: variables.get(match[1], match[0]), before)
+        if text == before:
+            break
+        before = text
+    return piece if text == piece.text else Piece(text, 0, len(text), piece.terminated)
+
+
+def _without_vertical_end(piece: Piece, shape: Format) -> tuple[Piece, Format]:
+    r"""A statement that ends in `\G` is shown vertically."""
+    if not piece.text.endswith(_VERTICAL_END):
+        return piece, shape
+    text = piece.text.removesuffix(_VERTICAL_END).rstrip()
+    return replace(piece, end=piece.start + len(text)), Format.VERTICAL
+
+
+@contextmanager
+def _shown_waiting(*, silent: bool) -> Iterator[None]:
+    """Shows on a terminal for how long a statement has been running; takes it away again."""
+    if silent or not _in_colour():
+        yield
+        return
+    done = threading.Event()
+    shown = threading.Thread(target=_tick, args=(done,), name="acidsql-waiting", daemon=True)
+    shown.start()
+    try:
+        yield
+    finally:
+        done.set()
+        shown.join()
+
+
+def _tick(done: threading.Event) -> None:
+    started = time.monotonic() - _WAIT_SHOWN_AFTER
+    wait = _WAIT_SHOWN_AFTER
+    while not done.wait(wait):
+        wait = 1.0
+        sys.stderr.write(f"\r\x1b[2m... {time.monotonic() - started:.0f} s (Ctrl-C cancels)\x1b[0m")
+        sys.stderr.flush()
+    if wait == 1.0:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()

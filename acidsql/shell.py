@@ -1,0 +1,236 @@
+"""The REPL of `acidsql shell`: a prompt at once, Spark starting behind it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr
+from importlib.metadata import version
+from pathlib import Path
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import is_searching
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.lexers import PygmentsLexer
+from prompt_toolkit.output import create_output
+from pygments.lexers.sql import SqlLexer
+
+from acidsql.completion import complete
+from acidsql.errors import AcidSqlError
+from acidsql.grammar.split import is_complete
+from acidsql.metastore.client import DEFAULT_DATABASE
+from acidsql.script import CANNOT_START, OK, Runner, report, tell
+from acidsql.session import Session
+
+_LEAVE = frozenset({"quit", "exit", r"\q", "!q", "!quit", "!exit"})
+_HELP = frozenset({"help", "?", r"\h", r"\?", "!help"})
+_HELP_TEXT = r"""A statement ends with ; or, to see its rows one below the other, with \G. It may take several lines.
+  help             this text
+  quit, exit       leave (so does Ctrl-D)
+  Ctrl-C           clear what is typed; cancel the statement that runs
+  Tab              complete keywords, tables and columns
+  Up, Ctrl-R       earlier statements
+EXPLAIN shows what a statement would do; SHOW TABLES and DESCRIBE show what there is."""
+
+
+class Shell:
+    """Reads statements from a terminal and runs them until the user leaves."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self._start_failure: Exception | None = None
+
+    def run(self) -> int:
+        """Gives the exit status: 2 where Spark cannot start, else 0."""
+        with _java_logs_elsewhere():
+            self._prompt = self._new_prompt()
+            self._greet()
+            starting = threading.Thread(target=self._start, name="acidsql-start", daemon=True)
+            starting.start()
+            return self._loop()
+
+    def _loop(self) -> int:
+        while self._runner.status != CANNOT_START:
+            try:
+                text = self._prompt.prompt(self._message)
+            except KeyboardInterrupt:
+                continue
+            except EOFError:
+                return OK
+            if self._start_failure is not None:
+                report(self._start_failure)
+                return CANNOT_START
+            word = _word(text)
+            if word in _LEAVE:
+                return OK
+            if word in _HELP:
+                tell(_HELP_TEXT)
+            else:
+                self._run(text)
+        return CANNOT_START
+
+    def _run(self, text: str) -> None:
+        try:
+            self._runner.run_text(text)
+        except KeyboardInterrupt:
+            tell("Cancelled")
+
+    def _greet(self) -> None:
+        if not self._runner.manner.silent:
+            tell(f"acidsql {version('acidsql')}. Statements end with ;  Type help for help, quit to leave.")
+
+    def _message(self) -> str:
+        database = self._runner.session.database
+        return "acidsql> " if database == DEFAULT_DATABASE else f"acidsql ({database})> "
+
+    # -- Spark, behind the prompt
+
+    def _start(self) -> None:
+        try:
+            self._runner.session.start()
+        except Exception as error:  # noqa: BLE001 - the edge: a thread's error must reach the user, whatever it is
+            self._start_failure = error
+        self._prompt.bottom_toolbar = None
+        app = self._prompt.app
+        if self._start_failure is None:
+            app.invalidate()
+        elif app.is_running and app.loop is not None:
+            app.loop.call_soon_threadsafe(self._leave_prompt)
+
+    def _leave_prompt(self) -> None:
+        if self._prompt.app.is_running:
+            self._prompt.app.exit(result="")
+
+    def _new_prompt(self) -> PromptSession[str]:
+        return PromptSession(
+            # Rows may go to a file while the prompt stays on the terminal.
+            output=create_output(stdout=sys.stderr) if not sys.stdout.isatty() else None,
+            history=_history(),
+            lexer=PygmentsLexer(SqlLexer),
+            completer=SessionCompleter(self._runner.session),
+            complete_in_thread=True,
+            multiline=True,
+            prompt_continuation=lambda width, line, wraps: " " * (width - 3) + "-> ",
+            key_bindings=_bindings(),
+            bottom_toolbar="Spark is starting ...",
+            reserve_space_for_menu=6,
+        )
+
+
+def is_done(text: str) -> bool:
+    r"""Whether Enter runs the text: it ends in `;` (outside of quotes and comments) or `\G`, or is a command.
+
+    >>> is_done("SELECT ';"), is_done("SELECT 1;"), is_done("exit")
+    (False, True, True)
+    """
+    vertical = text.rstrip().endswith(r"\G") and is_complete(f"{text};")
+    return vertical or is_complete(text) or _word(text) in _LEAVE | _HELP
+
+
+def _word(text: str) -> str:
+    return text.strip().removesuffix(";").rstrip().lower()
+
+
+def _bindings() -> KeyBindings:
+    bindings = KeyBindings()
+
+    @bindings.add("enter", filter=~is_searching)
+    def _(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
+            buffer.complete_state = None  # takes the chosen candidate
+        elif is_done(buffer.text):
+            buffer.validate_and_handle()
+        else:
+            buffer.insert_text("\n")
+
+    return bindings
+
+
+# ------------------------------------------------------------------------------------------------ completion
+
+
+class CatalogNames:
+    """A session's names for completion; what cannot be read has no names."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @property
+    def current_database(self) -> str:
+        return self._session.database
+
+    def databases(self) -> Sequence[str]:
+        try:
+            return [database.name for database in self._session.catalog.databases()]
+        except AcidSqlError:
+            return ()
+
+    def tables(self, database: str) -> Sequence[str]:
+        try:
+            return self._session.catalog.tables(database)
+        except AcidSqlError:
+            return ()
+
+    def columns(self, database: str, table: str) -> Sequence[str]:
+        try:
+            found = self._session.catalog.find_table(database, table)
+        except AcidSqlError:
+            return ()
+        return () if found is None else found.column_names
+
+
+class SessionCompleter(Completer):
+    """acidsql.completion for prompt_toolkit."""
+
+    def __init__(self, session: Session) -> None:
+        self._names = CatalogNames(session)
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
+        for candidate in complete(document.text, document.cursor_position, self._names):
+            yield Completion(candidate.text, -candidate.typed, display_meta=candidate.kind.value)
+
+
+# ------------------------------------------------------------------------------------------------ files of the user
+
+
+def _state_directory() -> Path:
+    """$XDG_STATE_HOME/acidsql, else ~/.local/state/acidsql (XDG Base Directory Specification)."""
+    home = os.environ.get("XDG_STATE_HOME")
+    return (Path(home) if home else Path.home() / ".local" / "state") / "acidsql"
+
+
+def _history() -> History:
+    """Kept in a file that only the user reads: statements hold data."""
+    path = _state_directory() / "history"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+    except OSError:
+        return InMemoryHistory()
+    return FileHistory(path)
+
+
+@contextmanager
+def _java_logs_elsewhere() -> Iterator[None]:
+    """Java inherits descriptor 2 and would log over the prompt: in here that is `java.log` beside the history, while
+    Python's standard error stays the terminal."""
+    try:
+        log = os.open(_state_directory() / "java.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+    except OSError:
+        log = os.open(os.devnull, os.O_WRONLY)
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with open(os.dup(kept), "w", buffering=1, encoding=sys.stderr.encoding) as terminal, redirect_stderr(terminal):
+        os.dup2(log, 2)
+        try:
+            yield
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            os.close(log)
