@@ -93,7 +93,7 @@ class Catalog(Protocol):
         ...
 
     def drop_database(self, name: str) -> None:
-        """Drops an empty database; raises DATABASE_NOT_EMPTY or DATABASE_NOT_FOUND."""
+        """Drops an empty database; raises DATABASE_NOT_EMPTY, DATABASE_NOT_FOUND, CANNOT_DROP_DEFAULT_DATABASE."""
         ...
 
     def tables(self, database: str) -> Sequence[str]:
@@ -115,7 +115,11 @@ class Catalog(Protocol):
         ...
 
     def drop_table(self, database: str, name: str) -> None:
-        """Forgets the table, its partitions and its write IDs; files are not the catalog's. Raises TABLE_NOT_FOUND."""
+        """Forgets the table, its partitions and its write IDs; files are not the catalog's. Raises TABLE_NOT_FOUND.
+
+        A table of that name made later starts its write IDs at 1. Open transactions with a write ID of the table are
+        aborted by the embedded metastore: their files would fall into the new table's directory.
+        """
         ...
 
     def alter_table(self, old: Table, new: Table) -> None:
@@ -143,7 +147,12 @@ class TransactionClient(Protocol):
         ...
 
     def valid_txns(self, txn: TxnId | None = None) -> ValidTxnList:
-        """The transactions that are committed now, as a snapshot for `txn` (or for a reader without one)."""
+        """The transactions that are committed now, as a snapshot for `txn` (or for a reader without one).
+
+        An open `txn` is itself in the list of open ones, as in Hive's get_open_txns: its own write IDs are invalid
+        in a list made from this one, and it reads its own writes by knowing them. A writer opens its transaction
+        before it takes its snapshot: only then does `commit` notice all that the snapshot misses.
+        """
         ...
 
     def lock(self, txn: TxnId, components: Sequence[LockComponent]) -> None:
@@ -154,7 +163,11 @@ class TransactionClient(Protocol):
         ...
 
     def add_dynamic_partitions(self, txn: TxnId, table: Table, partitions: Sequence[str], operation: Operation) -> None:
-        """Narrows the write set of a dynamic-partition write to the partitions (`p=a/q=b`) that it touched."""
+        """Narrows the write set of a dynamic-partition write to the partitions (`p=a/q=b`) that it touched.
+
+        Components of `operation` on the table with `dynamic_partition_write` and no partition give way to these;
+        the others stay. Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED.
+        """
         ...
 
     def allocate_write_id(self, txn: TxnId, table: Table) -> WriteId:
@@ -165,7 +178,11 @@ class TransactionClient(Protocol):
         ...
 
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
-        """Which write IDs of the table the transactions of `txns` committed."""
+        """Which write IDs of the table the transactions of `txns` committed.
+
+        `txns` is the snapshot: nothing that opens, commits or takes a write ID after it is valid, whenever this is
+        called. Raises TABLE_NOT_FOUND.
+        """
         ...
 
     def heartbeat(self, txn: TxnId) -> None:
@@ -177,12 +194,15 @@ class TransactionClient(Protocol):
 
         Raises WRITE_CONFLICT (and aborts) when another transaction that committed after `txn` was opened updated
         or deleted in the same table or partition: the first committer wins. Raises NO_SUCH_TRANSACTION,
-        TRANSACTION_ABORTED.
+        TRANSACTION_ABORTED. Committing again what has committed is no error, as in Hive.
         """
         ...
 
     def abort(self, txn: TxnId) -> None:
-        """Aborts; a transaction that is already aborted is no error. Raises NO_SUCH_TRANSACTION."""
+        """Aborts; a transaction that is already aborted is no error.
+
+        Raises NO_SUCH_TRANSACTION, also for one that has committed: so its files may go only when this has returned.
+        """
         ...
 
 

@@ -1,4 +1,7 @@
-"""Databases, tables and partitions in the embedded metastore: an open SQLite transaction in, values out."""
+"""Databases, tables and partitions in the embedded metastore: an open SQLite transaction in, values out.
+
+Each function does what the method of `Catalog` (client.py) with its name says.
+"""
 
 from __future__ import annotations
 

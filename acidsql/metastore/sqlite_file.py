@@ -86,12 +86,9 @@ class SqliteFile:
     def _begin_immediate(self, db: sqlite3.Connection) -> None:
         """Waits with even chances for all: SQLite's own pauses grow to 100 ms, so who waited longest would starve."""
         deadline = time.monotonic() + BUSY_SECONDS
-        db.execute("PRAGMA busy_timeout = 0")
-        try:
+        with _waiting(db, 0):
             while not _begins(db, deadline):
                 time.sleep(random.uniform(0.0005, 0.01))
-        finally:
-            db.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
 
     def _prepare(self, warehouse: str) -> None:
         with self._named_errors():
@@ -120,7 +117,7 @@ class SqliteFile:
 
     def _use_wal(self) -> None:
         """Lets readers and a writer work side by side. Without it all works, slower: so it may fail."""
-        with self._lock, suppress(sqlite3.OperationalError):
+        with self._lock, _waiting(self._connection(), 1), suppress(sqlite3.OperationalError):
             self._connection().execute("PRAGMA journal_mode = WAL")
 
     @contextmanager
@@ -128,7 +125,7 @@ class SqliteFile:
         try:
             yield
         except OSError as error:
-            raise self._unavailable(error.strerror or str(error)) from error
+            raise self._unavailable(f"{error.strerror}: {error.filename}") from error
         except sqlite3.DatabaseError as error:
             # Its other subclasses (IntegrityError, ..) are mistakes of this program, not of the file.
             if type(error) not in (sqlite3.OperationalError, sqlite3.DatabaseError):
@@ -137,6 +134,16 @@ class SqliteFile:
 
     def _unavailable(self, reason: str) -> AcidSqlError:
         return AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri=f"sqlite:///{self.path}", reason=reason)
+
+
+@contextmanager
+def _waiting(db: sqlite3.Connection, seconds: float) -> Iterator[None]:
+    """For a while SQLite waits this long for the locks of others, not BUSY_SECONDS."""
+    db.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+    try:
+        yield
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
 
 
 def _begins(db: sqlite3.Connection, deadline: float) -> bool:

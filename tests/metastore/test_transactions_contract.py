@@ -1,0 +1,360 @@
+"""What every metastore must do, whatever keeps it: the contract of `acidsql.metastore.client.TransactionClient`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from acidsql.acid.table import Column, Table
+from acidsql.acid.writeids import TxnId, ValidTxnList, WriteId
+from acidsql.errors import AcidSqlError
+from acidsql.metastore.client import (
+    AdoptedWriteIds,
+    Database,
+    LockComponent,
+    LockType,
+    Metastore,
+    Operation,
+)
+from acidsql.metastore.sqlite import SqliteMetastore
+
+UPDATE, DELETE, INSERT, SELECT = Operation.UPDATE, Operation.DELETE, Operation.INSERT, Operation.SELECT
+
+
+def _open_sqlite(directory: Path) -> Metastore:
+    return SqliteMetastore(directory / ".acidsql" / "metastore.db", str(directory))
+
+
+IMPLEMENTATIONS: dict[str, Callable[[Path], Metastore]] = {"sqlite": _open_sqlite}
+
+
+@pytest.fixture(params=sorted(IMPLEMENTATIONS))
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Metastore]:
+    with closing(IMPLEMENTATIONS[request.param](tmp_path)) as opened:
+        yield opened
+
+
+def plain_table(name: str = "t", *, database: str = "default") -> Table:
+    properties = {"transactional": "true"}
+    return Table(database, name, (Column("id", "int"),), f"/warehouse/{name}", properties=properties)
+
+
+def partitioned_table(name: str = "tab1") -> Table:
+    return replace(plain_table(name), partition_columns=(Column("p", "string"), Column("q", "int")))
+
+
+@pytest.fixture
+def table(store: Metastore) -> Table:
+    store.create_table(made := plain_table())
+    return made
+
+
+def writing(
+    table: Table, operation: Operation = UPDATE, partition: str | None = None, *, dynamic: bool = False
+) -> LockComponent:
+    return LockComponent(table.database, table.name, LockType.SHARED_WRITE, operation, partition, dynamic)
+
+
+def begin(store: Metastore, *components: LockComponent) -> TxnId:
+    txn = store.open_txn()
+    store.lock(txn, components)
+    return txn
+
+
+def fails(condition: str, call: Callable[[], object]) -> AcidSqlError:
+    with pytest.raises(AcidSqlError) as caught:
+        call()
+    assert caught.value.condition == condition
+    return caught.value
+
+
+def conflicts(store: Metastore, mine: LockComponent, theirs: LockComponent) -> bool:
+    """Whether `mine` fails when `theirs` committed since `mine` was opened."""
+    me, other = begin(store, mine), begin(store, theirs)
+    store.commit(other)
+    with suppress(AcidSqlError):
+        store.commit(me)
+    return me in store.valid_txns().aborted
+
+
+# -- transactions
+def test_transaction_ids_ascend(store: Metastore) -> None:
+    first, second, third = store.open_txn(), store.open_txn(), store.open_txn()
+    assert first < second < third
+    store.abort(third)
+    assert store.open_txn() > third
+
+
+def test_a_snapshot_names_open_and_aborted_transactions_the_own_one_too(store: Metastore) -> None:
+    committed, aborted, open_, own = (store.open_txn() for _ in range(4))
+    store.commit(committed)
+    store.abort(aborted)
+    assert store.valid_txns(own) == ValidTxnList(own, frozenset({open_, own}), frozenset({aborted}))
+
+
+def test_one_transaction_has_one_write_id_for_a_table(store: Metastore, table: Table) -> None:
+    store.create_table(other := plain_table("other"))
+    one, two = store.open_txn(), store.open_txn()
+    assert [store.allocate_write_id(one, table) for _ in range(2)] == [1, 1]
+    assert store.allocate_write_id(two, table) == 2
+    assert store.allocate_write_id(two, other) == 1
+
+
+def test_open_aborted_and_committed_write_ids_are_told_apart(store: Metastore, table: Table) -> None:
+    txns = [store.open_txn() for _ in range(3)]
+    committed, aborted, open_ = (store.allocate_write_id(t, table) for t in txns)
+    store.commit(txns[0])
+    store.abort(txns[1])
+    seen = store.valid_write_ids(table, store.valid_txns())
+    assert (seen.table, seen.open, seen.aborted) == ("default.t", frozenset({open_}), frozenset({aborted}))
+    assert [seen.is_valid(w) for w in (committed, aborted, open_, WriteId(4))] == [True, False, False, False]
+
+
+def test_what_commits_after_a_snapshot_stays_invisible_in_it(store: Metastore, table: Table) -> None:
+    before = store.open_txn()
+    snapshot = store.valid_txns()
+    after = store.open_txn()
+    # The later transaction takes the lower write ID: it lies below the high watermark, but is not seen.
+    low, high = store.allocate_write_id(after, table), store.allocate_write_id(before, table)
+    store.commit(after)
+    store.commit(before)
+    old, new = store.valid_write_ids(table, snapshot), store.valid_write_ids(table, store.valid_txns())
+    assert [old.is_valid(w) for w in (low, high)] == [False, False]
+    assert [new.is_valid(w) for w in (low, high)] == [True, True]
+
+
+def test_a_table_made_after_the_snapshot_is_empty_in_it(store: Metastore) -> None:
+    snapshot = store.valid_txns()
+    store.create_table(late := plain_table("late"))
+    txn = store.open_txn()
+    write_id = store.allocate_write_id(txn, late)
+    store.commit(txn)
+    assert not store.valid_write_ids(late, snapshot).is_valid(write_id)
+
+
+def test_an_unknown_transaction_is_named(store: Metastore, table: Table) -> None:
+    unknown = TxnId(99)
+    error = fails("NO_SUCH_TRANSACTION", lambda: store.commit(unknown))
+    assert error.message == "No record of transaction txnid:99 could be found, may have timed out"
+    fails("NO_SUCH_TRANSACTION", lambda: store.abort(unknown))
+    fails("NO_SUCH_TRANSACTION", lambda: store.heartbeat(unknown))
+    fails("NO_SUCH_TRANSACTION", lambda: store.lock(unknown, [writing(table)]))
+    fails("NO_SUCH_TRANSACTION", lambda: store.allocate_write_id(unknown, table))
+    fails("NO_SUCH_TRANSACTION", lambda: store.add_dynamic_partitions(unknown, table, ["p=a/q=1"], UPDATE))
+
+
+def test_an_aborted_transaction_can_do_nothing_more(store: Metastore, table: Table) -> None:
+    txn = store.open_txn()
+    store.abort(txn)
+    store.abort(txn)
+    for call in (
+        lambda: store.commit(txn),
+        lambda: store.heartbeat(txn),
+        lambda: store.lock(txn, [writing(table)]),
+        lambda: store.allocate_write_id(txn, table),
+    ):
+        assert fails("TRANSACTION_ABORTED", call).message.startswith(
+            f"Transaction manager has aborted the transaction txnid:{txn}.  Reason: "
+        )
+
+
+def test_a_committed_transaction_can_only_be_committed_again(store: Metastore, table: Table) -> None:
+    txn = store.open_txn()
+    store.commit(txn)
+    store.commit(txn)
+    fails("NO_SUCH_TRANSACTION", lambda: store.abort(txn))
+    fails("NO_SUCH_TRANSACTION", lambda: store.heartbeat(txn))
+    fails("NO_SUCH_TRANSACTION", lambda: store.allocate_write_id(txn, table))
+    assert store.valid_txns().is_valid(txn)
+
+
+def test_a_heartbeat_keeps_a_transaction_open(store: Metastore) -> None:
+    txn = store.open_txn()
+    store.heartbeat(txn)
+    assert txn in store.valid_txns().open
+
+
+# -- write conflicts
+def test_the_first_committer_wins_and_the_message_is_hives(store: Metastore) -> None:
+    """The text of semantics.md: Hive's TestDbTxnManager2 has it for the same interleaving."""
+    store.create_table(table := partitioned_table())
+    for _ in range(2):
+        store.commit(store.open_txn())
+    winner = begin(store, writing(table, UPDATE, "p=two"))
+    loser = begin(store, writing(table, DELETE, "p=two"))
+    store.commit(winner)
+    error = fails("WRITE_CONFLICT", lambda: store.commit(loser))
+    assert error.message == (
+        "Aborting [txnid:4,4] due to a write conflict on default/tab1/p=two committed by [txnid:3,4] d/u"
+    )
+    assert loser in store.valid_txns().aborted
+    assert error.message in fails("TRANSACTION_ABORTED", lambda: store.commit(loser)).message
+
+
+@pytest.mark.parametrize("mine", [UPDATE, DELETE])
+@pytest.mark.parametrize("theirs", [UPDATE, DELETE])
+def test_update_and_delete_conflict_with_each_other_and_themselves(
+    store: Metastore, table: Table, mine: Operation, theirs: Operation
+) -> None:
+    assert conflicts(store, writing(table, mine), writing(table, theirs))
+
+
+@pytest.mark.parametrize("other", [INSERT, SELECT])
+def test_inserts_and_reads_conflict_with_nothing(store: Metastore, table: Table, other: Operation) -> None:
+    assert not conflicts(store, writing(table, other), writing(table, UPDATE))
+    assert not conflicts(store, writing(table, UPDATE), writing(table, other))
+    assert not conflicts(store, writing(table, other), writing(table, other))
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "expected"),
+    [
+        ("p=a/q=1", "p=a/q=1", True),
+        ("p=a/q=1", "p=a/q=2", False),
+        ("p=a/q=1", None, True),
+        (None, "p=a/q=1", True),
+        (None, None, True),
+        ("p=a", "p=a/q=1", True),
+        ("p=a/q=1", "p=a", True),
+        ("p=a", "p=ab/q=1", False),
+        ("p=ab/q=1", "p=a", False),
+    ],
+)
+def test_a_conflict_needs_a_common_partition(
+    store: Metastore, mine: str | None, theirs: str | None, expected: bool
+) -> None:
+    store.create_table(table := partitioned_table())
+    assert conflicts(store, writing(table, UPDATE, mine), writing(table, UPDATE, theirs)) == expected
+
+
+def test_tables_do_not_conflict_with_each_other(store: Metastore, table: Table) -> None:
+    store.create_database(Database("sales", "/s"))
+    store.create_table(elsewhere := plain_table(database="sales"))
+    store.create_table(other := plain_table("other"))
+    assert not conflicts(store, writing(table), writing(elsewhere))
+    assert not conflicts(store, writing(table), writing(other))
+
+
+def test_one_after_the_other_is_no_conflict(store: Metastore, table: Table) -> None:
+    for _ in range(3):
+        store.commit(begin(store, writing(table)))
+    assert store.valid_txns().aborted == frozenset()
+
+
+def test_a_conflict_is_with_those_that_committed_not_with_those_that_did_not(store: Metastore, table: Table) -> None:
+    me, open_, aborted = (begin(store, writing(table)) for _ in range(3))
+    store.abort(aborted)
+    store.commit(me)
+    fails("WRITE_CONFLICT", lambda: store.commit(open_))
+
+
+def test_an_older_transaction_conflicts_with_a_younger_one_that_was_faster(store: Metastore, table: Table) -> None:
+    me = begin(store, writing(table))
+    for _ in range(3):
+        store.commit(begin(store, writing(table)))
+    error = fails("WRITE_CONFLICT", lambda: store.commit(me))
+    assert error.getMessageParameters()["txn_id"] == str(me)
+
+
+def test_the_write_set_is_what_was_locked_even_after_the_other_committed(store: Metastore, table: Table) -> None:
+    me, other = store.open_txn(), begin(store, writing(table))
+    store.commit(other)
+    store.lock(me, [writing(table)])
+    fails("WRITE_CONFLICT", lambda: store.commit(me))
+
+
+def test_a_renamed_table_still_conflicts(store: Metastore, table: Table) -> None:
+    me, other = begin(store, writing(table)), begin(store, writing(table))
+    store.commit(other)
+    store.alter_table(table, replace(table, name="new"))
+    fails("WRITE_CONFLICT", lambda: store.commit(me))
+
+
+def test_dynamic_partitions_narrow_the_write_set(store: Metastore) -> None:
+    store.create_table(table := partitioned_table())
+    me, same, different = (begin(store, writing(table, dynamic=True)) for _ in range(3))
+    for txn, partitions in ((me, ["p=a/q=1", "p=b/q=1"]), (same, ["p=b/q=1", "p=c/q=1"]), (different, ["p=d/q=1"])):
+        store.add_dynamic_partitions(txn, table, partitions, UPDATE)
+    store.commit(me)
+    store.commit(different)
+    assert fails("WRITE_CONFLICT", lambda: store.commit(same)).getMessageParameters()["resource"] == (
+        "default/tab1/p=b/q=1"
+    )
+
+
+def test_a_dynamic_write_that_touched_nothing_conflicts_with_nothing(store: Metastore) -> None:
+    store.create_table(table := partitioned_table())
+    me, other = begin(store, writing(table, dynamic=True)), begin(store, writing(table))
+    store.commit(other)
+    store.add_dynamic_partitions(me, table, [], UPDATE)
+    store.commit(me)
+
+
+def test_until_it_is_narrowed_a_dynamic_write_conflicts_with_every_partition(store: Metastore) -> None:
+    store.create_table(table := partitioned_table())
+    assert conflicts(store, writing(table, dynamic=True), writing(table, UPDATE, "p=a/q=1"))
+
+
+def test_narrowing_leaves_what_another_statement_locked(store: Metastore) -> None:
+    store.create_table(table := partitioned_table())
+    me = begin(store, writing(table, dynamic=True), writing(table), writing(table, DELETE, dynamic=True))
+    other = begin(store, writing(table, UPDATE, "p=z/q=1"))
+    store.add_dynamic_partitions(me, table, ["p=a/q=1"], UPDATE)
+    store.commit(other)
+    fails("WRITE_CONFLICT", lambda: store.commit(me))
+
+
+# -- adopted tables
+def test_an_adopted_tables_write_ids_count_as_committed_up_to_the_mark(store: Metastore, table: Table) -> None:
+    store.create_table(old := plain_table("old"), adopted=AdoptedWriteIds(WriteId(7)))
+    seen = store.valid_write_ids(old, store.valid_txns())
+    assert (seen.high_watermark, seen.open, seen.aborted) == (7, frozenset(), frozenset())
+    assert store.allocate_write_id(store.open_txn(), old) == 8
+
+
+def test_open_and_aborted_write_ids_of_an_adopted_table_stay_invalid(store: Metastore) -> None:
+    adopted = AdoptedWriteIds(WriteId(6), frozenset({WriteId(4)}), frozenset({WriteId(2), WriteId(9)}))
+    store.create_table(old := plain_table("old"), adopted=adopted)
+    txn = store.open_txn()
+    assert store.allocate_write_id(txn, old) == 10
+    before = store.valid_write_ids(old, store.valid_txns())
+    assert (before.high_watermark, before.open, before.aborted) == (10, frozenset({4, 10}), frozenset({2, 9}))
+    store.commit(txn)
+    after = store.valid_write_ids(old, store.valid_txns())
+    assert (after.high_watermark, after.open, after.aborted) == (10, frozenset({4}), frozenset({2, 9}))
+
+
+def test_new_transactions_start_above_those_of_adopted_tables(store: Metastore) -> None:
+    adopted = AdoptedWriteIds(WriteId(3), committed_txns=frozenset({TxnId(12), TxnId(41)}))
+    store.create_table(plain_table("old"), adopted=adopted)
+    assert all(store.valid_txns().is_valid(TxnId(t)) for t in (12, 41))
+    assert store.open_txn() == 42
+
+
+def test_an_adopted_transaction_counts_as_committed_though_its_number_was_aborted_here(
+    store: Metastore, table: Table
+) -> None:
+    txn = store.open_txn()
+    write_id = store.allocate_write_id(txn, table)
+    store.abort(txn)
+    adopted = AdoptedWriteIds(WriteId(3), committed_txns=frozenset({txn}))
+    store.create_table(plain_table("old"), adopted=adopted)
+    store.create_table(plain_table("old2"), adopted=adopted)
+    snapshot = store.valid_txns()
+    assert snapshot.is_valid(txn)
+    assert not store.valid_write_ids(table, snapshot).is_valid(write_id)
+    fails("TRANSACTION_ABORTED", lambda: store.commit(txn))
+
+
+def test_a_table_is_not_adopted_while_a_transaction_with_its_number_is_open(store: Metastore) -> None:
+    txn = store.open_txn()
+    adopted = AdoptedWriteIds(WriteId(3), committed_txns=frozenset({txn}))
+    fails("LOCATION_NOT_EMPTY", lambda: store.create_table(plain_table("old"), adopted=adopted))
+    assert store.find_table("default", "old") is None
+    store.commit(txn)
+    store.create_table(plain_table("old"), adopted=adopted)
+    assert store.valid_txns().is_valid(txn)
