@@ -97,7 +97,7 @@ class Runner:
         return self.manner.force and self.status != CANNOT_START
 
     def _run(self, piece: Piece) -> None:
-        piece, shape = _without_vertical_end(_substituted(piece, self.manner.variables), self.manner.shape)
+        piece, shape = _without_vertical_end(substituted(piece, self.manner.variables), self.manner.shape)
         if self.manner.verbose:
             tell(f"{piece.text};")
         if self.manner.dry_run and not _SETS_THE_SESSION.match(piece.text):
@@ -184,7 +184,7 @@ def _place(error: AcidSqlError | None, piece: Piece | None, name: str | None) ->
     return f"{name}:{line}: "
 
 
-def _substituted(piece: Piece, variables: Mapping[str, str]) -> Piece:
+def substituted(piece: Piece, variables: Mapping[str, str]) -> Piece:
     """The piece with its variables' values, as in Hive (VariableSubstitution): also in strings, and values may name
     variables; an unknown one stays as it is."""
     text = before = piece.text

@@ -1,0 +1,250 @@
+"""Arguments, streams and exit statuses of the command, with statements that need no Spark."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from acidsql.cli import main
+from acidsql.grammar.split import split_script
+from acidsql.script import substituted
+
+CREATE = "CREATE TABLE {} (id int) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty directory to work in, which holds the default warehouse."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ACIDSQL_WAREHOUSE", raising=False)
+    monkeypatch.delenv("ACIDSQL_METASTORE", raising=False)
+    return tmp_path
+
+
+def in_subprocess(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "acidsql", *arguments],
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+
+
+# ------------------------------------------------------------------------------------------------ arguments
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([], "required: COMMAND"),
+        (["nothing"], "invalid choice: 'nothing'"),
+        (["shell", "--output", "xml"], "invalid choice: 'xml'"),
+        (["shell", "--hivevar", "day"], "'day' is not KEY=VALUE"),
+        (["shell", "--conf", "=x"], "'=x' is not KEY=VALUE"),
+        (["shell", "-e"], "argument -e: expected one argument"),
+        (["shell", "--ware", "x"], "unrecognized arguments: --ware x"),
+        (["inspect"], "required: TABLE"),
+    ],
+)
+def test_bad_usage_exits_2_and_prints_no_rows(
+    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert complaint in printed.err
+    assert printed.err.startswith("usage: acidsql")
+
+
+def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out == f"acidsql {version('acidsql')}\n"
+
+
+def test_help_names_every_option_of_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["shell", "--help"])
+    shown = capsys.readouterr().out
+    options = (
+        "--warehouse --metastore -e -f -i -S -v --database --hivevar --hiveconf --conf --master --output --no-header"
+        " --force --dry-run"
+    )
+    assert [option for option in options.split() if f"\n  {option}" not in shown] == []
+    assert "table,vertical,csv,tsv,json,jsonl,markdown" in shown
+
+
+@pytest.mark.parametrize("arguments", [["compactor", "--once"], ["inspect", "t", "--files"]])
+def test_what_comes_later_says_so(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 1
+    printed = capsys.readouterr()
+    assert printed.err == f"[NOT_YET_SUPPORTED] acidsql {arguments[0]} is not yet supported by acidsql.\n"
+    assert printed.out == ""
+
+
+@pytest.mark.parametrize("option", ["-f", "-i"])
+def test_a_file_that_cannot_be_read_exits_2_before_anything_runs(
+    option: str, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["shell", "-e", CREATE.format("t"), option, "missing.sql"]) == 2
+    assert capsys.readouterr().err == "[CANNOT_START] Cannot read missing.sql: No such file or directory\n"
+    assert list(place.iterdir()) == []
+
+
+def test_a_database_that_is_not_there_exits_2(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["shell", "--database", "nope", "-e", "SHOW TABLES"]) == 2
+    assert "[DATABASE_NOT_FOUND]" in capsys.readouterr().err
+
+
+def test_a_setting_that_is_not_there_exits_2(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["shell", "--hiveconf", "acidsql.nope=1", "-e", "SHOW TABLES"]) == 2
+    assert "[UNKNOWN_SETTING]" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------------------------------------ running
+
+
+def test_sources_run_in_the_order_given_after_the_init_file(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "init.sql").write_text("CREATE DATABASE d; USE d;")
+    (place / "second.sql").write_text(f"-- comment; only\n{CREATE.format('b')};")
+    arguments = ["-e", CREATE.format("a"), "-f", "second.sql", "-e", "SHOW TABLES", "-i", "init.sql"]
+    assert main(["shell", "--no-header", *arguments]) == 0
+    printed = capsys.readouterr()
+    assert [line.split("\t")[0] for line in printed.out.splitlines()] == ["a", "b"]
+    assert (place / "warehouse" / "d.db" / "a").parent.is_dir()
+
+
+def test_only_rows_go_to_standard_output(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["shell", "-v", "-e", CREATE.format("t"), "-e", "SHOW DATABASES"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[1:] == ["default"]
+    assert "CREATE TABLE t" in printed.err  # -v
+    assert "CREATE TABLE in " in printed.err
+    assert "(1 row) in " in printed.err
+
+
+def test_silent_prints_nothing_but_rows(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["shell", "-S", "-e", CREATE.format("t"), "-e", "SHOW DATABASES", "--output", "csv"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert printed.out.splitlines()[1:] == ["default"]
+
+
+def test_the_first_error_stops_and_exits_1(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["shell", "-e", "USE nope; CREATE DATABASE d", "-e", "CREATE DATABASE e"]) == 1
+    assert main(["shell", "-S", "--no-header", "-e", "SHOW DATABASES"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == "default\n"
+    assert "[DATABASE_NOT_FOUND]" in printed.err
+    assert "1 | USE nope; CREATE DATABASE d\n  |     ^^^^\n" in printed.err
+
+
+def test_force_goes_on_and_still_exits_1(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["shell", "--force", "-e", "USE nope; CREATE DATABASE d", "-e", "SHOW DATABASES", "--no-header"]) == 1
+    assert capsys.readouterr().out.split() == ["d", "default"]
+
+
+def test_an_error_in_a_file_names_file_line_and_column(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "bad.sql").write_text("SHOW DATABASES;\n\nSHOW TABLES\n  IN nope;\n")
+    assert main(["shell", "-f", "bad.sql"]) == 1
+    printed = capsys.readouterr().err
+    assert "bad.sql:4:6: [DATABASE_NOT_FOUND]" in printed
+    assert "4 |   IN nope;\n  |      ^^^^\n" in printed
+
+
+def test_an_open_quote_is_an_error_before_anything_runs(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["shell", "-e", "CREATE DATABASE d; SELECT 'x"]) == 1
+    assert "[PARSE_SYNTAX_ERROR]" in capsys.readouterr().err
+    assert main(["shell", "--no-header", "-e", "SHOW DATABASES"]) == 0
+    assert capsys.readouterr().out == "default\n"
+
+
+def test_statements_come_from_standard_input(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("CREATE DATABASE\n  d; -- ;\nCREATE DATABASE e;SHOW\nDATABASES"))
+    assert main(["shell", "--no-header"]) == 0
+    assert capsys.readouterr().out.split() == ["d", "default", "e"]
+
+
+def test_a_statement_of_standard_input_runs_as_soon_as_it_is_there(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "acidsql", "shell", "--no-header"]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("SHOW\nDATABASES;\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "default\n"
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
+
+
+def test_backslash_g_shows_rows_vertically(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["shell", "-e", r"SHOW DATABASES\G"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0] == "*************************** 1. row ***************************"
+    assert shown[1].endswith(": default")
+
+
+def test_dry_run_prints_plans_and_changes_nothing(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["shell", "-e", CREATE.format("t")]) == 0
+    before = sorted((place / "warehouse").rglob("*"))
+    assert main(["shell", "--dry-run", "-e", "USE default; DELETE FROM t WHERE id = 1"]) == 0
+    assert "t" in capsys.readouterr().out
+    assert [path for path in sorted((place / "warehouse").rglob("*")) if ".acidsql" not in path.parts] == [
+        path for path in before if ".acidsql" not in path.parts
+    ]
+    assert not list((place / "warehouse").rglob("delete_delta*"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SELECT ${hivevar:day}", "SELECT 7"),
+        ("SELECT '${day}'", "SELECT '7'"),
+        ("SELECT ${twice}", "SELECT 77"),
+        ("SELECT ${unknown}, ${hiveconf:day}, {day}, $day", "SELECT ${unknown}, ${hiveconf:day}, {day}, $day"),
+        ("SELECT ${loop}", "SELECT ${loop}"),
+    ],
+)
+def test_hive_variables_are_put_in_as_hive_does(text: str, expected: str) -> None:
+    variables = {"day": "7", "twice": "${day}${hivevar:day}", "loop": "${loop}"}
+    [piece] = split_script(text)
+    assert substituted(piece, variables).text == expected
+
+
+def test_hivevar_reaches_the_statement(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--hivevar", "db=d", "-e", "CREATE DATABASE ${hivevar:db}; SHOW DATABASES LIKE '${db}'"]
+    assert main(["shell", "--no-header", *arguments]) == 0
+    assert capsys.readouterr().out == "d\n"
+
+
+def test_hiveconf_is_a_set_statement(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    setting = "hive.merge.cardinality.check"
+    assert main(["shell", "--hiveconf", f"{setting}=false", "--no-header", "-e", f"SET {setting}"]) == 0
+    assert capsys.readouterr().out.strip() == f"{setting}=false"
+
+
+# ------------------------------------------------------------------------------------------------ no Java
+
+
+def test_without_java_one_clear_line_and_exit_2(tmp_path: Path) -> None:
+    env = {key: value for key, value in os.environ.items() if key != "JAVA_HOME"} | {"PATH": str(tmp_path)}
+    done = in_subprocess("shell", "-e", "SELECT 1", cwd=tmp_path, env=env)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    [line] = done.stderr.splitlines()
+    assert line.startswith("[JAVA_NOT_FOUND] Java 17 or 21 was not found")

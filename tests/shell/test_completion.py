@@ -1,0 +1,136 @@
+"""What completion offers at a place; the cursor is the bar in each text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from acidsql.completion import Kind, complete
+
+
+@dataclass(frozen=True, slots=True)
+class SomeNames:
+    """A catalog in memory: columns by database and table."""
+
+    known: Mapping[str, Mapping[str, Sequence[str]]]
+    current_database: str = "default"
+
+    def databases(self) -> Sequence[str]:
+        return sorted(self.known)
+
+    def tables(self, database: str) -> Sequence[str]:
+        return sorted(self.known.get(database, {}))
+
+    def columns(self, database: str, table: str) -> Sequence[str]:
+        return self.known.get(database, {}).get(table, ())
+
+
+NAMES = SomeNames(
+    {
+        "default": {
+            "employee": ("id", "name", "salary"),
+            "employee_update": ("id", "name", "salary"),
+            "odd table": ("a b", "select_me"),
+        },
+        "sales": {"orders": ("order_id", "total")},
+    }
+)
+
+
+def offered(text: str, kind: Kind | None = None) -> list[str]:
+    """What is offered at the bar."""
+    found = complete(text.replace("|", ""), text.index("|"), NAMES)
+    return [candidate.text for candidate in found if kind in (None, candidate.kind)]
+
+
+@pytest.mark.parametrize(
+    ("text", "candidates"),
+    [
+        ("SELECT * FROM emp|", ["employee", "employee_update"]),
+        ("SELECT * FROM |", ["employee", "employee_update", "`odd table`", "default", "sales"]),
+        ("SELECT * FROM employee, sal|", ["sales"]),
+        ("SELECT * FROM a JOIN employee_|", ["employee_update"]),
+        ("INSERT INTO employee_|", ["employee_update"]),
+        ("UPDATE employee_|", ["employee_update"]),
+        ("DELETE FROM employee_|", ["employee_update"]),
+        ("MERGE INTO employee_|", ["employee_update"]),
+        ("MERGE INTO employee AS a USING employee_|", ["employee_update"]),
+        ("DESCRIBE employee_|", ["employee_update"]),
+        ("ALTER TABLE employee_|", ["employee_update"]),
+        ("SELECT * FROM sales.|", ["orders"]),
+        ("SELECT * FROM sales.ord|", ["orders"]),
+        ("SELECT * FROM SALES.O|", ["orders"]),
+        ("USE s|", ["sales"]),
+        ("USE |", ["default", "sales"]),
+        ("SELECT * FROM `emp|", ["`employee`", "`employee_update`"]),
+    ],
+)
+def test_tables_and_databases_where_a_name_must_follow(text: str, candidates: list[str]) -> None:
+    assert offered(text) == candidates
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("SELECT sal| FROM employee", ["salary"]),
+        ("SELECT | FROM employee", []),
+        ("UPDATE employee SET sal|", ["salary"]),
+        ("SELECT * FROM employee WHERE n|", ["name"]),
+        ("SELECT e.| FROM employee e", ["id", "name", "salary"]),
+        ("SELECT E.S| FROM employee AS e", ["salary"]),
+        ("SELECT o.t| FROM sales.orders AS o JOIN employee", ["total"]),
+        ("SELECT * FROM sales.orders WHERE orders.order|", ["order_id"]),
+        ("SELECT a| FROM `odd table`", ["`a b`"]),
+        (
+            "MERGE INTO employee AS a USING employee_update AS b ON a.id = b.id WHEN MATCHED THEN UPDATE SET sal|",
+            ["salary"],
+        ),
+        ("SELECT total FROM sales.orders; SELECT to| FROM employee", []),
+        ("SELECT nam|, 'a;b' FROM employee", ["name"]),
+    ],
+)
+def test_columns_of_the_tables_that_the_statement_names(text: str, columns: list[str]) -> None:
+    assert offered(text, Kind.COLUMN) == columns
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT 'emp|",
+        "SELECT * FROM employee -- sel|",
+        "SELECT /* sel|",
+        "SELECT * FROM employee WHERE name = 'sel|",
+        "SELECT `name`|",
+        "SELECT nope.| FROM employee",
+        "|",
+        "SELECT 1 |",
+    ],
+)
+def test_nothing_is_offered(text: str) -> None:
+    assert offered(text) == []
+
+
+def test_keywords_come_in_the_case_that_is_typed() -> None:
+    assert "select" in offered("sel|")
+    assert "SELECT" in offered("SEL|")
+    assert "MERGE INTO" in offered("ME|")
+
+
+def test_a_statement_begins_with_a_keyword_not_with_a_function_or_column() -> None:
+    assert {candidate.kind for candidate in complete("s", 1, NAMES)} == {Kind.KEYWORD}
+    assert offered("SELECT cou|", Kind.FUNCTION) == ["count"]
+
+
+def test_columns_come_before_keywords() -> None:
+    kinds = [candidate.kind for candidate in complete("SELECT * FROM employee WHERE i", 30, NAMES)]
+    assert kinds[0] is Kind.COLUMN
+    assert Kind.KEYWORD in kinds
+
+
+def test_a_candidate_says_how_much_of_the_text_it_replaces() -> None:
+    [candidate] = complete("SELECT * FROM `odd", 18, NAMES)
+    assert (candidate.text, candidate.typed) == ("`odd table`", 4)
+    [candidate] = complete("SELECT * FROM sales.or", 22, NAMES)
+    assert (candidate.text, candidate.typed) == ("orders", 2)
