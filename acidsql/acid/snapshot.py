@@ -260,7 +260,7 @@ def _choose_deltas(
     skipped: list[Skipped] = []
     for (low, high), group in groupby(sorted(deltas, key=_delta_order), key=lambda delta: delta.range):
         same_range = list(group)
-        if high > covered and writeids.range_response(max(low, WriteId(covered + 1)), high) is RangeResponse.NONE:
+        if _is_invalid(low, high, covered, writeids):
             reason = _invalid_reason(low, high, writeids)
             skipped += [Skipped(delta.name, reason) for delta in same_range]
             continue
@@ -271,6 +271,16 @@ def _choose_deltas(
         chosen += [_NamedDelta(delta.name, delta.parsed, invalid) for delta in best]
         covered = max(covered, high)
     return chosen, skipped
+
+
+def _is_invalid(low: WriteId, high: WriteId, covered: WriteId, writeids: ValidWriteIdList) -> bool:
+    """Whether the reader sees nothing of the range, or nothing of what it would bring to what is covered.
+
+    The range alone is asked first: the directory of an open transaction is never obsolete.
+    """
+    if writeids.range_response(low, high) is RangeResponse.NONE:
+        return True
+    return high > covered and writeids.range_response(max(low, WriteId(covered + 1)), high) is RangeResponse.NONE
 
 
 def _delta_order(delta: _NamedDelta) -> tuple[int, int, int, str]:
