@@ -145,6 +145,7 @@ class AcidSqlMagics(Magics):
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
+        self._ipython = shell
         self._namespace: dict[str, object] = shell.user_ns
         self._session: Session | None = None
 
@@ -168,7 +169,7 @@ class AcidSqlMagics(Magics):
 
     def _expanded(self, value: str | None) -> str | None:
         """The value of an option with `{variable}` and `$variable` as in other magics."""
-        return None if value is None else str(self.shell.var_expand(value))
+        return None if value is None else str(self._ipython.var_expand(value))
 
     def _run(self, text: str, order: Order) -> object:
         pieces = split_script(text)

@@ -1,0 +1,211 @@
+"""The employee story through `acidsql shell`, as a new user would run it: real processes, real terminals."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from tests.shell import employee
+
+COMMAND = [sys.executable, "-m", "acidsql", "shell", "--master", "local[2]"]
+
+
+def run(*arguments: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments], cwd=cwd, input=stdin, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def told(stderr: str) -> list[str]:
+    """The counts in the messages, in order."""
+    return re.findall(r"^(\d+ rows? affected .*) in \d+\.\d\d s$", stderr, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with story.sql, and with a warehouse where it ran by `-f`, every check of that run made here."""
+    place = tmp_path_factory.mktemp("story")
+    (place / "story.sql").write_text(employee.SCRIPT)
+    done = run("-f", "story.sql", "--output", "jsonl", cwd=place)
+    assert done.returncode == 0, done.stderr
+    employee.check_rows([json.loads(line) for line in done.stdout.splitlines()])
+    assert told(done.stderr) == list(employee.COUNTS)
+    assert "(3 rows) in " in done.stderr
+    return place
+
+
+def test_the_story_leaves_hives_directories(place: Path) -> None:
+    directories = {path.name for path in (place / "warehouse" / "employee").iterdir() if not path.name.startswith(".")}
+    assert {
+        "delta_0000001_0000001_0000",
+        "delta_0000002_0000002_0000",
+        "delete_delta_0000002_0000002_0000",
+        "delta_0000003_0000003_0000",
+        "delta_0000003_0000003_0001",
+        "delete_delta_0000003_0000003_0001",
+        "delete_delta_0000004_0000004_0000",
+    } <= directories
+
+
+def test_the_story_runs_from_standard_input_silently(tmp_path: Path) -> None:
+    done = run("-S", cwd=tmp_path, stdin=employee.SCRIPT)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    header, *rows = [line.split("\t") for line in done.stdout.splitlines()]
+    assert header == ["row__id", "id", "name", "salary"]  # tsv where there is no terminal
+    values = [dict(zip(header, row, strict=True)) for row in rows]
+    employee.check_rows(
+        [
+            {**value, "row__id": json.loads(value["row__id"]), "id": int(value["id"]), "salary": int(value["salary"])}
+            for value in values
+        ]
+    )
+
+
+def test_the_story_runs_statement_by_statement_with_e(tmp_path: Path) -> None:
+    arguments = [part for statement in employee.STATEMENTS for part in ("-e", statement)]
+    done = run(*arguments, "-e", f"{employee.QUERY}\\G", "-e", "SELECT * FROM employe", cwd=tmp_path)
+    assert done.returncode == 1
+    assert told(done.stderr) == list(employee.COUNTS)
+    assert "Did you mean employee" in done.stderr
+    assert "1 | SELECT * FROM employe\n  |               ^^^^^^^\n" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout.splitlines()[2:5] == ["     id: 2", "   name: Tom", " salary: 7500"]
+
+
+def test_standard_output_that_is_closed_ends_quietly(place: Path) -> None:
+    query = "SELECT * FROM employee LATERAL VIEW explode(sequence(1, 100000)) x AS n"
+    with subprocess.Popen(
+        [*COMMAND, "-S", "-e", query], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "id\tname\tsalary\tn\n"
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait(timeout=60) == 0
+
+
+def test_an_interrupt_cancels_the_statement_and_exits_130(place: Path) -> None:
+    slow = "SELECT count(*) FROM range(100000000000) a JOIN employee b ON a.id % 3 = b.id"
+    command = [*COMMAND, "-e", "SELECT count(*) AS n FROM employee", "-e", slow, "-e", "SELECT 'never'"]
+    with subprocess.Popen(
+        command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert [process.stdout.readline() for _ in range(2)] == ["n\n", "3\n"]
+        time.sleep(1)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to every process in front
+        assert process.wait(timeout=60) == 130
+        assert process.stdout.read() == ""
+        shown = process.stderr.read()
+    assert "Interrupted" in shown
+    assert "Traceback" not in shown
+
+
+# ------------------------------------------------------------------------------------------------ the REPL
+
+PROMPT = re.escape("acidsql> ")
+
+
+def repl(cwd: Path, state: Path, **env: str) -> pexpect.spawn:
+    variables = {**os.environ, "XDG_STATE_HOME": str(state), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", **env}
+    return pexpect.spawn(
+        COMMAND[0], COMMAND[1:], cwd=str(cwd), env=variables, encoding="utf-8", timeout=120, dimensions=(40, 120)
+    )
+
+
+def plain(text: str) -> str:
+    """What a terminal wrote, without its control sequences."""
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+
+
+def test_the_story_in_the_repl(tmp_path: Path) -> None:
+    child = repl(tmp_path, tmp_path / "state")
+    child.expect(PROMPT)
+    assert "WARN" not in child.before
+    for statement in employee.STATEMENTS:
+        child.send(statement.replace("\n", " ") + ";\r")
+        child.expect(r"(?:affected .*|CREATE TABLE) in \d+\.\d\d s")
+        child.expect(PROMPT)
+    child.send("SELECT name,\rsalary FROM employee\rORDER BY id;\r")  # Enter goes on until the statement is complete
+    child.expect(r"\(3 rows\) in ")
+    assert "| Kate |   6000 |" in plain(child.before)
+    child.expect(PROMPT)
+    child.send("SELECT name FROM employee WHERE id = 4\\G\r")
+    child.expect(r"name: Mary")
+    child.expect(PROMPT)
+    child.send("SELECT nam FROM employee;\r")
+    child.expect(r"Did you mean name")
+    child.expect(PROMPT)
+    child.send("half a line\x03")  # Ctrl-C clears it
+    child.expect(PROMPT)
+    child.send("SELECT count(*) FROM range(100000000000) a JOIN employee b ON a.id % 3 = b.id;\r")
+    time.sleep(4)
+    child.sendintr()  # Ctrl-C cancels the statement; the session lives on
+    child.expect("Cancelled")
+    child.expect(PROMPT)
+    child.send("SELECT 40 + 2 AS answer;\r")
+    child.expect(r"\|     42 \|")
+    child.expect(PROMPT)
+    child.send("quit\r")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    history = (tmp_path / "state" / "acidsql" / "history").read_text()
+    assert "+SELECT name,\n+salary FROM employee\n+ORDER BY id;\n" in history
+    assert (tmp_path / "state" / "acidsql" / "history").stat().st_mode & 0o077 == 0
+
+
+def test_the_repl_works_on_a_dumb_terminal_and_leaves_with_ctrl_d(place: Path, tmp_path: Path) -> None:
+    child = repl(place, tmp_path, TERM="dumb")
+    child.expect(PROMPT)
+    child.send("SHOW TABLES;\r")
+    child.expect("employee_update")
+    child.expect(PROMPT)
+    child.send("help\r")
+    child.expect("leave")
+    child.expect(PROMPT)
+    child.send("\x04")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    assert "\x1b[31m" not in child.before
+
+
+def test_the_repl_without_java_says_so_in_one_line_and_exits_2(tmp_path: Path) -> None:
+    child = repl(tmp_path, tmp_path, PATH=str(tmp_path), JAVA_HOME="")
+    child.expect(r"\[JAVA_NOT_FOUND\]")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 2
+    assert "Traceback" not in child.before
+
+
+# ------------------------------------------------------------------------------------------------ formats
+
+
+def test_every_output_format_gives_the_rows(place: Path) -> None:
+    """One process for all: the format is a matter of printing, which test_render covers value by value."""
+    query = "SELECT id, name, salary FROM employee ORDER BY id"
+    outputs = {
+        shape: run("-S", "--output", shape, "-e", query, cwd=place).stdout
+        for shape in ("table", "vertical", "csv", "json", "markdown")
+    }
+    assert outputs["table"].splitlines()[3] == "|  2 | Tom  |   7500 |"
+    assert outputs["vertical"].splitlines()[2] == "  name: Tom"
+    assert list(csv.reader(io.StringIO(outputs["csv"])))[1:] == [[str(cell) for cell in row] for row in employee.ROWS]
+    assert [tuple(row.values()) for row in json.loads(outputs["json"])] == list(employee.ROWS)
+    assert outputs["markdown"].splitlines()[2] == "|   2 | Tom  |   7500 |"
