@@ -495,11 +495,12 @@ class Describe:
 
 @dataclass(frozen=True, slots=True)
 class Explain:
-    """EXPLAIN statement; EXPLAIN LOCKS statement has `locks` set."""
+    """EXPLAIN statement; EXPLAIN LOCKS statement has `locks` set; `detail` is EXTENDED, FORMATTED or None."""
 
     source: str
     statement: Statement
     locks: bool = False
+    detail: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,274 @@
+"""The SQL dialect of acidsql's expressions and queries: Spark's, read and written without changing a function.
+
+sqlglot transpiles: it knows functions and rewrites them into those of the target. Here the target is Spark itself, so
+every function stays what was typed (`exp.Anonymous`), as do literals, types and joins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import ErrorLevel, ParseError
+from sqlglot.parser import Parser as SqlglotParser
+from sqlglot.tokens import Token, TokenType
+
+from acidsql.errors import Span
+from acidsql.grammar.lexer import is_word
+
+# Functions with a syntax of their own, and the words that show it: TRIM(BOTH 'x' FROM a), FLOOR(a TO DAY).
+_SPECIAL_FORMS: dict[str, frozenset[str]] = {
+    "EXTRACT": frozenset({"FROM"}),
+    "TRIM": frozenset({"FROM"}),
+    "SUBSTRING": frozenset({"FROM"}),
+    "SUBSTR": frozenset({"FROM"}),
+    "POSITION": frozenset({"IN"}),
+    "OVERLAY": frozenset({"PLACING"}),
+    "CEIL": frozenset({"TO"}),
+    "FLOOR": frozenset({"TO"}),
+}
+_CASTS = frozenset({"CAST", "TRY_CAST"})
+_NO_PAREN = frozenset(
+    {TokenType.CURRENT_DATE, TokenType.CURRENT_TIMESTAMP, TokenType.CURRENT_USER, TokenType.SESSION_USER}
+)
+_TYPED_LITERALS = frozenset(
+    {TokenType.DATE, TokenType.TIMESTAMP, TokenType.TIMESTAMPTZ, TokenType.TIMESTAMPNTZ, TokenType.TIMESTAMPLTZ}
+)
+_LITERAL = "literal"
+_FRAME = "frame"
+_ESCAPES = str.maketrans(
+    {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\0": "\\0", "\x1a": "\\Z"}
+)
+
+
+class Misread(ParseError):
+    """sqlglot's parser met a token it did not want; `index` is the token's place in the list that it read."""
+
+    def __init__(self, description: str, index: int) -> None:
+        super().__init__(description)
+        self.description = description
+        self.index = index
+
+
+class AcidSqlParser(Spark.Parser):  # type: ignore[misc,name-defined]
+    """Spark's parser over tokens of `lexer`, starting anywhere and stopping where the rule ends."""
+
+    FUNCTIONS: ClassVar[dict[str, Callable[..., exp.Expr]]] = {}
+    FUNCTION_PARSERS: ClassVar = {
+        name: parser
+        for name, parser in Spark.Parser.FUNCTION_PARSERS.items()
+        if name in _CASTS or name in _SPECIAL_FORMS
+    }
+    NO_PAREN_FUNCTIONS: ClassVar = {
+        token: node for token, node in Spark.Parser.NO_PAREN_FUNCTIONS.items() if token in _NO_PAREN
+    }
+    NO_PAREN_FUNCTION_PARSERS: ClassVar = {
+        name: parser
+        for name, parser in Spark.Parser.NO_PAREN_FUNCTION_PARSERS.items()
+        if name in ("ANY", "CASE", "TRANSFORM")
+    }
+    PLACEHOLDER_PARSERS: ClassVar = {
+        token: parser
+        for token, parser in Spark.Parser.PLACEHOLDER_PARSERS.items()
+        if token in (TokenType.PLACEHOLDER, TokenType.COLON)
+    }
+    ARRAY_CONSTRUCTORS: ClassVar[dict[str, type[exp.Expr]]] = {}  # array(1, 2)[0] is a call and a subscript
+    ADD_JOIN_ON_TRUE = False
+
+    def read(
+        self, tokens: list[Token], index: int, rule: Callable[[AcidSqlParser], exp.Expr | None]
+    ) -> tuple[exp.Expression, int]:
+        """Reads one `rule` from `tokens[index]` on: the tree, and the index of the first token after it."""
+        self.reset()
+        self.error_level = ErrorLevel.IMMEDIATE
+        self._tokens = tokens
+        self._tokens_size = len(tokens)
+        self._index = -1
+        self._advance(index + 1)
+        tree = rule(self)
+        if not isinstance(tree, exp.Expression):
+            raise Misread("no expression", self._index)
+        return tree, self._index
+
+    def raise_error(self, message: str, token: Token | None = None) -> None:
+        """Without sqlglot's own drawing of the place, which carries ANSI codes."""
+        index = self._index
+        if token:
+            index = next((i for i, known in enumerate(self._tokens) if known is token), index)
+        raise Misread(message, index)
+
+    # -- rules to read
+    def expression_rule(self) -> exp.Expr | None:
+        """A whole expression, without an alias."""
+        return self._parse_disjunction()
+
+    def operand_rule(self) -> exp.Expr | None:
+        """An expression that stops before NOT, AND, a comparison: a DEFAULT, the value of a partition column."""
+        return self._parse_bitwise()
+
+    def query_rule(self) -> exp.Expr | None:
+        """A query with all that may follow it; VALUES alone becomes SELECT * FROM VALUES."""
+        query = self._parse_select(nested=True, parse_subquery_alias=False)
+        if isinstance(query, exp.Values):
+            query = self._values_to_select(query)
+        return self._parse_query_modifiers(self._parse_set_operations(query))
+
+    def with_rule(self) -> exp.Expr | None:
+        return self._parse_with()
+
+    def relation_rule(self) -> exp.Expr | None:
+        """One table, subquery or VALUES with its alias: the source of a MERGE."""
+        return self._parse_table()
+
+    def from_rule(self) -> exp.Expr | None:
+        """What follows the FROM that opens a multi-insert: a relation with its joins and lateral views."""
+        self._match(TokenType.FROM)
+        relation = self._parse_table(joins=True)
+        if relation is not None:
+            for lateral in iter(self._parse_lateral, None):
+                relation.append("laterals", lateral)
+        return relation
+
+    # -- where sqlglot would let a slip pass
+    def _parse_csv(
+        self, parse_method: Callable[[], exp.Expr | None], sep: TokenType = TokenType.COMMA
+    ) -> list[exp.Expr]:
+        def item() -> exp.Expr | None:
+            after_separator = self._prev is not None and self._prev.token_type == sep
+            found = parse_method()
+            if found is None and after_separator:
+                self.raise_error("something is missing after the comma")
+            return found
+
+        return list(super()._parse_csv(item, sep))
+
+    # -- where sqlglot would change what was typed
+    def _parse_statement(self) -> exp.Expr | None:
+        return self.query_rule()  # what follows a WITH; never another statement
+
+    def _parse_types(self, *args: bool, **kwargs: bool) -> exp.Expr | None:
+        return SqlglotParser._parse_types(self, *args, **kwargs)  # Hive's turns VARCHAR(3) into STRING
+
+    def _parse_type(self, parse_interval: bool = True, fallback_to_identifier: bool = False) -> exp.Expr | None:
+        first = self._curr
+        tree = super()._parse_type(parse_interval, fallback_to_identifier)
+        typed = isinstance(tree, exp.Cast) and isinstance(tree.this, exp.Literal) and tree.this.is_string
+        if typed and first.token_type in _TYPED_LITERALS and first is not self._prev:
+            tree.meta[_LITERAL] = True  # DATE '2020-01-01'
+        return tree
+
+    def _parse_at_time_zone(self, this: exp.Expr | None) -> exp.Expr | None:
+        return this  # neither Hive nor Spark has AT TIME ZONE; sqlglot would write a function
+
+    def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
+        if this is None and self._curr.token_type == TokenType.L_BRACKET:
+            self.raise_error("an array is written array(..)")
+        return super()._parse_bracket(this)
+
+    def _parse_hint(self) -> exp.Hint | None:
+        if not self._match(TokenType.HINT):
+            return None
+        return exp.Hint(expressions=[self._prev_comments[0].strip()])
+
+    def _parse_function_call(
+        self,
+        functions: dict[str, Callable[..., exp.Expr]] | None = None,
+        anonymous: bool = False,
+        optional_parens: bool = True,
+        any_token: bool = False,
+    ) -> exp.Expr | None:
+        words = _SPECIAL_FORMS.get(self._curr.text.upper()) if self._curr else None
+        if words is not None and self._next and self._next.token_type == TokenType.L_PAREN:
+            anonymous = anonymous or not self._has_word_inside(words)
+        call = super()._parse_function_call(functions, anonymous, optional_parens, any_token)
+        return call if isinstance(call, exp.Expr) or call is None else None
+
+    def _has_word_inside(self, words: frozenset[str]) -> bool:
+        """Whether one of the words stands directly inside the parentheses that open at the next token."""
+        depth = 0
+        for token in self._tokens[self._index + 1 :]:
+            if token.token_type == TokenType.L_PAREN:
+                depth += 1
+            elif token.token_type == TokenType.R_PAREN:
+                depth -= 1
+                if depth == 0:
+                    return False
+            elif depth == 1 and token.text.upper() in words and is_word(token):
+                return True
+        return False
+
+
+class AcidSqlGenerator(Spark.Generator):  # type: ignore[misc,name-defined]
+    """Spark's SQL, as typed."""
+
+    TRANSFORMS: ClassVar = {
+        **Spark.Generator.TRANSFORMS,
+        exp.CurrentDate: lambda self, node: "CURRENT_DATE",
+        exp.CurrentTimestamp: lambda self, node: "CURRENT_TIMESTAMP",
+        exp.CurrentUser: lambda self, node: "CURRENT_USER",
+        exp.SessionUser: lambda self, node: "SESSION_USER",
+        exp.NullSafeEQ: lambda self, node: self.binary(node, "<=>"),
+    }
+
+    def join_sql(self, expression: exp.Join, join_op: str | None = None) -> str:
+        # sqlglot writes a JOIN without ON as a comma, which binds looser than the JOINs after it.
+        ways = ("on", "using", "kind", "side", "method", "hint")
+        if isinstance(expression.this, exp.Lateral) or any(expression.args.get(way) for way in ways):
+            return super().join_sql(expression, join_op)
+        return f" CROSS JOIN {self.sql(expression, 'this')}"
+
+    def literal_sql(self, expression: exp.Literal) -> str:
+        if expression.is_string:
+            return f"'{str(expression.this).translate(_ESCAPES)}'"
+        return str(expression.this)
+
+    def cast_sql(self, expression: exp.Cast, safe_prefix: str | None = None) -> str:
+        if expression.meta.get(_LITERAL):
+            return f"{self.sql(expression, 'to')} {self.sql(expression, 'this')}"
+        return f"{safe_prefix or ''}CAST({self.sql(expression, 'this')} AS {self.sql(expression, 'to')})"
+
+
+class AcidSql(Spark):
+    """The dialect, for sqlglot's own entry points (`tree.sql(dialect=AcidSql)`)."""
+
+    NORMALIZE_FUNCTIONS: bool | str = False
+    Parser = AcidSqlParser
+    Generator = AcidSqlGenerator
+
+
+def to_spark(tree: exp.Expr) -> str:
+    """The tree as one line of Spark SQL; functions keep their names and case.
+
+    >>> to_spark(exp.column("a").eq(exp.Literal.string("it's")))
+    "a = 'it\\\\'s'"
+    """
+    return tree.sql(dialect=AcidSql, normalize_functions=False, comments=False)
+
+
+def frame_of(table: exp.Expr) -> str | None:
+    """The frame that a table of a tree stands for, None for a table of the catalog."""
+    name = table.meta.get(_FRAME)
+    return name if isinstance(name, str) else None
+
+
+def mark_frame(table: exp.Table, name: str) -> None:
+    table.meta[_FRAME] = name
+
+
+def span_of(node: exp.Expr, source: str, offset: int = 0) -> Span | None:
+    """The place of a node and all below it, in `source`; None for a node that no text gave rise to.
+
+    Trees of `parse` hold offsets into the whole script; `offset` is for trees read from a part of `source`.
+    """
+    starts: list[int] = []
+    ends: list[int] = []
+    for part in node.walk():
+        start, end = part.meta.get("start"), part.meta.get("end")
+        if isinstance(start, int) and isinstance(end, int):
+            starts.append(start)
+            ends.append(end)  # sqlglot's ends are inclusive
+    if not starts:
+        return None
+    return Span(source, min(starts) + offset, max(ends) + 1 + offset)

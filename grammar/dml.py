@@ -1,0 +1,180 @@
+"""INSERT, multi-insert, UPDATE, DELETE, MERGE and LOAD DATA as statements."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar import parts
+from acidsql.grammar.reader import Leaf, Node
+from acidsql.grammar.statements import (
+    Assignment,
+    Default,
+    Delete,
+    Insert,
+    LoadData,
+    Merge,
+    MergeAction,
+    MergeClause,
+    MergeDelete,
+    MergeInsert,
+    MergeUpdate,
+    MultiInsert,
+    Name,
+    Query,
+    Update,
+    Value,
+    Values,
+    When,
+)
+
+
+def query(node: Node, source: str) -> Query:
+    return Query(source, parts.query(node.leaf("QUERY")))
+
+
+def insert(node: Node, source: str) -> Insert:
+    """CTEs before INSERT become CTEs of its query, outside of those that the query has itself."""
+    ctes = _ctes(node)
+    rows = node.maybe_leaf("ROWS")
+    if rows is None:
+        return _insert(node.node("insert_into"), source, _with(parts.query(node.leaf("QUERY")), ctes))
+    if ctes is not None:
+        raise AcidSqlError(
+            Condition.PARSE_SYNTAX_ERROR,
+            span=node.leaf("CTES").span,
+            message="Syntax error: WITH needs a query after INSERT, not VALUES",
+        )
+    assert isinstance(rows.island, Values)
+    return _insert(node.node("insert_into"), source, rows.island)
+
+
+def _insert(node: Node, source: str, rows: Values | exp.Query) -> Insert:
+    columns = node.maybe("columns")
+    return Insert(
+        source,
+        parts.target(node),
+        rows,
+        columns=parts.names(columns) if columns else None,
+        partition=parts.partition_of(node),
+        overwrite=node.has("overwrite"),
+        if_not_exists=node.has("if_not_exists"),
+    )
+
+
+def _ctes(node: Node) -> exp.With | None:
+    leaf = node.maybe_leaf("CTES")
+    if leaf is None:
+        return None
+    assert isinstance(leaf.island, exp.With)
+    return leaf.island
+
+
+def _with(query: exp.Query, outer: exp.With | None) -> exp.Query:
+    if outer is None:
+        return query
+    inner = query.args.get("with_")
+    if isinstance(inner, exp.With):
+        outer.set("expressions", [*outer.expressions, *inner.expressions])
+    query.set("with_", outer)
+    return query
+
+
+def multi_insert(node: Node, source: str) -> MultiInsert:
+    branches = tuple(
+        _insert(branch.node("insert_into"), branch.span.text, parts.query(branch.leaf("QUERY")))
+        for branch in node.nodes("branch")
+    )
+    return MultiInsert(source, parts.tree(node.leaf("FROM_SOURCE")), branches, _ctes(node))
+
+
+def update(node: Node, source: str) -> Update:
+    return Update(
+        source,
+        parts.target(node),
+        _alias(node),
+        _assignments(node.node("assignments")),
+        _where(node),
+        _ctes(node),
+    )
+
+
+def delete(node: Node, source: str) -> Delete:
+    return Delete(source, parts.target(node), _alias(node), _where(node), _ctes(node))
+
+
+def _alias(node: Node) -> Name | None:
+    alias = node.maybe("alias")
+    return parts.name(alias.node("name")) if alias else None
+
+
+def _where(node: Node) -> exp.Expression | None:
+    where = node.maybe("where")
+    return parts.tree(where.leaf("EXPR")) if where else None
+
+
+def _assignments(node: Node) -> tuple[Assignment, ...]:
+    return tuple(
+        Assignment(_column(part.node("column_path")), _value(part.node("value"))) for part in node.nodes("assignment")
+    )
+
+
+def _column(path: Node) -> Name:
+    """The column of `col`, `t.col` or `db.t.col`; its place is that of the whole path."""
+    return Name(parts.names(path)[-1].value, path.span)
+
+
+def _value(node: Node) -> Value:
+    (leaf,) = node.parts
+    assert isinstance(leaf, Leaf)
+    return Default(leaf.span) if leaf.kind == "DEFAULT" else parts.tree(leaf)
+
+
+def merge(node: Node, source: str) -> Merge:
+    on = node.leaf("EXPR")
+    return Merge(
+        source,
+        parts.target(node),
+        _alias(node),
+        parts.tree(node.leaf("RELATION")),
+        parts.tree(on),
+        tuple(_clause(part) for part in node.nodes("when")),
+        _ctes(node),
+        on.span,
+    )
+
+
+def _clause(node: Node) -> MergeClause:
+    condition = node.maybe_leaf("EXPR")
+    action = node.nodes("merge_update", "merge_delete", "merge_insert")[0]
+    return MergeClause(_when(node), parts.tree(condition) if condition else None, _action(action), node.span)
+
+
+def _when(node: Node) -> When:
+    if node.has("matched"):
+        return When.MATCHED
+    return When.NOT_MATCHED if node.has("not_matched") else When.NOT_MATCHED_BY_SOURCE
+
+
+def _action(node: Node) -> MergeAction:
+    if node.rule == "merge_delete":
+        return MergeDelete()
+    if node.rule == "merge_update":
+        assignments = node.maybe("assignments")
+        return MergeUpdate(_assignments(assignments) if assignments else None)
+    if node.has("star"):
+        return MergeInsert(None, None)
+    paths = node.maybe("insert_paths")
+    columns = tuple(_column(path) for path in paths.nodes("column_path")) if paths else None
+    return MergeInsert(columns, tuple(_value(value) for value in node.nodes("value")))
+
+
+def load_data(node: Node, source: str) -> LoadData:
+    return LoadData(
+        source,
+        parts.string(node),
+        parts.target(node),
+        local=node.has("local"),
+        overwrite=node.has("overwrite_word"),
+        partition=parts.partition_of(node),
+    )

@@ -1,0 +1,72 @@
+"""Hive's statements that acidsql does not know: each is refused by its name."""
+
+from __future__ import annotations
+
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar.lexer import Lexed, is_word
+
+# org.apache.hadoop.hive.ql.parse.HiveParser.g, rules `statement`, `ddlStatement` and `sqlTransactionStatement`, and
+# the commands of org.apache.hadoop.hive.ql.processors.HiveCommand. `*` stands for any one word or table name.
+_STATEMENTS = (
+    "GRANT", "REVOKE", "MSCK", "ANALYZE", "EXPORT", "IMPORT", "REPL", "LOCK", "UNLOCK", "CACHE", "RELOAD", "KILL",
+    "PREPARE", "EXECUTE", "RESET", "DFS", "ADD JAR", "ADD JARS", "ADD FILE", "ADD FILES", "ADD ARCHIVE",
+    "ADD ARCHIVES", "DELETE JAR", "DELETE FILE", "DELETE ARCHIVE", "LIST JAR", "LIST JARS", "LIST FILE", "LIST FILES",
+    "COMPILE", "RELOAD FUNCTION", "REFRESH", "OPTIMIZE", "REBUILD",
+    "CREATE FUNCTION", "CREATE TEMPORARY FUNCTION", "CREATE MACRO", "CREATE TEMPORARY MACRO", "CREATE INDEX",
+    "CREATE ROLE", "CREATE MATERIALIZED VIEW", "CREATE RESOURCE PLAN", "CREATE POOL", "CREATE TRIGGER",
+    "CREATE SCHEDULED QUERY", "CREATE DATACONNECTOR", "CREATE REMOTE DATABASE", "CREATE TEMPORARY VIEW",
+    "DROP FUNCTION", "DROP TEMPORARY FUNCTION", "DROP MACRO", "DROP TEMPORARY MACRO", "DROP INDEX", "DROP ROLE",
+    "DROP MATERIALIZED VIEW", "DROP RESOURCE PLAN", "DROP POOL", "DROP TRIGGER", "DROP DATACONNECTOR",
+    "DROP SCHEDULED QUERY", "DROP REMOTE DATABASE",
+    "ALTER DATABASE", "ALTER SCHEMA", "ALTER VIEW", "ALTER MATERIALIZED VIEW", "ALTER INDEX", "ALTER RESOURCE PLAN",
+    "ALTER SCHEDULED QUERY", "ALTER DATACONNECTOR",
+    "SHOW FUNCTIONS", "SHOW ROLES", "SHOW GRANT", "SHOW CONF", "SHOW TABLE EXTENDED", "SHOW INDEX", "SHOW INDEXES",
+    "SHOW FORMATTED", "SHOW CURRENT ROLES", "SHOW ROLE GRANT", "SHOW PRINCIPALS", "SHOW MATERIALIZED VIEWS",
+    "SHOW RESOURCE PLAN", "SHOW RESOURCE PLANS", "SHOW CREATE DATABASE", "SHOW DATACONNECTORS", "SHOW PROCESSLIST",
+    "SHOW EXTENDED TABLES",
+    "DESCRIBE FUNCTION", "DESC FUNCTION", "DESCRIBE DATACONNECTOR", "SET ROLE", "SET AUTOCOMMIT",
+    "INSERT OVERWRITE DIRECTORY", "INSERT OVERWRITE LOCAL DIRECTORY", "MAP", "REDUCE",
+    "EXPLAIN CBO", "EXPLAIN AST", "EXPLAIN DEPENDENCY", "EXPLAIN AUTHORIZATION", "EXPLAIN VECTORIZATION",
+    "EXPLAIN ANALYZE", "EXPLAIN REOPTIMIZATION", "EXPLAIN DEBUG", "EXPLAIN DDL", "EXPLAIN JOINCOST", "EXPLAIN COST",
+    "EXPLAIN CODEGEN",
+)  # fmt: skip
+_ALTER_ACTIONS = (
+    "ADD CONSTRAINT", "DROP CONSTRAINT", "SET FILEFORMAT", "SET SERDE", "SET SERDEPROPERTIES", "UNSET SERDEPROPERTIES",
+    "SET OWNER", "SET SKEWED LOCATION", "SKEWED BY", "NOT SKEWED", "NOT STORED AS DIRECTORIES", "CLUSTERED BY",
+    "NOT CLUSTERED", "NOT SORTED", "SORTED BY", "INTO", "CONCATENATE", "EXCHANGE PARTITION", "TOUCH", "ARCHIVE",
+    "UNARCHIVE", "RECOVER PARTITIONS", "UPDATE COLUMNS", "UPDATE STATISTICS", "PARTITION COLUMN", "ENABLE", "DISABLE",
+    "SET PARTITION SPEC", "EXECUTE", "CONVERT", "DROP COLUMN", "CREATE BRANCH", "CREATE TAG", "RENAME COLUMN",
+)  # fmt: skip
+_STARTS = {tuple(words.split()) for words in _STATEMENTS}
+_LONGEST = max(len(words) for words in _STARTS)
+
+
+def refuse_foreign(lexed: Lexed) -> None:
+    """Raises NOT_YET_SUPPORTED for a statement of Hive's that acidsql has not, naming it."""
+    words = _words(lexed, 0, _LONGEST)
+    for length in range(len(words), 0, -1):
+        if words[:length] in _STARTS:
+            raise AcidSqlError(
+                Condition.NOT_YET_SUPPORTED, span=lexed.span(0, length - 1), feature=" ".join(words[:length])
+            )
+    if words[:2] == ("ALTER", "TABLE"):
+        _refuse_action(lexed)
+
+
+def _refuse_action(lexed: Lexed) -> None:
+    for index in (3, 5):  # ALTER TABLE t .., ALTER TABLE db.t ..
+        words = _words(lexed, index, 4)
+        for action in _ALTER_ACTIONS:
+            wanted = tuple(action.split())
+            if words[: len(wanted)] == wanted:
+                span = lexed.span(index, index + len(wanted) - 1)
+                raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature=f"ALTER TABLE .. {action}")
+
+
+def _words(lexed: Lexed, index: int, count: int) -> tuple[str, ...]:
+    found: list[str] = []
+    for token in lexed.tokens[index : index + count]:
+        if not is_word(token):
+            break
+        found.append(token.text.upper())
+    return tuple(found)

@@ -1,0 +1,116 @@
+"""Syntax errors in plain words, under the right token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from sqlglot.tokens import Token, TokenType
+
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar.dialect import Misread
+from acidsql.grammar.lexer import Lexed, is_word
+
+_SHOWN = {
+    "COMMA": "','",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "EQUAL": "'='",
+    "DOT": "'.'",
+    "STAR": "'*'",
+    "OPERATOR": "a comparison",
+    "ID": "a name",
+    "STRING": "a string",
+    "NUMBER": "a number",
+    "EXPR": "an expression",
+    "OPERAND": "a value",
+    "QUERY": "a query",
+    "ROWS": "VALUES",
+    "RELATION": "a table",
+    "TYPE": "a type",
+    "FROM_SOURCE": "FROM",
+    "CTES": "WITH",
+    "$END": "the end",
+}
+_QUERY_WORDS = frozenset({"SELECT", "VALUES", "WITH", "FROM"})
+# Words that may follow the parts of a query; a misspelt one is read as an alias, and the token after it is in the way.
+_CLAUSES = (
+    "SELECT FROM WHERE GROUP ORDER HAVING LIMIT JOIN LEFT RIGHT INNER OUTER CROSS UNION DISTINCT BETWEEN LIKE WHEN THEN"
+    " ELSE VALUES EXISTS LATERAL PARTITION WINDOW CLUSTER DISTRIBUTE OFFSET INTERSECT EXCEPT INTO TABLE SET"
+).split()
+_BEFORE_NAMES = frozenset({"FROM", "JOIN", "INTO", "TABLE", "UPDATE", "USING", ".", "AS", ",", "("})
+_MOST_SHOWN = 5
+
+
+def syntax_error(lexed: Lexed, index: int, accepted: Iterable[str], previous: int) -> AcidSqlError:
+    """The token `index` is in the way: `accepted` are the terminals that could stand there.
+
+    `previous` is where the terminal before it began: if sqlglot read it, a misspelt keyword may hide at its end.
+    """
+    terminals = {kind.lstrip("_") for kind in accepted}
+    words = {kind.replace("_", " ") for kind in terminals if kind not in _SHOWN}
+    if "QUERY" in terminals:
+        words |= _QUERY_WORDS
+    guilty = _misspelt(lexed, max(previous, 0), index, sorted(words))
+    if guilty is not None:
+        return _error(lexed, guilty[0], f"did you mean {guilty[1]}?")
+    return _error(lexed, index, _expected(terminals, words - _QUERY_WORDS if "QUERY" in terminals else words))
+
+
+def misread_error(lexed: Lexed, error: Misread) -> AcidSqlError:
+    """What sqlglot did not understand, under the token it stopped at or the misspelt keyword before it."""
+    guilty = _misspelt(lexed, max(error.index - 2, 0), error.index, [])
+    if guilty is not None:
+        return _error(lexed, guilty[0], f"did you mean {guilty[1]}?")
+    return _error(lexed, error.index, _plain(error.description))
+
+
+def _misspelt(lexed: Lexed, first: int, last: int, words: list[str]) -> tuple[int, str] | None:
+    """A word at the failure that is nearly a keyword: the failing token itself, then those just before it."""
+    for index in range(min(last, len(lexed.tokens) - 1), max(first, last - 3) - 1, -1):
+        token = lexed.tokens[index]
+        if not is_word(token) or token.token_type is not TokenType.VAR or _names_a_table(lexed, index):
+            continue
+        near = _near(token.text.upper(), words) or (None if index == last and words else _near(token.text.upper(), _CLAUSES))
+        if near is not None:
+            return index, near
+    return None
+
+
+def _names_a_table(lexed: Lexed, index: int) -> bool:
+    return index > 0 and lexed.tokens[index - 1].text.upper() in _BEFORE_NAMES
+
+
+def _near(word: str, known: Iterable[str]) -> str | None:
+    """The keyword that the word misspells: near enough, or the same letters in another order."""
+    if len(word) < 3:
+        return None
+    candidates = list(known)
+    swapped = [keyword for keyword in candidates if sorted(keyword) == sorted(word)]
+    return next(iter(swapped or get_close_matches(word, candidates, n=1, cutoff=0.7)), None)
+
+
+def _expected(terminals: set[str], words: set[str]) -> str:
+    shown = [_SHOWN[kind] for kind in sorted(terminals & _SHOWN.keys())] + sorted(words)
+    if not shown or len(shown) > _MOST_SHOWN:
+        return ""
+    return "expected " + (" or ".join((", ".join(shown[:-1]), shown[-1])) if len(shown) > 1 else shown[0])
+
+
+def _plain(description: str) -> str:
+    if description.startswith("Expecting "):
+        return f"expected '{description.removeprefix('Expecting ')}'"
+    if description.startswith("Expected "):
+        return description[0].lower() + description[1:].split(" but got")[0]
+    return "" if description[:1].isupper() else description
+
+
+def _error(lexed: Lexed, index: int, detail: str) -> AcidSqlError:
+    where = f" near '{_shown(lexed, lexed.tokens[index])}'" if index < len(lexed.tokens) else " at the end"
+    message = f"Syntax error{where}" + (f": {detail}" if detail else "")
+    return AcidSqlError(Condition.PARSE_SYNTAX_ERROR, span=lexed.span(index), message=message)
+
+
+def _shown(lexed: Lexed, token: Token) -> str:
+    text = lexed.source[token.start : token.end + 1]
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,182 @@
+"""Which tables a statement names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from acidsql.errors import Span
+from acidsql.grammar.dialect import frame_of
+from acidsql.grammar.statements import (
+    AlterTable,
+    Assignment,
+    CreateTable,
+    CreateView,
+    Default,
+    Delete,
+    Describe,
+    DropTable,
+    DropView,
+    Explain,
+    Insert,
+    LoadData,
+    Merge,
+    MergeClause,
+    MergeDelete,
+    MergeInsert,
+    MergeUpdate,
+    MultiInsert,
+    Query,
+    Show,
+    Statement,
+    TableName,
+    TruncateTable,
+    Update,
+    Value,
+    Values,
+)
+
+
+def table_names(statement: Statement) -> tuple[TableName, ...]:
+    """Every table that a statement reads or writes, its target first, each once.
+
+    A name that a CTE in scope defines is no table; frames are none either.
+    """
+    return tuple(dict.fromkeys(_named(statement, "")))
+
+
+def _named(statement: Statement, source: str) -> Iterator[TableName]:
+    match statement:
+        case Explain():
+            yield from _named(statement.statement, source)
+        case Query():
+            yield from _read(statement.tree, frozenset())
+        case Insert():
+            yield statement.target
+            yield from _inserted(statement, frozenset())
+        case MultiInsert():
+            yield from (branch.target for branch in statement.branches)
+            yield from _multi_insert(statement)
+        case Update() | Delete() | Merge():
+            yield statement.target
+            yield from _changed(statement)
+        case CreateTable():
+            yield statement.table
+            yield from (statement.like,) if statement.like else ()
+            yield from _read(statement.query, frozenset())
+        case CreateView():
+            yield statement.view
+            yield from _read(statement.query, frozenset())
+        case DropView():
+            yield statement.view
+        case DropTable() | TruncateTable() | AlterTable():
+            yield statement.table
+        case LoadData():
+            yield statement.target
+        case Show() | Describe():
+            yield from (statement.table,) if statement.table else ()
+        case _:
+            return
+
+
+def _inserted(insert: Insert, scope: frozenset[str]) -> Iterator[TableName]:
+    if isinstance(insert.rows, Values):
+        for row in insert.rows.rows:
+            yield from _values(row, scope)
+    else:
+        yield from _read(insert.rows, scope)
+
+
+def _multi_insert(statement: MultiInsert) -> Iterator[TableName]:
+    names, scope = _ctes(statement.ctes, frozenset())
+    yield from names
+    yield from _read(statement.scanned, scope)
+    for branch in statement.branches:
+        yield from _inserted(branch, scope)
+
+
+def _changed(statement: Update | Delete | Merge) -> Iterator[TableName]:
+    names, scope = _ctes(statement.ctes, frozenset())
+    yield from names
+    match statement:
+        case Merge():
+            yield from _read(statement.using, scope)
+            yield from _read(statement.on, scope)
+            for clause in statement.clauses:
+                yield from _clause(clause, scope)
+        case Update():
+            yield from _assigned(statement.assignments, scope)
+            yield from _read(statement.where, scope)
+        case Delete():
+            yield from _read(statement.where, scope)
+
+
+def _clause(clause: MergeClause, scope: frozenset[str]) -> Iterator[TableName]:
+    yield from _read(clause.condition, scope)
+    match clause.action:
+        case MergeUpdate(assignments):
+            yield from _assigned(assignments or (), scope)
+        case MergeInsert(_, values):
+            yield from _values(values or (), scope)
+        case MergeDelete():
+            return
+
+
+def _assigned(assignments: tuple[Assignment, ...], scope: frozenset[str]) -> Iterator[TableName]:
+    yield from _values(tuple(assignment.value for assignment in assignments), scope)
+
+
+def _values(values: tuple[Value, ...], scope: frozenset[str]) -> Iterator[TableName]:
+    for value in values:
+        if not isinstance(value, Default | exp.Literal):
+            yield from _read(value, scope)
+
+
+# ------------------------------------------------------------------------------------------------ trees
+
+
+def _read(node: exp.Expr | None, scope: frozenset[str]) -> Iterator[TableName]:
+    """The tables below a node, in the order of the text; `scope` holds the CTEs that are seen there."""
+    if node is None:
+        return
+    with_ = node.args.get("with_")
+    if isinstance(with_, exp.With):
+        names, scope = _ctes(with_, scope)
+        yield from names
+    if isinstance(node, exp.Table):
+        name = table_name(node)
+        if name is not None and not (name.database is None and name.name in scope):
+            yield name
+    for key, value in node.args.items():
+        if key != "with_":
+            for child in value if isinstance(value, list) else (value,):
+                if isinstance(child, exp.Expr):
+                    yield from _read(child, scope)
+
+
+def _ctes(with_: exp.With | None, scope: frozenset[str]) -> tuple[list[TableName], frozenset[str]]:
+    """The tables that the CTEs read, and the scope after them: each CTE sees those before it (not itself)."""
+    names: list[TableName] = []
+    for cte in with_.expressions if with_ else ():
+        own = cte.alias.lower()
+        seen = scope | {own} if with_ and with_.args.get("recursive") else scope
+        names.extend(_read(cte.this, seen))
+        scope |= {own}
+    return names, scope
+
+
+def table_name(table: exp.Table) -> TableName | None:
+    """The table that a tree's node names; None for a frame, a table function or a wrapper around a relation."""
+    if frame_of(table) is not None or not isinstance(table.this, exp.Identifier):
+        return None
+    database = table.args.get("db")
+    return TableName(
+        database.name.lower() if isinstance(database, exp.Identifier) else None, table.name.lower(), _span(table, source)
+    )
+
+
+def _span(table: exp.Table, source: str) -> Span | None:
+    starts = [part.meta["start"] for part in table.parts if "start" in part.meta]
+    ends = [part.meta["end"] + 1 for part in table.parts if "end" in part.meta]
+    return Span(source, min(starts), max(ends)) if starts else None
