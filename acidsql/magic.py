@@ -169,7 +169,7 @@ class AcidSqlMagics(Magics):
 
     def _expanded(self, value: str | None) -> str | None:
         """The value of an option with `{variable}` and `$variable` as in other magics."""
-        return None if value is None else str(self._ipython.var_expand(value))
+        return None if value is None else str(self._ipython.var_expand(value))  # type: ignore[no-untyped-call]
 
     def _run(self, text: str, order: Order) -> object:
         pieces = split_script(text)

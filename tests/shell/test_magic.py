@@ -55,7 +55,7 @@ def ran(shell: InteractiveShell, text: str) -> ExecutionResult:
 def cell(shell: InteractiveShell, text: str) -> object:
     """What a cell with this text gives; raises its error."""
     done = ran(shell, text)
-    done.raise_error()
+    done.raise_error()  # type: ignore[no-untyped-call]
     result: object = done.result
     return result
 
