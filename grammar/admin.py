@@ -60,9 +60,7 @@ def use_database(node: Node, source: str) -> UseDatabase:
 
 def create_view(node: Node, source: str) -> CreateView:
     if properties := node.maybe("table_properties"):
-        raise AcidSqlError(
-            Condition.NOT_YET_SUPPORTED, span=properties.span, feature="CREATE VIEW with TBLPROPERTIES"
-        )
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=properties.span, feature="CREATE VIEW with TBLPROPERTIES")
     columns = node.maybe("view_columns")
     comment = node.maybe("table_comment")
     return CreateView(

@@ -15,6 +15,7 @@ from acidsql.grammar.statements import (
     ChangeColumn,
     Compact,
     DropPartitions,
+    PartitionItem,
     RenamePartition,
     RenameTable,
     ReplaceColumns,
@@ -69,7 +70,7 @@ def _change_column(node: Node) -> ChangeColumn:
     return ChangeColumn(parts.name(node.node("name")), column(node.node("column")), position)
 
 
-def _added_partition(node: Node) -> tuple[tuple[parts.PartitionItem, ...], str | None]:
+def _added_partition(node: Node) -> tuple[tuple[PartitionItem, ...], str | None]:
     location = node.maybe_leaf("STRING")
     return parts.partition_of(node), location.text if location else None
 

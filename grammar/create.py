@@ -180,5 +180,3 @@ def _checks(elements: Node) -> tuple[CheckConstraint, ...]:
 
 def _syntax_error(span: Span, detail: str) -> AcidSqlError:
     return AcidSqlError(Condition.PARSE_SYNTAX_ERROR, span=span, message=f"Syntax error near '{span.text}': {detail}")
-
-

@@ -7,13 +7,15 @@ every function stays what was typed (`exp.Anonymous`), as do literals, types and
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ErrorLevel, ParseError
+from sqlglot.generators.spark import SparkGenerator
 from sqlglot.parser import Parser as SqlglotParser
-from sqlglot.tokens import Token, TokenType
+from sqlglot.parsers.spark import SparkParser
+from sqlglot.tokenizer_core import Token, TokenType
 
 from acidsql.errors import Span
 from acidsql.grammar.lexer import is_word
@@ -36,14 +38,16 @@ _NO_PAREN = frozenset(
 _TYPED_LITERALS = frozenset(
     {TokenType.DATE, TokenType.TIMESTAMP, TokenType.TIMESTAMPTZ, TokenType.TIMESTAMPNTZ, TokenType.TIMESTAMPLTZ}
 )
+_T = TypeVar("_T")
 _LITERAL = "literal"
 _FRAME = "frame"
+_SOURCE = "source"
 _ESCAPES = str.maketrans(
     {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\0": "\\0", "\x1a": "\\Z"}
 )
 
 
-class Misread(ParseError):
+class MisreadError(ParseError):
     """sqlglot's parser met a token it did not want; `index` is the token's place in the list that it read."""
 
     def __init__(self, description: str, index: int) -> None:
@@ -52,29 +56,29 @@ class Misread(ParseError):
         self.index = index
 
 
-class AcidSqlParser(Spark.Parser):  # type: ignore[misc,name-defined]
+class AcidSqlParser(SparkParser):
     """Spark's parser over tokens of `lexer`, starting anywhere and stopping where the rule ends."""
 
     FUNCTIONS: ClassVar[dict[str, Callable[..., exp.Expr]]] = {}
     FUNCTION_PARSERS: ClassVar = {
         name: parser
-        for name, parser in Spark.Parser.FUNCTION_PARSERS.items()
+        for name, parser in SparkParser.FUNCTION_PARSERS.items()
         if name in _CASTS or name in _SPECIAL_FORMS
     }
     NO_PAREN_FUNCTIONS: ClassVar = {
-        token: node for token, node in Spark.Parser.NO_PAREN_FUNCTIONS.items() if token in _NO_PAREN
+        token: node for token, node in SparkParser.NO_PAREN_FUNCTIONS.items() if token in _NO_PAREN
     }
     NO_PAREN_FUNCTION_PARSERS: ClassVar = {
         name: parser
-        for name, parser in Spark.Parser.NO_PAREN_FUNCTION_PARSERS.items()
+        for name, parser in SparkParser.NO_PAREN_FUNCTION_PARSERS.items()
         if name in ("ANY", "CASE", "TRANSFORM")
     }
     PLACEHOLDER_PARSERS: ClassVar = {
         token: parser
-        for token, parser in Spark.Parser.PLACEHOLDER_PARSERS.items()
+        for token, parser in SparkParser.PLACEHOLDER_PARSERS.items()
         if token in (TokenType.PLACEHOLDER, TokenType.COLON)
     }
-    ARRAY_CONSTRUCTORS: ClassVar[dict[str, type[exp.Expr]]] = {}  # array(1, 2)[0] is a call and a subscript
+    ARRAY_CONSTRUCTORS: ClassVar = {}  # array(1, 2)[0] is a call and a subscript
     ADD_JOIN_ON_TRUE = False
 
     def read(
@@ -89,7 +93,7 @@ class AcidSqlParser(Spark.Parser):  # type: ignore[misc,name-defined]
         self._advance(index + 1)
         tree = rule(self)
         if not isinstance(tree, exp.Expression):
-            raise Misread("no expression", self._index)
+            raise MisreadError("no expression", self._index)
         return tree, self._index
 
     def raise_error(self, message: str, token: Token | None = None) -> None:
@@ -97,7 +101,7 @@ class AcidSqlParser(Spark.Parser):  # type: ignore[misc,name-defined]
         index = self._index
         if token:
             index = next((i for i, known in enumerate(self._tokens) if known is token), index)
-        raise Misread(message, index)
+        raise MisreadError(message, index)
 
     # -- rules to read
     def expression_rule(self) -> exp.Expr | None:
@@ -132,17 +136,15 @@ class AcidSqlParser(Spark.Parser):  # type: ignore[misc,name-defined]
         return relation
 
     # -- where sqlglot would let a slip pass
-    def _parse_csv(
-        self, parse_method: Callable[[], exp.Expr | None], sep: TokenType = TokenType.COMMA
-    ) -> list[exp.Expr]:
-        def item() -> exp.Expr | None:
+    def _parse_csv(self, parse_method: Callable[[], _T | None], sep: TokenType = TokenType.COMMA) -> list[_T]:
+        def item() -> _T | None:
             after_separator = self._prev is not None and self._prev.token_type == sep
             found = parse_method()
             if found is None and after_separator:
                 self.raise_error("something is missing after the comma")
             return found
 
-        return list(super()._parse_csv(item, sep))
+        return super()._parse_csv(item, sep)
 
     # -- where sqlglot would change what was typed
     def _parse_statement(self) -> exp.Expr | None:
@@ -154,8 +156,7 @@ class AcidSqlParser(Spark.Parser):  # type: ignore[misc,name-defined]
     def _parse_type(self, parse_interval: bool = True, fallback_to_identifier: bool = False) -> exp.Expr | None:
         first = self._curr
         tree = super()._parse_type(parse_interval, fallback_to_identifier)
-        typed = isinstance(tree, exp.Cast) and isinstance(tree.this, exp.Literal) and tree.this.is_string
-        if typed and first.token_type in _TYPED_LITERALS and first is not self._prev:
+        if isinstance(tree, exp.Cast) and tree.this.is_string and first.token_type in _TYPED_LITERALS:
             tree.meta[_LITERAL] = True  # DATE '2020-01-01'
         return tree
 
@@ -200,11 +201,11 @@ class AcidSqlParser(Spark.Parser):  # type: ignore[misc,name-defined]
         return False
 
 
-class AcidSqlGenerator(Spark.Generator):  # type: ignore[misc,name-defined]
+class AcidSqlGenerator(SparkGenerator):
     """Spark's SQL, as typed."""
 
     TRANSFORMS: ClassVar = {
-        **Spark.Generator.TRANSFORMS,
+        **SparkGenerator.TRANSFORMS,
         exp.CurrentDate: lambda self, node: "CURRENT_DATE",
         exp.CurrentTimestamp: lambda self, node: "CURRENT_TIMESTAMP",
         exp.CurrentUser: lambda self, node: "CURRENT_USER",
@@ -253,15 +254,25 @@ def frame_of(table: exp.Expr) -> str | None:
     return name if isinstance(name, str) else None
 
 
+def mark_source(tree: exp.Expr, source: str) -> None:
+    """Notes at a tree's root which text its offsets refer to."""
+    tree.meta[_SOURCE] = source
+
+
 def mark_frame(table: exp.Table, name: str) -> None:
     table.meta[_FRAME] = name
 
 
-def span_of(node: exp.Expr, source: str, offset: int = 0) -> Span | None:
+def span_of(node: exp.Expr, source: str | None = None, offset: int = 0) -> Span | None:
     """The place of a node and all below it, in `source`; None for a node that no text gave rise to.
 
-    Trees of `parse` hold offsets into the whole script; `offset` is for trees read from a part of `source`.
+    Trees of `parse` hold offsets into the whole script, and their root holds the script: without `source` it is
+    taken from there. `offset` is for trees read from a part of `source`.
     """
+    if source is None:
+        source = node.root().meta.get(_SOURCE)
+    if not isinstance(source, str):
+        return None
     starts: list[int] = []
     ends: list[int] = []
     for part in node.walk():

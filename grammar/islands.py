@@ -8,7 +8,7 @@ from functools import cache
 from sqlglot import exp
 
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.grammar.dialect import AcidSql, AcidSqlParser, Misread, mark_frame
+from acidsql.grammar.dialect import AcidSql, AcidSqlParser, MisreadError, mark_frame, mark_source
 from acidsql.grammar.lexer import Lexed
 from acidsql.grammar.syntax_errors import misread_error
 
@@ -21,6 +21,7 @@ _RULES: dict[str, Callable[[AcidSqlParser], exp.Expr | None]] = {
     "CTES": AcidSqlParser.with_rule,
 }
 
+
 @cache
 def _parser() -> AcidSqlParser:
     return AcidSqlParser(dialect=AcidSql)
@@ -30,16 +31,17 @@ def read_tree(lexed: Lexed, index: int, kind: str) -> tuple[exp.Expression, int]
     """What sqlglot reads as `kind` from the token `index` on, and the index of the token after it."""
     try:
         tree, after = _parser().read(lexed.tokens, index, _RULES[kind])
-    except Misread as error:
+    except MisreadError as error:
         raise misread_error(lexed, error) from None
     except RecursionError:
         raise AcidSqlError(
             Condition.PARSE_SYNTAX_ERROR, span=lexed.span(index), message="Syntax error: nested too deeply"
         ) from None
     if after <= index:
-        raise misread_error(lexed, Misread("an expression is missing", index))
+        raise misread_error(lexed, MisreadError("an expression is missing", index))
     for node in tree.walk():
         _check(node, lexed, index)
+    mark_source(tree, lexed.source)
     return tree, after
 
 
@@ -64,5 +66,3 @@ def _check(node: exp.Expr, lexed: Lexed, index: int) -> None:
                 message=f"Syntax error near '{{{node.name}}}': a frame stands where a table is read, nowhere else",
             )
         mark_frame(table, node.name)
-
-

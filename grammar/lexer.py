@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from sqlglot.dialects.spark import Spark
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.split import unterminated

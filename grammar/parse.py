@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from difflib import get_close_matches
 
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar import admin, alter, create, dml
@@ -42,10 +42,32 @@ _BUILDERS: dict[str, Callable[[Node, str], Statement]] = {
     "show": admin.show,
     "describe": admin.describe,
 }
-_STARTS = (
-    "SELECT WITH VALUES FROM INSERT UPDATE DELETE MERGE LOAD CREATE DROP TRUNCATE ALTER USE START BEGIN COMMIT ROLLBACK"
-    " ABORT SHOW DESCRIBE DESC EXPLAIN SET"
-).split()
+_STARTS = [
+    "SELECT",
+    "WITH",
+    "VALUES",
+    "FROM",
+    "INSERT",
+    "UPDATE",
+    "DELETE",
+    "MERGE",
+    "LOAD",
+    "CREATE",
+    "DROP",
+    "TRUNCATE",
+    "ALTER",
+    "USE",
+    "START",
+    "BEGIN",
+    "COMMIT",
+    "ROLLBACK",
+    "ABORT",
+    "SHOW",
+    "DESCRIBE",
+    "DESC",
+    "EXPLAIN",
+    "SET",
+]
 # The value of SET is raw text, as in Hive: it may hold anything but is trimmed.
 _SET = re.compile(r"\s*([^\s=;][^=;]*?)?\s*(?:(=)\s*(.*?)\s*)?;?\s*", re.DOTALL)
 
@@ -104,9 +126,7 @@ def _unknown_statement(lexed: Lexed) -> AcidSqlError:
     span = lexed.span(0)
     near = get_close_matches(span.text.upper(), _STARTS, n=1, cutoff=0.6)
     detail = f"did you mean {near[0]}?" if near else "no statement begins so"
-    return AcidSqlError(
-        Condition.PARSE_SYNTAX_ERROR, span=span, message=f"Syntax error near '{span.text}': {detail}"
-    )
+    return AcidSqlError(Condition.PARSE_SYNTAX_ERROR, span=span, message=f"Syntax error near '{span.text}': {detail}")
 
 
 def _build(node: Node, source: str) -> Statement:

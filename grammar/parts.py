@@ -5,7 +5,6 @@ from __future__ import annotations
 from sqlglot import exp
 
 from acidsql.errors import AcidSqlError, Condition
-
 from acidsql.grammar.reader import Leaf, Node
 from acidsql.grammar.statements import Name, PartitionItem, TableName
 
@@ -78,8 +77,6 @@ def _property(node: Node) -> tuple[str, str]:
     value = node.parts[-1]
     assert isinstance(value, Leaf)
     return (quoted.text if quoted else ".".join(n.value for n in names(key))), value.text
-
-
 
 
 def whole_number(leaf: Leaf) -> int:

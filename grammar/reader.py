@@ -17,7 +17,7 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 from sqlglot import exp
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from acidsql.errors import Span
 from acidsql.grammar.islands import read_tree
@@ -44,8 +44,45 @@ _MARKS = {
 }
 # Words that are never a name without backquotes (the part of Hive's reserved words that opens a clause here).
 _RESERVED = frozenset(
-    "ALTER AND AS BY CASE CREATE DELETE DESCRIBE DROP ELSE EXISTS FROM GROUP HAVING IN INSERT INTO JOIN LIKE MERGE NOT"
-    " NULL ON OR ORDER PARTITION SELECT SET TABLE THEN UNION UPDATE USING VALUES WHEN WHERE WITH".split()
+    [
+        "ALTER",
+        "AND",
+        "AS",
+        "BY",
+        "CASE",
+        "CREATE",
+        "DELETE",
+        "DESCRIBE",
+        "DROP",
+        "ELSE",
+        "EXISTS",
+        "FROM",
+        "GROUP",
+        "HAVING",
+        "IN",
+        "INSERT",
+        "INTO",
+        "JOIN",
+        "LIKE",
+        "MERGE",
+        "NOT",
+        "NULL",
+        "ON",
+        "OR",
+        "ORDER",
+        "PARTITION",
+        "SELECT",
+        "SET",
+        "TABLE",
+        "THEN",
+        "UNION",
+        "UPDATE",
+        "USING",
+        "VALUES",
+        "WHEN",
+        "WHERE",
+        "WITH",
+    ]
 )
 _QUERY_STARTS = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
 _DML = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
@@ -109,7 +146,7 @@ class _Choices:
 
     def __init__(self, interactive: InteractiveParser) -> None:
         self._interactive = interactive
-        self._listed = interactive.choices()
+        self._listed = interactive.choices()  # type: ignore[no-untyped-call]
         self._known: dict[str, bool] = {}
 
     def __contains__(self, kind: str) -> bool:
@@ -121,10 +158,10 @@ class _Choices:
 
     def all(self) -> set[str]:
         """Every one of them; slow, for messages."""
-        return set(self._interactive.accepts())
+        return set(self._interactive.accepts())  # type: ignore[no-untyped-call]
 
     def _try(self, kind: str) -> bool:
-        trial = self._interactive.copy(deepcopy_values=False)
+        trial = self._interactive.copy(deepcopy_values=False)  # type: ignore[no-untyped-call]
         # As InteractiveParser.accepts does: lark's callbacks build on lists that the original shares.
         trial.parser_state.parse_conf = copy(trial.parser_state.parse_conf)
         trial.parser_state.parse_conf.callbacks = {}
@@ -151,7 +188,7 @@ def read_statement(lexed: Lexed) -> Node:
     choices = _Choices(interactive)
     if "$END" not in choices:
         raise syntax_error(lexed, index, choices.all(), previous)
-    (statement,) = _as_node(interactive.feed_eof(), lexed).parts
+    (statement,) = _as_node(interactive.feed_eof(), lexed).parts  # type: ignore[no-untyped-call]
     assert isinstance(statement, Node)
     return statement
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.grammar.dialect import Misread
+from acidsql.grammar.dialect import MisreadError
 from acidsql.grammar.lexer import Lexed, is_word
 
 _SHOWN = {
@@ -34,10 +34,41 @@ _SHOWN = {
 }
 _QUERY_WORDS = frozenset({"SELECT", "VALUES", "WITH", "FROM"})
 # Words that may follow the parts of a query; a misspelt one is read as an alias, and the token after it is in the way.
-_CLAUSES = (
-    "SELECT FROM WHERE GROUP ORDER HAVING LIMIT JOIN LEFT RIGHT INNER OUTER CROSS UNION DISTINCT BETWEEN LIKE WHEN THEN"
-    " ELSE VALUES EXISTS LATERAL PARTITION WINDOW CLUSTER DISTRIBUTE OFFSET INTERSECT EXCEPT INTO TABLE SET"
-).split()
+_CLAUSES = [
+    "SELECT",
+    "FROM",
+    "WHERE",
+    "GROUP",
+    "ORDER",
+    "HAVING",
+    "LIMIT",
+    "JOIN",
+    "LEFT",
+    "RIGHT",
+    "INNER",
+    "OUTER",
+    "CROSS",
+    "UNION",
+    "DISTINCT",
+    "BETWEEN",
+    "LIKE",
+    "WHEN",
+    "THEN",
+    "ELSE",
+    "VALUES",
+    "EXISTS",
+    "LATERAL",
+    "PARTITION",
+    "WINDOW",
+    "CLUSTER",
+    "DISTRIBUTE",
+    "OFFSET",
+    "INTERSECT",
+    "EXCEPT",
+    "INTO",
+    "TABLE",
+    "SET",
+]
 _BEFORE_NAMES = frozenset({"FROM", "JOIN", "INTO", "TABLE", "UPDATE", "USING", ".", "AS", ",", "("})
 _MOST_SHOWN = 5
 
@@ -57,7 +88,7 @@ def syntax_error(lexed: Lexed, index: int, accepted: Iterable[str], previous: in
     return _error(lexed, index, _expected(terminals, words - _QUERY_WORDS if "QUERY" in terminals else words))
 
 
-def misread_error(lexed: Lexed, error: Misread) -> AcidSqlError:
+def misread_error(lexed: Lexed, error: MisreadError) -> AcidSqlError:
     """What sqlglot did not understand, under the token it stopped at or the misspelt keyword before it."""
     guilty = _misspelt(lexed, max(error.index - 2, 0), error.index, [])
     if guilty is not None:
@@ -71,7 +102,8 @@ def _misspelt(lexed: Lexed, first: int, last: int, words: list[str]) -> tuple[in
         token = lexed.tokens[index]
         if not is_word(token) or token.token_type is not TokenType.VAR or _names_a_table(lexed, index):
             continue
-        near = _near(token.text.upper(), words) or (None if index == last and words else _near(token.text.upper(), _CLAUSES))
+        known = [words] if index == last and words else [words, _CLAUSES]
+        near = next(filter(None, (_near(token.text.upper(), some) for some in known)), None)
         if near is not None:
             return index, near
     return None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlglot import exp
 
-from acidsql.errors import Span
-from acidsql.grammar.dialect import frame_of
+from acidsql.grammar.dialect import frame_of, span_of
 from acidsql.grammar.statements import (
     AlterTable,
     Assignment,
@@ -43,13 +43,13 @@ def table_names(statement: Statement) -> tuple[TableName, ...]:
 
     A name that a CTE in scope defines is no table; frames are none either.
     """
-    return tuple(dict.fromkeys(_named(statement, "")))
+    return tuple(dict.fromkeys(_named(statement)))
 
 
-def _named(statement: Statement, source: str) -> Iterator[TableName]:
+def _named(statement: Statement) -> Iterator[TableName]:
     match statement:
         case Explain():
-            yield from _named(statement.statement, source)
+            yield from _named(statement.statement)
         case Query():
             yield from _read(statement.tree, frozenset())
         case Insert():
@@ -171,12 +171,12 @@ def table_name(table: exp.Table) -> TableName | None:
     if frame_of(table) is not None or not isinstance(table.this, exp.Identifier):
         return None
     database = table.args.get("db")
+    place = span_of(table.this)
+    if place is not None and isinstance(database, exp.Identifier):
+        before = span_of(database)
+        place = replace(place, start=before.start) if before else place
     return TableName(
-        database.name.lower() if isinstance(database, exp.Identifier) else None, table.name.lower(), _span(table, source)
+        database.name.lower() if isinstance(database, exp.Identifier) else None,
+        table.name.lower(),
+        place,
     )
-
-
-def _span(table: exp.Table, source: str) -> Span | None:
-    starts = [part.meta["start"] for part in table.parts if "start" in part.meta]
-    ends = [part.meta["end"] + 1 for part in table.parts if "end" in part.meta]
-    return Span(source, min(starts), max(ends)) if starts else None

@@ -1,0 +1,49 @@
+"""Parameters: `:name` and `?` of a statement, and the values that came with the call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+
+from sqlglot import exp
+
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar.dialect import span_of
+from acidsql.grammar.statements import Statement
+
+
+def name_placeholders(
+    statement: Statement, args: Mapping[str, object] | Sequence[object] | None
+) -> tuple[Statement, dict[str, object]]:
+    """The statement with every `?` named (`:p1`, `:p2` in the order of the text), and all values by name.
+
+    The planner moves expressions about, so their order says nothing afterwards. Raises UNBOUND_PARAMETER.
+    """
+    found = sorted(_placeholders(statement), key=_position)
+    if isinstance(args, Mapping):
+        values = {str(k): v for k, v in args.items()}
+    else:
+        values = {f"p{i}": v for i, v in enumerate(args or (), start=1)}
+        for number, node in enumerate((n for n in found if not n.name), start=1):
+            node.set("this", f"p{number}")
+    for node in found:
+        if node.name not in values:
+            name = f":{node.name}" if node.name else "?"
+            raise AcidSqlError(Condition.UNBOUND_PARAMETER, span=span_of(node, statement.source), name=name)
+    return statement, values
+
+
+def _position(node: exp.Placeholder) -> int:
+    start = node.meta.get("start")
+    return start if isinstance(start, int) else -1
+
+
+def _placeholders(value: object) -> Iterator[exp.Placeholder]:
+    if isinstance(value, exp.Expr):
+        yield from value.find_all(exp.Placeholder)
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _placeholders(item)
+    elif is_dataclass(value):
+        for f in fields(value):
+            yield from _placeholders(getattr(value, f.name))
