@@ -99,7 +99,7 @@ def valid_write_ids(db: sqlite3.Connection, table: Table, table_id: int, txns: V
         " ORDER BY write_id DESC LIMIT 1",
         key,
     ).fetchone()
-    mark = max(adopted, highest[0] if highest else 0)
+    mark = highest[0] if highest else adopted
     invalid: dict[str, set[WriteId]] = {"open": set(), "aborted": set()}
     for write_id, txn in db.execute(
         "SELECT write_id, txn_id FROM txn_to_write_id WHERE table_id = :table"

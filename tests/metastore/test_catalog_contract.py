@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -114,6 +114,8 @@ def test_every_field_of_a_table_is_kept(store: Metastore) -> None:
         owner="me",
         created=1_700_000_000,
     )
+    bare = Table("d", "t", (), "/")
+    assert all(getattr(full, f.name) != getattr(bare, f.name) for f in fields(Table)), "a field is not tried"
     store.create_table(full)
     assert store.table("default", "everything") == full
     assert store.find_table("default", "everything") == full

@@ -194,6 +194,7 @@ class Transactions(RuleBasedStateMachine):
                 assert seen.is_valid(write_id) == (txn in snapshot.committed)
             assert not seen.is_valid(WriteId(len(written) + 1))
             assert not seen.open & seen.aborted
+            assert max(seen.open | seen.aborted, default=0) <= seen.high_watermark
 
 
 TestTransactions = Transactions.TestCase

@@ -268,10 +268,13 @@ def test_the_write_set_is_what_was_locked_even_after_the_other_committed(store: 
 
 
 def test_a_renamed_table_still_conflicts(store: Metastore, table: Table) -> None:
-    me, other = begin(store, writing(table)), begin(store, writing(table))
+    early, late, other = begin(store, writing(table)), store.open_txn(), begin(store, writing(table))
     store.commit(other)
-    store.alter_table(table, replace(table, name="new"))
-    fails("WRITE_CONFLICT", lambda: store.commit(me))
+    renamed = replace(table, name="new")
+    store.alter_table(table, renamed)
+    store.lock(late, [writing(renamed)])
+    fails("WRITE_CONFLICT", lambda: store.commit(late))
+    fails("WRITE_CONFLICT", lambda: store.commit(early))
 
 
 def test_dynamic_partitions_narrow_the_write_set(store: Metastore) -> None:
@@ -299,9 +302,10 @@ def test_until_it_is_narrowed_a_dynamic_write_conflicts_with_every_partition(sto
     assert conflicts(store, writing(table, dynamic=True), writing(table, UPDATE, "p=a/q=1"))
 
 
-def test_narrowing_leaves_what_another_statement_locked(store: Metastore) -> None:
+@pytest.mark.parametrize(("operation", "dynamic"), [(UPDATE, False), (DELETE, True)])
+def test_narrowing_leaves_what_another_statement_locked(store: Metastore, operation: Operation, dynamic: bool) -> None:
     store.create_table(table := partitioned_table())
-    me = begin(store, writing(table, dynamic=True), writing(table), writing(table, DELETE, dynamic=True))
+    me = begin(store, writing(table, dynamic=True), writing(table, operation, dynamic=dynamic))
     other = begin(store, writing(table, UPDATE, "p=z/q=1"))
     store.add_dynamic_partitions(me, table, ["p=a/q=1"], UPDATE)
     store.commit(other)
