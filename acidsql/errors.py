@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +197,14 @@ class AcidSqlError(Exception):
         self.message = condition.value.template.format(**self._parameters)
         super().__init__(str(self))
 
+    @classmethod
+    def of(
+        cls, condition: Condition, parameters: Mapping[str, str], *, span: Span | None = None, hint: str = ""
+    ) -> AcidSqlError:
+        """An error whose parameters are a mapping."""
+        named: dict[str, Any] = dict(parameters)
+        return cls(condition, span=span, hint=hint, **named)
+
     @property
     def condition(self) -> str:
         """The condition's name, for example TABLE_NOT_FOUND."""
@@ -214,7 +224,13 @@ class AcidSqlError(Exception):
         """The same error at a place; an error that knows its place keeps it."""
         if self.span is not None:
             return self
-        return AcidSqlError(self._condition, span=span, hint=self.hint, **self._parameters)
+        return AcidSqlError.of(self._condition, self._parameters, span=span, hint=self.hint)
+
+    def moved(self, source: str, offset: int) -> AcidSqlError:
+        """The same error with its place `offset` characters further on, in the longer text `source`."""
+        assert self.span is not None
+        span = Span(source, self.span.start + offset, self.span.end + offset)
+        return AcidSqlError.of(self._condition, self._parameters, span=span, hint=self.hint)
 
     # -- PySpark's getters
     def getCondition(self) -> str:

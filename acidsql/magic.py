@@ -177,9 +177,10 @@ class AcidSqlMagics(Magics):
             if order == Order():
                 raise UsageError(f"There is no statement\n{USAGE}")
             return None
-        session = self._session or default_session()
+        if self._session is None:
+            self._session = connect()
         for piece in pieces:
-            result = session.execute(piece.text, piece=piece, **frames_in(piece.text, self._namespace))
+            result = self._session.execute(piece.text, None, piece=piece, **frames_in(piece.text, self._namespace))
         return self._bound(result, order) if order.name else _shown(result, order)
 
     def _bound(self, result: Result, order: Order) -> object:

@@ -93,13 +93,13 @@ class AcidSqlParser(SparkParser):
         self._advance(index + 1)
         tree = rule(self)
         if not isinstance(tree, exp.Expression):
-            raise MisreadError("no expression", self._index)
+            raise MisreadError("an expression is missing", self._index)
         return tree, self._index
 
     def raise_error(self, message: str, token: Token | None = None) -> None:
         """Without sqlglot's own drawing of the place, which carries ANSI codes."""
         index = self._index
-        if token:
+        if token and token is not self._prev:  # after what was read last, the token in the way is the next one
             index = next((i for i, known in enumerate(self._tokens) if known is token), index)
         raise MisreadError(message, index)
 
@@ -145,6 +145,21 @@ class AcidSqlParser(SparkParser):
             return found
 
         return super()._parse_csv(item, sep)
+
+    def _parse_placeholder(self) -> exp.Expr | None:
+        first = self._curr
+        tree = super()._parse_placeholder()
+        if isinstance(tree, exp.Placeholder) and first is not None:
+            tree.meta["start"], tree.meta["end"] = first.start, self._prev.end
+        return tree
+
+    def _parse_table_parts(
+        self, schema: bool = False, is_db_reference: bool = False, wildcard: bool = False, fast: bool = False
+    ) -> exp.Table | exp.Dot | None:
+        table = super()._parse_table_parts(schema, is_db_reference, wildcard, fast)
+        if not fast and self._curr.token_type == TokenType.STAR:
+            self.raise_error("a table's name is not followed by '*'")  # sqlglot drops it
+        return table
 
     # -- where sqlglot would change what was typed
     def _parse_statement(self) -> exp.Expr | None:

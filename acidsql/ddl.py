@@ -1,0 +1,225 @@
+"""Databases and tables: created, adopted, dropped. Needs the catalog and the file system, never a Spark job."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from acidsql.acid.layout import adopted_write_ids
+from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Check, Column, Constraints, Table
+from acidsql.acid.types import parse_type
+from acidsql.acid.writeids import parse_adopted_write_ids
+from acidsql.errors import AcidSqlError, Condition, suggestion
+from acidsql.grammar.dialect import to_spark
+from acidsql.grammar.statements import (
+    ColumnDefinition,
+    CreateDatabase,
+    CreateTable,
+    DropDatabase,
+    DropTable,
+    TableName,
+)
+from acidsql.metastore.client import AdoptedWriteIds, Database, Metastore
+from acidsql.spark.files import FileSystem, Listing
+
+ADOPT_WRITE_IDS: Final = "acidsql.adopt.writeids"
+_HIDDEN_FIELDS: Final = ("row__id", "input__file__name", "block__offset__inside__file")
+
+
+@dataclass(frozen=True, slots=True)
+class Ddl:
+    """Runs DDL statements. `files` gives the file system of a location."""
+
+    metastore: Metastore
+    warehouse: str
+    files: Callable[[str], FileSystem]
+
+    def create_database(self, statement: CreateDatabase) -> None:
+        """Raises DATABASE_ALREADY_EXISTS."""
+        name = statement.database.value
+        if statement.if_not_exists and any(d.name == name for d in self.metastore.databases()):
+            return
+        location = statement.location or f"{self.warehouse}/{name}.db"
+        properties = dict(statement.properties)
+        self.metastore.create_database(Database(name, location.rstrip("/"), statement.comment, properties))
+
+    def drop_database(self, statement: DropDatabase) -> None:
+        """Raises DATABASE_NOT_FOUND, DATABASE_NOT_EMPTY."""
+        name = statement.database.value
+        if statement.if_exists and all(d.name != name for d in self.metastore.databases()):
+            return
+        database = self.metastore.database(name)
+        if statement.cascade:
+            for table in self.metastore.tables(name):
+                self._drop(self.metastore.table(name, table))
+        self.metastore.drop_database(name)
+        if name != "default":
+            self._delete(database.location)
+
+    def create_table(self, statement: CreateTable, database: str) -> None:
+        """Creates the table, or adopts what lies at its LOCATION (interface.md).
+
+        Raises TABLE_ALREADY_EXISTS, DATABASE_NOT_FOUND, DUPLICATE_COLUMN, COLUMN_NOT_FOUND, INVALID_TABLE_PROPERTIES.
+        """
+        _check_supported(statement)
+        owner = statement.table.database or database
+        if statement.if_not_exists and self.metastore.find_table(owner, statement.table.name) is not None:
+            return
+        table = self._definition(statement, self.metastore.database(owner))
+        adopted = self._adopted(statement, table)
+        self.metastore.create_table(table, adopted=adopted)
+        files = self.files(table.location)
+        files.make_directories(files.resolve(table.location))
+
+    def drop_table(self, statement: DropTable, database: str) -> None:
+        """Drops the table; a managed table's files go with it. Raises TABLE_NOT_FOUND."""
+        owner = statement.table.database or database
+        if statement.if_exists and self.metastore.find_table(owner, statement.table.name) is None:
+            return
+        self._drop(self.lookup(statement.table, database))
+
+    def lookup(self, name: TableName, database: str) -> Table:
+        """The table, or TABLE_NOT_FOUND at its place."""
+        try:
+            return self.metastore.table(name.database or database, name.name)
+        except AcidSqlError as error:
+            raise (error.with_span(name.span) if name.span else error) from None
+
+    def _drop(self, table: Table) -> None:
+        self.metastore.drop_table(table.database, table.name)
+        if not table.external:
+            self._delete(table.location)
+
+    def _delete(self, location: str) -> None:
+        files = self.files(location)
+        files.delete(files.resolve(location))
+
+    # -- CREATE TABLE
+
+    def _definition(self, statement: CreateTable, database: Database) -> Table:
+        columns = tuple(_column(c) for c in statement.columns)
+        partition_columns = tuple(_column(c) for c in statement.partition_columns)
+        _check_columns(statement)
+        table = Table(
+            database=database.name,
+            name=statement.table.name,
+            columns=columns,
+            partition_columns=partition_columns,
+            location=(statement.location or f"{database.location}/{statement.table.name}").rstrip("/"),
+            bucket_columns=tuple(c.value for c in statement.bucket_columns),
+            bucket_count=statement.bucket_count,
+            sort_columns=tuple(c.value for c in statement.sort_columns),
+            file_format=statement.file_format or "orc",
+            properties=_properties(statement),
+            constraints=_constraints(statement),
+            external=statement.external,
+            comment=statement.comment,
+            created=int(time.time()),
+        )
+        _check_transactional(table, statement)
+        return table
+
+    def _adopted(self, statement: CreateTable, table: Table) -> AdoptedWriteIds | None:
+        """What is known of the write IDs of a directory that another program wrote."""
+        if not table.is_transactional:
+            return None
+        files = self.files(table.location)
+        listing = files.list_below(files.resolve(table.location))
+        if statement.location is None and listing.files:
+            reason = "a new table would take over the files that lie there"
+            hint = "Name the directory with LOCATION to adopt its files, or remove them."
+            raise AcidSqlError(
+                Condition.LOCATION_NOT_EMPTY, span=statement.table.span, path=table.location, reason=reason, hint=hint
+            )
+        return _found_write_ids(listing, table, dict(statement.properties).get(ADOPT_WRITE_IDS))
+
+
+def _found_write_ids(listing: Listing, table: Table, told: str | None) -> AdoptedWriteIds:
+    paths = [f.path for f in listing.files]
+    high_watermark, committed_txns = adopted_write_ids(paths, listing.directories)
+    if told is None:
+        return AdoptedWriteIds(high_watermark, committed_txns=committed_txns)
+    given = parse_adopted_write_ids(table.qualified, told)
+    return AdoptedWriteIds(given.high_watermark, given.open, given.aborted, committed_txns)
+
+
+def _check_supported(statement: CreateTable) -> None:
+    span = statement.table.span
+    if statement.query is not None:
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="CREATE TABLE .. AS SELECT")
+    if statement.like is not None:
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="CREATE TABLE .. LIKE")
+    if statement.temporary:
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="CREATE TEMPORARY TABLE")
+
+
+def _column(definition: ColumnDefinition) -> Column:
+    parse_type(definition.type)
+    return Column(definition.name.value, definition.type, definition.comment)
+
+
+def _check_columns(statement: CreateTable) -> None:
+    """Every name once, and the columns that buckets, sorting and constraints name must be there."""
+    seen: set[str] = set()
+    for definition in (*statement.columns, *statement.partition_columns):
+        name = definition.name
+        if name.value in seen:
+            raise AcidSqlError(Condition.DUPLICATE_COLUMN, span=name.span, column=name.value)
+        if name.value in _HIDDEN_FIELDS:
+            message = f"{name.value} is the name of a virtual column"
+            raise AcidSqlError(Condition.INVALID_TABLE_PROPERTIES, span=name.span, message=message)
+        seen.add(name.value)
+    regular = [c.name.value for c in statement.columns]
+    if not regular:
+        message = "A table needs at least one column that is no partition column"
+        raise AcidSqlError(Condition.INVALID_TABLE_PROPERTIES, span=statement.table.span, message=message)
+    for name in (*statement.bucket_columns, *statement.sort_columns):
+        if name.value not in regular:
+            near = suggestion(name.value, regular)
+            raise AcidSqlError(Condition.COLUMN_NOT_FOUND, span=name.span, column=name.value, suggestion=near)
+
+
+def _properties(statement: CreateTable) -> dict[str, str]:
+    """Hive's own additions for a transactional table (TransactionalValidationListener)."""
+    properties = {k: v for k, v in statement.properties if k != ADOPT_WRITE_IDS}
+    if statement.transactional:
+        properties[TRANSACTIONAL] = "true"
+    # Hive takes `transactional` in any case, and keeps it in lower case.
+    for key in [k for k in properties if k.lower() in (TRANSACTIONAL, TRANSACTIONAL_PROPERTIES)]:
+        properties[key.lower()] = properties.pop(key)
+    if properties.get(TRANSACTIONAL, "").lower() == "true":
+        properties.setdefault(TRANSACTIONAL_PROPERTIES, "default")
+    properties.setdefault("bucketing_version", "2")
+    return properties
+
+
+def _check_transactional(table: Table, statement: CreateTable) -> None:
+    if not table.is_transactional:
+        return
+    span = statement.table.span
+    if table.external:
+        message = f"{table.qualified} cannot be declared transactional because it's an external table"
+        raise AcidSqlError(Condition.INVALID_TABLE_PROPERTIES, span=span, message=message)
+    if table.is_full_acid and table.file_format != "orc":
+        message = (
+            f"The table must be stored using an ACID compliant format (such as ORC): {table.qualified}"
+            f" is stored as {table.file_format}"
+        )
+        hint = "Store it as ORC, or set 'transactional_properties'='insert_only'."
+        raise AcidSqlError(Condition.INVALID_TABLE_PROPERTIES, span=span, message=message, hint=hint)
+    if table.is_full_acid and table.sort_columns:
+        raise AcidSqlError(Condition.SORTED_TABLE, span=span, table=table.qualified)
+
+
+def _constraints(statement: CreateTable) -> Constraints:
+    checks = [Check(c.name, to_spark(c.condition)) for c in statement.checks]
+    checks += [Check(None, to_spark(c.check)) for c in statement.columns if c.check is not None]
+    return Constraints(
+        not_null=frozenset(c.name.value for c in statement.columns if c.not_null),
+        defaults={c.name.value: to_spark(c.default) for c in statement.columns if c.default is not None},
+        checks=tuple(checks),
+    )
+
+

@@ -1,0 +1,292 @@
+"""A session: the four calls of a statement's life, parse, plan, execute, and what they give.
+
+    text --parse--> Statement --plan--> Plan --execute--> staged files --commit--> visible
+         grammar/             planner/       acidsql/spark/           acidsql/metastore/
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, NoReturn
+
+from acidsql import show
+from acidsql.ddl import Ddl
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar import statements as s
+from acidsql.grammar.parse import parse
+from acidsql.grammar.placeholders import name_placeholders
+from acidsql.grammar.split import Piece, split_script
+from acidsql.grammar.tables import table_names
+from acidsql.metastore.client import DEFAULT_DATABASE, Catalog, Metastore
+from acidsql.metastore.sqlite import open_sqlite
+from acidsql.planner.explain import explain, explain_locks
+from acidsql.planner.plan import Facts, Plan, QueryPlan, WritePlan
+from acidsql.planner.statement import plan_statement
+from acidsql.result import COUNT_COLUMNS, Counts, Result, ResultColumn
+from acidsql.settings import Settings
+from acidsql.spark.engine import Engine
+from acidsql.spark.executor import Executor, Request
+from acidsql.spark.files import is_local
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["Counts", "Result", "ResultColumn", "Session", "connect"]
+
+WAREHOUSE_VARIABLE = "ACIDSQL_WAREHOUSE"
+METASTORE_VARIABLE = "ACIDSQL_METASTORE"
+
+
+def connect(
+    warehouse: str | os.PathLike[str] | None = None,
+    metastore: str | None = None,
+    spark: SparkSession | None = None,
+    conf: Mapping[str, str] | None = None,
+) -> Session:
+    """Opens a session. Starts nothing: Spark starts with the first statement that needs it.
+
+    `warehouse` is a directory or a URI (default $ACIDSQL_WAREHOUSE, else ./warehouse), `metastore` is
+    `sqlite:///PATH` or None for the embedded one (default $ACIDSQL_METASTORE, else <warehouse>/.acidsql/metastore.db),
+    `spark` a session to use instead of one of its own, `conf` Spark settings for that one.
+    Raises METASTORE_UNAVAILABLE.
+    """
+    where = str(warehouse) if warehouse is not None else os.environ.get(WAREHOUSE_VARIABLE, "warehouse")
+    root = os.path.abspath(where) if is_local(where) and not where.startswith("file:") else where.rstrip("/")
+    uri = metastore if metastore is not None else os.environ.get(METASTORE_VARIABLE)
+    return Session(root, _open_metastore(uri, root), Engine(spark, conf or {}))
+
+
+def _open_metastore(uri: str | None, warehouse: str) -> Metastore:
+    if uri is None and not is_local(warehouse):
+        reason = "a warehouse that is not local needs a metastore given: sqlite:///PATH or thrift://HOST:PORT"
+        raise AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri="(none)", reason=reason)
+    if uri is not None and uri.startswith("thrift:"):
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"A Hive Metastore over Thrift ({uri})")
+    local = warehouse.removeprefix("file://")
+    return open_sqlite(uri or Path(local) / ".acidsql" / "metastore.db", warehouse)
+
+
+class Session:
+    """Statements in, results out. A context manager; `connect` makes one."""
+
+    def __init__(self, warehouse: str, metastore: Metastore, engine: Engine) -> None:
+        self.warehouse = warehouse
+        self.database = DEFAULT_DATABASE
+        self.last_result: Result | None = None
+        self._metastore = metastore
+        self._engine = engine
+        self._executor = Executor(engine, metastore)
+        self._ddl = Ddl(metastore, warehouse, engine.files)
+        self._settings = Settings()
+
+    @property
+    def catalog(self) -> Catalog:
+        """Databases, tables and partitions."""
+        return self._metastore
+
+    @property
+    def spark(self) -> SparkSession:
+        """The Spark session; starts it."""
+        return self._engine.spark
+
+    def start(self) -> None:
+        """Starts Spark if it is not running. Raises JAVA_NOT_FOUND, CANNOT_START."""
+        _ = self._engine.spark
+
+    def use_spark(self, spark: SparkSession) -> None:
+        """Runs what follows on this Spark session."""
+        self._engine.use(spark)
+
+    def close(self) -> None:
+        """Closes the metastore, and stops Spark if this session started it."""
+        self._metastore.close()
+        self._engine.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- statements
+
+    def sql(
+        self, sql: str, args: Mapping[str, object] | Sequence[object] | None = None, **frames: object
+    ) -> DataFrame:
+        """Runs one statement, like SparkSession.sql: a query's rows, lazily; a DML statement's counts; SHOW's rows.
+
+        `args` are the values of `:name` (a mapping) or `?` (a sequence) parameters, `frames` the frames that the text
+        names as `{name}`. Raises AcidSqlError.
+        """
+        return self.execute(sql, args, frames=frames).frame()
+
+    def script(self, text: str) -> Iterator[Result]:
+        """Runs the statements of a script one by one, yielding a Result each; stops at the first error."""
+        for piece in split_script(text):
+            yield self.execute(piece.text, piece=piece)
+
+    def execute(
+        self,
+        text: str,
+        args: Mapping[str, object] | Sequence[object] | None = None,
+        *,
+        piece: Piece | None = None,
+        frames: Mapping[str, object] | None = None,
+    ) -> Result:
+        """Runs one statement. With the piece of a script that it is, errors point into the whole script."""
+        started = time.perf_counter()
+        with _located(text, piece):
+            statement, named = name_placeholders(parse(text), args)
+            result = self._run(statement, Request(text, named, frames or {}))
+        self.last_result = replace(result, seconds=time.perf_counter() - started, make_frame=self._frame_of)
+        return self.last_result
+
+    def explain(self, sql: str) -> str:
+        """The plan of a statement as text; opens no transaction and starts no Spark."""
+        with _located(sql, None):
+            statement = parse(sql)
+            inner = statement.statement if isinstance(statement, s.Explain) else statement
+            return explain(self._plan(inner))
+
+    def table(self, name: str, version: int | None = None) -> DataFrame:
+        """One snapshot of a table. Raises TABLE_NOT_FOUND."""
+        if version is not None:
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Reading an earlier version of a table")
+        quoted = ".".join(f"`{part}`" for part in name.replace("`", "").split("."))
+        return self.sql(f"SELECT * FROM {quoted}")
+
+    def transaction(self) -> NoReturn:
+        """START TRANSACTION .. COMMIT as a context manager; comes with the transactions."""
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="START TRANSACTION")
+
+    # -- one statement
+
+    def _run(self, statement: s.Statement, request: Request) -> Result:
+        match statement:
+            case s.Query() | s.Insert() | s.Update() | s.Delete() | s.Merge():
+                return self._execute(self._plan(statement), request)
+            case s.CreateTable():
+                self._ddl.create_table(statement, self.database)
+                return Result("CREATE TABLE")
+            case s.DropTable():
+                self._ddl.drop_table(statement, self.database)
+                return Result("DROP TABLE")
+            case s.CreateDatabase():
+                self._ddl.create_database(statement)
+                return Result("CREATE DATABASE")
+            case s.DropDatabase():
+                self._ddl.drop_database(statement)
+                return Result("DROP DATABASE")
+            case s.UseDatabase():
+                self.database = self._metastore.database(statement.database.value).name
+                return Result("USE")
+            case s.Show():
+                answer = show.show(statement, self._ddl, self.database)
+                return _answer(f"SHOW {statement.what.value}", answer)
+            case s.Describe():
+                return _answer("DESCRIBE", show.describe(statement, self._ddl, self.database))
+            case s.Explain():
+                return self._explain(statement)
+            case s.SetSetting():
+                return self._set(statement)
+            case _:
+                raise _not_yet(statement)
+
+    def _execute(self, plan: Plan, request: Request) -> Result:
+        match plan:
+            case QueryPlan():
+                rows = self._executor.query(plan, request)
+                columns = tuple(ResultColumn(f.name, f.dataType.simpleString()) for f in rows.schema.fields)
+                return Result("SELECT", columns, query=rows)
+            case WritePlan():
+                done = self._executor.write(plan, request)
+                c = done.counts
+                counts = Counts(c.affected, c.updated, c.deleted, c.inserted)
+                return Result(plan.operation, counts=counts, txn_id=done.txn_id or None, write_ids=done.write_ids)
+
+    def _plan(self, statement: s.Statement) -> Plan:
+        match statement:
+            case s.Query() | s.Insert() | s.Update() | s.Delete() | s.Merge():
+                return plan_statement(statement, self._facts(statement))
+            case _:
+                raise _not_yet(statement)
+
+    def _facts(self, statement: s.Statement) -> Facts:
+        """What the planner needs: the tables that the statement names, and near misses for its errors."""
+        tables = {}
+        unknown = False
+        for name in table_names(statement):
+            table = self._metastore.find_table(name.database or self.database, name.name)
+            if table is not None:
+                tables[table.qualified] = table
+            unknown = unknown or table is None
+        views = self._engine.temporary_views() if unknown else frozenset[str]()
+        near = tuple(self._metastore.tables(self.database)) if unknown else ()
+        return Facts(self.database, tables, views, self._settings.values, near)
+
+    def _explain(self, statement: s.Explain) -> Result:
+        plan = self._plan(statement.statement)
+        text = explain_locks(plan) if statement.locks else explain(plan)
+        rows = tuple((line,) for line in text.splitlines())
+        return Result("EXPLAIN", (ResultColumn("plan", "string"),), answer=rows)
+
+    def _set(self, statement: s.SetSetting) -> Result:
+        if statement.key is not None and statement.value is not None:
+            if statement.key.startswith("spark."):
+                self._engine.set_conf(statement.key, statement.value)
+            else:
+                self._settings.set(statement.key, statement.value)
+            return Result("SET")
+        values = self._settings.values
+        if statement.key is not None:
+            value = self._settings.get(statement.key)
+            values = {statement.key: "<undefined>" if value is None else value}
+        columns = (ResultColumn("key", "string"), ResultColumn("value", "string"))
+        return Result("SET", columns, answer=tuple(sorted(values.items())))
+
+    def _frame_of(self, result: Result) -> DataFrame:
+        """A DataFrame of a result that is no query: counts, or rows of text."""
+        if result.counts is not None:
+            schema = ", ".join(f"{name} BIGINT" for name in COUNT_COLUMNS)
+            return self.spark.createDataFrame([result.counts.as_row()], schema)
+        schema = ", ".join(f"`{c.name}` STRING" for c in result.columns or ())
+        return self.spark.createDataFrame(list(result.answer or ()), schema or "result STRING")
+
+
+def _answer(operation: str, answer: show.Answer) -> Result:
+    return Result(operation, tuple(ResultColumn(name, "string") for name in answer.columns), answer=answer.rows)
+
+
+def _not_yet(statement: s.Statement) -> AcidSqlError:
+    return AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=_feature(statement))
+
+
+def _feature(statement: s.Statement) -> str:
+    """A statement's name, as its first words."""
+    match statement:
+        case s.AlterTable(action=s.Compact()):
+            return "ALTER TABLE .. COMPACT"
+        case s.MultiInsert():
+            return "FROM .. INSERT .. (multi-insert)"
+        case _:
+            words = statement.source.split()
+            return " ".join(words[:2]).upper().rstrip(";")
+
+
+@contextmanager
+def _located(text: str, piece: Piece | None) -> Iterator[None]:
+    """Errors of the statement, at their place in the script that it is a piece of."""
+    try:
+        yield
+    except AcidSqlError as error:
+        if piece is None or error.span is None or error.span.source != text:
+            raise
+        raise error.moved(piece.source, piece.start) from error.__cause__

@@ -1,0 +1,144 @@
+"""SHOW and DESCRIBE: rows from the catalog."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from acidsql.acid.table import Column, Table
+from acidsql.ddl import Ddl
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar.statements import Describe, Show, Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Rows of text under names."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | None, ...], ...]
+
+
+def show(statement: Show, ddl: Ddl, database: str) -> Answer:
+    """Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND, NOT_YET_SUPPORTED."""
+    match statement.what:
+        case Shown.TABLES:
+            of = statement.database.value if statement.database else database
+            return _names("tab_name", ddl.metastore.tables(of), statement.pattern)
+        case Shown.DATABASES:
+            return _names("database_name", [d.name for d in ddl.metastore.databases()], statement.pattern)
+        case Shown.COLUMNS:
+            return _names("field", _table(statement, ddl, database).column_names, statement.pattern)
+        case Shown.CREATE_TABLE:
+            text = create_table_text(_table(statement, ddl, database))
+            return Answer(("createtab_stmt",), tuple((line,) for line in text.splitlines()))
+        case Shown.TBLPROPERTIES:
+            return _properties(_table(statement, ddl, database), statement.filter)
+        case _:
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"SHOW {statement.what.value}")
+
+
+def describe(statement: Describe, ddl: Ddl, database: str) -> Answer:
+    """Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND, COLUMN_NOT_FOUND, NOT_YET_SUPPORTED."""
+    if statement.database is not None:
+        found = ddl.metastore.database(statement.database.value)
+        return Answer(("db_name", "comment", "location"), ((found.name, found.comment or "", found.location),))
+    assert statement.table is not None
+    if statement.partition:
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="DESCRIBE .. PARTITION")
+    table = ddl.lookup(statement.table, database)
+    columns: Sequence[Column] = (*table.columns, *table.partition_columns)
+    if statement.column is not None:
+        columns = [c for c in columns if c.name == statement.column.value]
+        if not columns:
+            raise AcidSqlError(
+                Condition.COLUMN_NOT_FOUND,
+                span=statement.column.span,
+                column=statement.column.value,
+                suggestion=f" (there is {', '.join(table.column_names)})",
+            )
+    rows = [(c.name, c.type, c.comment or "") for c in columns]
+    if table.partition_columns and statement.column is None:
+        rows += [("", "", ""), ("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
+        rows += [(c.name, c.type, c.comment or "") for c in table.partition_columns]
+    if statement.detail is not None and statement.column is None:
+        rows += list(_details(table))
+    return Answer(("col_name", "data_type", "comment"), tuple(rows))
+
+
+def create_table_text(table: Table) -> str:
+    """CREATE TABLE as SHOW CREATE TABLE prints it: a statement that makes the same table again."""
+    lines = [f"CREATE {'EXTERNAL ' if table.external else ''}TABLE `{table.database}`.`{table.name}`("]
+    items = [f"  {_column_text(c, table)}" for c in table.columns]
+    items += [
+        f"  {f'CONSTRAINT {c.name} ' if c.name else ''}CHECK ({c.condition})" for c in table.constraints.checks
+    ]
+    lines.append(",\n".join(items) + ")")
+    if table.comment:
+        lines.append(f"COMMENT {_quoted(table.comment)}")
+    if table.partition_columns:
+        inside = ", ".join(f"`{c.name}` {c.type}" for c in table.partition_columns)
+        lines.append(f"PARTITIONED BY ({inside})")
+    if table.bucket_columns:
+        sorted_by = f" SORTED BY ({', '.join(table.sort_columns)})" if table.sort_columns else ""
+        lines.append(f"CLUSTERED BY ({', '.join(table.bucket_columns)}){sorted_by} INTO {table.bucket_count} BUCKETS")
+    lines += [f"STORED AS {table.file_format.upper()}", f"LOCATION {_quoted(table.location)}"]
+    properties = ",\n  ".join(f"{_quoted(k)}={_quoted(v)}" for k, v in sorted(table.properties.items()))
+    lines.append(f"TBLPROPERTIES (\n  {properties})")
+    return "\n".join(lines)
+
+
+def _column_text(column: Column, table: Table) -> str:
+    text = f"`{column.name}` {column.type}"
+    if column.name in table.constraints.not_null:
+        text += " NOT NULL"
+    if column.name in table.constraints.defaults:
+        text += f" DEFAULT {table.constraints.defaults[column.name]}"
+    return text + (f" COMMENT {_quoted(column.comment)}" if column.comment else "")
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _table(statement: Show, ddl: Ddl, database: str) -> Table:
+    assert statement.table is not None
+    return ddl.lookup(statement.table, database)
+
+
+def _names(header: str, names: Sequence[str], pattern: str | None) -> Answer:
+    """LIKE patterns as Hive's: `*` or `%` for any characters, `_` and `?` for one, `|` between choices."""
+    if pattern is None:
+        return Answer((header,), tuple((n,) for n in names))
+    choices = [p.strip().lower().replace("%", "*") for p in pattern.split("|")]
+    return Answer((header,), tuple((n,) for n in names if any(fnmatch.fnmatchcase(n, c) for c in choices)))
+
+
+def _properties(table: Table, key: str | None) -> Answer:
+    chosen = {k: v for k, v in sorted(table.properties.items()) if key is None or k == key}
+    if key is not None and not chosen:
+        return Answer(("prpt_name", "prpt_value"), ((f"Table {table.qualified} does not have property: {key}", ""),))
+    return Answer(("prpt_name", "prpt_value"), tuple(chosen.items()))
+
+
+def _details(table: Table) -> Iterator[tuple[str, str, str]]:
+    yield "", "", ""
+    yield "# Detailed Table Information", "", ""
+    yield "Database:", table.database, ""
+    yield "Location:", table.location, ""
+    yield "Table Type:", "EXTERNAL_TABLE" if table.external else "MANAGED_TABLE", ""
+    yield "Format:", table.file_format, ""
+    yield "Num Buckets:", str(table.bucket_count or -1), ""
+    yield "Bucket Columns:", f"[{', '.join(table.bucket_columns)}]", ""
+    yield "Sort Columns:", f"[{', '.join(table.sort_columns)}]", ""
+    yield "Table Parameters:", "", ""
+    for key, value in sorted(table.properties.items()):
+        yield "", key, value
+    for name in sorted(table.constraints.not_null):
+        yield "Not Null Constraint:", name, ""
+    for name, text in sorted(table.constraints.defaults.items()):
+        yield "Default Constraint:", name, text
+    for check in table.constraints.checks:
+        yield "Check Constraint:", check.name or "", check.condition

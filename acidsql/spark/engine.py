@@ -1,0 +1,222 @@
+"""The Spark session: started or given, and a private copy of it for every statement."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pyspark.sql import DataFrame, SparkSession
+
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.spark.files import FileSystem, HadoopFiles, LocalFiles, is_local
+
+_STATEMENT_CONF: Final = {
+    # Hive's expressions, not ANSI's (semantics.md, "Expressions follow Hive").
+    "spark.sql.ansi.enabled": "false",
+    # TIMESTAMP is wall-clock time without a zone, as in Hive.
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+    "spark.sql.caseSensitive": "false",
+    # The ACID scan relies on these (spark-findings.md 1).
+    "spark.sql.orc.impl": "native",
+    "spark.sql.orc.enableVectorizedReader": "true",
+    "spark.sql.orc.enableNestedColumnVectorizedReader": "true",
+    "spark.sql.orc.filterPushdown": "true",
+    "spark.sql.optimizer.nestedSchemaPruning.enabled": "true",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    # Files are given one by one: list them here, not in a job of a task for each.
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
+    # One file for each bucket and task, whatever its size.
+    "spark.sql.files.maxRecordsPerFile": "0",
+    "spark.sql.maxConcurrentOutputFileWriters": "0",
+    "spark.sql.sources.partitionOverwriteMode": "static",
+    "spark.sql.charAsVarchar": "false",
+    "spark.sql.legacy.charVarcharAsString": "false",
+}
+
+_OWN_CONF: Final = {
+    "spark.app.name": "acidsql",
+    "spark.ui.enabled": "false",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.ui.showConsoleProgress": "false",
+    # DML is many small jobs of few tasks.
+    "spark.sql.shuffle.partitions": "64",
+    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+    "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
+}
+
+_LOG4J: Final = """rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
+logger.window.name = org.apache.spark.sql.execution.window.WindowExec
+logger.window.level = off
+logger.executor.name = org.apache.spark.executor.Executor
+logger.executor.level = off
+logger.tasks.name = org.apache.spark.scheduler.TaskSetManager
+logger.tasks.level = off
+logger.writer.name = org.apache.spark.sql.execution.datasources
+logger.writer.level = off
+logger.utils.name = org.apache.spark.util.Utils
+logger.utils.level = off
+"""
+"""Failures of tasks reach the user as the statement's error; Spark's log would print them three times more."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatementSpark:
+    """Two private copies of the user's session, so that no setting of a statement is seen elsewhere.
+
+    `query` has the user's time zone and temporary views; `storage` reads and writes files, in the zone of the JVM,
+    in which ORC's TIMESTAMP is exact.
+    """
+
+    user: SparkSession
+    query: SparkSession
+    storage: SparkSession
+
+    def sql(self, text: str, args: Mapping[str, object] | None = None) -> DataFrame:
+        return self.query.sql(text, args=dict(args) if args else None)
+
+    def define_view(self, name: str, frame: DataFrame) -> None:
+        """A temporary view of this statement; the frame may be of any session."""
+        adopt(frame, self.query).createOrReplaceTempView(f"`{name}`")
+
+
+def adopt(frame: DataFrame, session: SparkSession) -> DataFrame:
+    """The same analyzed query as a frame of another session."""
+    jvm: Any = session._jvm
+    plan = frame._jdf.queryExecution().analyzed()
+    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan), session)
+
+
+class Engine:
+    """A Spark session: the given one, or one that is started when it is first needed."""
+
+    def __init__(self, spark: SparkSession | None, conf: Mapping[str, str]) -> None:
+        self._spark = spark
+        self._given = spark is not None
+        self._conf = dict(conf)
+        self._lock = threading.Lock()
+        self._hadoop: HadoopFiles | None = None
+        self._local = LocalFiles()
+
+    @property
+    def spark(self) -> SparkSession:
+        """Starts Spark if it is not running. Raises JAVA_NOT_FOUND, CANNOT_START."""
+        with self._lock:
+            if self._spark is None:
+                self._spark = _start(self._conf)
+            return self._spark
+
+    @property
+    def is_running(self) -> bool:
+        return self._spark is not None
+
+    def statement(self) -> StatementSpark:
+        """Private copies of the session for one statement."""
+        spark = self.spark
+        query, storage = _clone(spark), _clone(spark)
+        storage.conf.set("spark.sql.session.timeZone", self._jvm_zone())
+        return StatementSpark(spark, query, storage)
+
+    def files(self, location: str) -> FileSystem:
+        """The file system of a location; Spark is started for one that is not local."""
+        if is_local(location):
+            return self._local
+        if self._hadoop is None:
+            self._hadoop = HadoopFiles(self.spark)
+        return self._hadoop
+
+    def require_exact_time(self, table: str) -> None:
+        """ORC's TIMESTAMP is read in the JVM's zone: only one without shifts keeps every value.
+
+        Raises UNSAFE_TIME_ZONE.
+        """
+        jvm: Any = self.spark._jvm
+        zone = jvm.java.util.TimeZone.getDefault()
+        if not zone.hasSameRules(jvm.java.util.TimeZone.getTimeZone("UTC")):
+            raise AcidSqlError(Condition.UNSAFE_TIME_ZONE, table=table, zone=zone.getID())
+
+    def use(self, spark: SparkSession) -> None:
+        """Takes a session that is given; one that was started here goes on as long as its frames do."""
+        with self._lock:
+            self._spark, self._given = spark, True
+
+    def temporary_views(self) -> frozenset[str]:
+        """Names of the temporary views of the user's session; none where no session is running."""
+        if self._spark is None:
+            return frozenset()
+        return frozenset(v.name.lower() for v in self._spark.catalog.listTables() if v.isTemporary)
+
+    def set_conf(self, key: str, value: str) -> None:
+        """SET spark.x=y: on the session, or for the session that is to be started."""
+        with self._lock:
+            if self._spark is None:
+                self._conf[key] = value
+            else:
+                self._spark.conf.set(key, value)
+
+    def cancel(self) -> None:
+        """Cancels the running jobs."""
+        if self._spark is not None:
+            self._spark.sparkContext.cancelAllJobs()
+
+    def close(self) -> None:
+        """Stops Spark if it was started here."""
+        with self._lock:
+            if self._spark is not None and not self._given:
+                self._spark.stop()
+                self._spark = None
+
+    def _jvm_zone(self) -> str:
+        jvm: Any = self.spark._jvm
+        return str(jvm.java.util.TimeZone.getDefault().getID())
+
+
+def _clone(spark: SparkSession) -> SparkSession:
+    jsession: Any = spark._jsparkSession
+    copy = SparkSession(spark.sparkContext, jsession.cloneSession())
+    for key, value in _STATEMENT_CONF.items():
+        copy.conf.set(key, value)
+    return copy
+
+
+def _start(conf: Mapping[str, str]) -> SparkSession:
+    """Starts Spark in this process, or joins the session that runs in it."""
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        return running
+    _require_java()
+    log4j = Path(tempfile.mkdtemp(prefix="acidsql-")) / "log4j2.properties"
+    log4j.write_text(_LOG4J)
+    settings = {"spark.master": "local[*]", **_OWN_CONF, **conf}
+    settings["spark.sql.warehouse.dir"] = conf.get("spark.sql.warehouse.dir", str(log4j.parent))
+    options = f"-Dlog4j2.configurationFile={log4j} -Duser.timezone=UTC"
+    settings["spark.driver.extraJavaOptions"] = f"{options} {conf.get('spark.driver.extraJavaOptions', '')}".strip()
+    builder = SparkSession.builder
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    try:
+        return builder.getOrCreate()
+    except RuntimeError as error:
+        raise AcidSqlError(Condition.CANNOT_START, message=f"Spark cannot start: {error}") from error
+
+
+def _require_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    java = Path(home, "bin", "java") if home else None
+    if (java is not None and java.exists()) or shutil.which("java"):
+        return
+    raise AcidSqlError(Condition.JAVA_NOT_FOUND)
+
+

@@ -1,0 +1,299 @@
+"""Runs plans: one snapshot, one Spark write command, files published before the commit.
+
+    open a transaction -> register what is locked -> one ValidTxnList, one ValidWriteIdList a table -> list the
+    directories -> the plan's query -> staged files -> published files -> commit
+
+On any failure the transaction is aborted and its files are removed.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from acidsql.acid.rowid import MAX_BUCKET
+from acidsql.acid.snapshot import Snapshot, select_snapshot
+from acidsql.acid.table import Table
+from acidsql.acid.types import parse_type
+from acidsql.acid.writeids import StatementId, TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore.client import Metastore
+from acidsql.metastore.heartbeat import Heartbeat
+from acidsql.planner.insert import wrong_count
+from acidsql.planner.plan import ROWS, Effect, EventKind, FrameScan, Plan, QueryPlan, Scan, WritePlan
+from acidsql.spark import plain
+from acidsql.spark.engine import Engine, StatementSpark, adopt
+from acidsql.spark.events import SLOT, arranged_events, assign_slots, nested_rows, numbered_inserts
+from acidsql.spark.failures import translate
+from acidsql.spark.files import Listing
+from acidsql.spark.frames import to_frame
+from acidsql.spark.publish import StagedFile, WriteTarget, finish_staged, orc_options, publish, remove
+from acidsql.spark.read import BoundScan, scan_frame
+from acidsql.spark.tails import TailCache
+from acidsql.spark.types import has_timestamp, is_storable
+
+_SMALL: Final = 8 * 1024 * 1024
+"""Bytes that one task writes without help."""
+_TASK: Final = 64 * 1024 * 1024
+"""Compressed bytes that a task should get, where there are many."""
+
+_UNKNOWN: Final = 1 << 60
+"""What Spark answers for an RDD is more than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Rows that a DML statement touched. An updated row counts once."""
+
+    updated: int = 0
+    deleted: int = 0
+    inserted: int = 0
+
+    @property
+    def affected(self) -> int:
+        return self.updated + self.deleted + self.inserted
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a DML statement did; `write_ids` by qualified table name."""
+
+    counts: Counts
+    txn_id: TxnId
+    write_ids: Mapping[str, WriteId]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A statement's text, and what came with the call: named parameters and frames."""
+
+    text: str
+    args: Mapping[str, object]
+    frames: Mapping[str, object]
+
+
+class Executor:
+    """Binds plans to snapshots and runs them on Spark."""
+
+    def __init__(self, engine: Engine, metastore: Metastore) -> None:
+        self._engine = engine
+        self._metastore = metastore
+        self._tails = TailCache()
+
+    def query(self, plan: QueryPlan, request: Request) -> DataFrame:
+        """The rows of a query, lazily, on the snapshot of now; a frame of the user's session."""
+        with self._translated(request):
+            spark = self._engine.statement()
+            self._define_views(spark, plan, request, self._metastore.valid_txns())
+            return adopt(spark.sql(plan.sql, request.args), spark.user)
+
+    def write(self, plan: WritePlan, request: Request) -> Written:
+        """Runs a DML statement in a transaction of its own.
+
+        Raises what the statement breaks, WRITE_CONFLICT where another transaction came first.
+        """
+        with self._translated(request), self._job(plan.operation, plan.target):
+            if not plan.target.is_transactional:
+                return self._append(plan, request)
+            txn = self._metastore.open_txn()
+            target: WriteTarget | None = None
+            try:
+                with Heartbeat(self._metastore, txn) as heartbeat:
+                    self._metastore.lock(txn, plan.locks)
+                    txns = self._metastore.valid_txns(txn)
+                    target = self._target(plan, txn)
+                    staged = self._stage(plan, request, target, txns)
+                    publish(target, staged)
+                    heartbeat.check()
+                self._metastore.commit(txn)
+            except BaseException:
+                self._undo(txn, target)
+                raise
+            return Written(_counts(plan, staged), txn, {plan.target.qualified: target.write_id})
+
+    # -- snapshots
+
+    def bind(self, scan: Scan, txns: ValidTxnList, known: dict[str, BoundScan]) -> BoundScan:
+        """The scan with its table's snapshot; one snapshot for all scans of a table in a statement."""
+        earlier = known.get(scan.table.qualified)
+        if earlier is not None:
+            return BoundScan(scan, earlier.directory, earlier.files, earlier.snapshot, earlier.write_ids)
+        files = self._engine.files(scan.table.location)
+        directory = files.resolve(scan.table.location)
+        write_ids = self._metastore.valid_write_ids(scan.table, txns)
+        snapshot = _snapshot(files.list_below(directory), write_ids, txns)
+        known[scan.table.qualified] = BoundScan(scan, directory, files, snapshot, write_ids)
+        return known[scan.table.qualified]
+
+    def _define_views(
+        self, spark: StatementSpark, plan: Plan, request: Request, txns: ValidTxnList
+    ) -> list[BoundScan]:
+        known: dict[str, BoundScan] = {}
+        bound_scans = []
+        for scan in plan.scans:
+            self._check_time(scan.table)
+            if not scan.table.is_transactional:
+                spark.define_view(scan.view, plain.scan_frame(spark.storage, scan, self._engine))
+                continue
+            bound = self.bind(scan, txns, known)
+            bound_scans.append(bound)
+            spark.define_view(scan.view, scan_frame(spark.storage, bound, self._tails))
+        for frame in plan.frames:
+            spark.define_view(frame.view, _given_frame(frame, request, spark.user))
+        return bound_scans
+
+    def _check_time(self, table: Table) -> None:
+        if any(has_timestamp(parse_type(c.type)) for c in table.columns):
+            self._engine.require_exact_time(table.qualified)
+
+    # -- writing
+
+    def _target(self, plan: WritePlan, txn: TxnId) -> WriteTarget:
+        files = self._engine.files(plan.target.location)
+        write_id = self._metastore.allocate_write_id(txn, plan.target)
+        branches = tuple((b, b.statement_id) for b in plan.branches)
+        return WriteTarget(plan.target, files.resolve(plan.target.location), files, txn, write_id, branches)
+
+    def _stage(
+        self, plan: WritePlan, request: Request, target: WriteTarget, txns: ValidTxnList
+    ) -> list[StagedFile]:
+        """Writes the plan's events into the staging directory: the statement's one Spark write."""
+        spark = self._engine.statement()
+        bound = self._define_views(spark, plan, request, txns)
+        self._check_time(plan.target)
+        events = adopt(_events(spark, plan, request), spark.storage)
+        statement_ids = [s for _, s in target.branches]
+        if plan.inserts_only:
+            rows = numbered_inserts(_few_tasks(events, plan), plan, statement_ids[0], target.write_id)
+            self._save(rows, plan, target, None)
+            return finish_staged(target, None)
+        tasks = _task_count(spark.storage, events)
+        slots = assign_slots(plan.branches, _target_buckets(bound), tasks)
+        rows = arranged_events(events, plan, slots, statement_ids, target.write_id)
+        self._save(rows, plan, target, SLOT)
+        return finish_staged(target, slots.by_code())
+
+    def _save(self, rows: DataFrame, plan: WritePlan, target: WriteTarget, partition: str | None) -> None:
+        if not target.files.can_rewrite:
+            rows = nested_rows(rows, plan)
+        writer = rows.write.mode("overwrite").options(**orc_options(plan.target))
+        writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+        (writer.partitionBy(partition) if partition else writer).orc(target.staging)
+
+    def _append(self, plan: WritePlan, request: Request) -> Written:
+        """INSERT into a plain table: files appear as they are moved, without a transaction."""
+        spark = self._engine.statement()
+        self._define_views(spark, plan, request, self._metastore.valid_txns())
+        events = adopt(_events(spark, plan, request), spark.storage)
+        inserted = plain.append(spark.storage, _few_tasks(events, plan), plan, self._engine)
+        return Written(Counts(inserted=inserted), TxnId(0), {})
+
+    def _undo(self, txn: TxnId, target: WriteTarget | None) -> None:
+        """Aborts; the files go only once the transaction is known not to be committed."""
+        self._metastore.abort(txn)
+        if target is not None:
+            remove(target)
+
+    # -- edges
+
+    @contextmanager
+    def _job(self, operation: str, table: Table) -> Iterator[None]:
+        """Names the statement's Spark jobs, and cancels them when the statement is interrupted."""
+        context = self._engine.spark.sparkContext
+        group = f"acidsql-{uuid.uuid4()}"
+        context.setJobGroup(group, f"{operation} {table.qualified}", interruptOnCancel=False)
+        try:
+            yield
+        except KeyboardInterrupt:
+            context.cancelJobGroup(group)
+            raise
+        finally:
+            context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
+            context.setLocalProperty("spark.job.description", None)  # type: ignore[arg-type]
+
+    @contextmanager
+    def _translated(self, request: Request) -> Iterator[None]:
+        try:
+            yield
+        except (PySparkException, Py4JError) as error:
+            raise translate(error, request.text) from error
+
+
+def _snapshot(listing: Listing, write_ids: ValidWriteIdList, txns: ValidTxnList) -> Snapshot:
+    return select_snapshot(listing.files, write_ids, txns, listing.directories)
+
+
+def _given_frame(frame: FrameScan, request: Request, spark: SparkSession) -> DataFrame:
+    if frame.frame not in request.frames:
+        raise AcidSqlError(Condition.UNBOUND_PARAMETER, name=f"{{{frame.frame}}}")
+    return to_frame(request.frames[frame.frame], frame.frame, spark)
+
+
+def _events(spark: StatementSpark, plan: WritePlan, request: Request) -> DataFrame:
+    """The plan's event query, over the view of its rows. Raises INSERT_COLUMN_COUNT, INCOMPATIBLE_TYPE."""
+    rows = spark.sql(plan.rows, request.args)
+    if plan.positional is not None:
+        if len(rows.columns) != len(plan.positional):
+            raise wrong_count(plan.target, len(plan.positional), len(rows.columns), plan.source_span)
+        rows = rows.toDF(*plan.positional)
+    _check_types(rows, plan)
+    spark.define_view(ROWS, rows)
+    return spark.sql(plan.events)
+
+
+def _check_types(rows: DataFrame, plan: WritePlan) -> None:
+    types = {f.name: f.dataType for f in rows.schema.fields}
+    for value in plan.values:
+        source = types[value.name]
+        if not is_storable(source, parse_type(value.column.type)):
+            raise AcidSqlError(
+                Condition.INCOMPATIBLE_TYPE,
+                span=value.span,
+                table=plan.target.qualified,
+                column=value.column.name,
+                source=source.simpleString(),
+                target=value.column.type,
+                hint=f"Convert it to {value.column.type} in the statement.",
+            )
+
+
+def _few_tasks(events: DataFrame, plan: WritePlan) -> DataFrame:
+    """Buckets are numbered by task in 12 bits; rows from the statement's own text need one task only."""
+    return events.coalesce(1 if plan.few_rows else MAX_BUCKET + 1)
+
+
+def _task_count(spark: SparkSession, events: DataFrame) -> int:
+    """Writing tasks, by the bytes that the statement reads: one for little, all cores or more for much."""
+    size = _leaf_bytes(events)
+    if size <= _SMALL:
+        return 1
+    cores = spark.sparkContext.defaultParallelism
+    most = max(cores, int(spark.conf.get("spark.sql.shuffle.partitions") or cores))
+    return min(MAX_BUCKET + 1, most, max(cores, -(-size // _TASK)))
+
+
+def _leaf_bytes(frame: DataFrame) -> int:
+    """The bytes that Spark expects the query to read; a little more than _SMALL for a leaf that it knows nothing of."""
+    leaves: Any = frame._jdf.queryExecution().analyzed().collectLeaves()
+    sizes = (int(str(leaves.apply(i).stats().sizeInBytes())) for i in range(leaves.size()))
+    return sum(size if size < _UNKNOWN else _SMALL + 1 for size in sizes)
+
+
+def _target_buckets(bound: Sequence[BoundScan]) -> frozenset[int]:
+    return frozenset().union(*(b.buckets for b in bound if b.scan.is_target))
+
+
+def _counts(plan: WritePlan, staged: Sequence[StagedFile]) -> Counts:
+    of = dict.fromkeys(Effect, 0)
+    for file in staged:
+        of[plan.branches[file.slot.branch].effect] += file.rows
+    return Counts(of[Effect.UPDATED], of[Effect.DELETED], of[Effect.INSERTED])
+
+

@@ -1,0 +1,84 @@
+"""Spark's exceptions as errors of ours, at their place in the statement; the cause stays named."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from acidsql.errors import AcidSqlError, Condition, Span
+from acidsql.planner.raised import find_raised
+
+_UNRESOLVED: Final = ("UNRESOLVED_COLUMN", "UNRESOLVED_FIELD", "FIELD_NOT_FOUND", "UNRESOLVED_STAR")
+_VIEW: Final = re.compile(r"`?([A-Za-z0-9_]+)@(?:\d+|frame)`?")
+_LINE_NOISE: Final = re.compile(r";\s*line \d+ pos \d+.*|\s*SQLSTATE: \w+", re.DOTALL)
+
+
+def translate(error: Exception, text: str) -> AcidSqlError:
+    """The AcidSqlError of an exception that Spark raised for the statement `text`.
+
+    Errors that acidsql itself raised inside the job come back as they are.
+    """
+    raised = find_raised(str(error))
+    if raised is not None:
+        return raised
+    if isinstance(error, PySparkException):
+        return _of_spark(error, text)
+    return AcidSqlError(Condition.QUERY_FAILED, message=_first_lines(_java_message(error)))
+
+
+def _of_spark(error: PySparkException, text: str) -> AcidSqlError:
+    condition = error.getCondition() or ""
+    parameters = error.getMessageParameters() or {}
+    if condition.startswith(_UNRESOLVED):
+        name = parameters.get("objectName") or parameters.get("fieldName") or parameters.get("targetString") or ""
+        return _unresolved_column(name, parameters.get("proposal", ""), text)
+    if condition.startswith("TABLE_OR_VIEW_NOT_FOUND"):
+        name = _plain(parameters.get("relationName", ""))
+        return AcidSqlError(Condition.TABLE_NOT_FOUND, span=find_word(name, text), table=name, suggestion="")
+    message = _first_lines(_VIEW.sub(r"\1", str(error)))
+    kind = Condition.QUERY_FAILED if isinstance(error.__cause__, Py4JJavaError) else Condition.UNRESOLVED_QUERY
+    return AcidSqlError(kind, message=message)
+
+
+def _unresolved_column(name: str, proposal: str, text: str) -> AcidSqlError:
+    wrong = _plain(name)
+    near = [_plain(p) for p in proposal.split(",") if p.strip() and "@" not in _VIEW.sub("", p)]
+    tail = f" Did you mean {' or '.join(near[:3])}?" if near else ""
+    span = find_word(wrong, text) or find_word(wrong.rpartition(".")[2], text)
+    return AcidSqlError(Condition.COLUMN_NOT_FOUND, span=span, column=wrong, suggestion=tail)
+
+
+def _plain(name: str) -> str:
+    """`` `t`.`c` `` as t.c."""
+    return name.strip().replace("`", "")
+
+
+def find_word(name: str, text: str) -> Span | None:
+    """The first place where a name stands in a statement, outside of strings, ignoring case and quotes."""
+    if not name:
+        return None
+    parts = (re.escape(p) for p in name.split("."))
+    wanted = r"`?\s*\.\s*`?".join(parts)
+    pattern = re.compile(rf"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|--[^\n]*|(?<![\w`.])(`?{wanted}`?)(?![\w`])", re.IGNORECASE)
+    for found in pattern.finditer(text):
+        if found.group(1):
+            return Span(text, found.start(1), found.end(1))
+    return None
+
+
+def _java_message(error: Exception) -> str:
+    if isinstance(error, Py4JJavaError):
+        cause = error.java_exception
+        while cause.getCause() is not None:
+            cause = cause.getCause()
+        return str(cause)
+    return f"{type(error).__name__}: {error}"
+
+
+def _first_lines(message: str) -> str:
+    """A message without Spark's plan dumps, contexts and stack traces."""
+    head = re.split(r"\n\s*(?:== SQL|'?\w+ \[|at \w|Driver stacktrace|\+- )", message, maxsplit=1)[0]
+    return _LINE_NOISE.sub("", head).strip()[:2000]

@@ -1,0 +1,209 @@
+"""File systems: local ones through the operating system, all others through Hadoop's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
+from urllib.parse import unquote, urlparse
+
+from acidsql.acid.directories import is_hidden
+from acidsql.acid.snapshot import File
+
+_LOCAL_SCHEMES: Final = ("", "file")
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Everything below a directory but what lies in hidden directories; paths are relative to it."""
+
+    files: tuple[File, ...]
+    directories: tuple[str, ...]
+
+
+class FileSystem(Protocol):
+    """What acidsql does with files. Paths are absolute, as `resolve` gives them."""
+
+    can_rewrite: bool
+    """Whether the end of a file can be replaced in place."""
+
+    def resolve(self, location: str) -> str:
+        """The path of a location of the catalog."""
+        ...
+
+    def list_below(self, directory: str) -> Listing:
+        """Nothing where the directory is missing."""
+        ...
+
+    def exists(self, path: str) -> bool: ...
+
+    def make_directories(self, path: str) -> None: ...
+
+    def rename(self, old: str, new: str) -> None:
+        """Moves a file; `new` must not exist."""
+        ...
+
+    def delete(self, path: str) -> None:
+        """Removes a file, or a directory with all below it; no error where there is none."""
+        ...
+
+    def write(self, path: str, content: bytes) -> None: ...
+
+    def read(self, path: str) -> bytes: ...
+
+    def read_end(self, path: str, size: int, count: int) -> bytes:
+        """The last `count` bytes of a file of `size` bytes, or all of it."""
+        ...
+
+    def replace_end(self, path: str, at: int, end: bytes) -> None:
+        """Cuts the file at offset `at` and writes `end` there."""
+        ...
+
+
+def is_local(location: str) -> bool:
+    return urlparse(location).scheme in _LOCAL_SCHEMES
+
+
+class LocalFiles:
+    """The operating system's files; no check-sum files of Hadoop beside them."""
+
+    can_rewrite = True
+
+    def resolve(self, location: str) -> str:
+        parsed = urlparse(location)
+        return unquote(parsed.path) if parsed.scheme == "file" else location
+
+    def list_below(self, directory: str) -> Listing:
+        files: list[File] = []
+        directories: list[str] = []
+        self._walk(directory, "", files, directories)
+        return Listing(tuple(files), tuple(directories))
+
+    def _walk(self, root: str, prefix: str, files: list[File], directories: list[str]) -> None:
+        try:
+            entries = list(os.scandir(os.path.join(root, prefix)))
+        except (FileNotFoundError, NotADirectoryError):
+            return  # missing, or removed since it was listed
+        for entry in entries:
+            path = f"{prefix}/{entry.name}" if prefix else entry.name
+            if entry.is_dir():
+                if not is_hidden(entry.name):
+                    directories.append(path)
+                    self._walk(root, path, files, directories)
+            elif not (entry.name.startswith(".") and entry.name.endswith(".crc")):
+                found = _stat(entry)
+                if found is not None:
+                    files.append(File(path, found.st_size, found.st_mtime_ns // 1_000_000))
+
+    def exists(self, path: str) -> bool:
+        return os.path.exists(path)
+
+    def make_directories(self, path: str) -> None:
+        os.makedirs(path, exist_ok=True)
+
+    def rename(self, old: str, new: str) -> None:
+        os.rename(old, new)
+
+    def delete(self, path: str) -> None:
+        if os.path.isdir(path):
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            Path(path).unlink(missing_ok=True)
+
+    def write(self, path: str, content: bytes) -> None:
+        Path(path).write_bytes(content)
+
+    def read(self, path: str) -> bytes:
+        return Path(path).read_bytes()
+
+    def read_end(self, path: str, size: int, count: int) -> bytes:
+        with open(path, "rb") as f:
+            f.seek(max(0, size - count))
+            return f.read()
+
+    def replace_end(self, path: str, at: int, end: bytes) -> None:
+        with open(path, "r+b") as f:
+            f.seek(at)
+            f.write(end)
+            f.truncate()
+
+
+def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:
+    try:
+        return entry.stat()
+    except FileNotFoundError:
+        return None
+
+
+class HadoopFiles:
+    """Any file system that Spark's Hadoop client knows, through the driver's JVM."""
+
+    can_rewrite = False
+
+    def __init__(self, spark: Any) -> None:
+        self._jvm = spark._jvm
+        self._conf = spark._jsparkSession.sessionState().newHadoopConf()
+
+    def resolve(self, location: str) -> str:
+        return location
+
+    def list_below(self, directory: str) -> Listing:
+        files: list[File] = []
+        directories: list[str] = []
+        if self.exists(directory):
+            self._walk(self._path(directory), "", files, directories)
+        return Listing(tuple(files), tuple(directories))
+
+    def _walk(self, root: Any, prefix: str, files: list[File], directories: list[str]) -> None:
+        where = self._jvm.org.apache.hadoop.fs.Path(root, prefix) if prefix else root
+        for status in where.getFileSystem(self._conf).listStatus(where):
+            name = status.getPath().getName()
+            path = f"{prefix}/{name}" if prefix else name
+            if not status.isDirectory():
+                files.append(File(path, status.getLen(), status.getModificationTime()))
+            elif not is_hidden(name):
+                directories.append(path)
+                self._walk(root, path, files, directories)
+
+    def exists(self, path: str) -> bool:
+        return bool(self._fs(path).exists(self._path(path)))
+
+    def make_directories(self, path: str) -> None:
+        self._fs(path).mkdirs(self._path(path))
+
+    def rename(self, old: str, new: str) -> None:
+        if not self._fs(old).rename(self._path(old), self._path(new)):
+            raise OSError(f"cannot move {old} to {new}")
+
+    def delete(self, path: str) -> None:
+        self._fs(path).delete(self._path(path), True)
+
+    def write(self, path: str, content: bytes) -> None:
+        out = self._fs(path).create(self._path(path), True)
+        out.write(content)
+        out.close()
+
+    def read(self, path: str) -> bytes:
+        size = self._fs(path).getFileStatus(self._path(path)).getLen()
+        return self.read_end(path, size, size)
+
+    def read_end(self, path: str, size: int, count: int) -> bytes:
+        stream = self._fs(path).open(self._path(path))
+        stream.seek(max(0, size - count))
+        content = bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
+        stream.close()
+        return content
+
+    def replace_end(self, path: str, at: int, end: bytes) -> None:
+        raise OSError(f"the end of {path} cannot be rewritten on this file system")
+
+    def _path(self, path: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(path)
+
+    def _fs(self, path: str) -> Any:
+        return self._path(path).getFileSystem(self._conf)
+
+

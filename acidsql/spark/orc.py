@@ -1,0 +1,350 @@
+"""The end of an ORC file: read what its footer says, and rewrite it without touching a stripe.
+
+Spark's ORC writer is several times slower on a nested struct than on flat columns and cannot set user metadata. So
+events are written flat, `operation, originalTransaction, bucket, rowId, currentTransaction, row boolean, c0, c1 ..`,
+and the footer's type list is then turned into Hive's nested one: ORC numbers columns in pre-order, and the boolean
+holds the struct's place. Source: the ORC v1 specification, "File Tail"; orc_proto.proto for the field numbers.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from acidsql.acid.types import Char, HiveType, Varchar
+from acidsql.errors import AcidSqlError, Condition
+
+TAIL_GUESS: Final = 16 * 1024
+"""Bytes read from a file's end at first: enough for the tail of nearly every file."""
+
+_ROW_COLUMN: Final = 6
+_KIND_VARCHAR: Final = 16
+_KIND_CHAR: Final = 17
+_KIND_STRUCT: Final = 12
+_MAX_CHUNK: Final = 128 * 1024
+
+_VARINT: Final = 0
+_FIXED64: Final = 1
+_BYTES: Final = 2
+_FIXED32: Final = 5
+
+# orc_proto.PostScript
+_PS_FOOTER_LENGTH: Final = 1
+_PS_COMPRESSION: Final = 2
+_PS_METADATA_LENGTH: Final = 5
+# orc_proto.Footer
+_FOOTER_STRIPES: Final = 3
+_FOOTER_TYPES: Final = 4
+_FOOTER_METADATA: Final = 5
+_FOOTER_ROWS: Final = 6
+_FOOTER_STATISTICS: Final = 7
+# orc_proto.Type
+_TYPE_KIND: Final = 1
+_TYPE_SUBTYPES: Final = 2
+_TYPE_FIELD_NAMES: Final = 3
+_TYPE_MAXIMUM_LENGTH: Final = 4
+
+_CODECS: Final = {0: "none", 1: "zlib", 2: "snappy", 3: "lzo", 4: "lz4", 5: "zstd"}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a protobuf message, in its place: `value` is an int (varint) or the bytes."""
+
+    number: int
+    wire: int
+    value: int | bytes
+
+    @property
+    def bytes(self) -> bytes:
+        assert isinstance(self.value, bytes)
+        return self.value
+
+    @property
+    def int(self) -> int:
+        assert isinstance(self.value, int)
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """What stands behind the stripes of an ORC file: `footer_start` is the footer's offset in the file."""
+
+    path: str
+    footer_start: int
+    footer: tuple[Field, ...]
+    postscript: tuple[Field, ...]
+    stripe_statistics: bytes
+    codec: str
+
+    @property
+    def rows(self) -> int:
+        return next((f.int for f in self.footer if f.number == _FOOTER_ROWS), 0)
+
+    @property
+    def stripe_rows(self) -> tuple[int, ...]:
+        """Number of rows of each stripe."""
+        stripes = (decode(f.bytes) for f in self.footer if f.number == _FOOTER_STRIPES)
+        return tuple(next((f.int for f in s if f.number == 5), 0) for s in stripes)
+
+    @property
+    def top_level_names(self) -> tuple[str, ...]:
+        """Names of the root struct's fields."""
+        root = decode(next(f.bytes for f in self.footer if f.number == _FOOTER_TYPES))
+        return tuple(f.bytes.decode() for f in root if f.number == _TYPE_FIELD_NAMES)
+
+    def integer_range(self, column: int) -> tuple[int, int] | None:
+        """Minimum and maximum of an integer column by its ORC number; None where the file has no such statistics."""
+        statistics = [f.bytes for f in self.footer if f.number == _FOOTER_STATISTICS]
+        return _integer_range(statistics[column]) if column < len(statistics) else None
+
+    def stripe_integer_ranges(self, column: int) -> tuple[tuple[int, int] | None, ...]:
+        """The same for each stripe."""
+        stripes = (f.bytes for f in decode(self.stripe_statistics) if f.number == 1)
+        columns = ([f.bytes for f in decode(s) if f.number == 1] for s in stripes)
+        return tuple(_integer_range(c[column]) if column < len(c) else None for c in columns)
+
+
+def read_tail(path: str, size: int, end: bytes) -> Tail | int:
+    """The tail of a file of `size` bytes, from its last bytes; where they are too few, how many are needed."""
+    if size < 4 or not end:
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="it is too short for an ORC file")
+    ps_length = end[-1]
+    postscript = decode(end[-1 - ps_length : -1])
+    numbers = {f.number: f.value for f in postscript}
+    if numbers.get(8000) != b"ORC":
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="it is not an ORC file")
+    footer_length = _int(numbers, _PS_FOOTER_LENGTH)
+    metadata_length = _int(numbers, _PS_METADATA_LENGTH)
+    needed = 1 + ps_length + footer_length + metadata_length
+    if needed > len(end):
+        return needed
+    codec = _CODECS.get(_int(numbers, _PS_COMPRESSION), "unknown")
+    footer_at = len(end) - 1 - ps_length - footer_length
+    footer = _decompress(end[footer_at : footer_at + footer_length], codec, path)
+    metadata = _decompress(end[footer_at - metadata_length : footer_at], codec, path)
+    return Tail(path, size - 1 - ps_length - footer_length, decode(footer), postscript, metadata, codec)
+
+
+def nest_row(tail: Tail, columns: Sequence[tuple[str, HiveType]]) -> Tail:
+    """The tail with the flat columns behind `row` made the fields of a struct `row`, under their own names."""
+    types = [decode(f.bytes) for f in tail.footer if f.number == _FOOTER_TYPES]
+    children = _subtypes(types[0])[_ROW_COLUMN:]
+    types[_ROW_COLUMN] = (
+        Field(_TYPE_KIND, _VARINT, _KIND_STRUCT),
+        Field(_TYPE_SUBTYPES, _BYTES, b"".join(varint(c) for c in children)),
+        *(Field(_TYPE_FIELD_NAMES, _BYTES, name.encode()) for name, _ in columns),
+    )
+    types[0] = _first_children(types[0], _ROW_COLUMN)
+    for child, (_, hive_type) in zip(children, columns, strict=True):
+        types[child] = _with_length(types[child], hive_type)
+    return _replace_types(tail, [encode(t) for t in types])
+
+
+def with_user_metadata(tail: Tail, items: Mapping[str, str]) -> Tail:
+    """The tail with items added to the file's user metadata."""
+    added = tuple(
+        Field(_FOOTER_METADATA, _BYTES, encode((Field(1, _BYTES, k.encode()), Field(2, _BYTES, v.encode()))))
+        for k, v in items.items()
+    )
+    return Tail(tail.path, tail.footer_start, (*tail.footer, *added), tail.postscript, tail.stripe_statistics, tail.codec)
+
+
+def encode_end(tail: Tail) -> bytes:
+    """The bytes of the file from `footer_start` on. The footer is stored in uncompressed chunks, as ORC allows."""
+    footer = encode(tail.footer)
+    stored = footer if tail.codec == "none" else b"".join(_original_chunks(footer))
+    postscript = encode(
+        tuple(Field(f.number, f.wire, len(stored)) if f.number == _PS_FOOTER_LENGTH else f for f in tail.postscript)
+    )
+    return stored + postscript + bytes([len(postscript)])
+
+
+# ------------------------------------------------------------------------------------------------ protobuf
+
+
+def decode(message: bytes) -> tuple[Field, ...]:
+    """The fields of a protobuf message, in order."""
+    return tuple(_fields(message))
+
+
+def encode(fields: Sequence[Field]) -> bytes:
+    """The message of the fields: `encode(decode(m)) == m` for canonical messages."""
+    return b"".join(_encode_field(f) for f in fields)
+
+
+def varint(value: int) -> bytes:
+    """A base-128 varint.
+
+    >>> varint(300)
+    b'\\xac\\x02'
+    """
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _fields(message: bytes) -> Iterator[Field]:
+    at = 0
+    while at < len(message):
+        key, at = _read_varint(message, at)
+        number, wire = key >> 3, key & 7
+        if wire == _VARINT:
+            value, at = _read_varint(message, at)
+            yield Field(number, wire, value)
+            continue
+        if wire == _BYTES:
+            length, at = _read_varint(message, at)
+        else:
+            length = 8 if wire == _FIXED64 else 4
+        yield Field(number, wire, message[at : at + length])
+        at += length
+
+
+def _read_varint(message: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = message[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+
+
+def _encode_field(field: Field) -> bytes:
+    key = varint(field.number << 3 | field.wire)
+    if isinstance(field.value, int):
+        return key + varint(field.value)
+    return key + (varint(len(field.value)) if field.wire == _BYTES else b"") + field.value
+
+
+def _int(numbers: Mapping[int, int | bytes], key: int) -> int:
+    value = numbers.get(key, 0)
+    return value if isinstance(value, int) else 0
+
+
+# ------------------------------------------------------------------------------------------------ parts of a footer
+
+
+def _subtypes(fields: Sequence[Field]) -> list[int]:
+    """Child column numbers: packed by ORC's writers, one by one in old files."""
+    found: list[int] = []
+    for f in fields:
+        if f.number == _TYPE_SUBTYPES:
+            found += _packed(f.value) if isinstance(f.value, bytes) else [f.value]
+    return found
+
+
+def _packed(data: bytes) -> list[int]:
+    found, at = [], 0
+    while at < len(data):
+        value, at = _read_varint(data, at)
+        found.append(value)
+    return found
+
+
+def _first_children(root: Sequence[Field], count: int) -> tuple[Field, ...]:
+    names = [f for f in root if f.number == _TYPE_FIELD_NAMES][:count]
+    children = b"".join(varint(c) for c in _subtypes(root)[:count])
+    rest = [f for f in root if f.number not in (_TYPE_SUBTYPES, _TYPE_FIELD_NAMES, _TYPE_KIND)]
+    return (Field(_TYPE_KIND, _VARINT, _KIND_STRUCT), Field(_TYPE_SUBTYPES, _BYTES, children), *names, *rest)
+
+
+def _with_length(fields: tuple[Field, ...], hive_type: HiveType) -> tuple[Field, ...]:
+    """CHAR(n) and VARCHAR(n) are stored like STRING; only their type says so."""
+    match hive_type:
+        case Char(length):
+            return (Field(_TYPE_KIND, _VARINT, _KIND_CHAR), Field(_TYPE_MAXIMUM_LENGTH, _VARINT, length))
+        case Varchar(length):
+            return (Field(_TYPE_KIND, _VARINT, _KIND_VARCHAR), Field(_TYPE_MAXIMUM_LENGTH, _VARINT, length))
+        case _:
+            return fields
+
+
+def _replace_types(tail: Tail, types: Sequence[bytes]) -> Tail:
+    replaced = iter(types)
+    footer = tuple(
+        Field(f.number, f.wire, next(replaced)) if f.number == _FOOTER_TYPES else f for f in tail.footer
+    )
+    return Tail(tail.path, tail.footer_start, footer, tail.postscript, tail.stripe_statistics, tail.codec)
+
+
+def _integer_range(statistics: bytes) -> tuple[int, int] | None:
+    """IntegerStatistics (field 2 of ColumnStatistics): minimum 1, maximum 2, zigzag."""
+    inner = next((f.bytes for f in decode(statistics) if f.number == 2), None)
+    if inner is None:
+        return None
+    numbers = {f.number: f.int for f in decode(inner) if f.wire == _VARINT}
+    if 1 not in numbers or 2 not in numbers:
+        return None
+    return _unzigzag(numbers[1]), _unzigzag(numbers[2])
+
+
+def _unzigzag(value: int) -> int:
+    return value >> 1 ^ -(value & 1)
+
+
+def _original_chunks(data: bytes) -> Iterator[bytes]:
+    for at in range(0, len(data), _MAX_CHUNK):
+        chunk = data[at : at + _MAX_CHUNK]
+        yield (len(chunk) << 1 | 1).to_bytes(3, "little") + chunk
+
+
+def _decompress(data: bytes, codec: str, path: str) -> bytes:
+    """Chunks of a 3-byte header (length << 1 | is original) and the bytes."""
+    if codec == "none":
+        return data
+    out, at = [], 0
+    while at < len(data):
+        header = int.from_bytes(data[at : at + 3], "little")
+        chunk = data[at + 3 : at + 3 + (header >> 1)]
+        out.append(chunk if header & 1 else _inflate(chunk, codec, path))
+        at += 3 + (header >> 1)
+    return b"".join(out)
+
+
+def _inflate(chunk: bytes, codec: str, path: str) -> bytes:
+    match codec:
+        case "zlib":
+            return zlib.decompress(chunk, -15)
+        case "snappy":
+            return _snappy(chunk)
+        case "zstd":
+            return _zstd(chunk)
+        case "lz4":
+            return _lz4(chunk)
+        case _:
+            raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason=f"its codec ({codec}) is not readable")
+
+
+def _snappy(chunk: bytes) -> bytes:
+    import pyarrow as pa
+
+    size, _ = _read_varint(chunk, 0)
+    return bytes(pa.Codec("snappy").decompress(chunk, decompressed_size=size))
+
+
+def _zstd(chunk: bytes) -> bytes:
+    import pyarrow as pa
+
+    return bytes(pa.CompressedInputStream(pa.BufferReader(chunk), "zstd").read())
+
+
+def _lz4(chunk: bytes) -> bytes:
+    """An LZ4 block does not tell its size: grow the buffer until it fits (footers are small)."""
+    import pyarrow as pa
+
+    size = max(64 * 1024, len(chunk) * 8)
+    while True:
+        try:
+            return bytes(pa.Codec("lz4_raw").decompress(chunk, decompressed_size=size))
+        except OSError:
+            if size > 1 << 28:
+                raise
+            size *= 4

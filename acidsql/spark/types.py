@@ -1,0 +1,107 @@
+"""Hive types and Spark's: what a column is in a file, what a query sees, and what may be stored in it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import types as t
+
+from acidsql.acid.types import Array, Char, Decimal, HiveType, Map, Primitive, Struct, Varchar
+
+_NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "float", "double")
+_SIMPLE: Final[dict[str, t.DataType]] = {
+    "tinyint": t.ByteType(),
+    "smallint": t.ShortType(),
+    "int": t.IntegerType(),
+    "bigint": t.LongType(),
+    "float": t.FloatType(),
+    "double": t.DoubleType(),
+    "string": t.StringType(),
+    "boolean": t.BooleanType(),
+    "binary": t.BinaryType(),
+    "date": t.DateType(),
+    "timestamp with local time zone": t.TimestampType(),
+}
+
+
+def file_type(hive_type: HiveType) -> t.DataType:
+    """The type that Spark's ORC reader and writer use for a column.
+
+    ORC's TIMESTAMP is Spark's TIMESTAMP there: Spark would write TIMESTAMP_NTZ as a bigint (spark-findings.md 12).
+    """
+    return _spark_type(hive_type, t.TimestampType())
+
+
+def query_type(hive_type: HiveType) -> t.DataType:
+    """The type that a query sees: TIMESTAMP is wall-clock time without a zone."""
+    return _spark_type(hive_type, t.TimestampNTZType())
+
+
+def _spark_type(hive_type: HiveType, timestamp: t.DataType) -> t.DataType:
+    match hive_type:
+        case Primitive("timestamp"):
+            return timestamp
+        case Primitive(name):
+            return _SIMPLE[name]
+        case Decimal(precision, scale):
+            return t.DecimalType(precision, scale)
+        case Char() | Varchar():
+            return t.StringType()
+        case Array(element):
+            return t.ArrayType(_spark_type(element, timestamp))
+        case Map(key, value):
+            return t.MapType(_spark_type(key, timestamp), _spark_type(value, timestamp))
+        case Struct(fields):
+            return t.StructType([t.StructField(n, _spark_type(f, timestamp)) for n, f in fields])
+
+
+def has_timestamp(hive_type: HiveType) -> bool:
+    """Whether a TIMESTAMP (without zone) is in it."""
+    match hive_type:
+        case Primitive(name):
+            return name == "timestamp"
+        case Array(element):
+            return has_timestamp(element)
+        case Map(key, value):
+            return has_timestamp(key) or has_timestamp(value)
+        case Struct(fields):
+            return any(has_timestamp(f) for _, f in fields)
+        case _:
+            return False
+
+
+def is_storable(source: t.DataType, target: HiveType) -> bool:
+    """Whether a value of the type can be stored in a column: Hive's implicit conversions
+    (TypeInfoUtils.implicitConvertible, and the conversions between primitives that INSERT adds).
+
+    Complex types take complex types of the same shape only.
+    """
+    if isinstance(source, t.NullType):
+        return True
+    match target:
+        case Array(element):
+            return isinstance(source, t.ArrayType) and is_storable(source.elementType, element)
+        case Map(key, value):
+            return (
+                isinstance(source, t.MapType)
+                and is_storable(source.keyType, key)
+                and is_storable(source.valueType, value)
+            )
+        case Struct(fields):
+            return (
+                isinstance(source, t.StructType)
+                and len(source.fields) == len(fields)
+                and all(is_storable(s.dataType, f) for s, (_, f) in zip(source.fields, fields, strict=True))
+            )
+        case Primitive("binary"):
+            return isinstance(source, t.BinaryType | t.StringType)
+        case Primitive("date"):
+            return isinstance(source, t.DateType | t.StringType | t.TimestampType | t.TimestampNTZType)
+        case Primitive(name) if name.startswith("timestamp"):
+            return isinstance(source, t.AtomicType) and not isinstance(source, t.BinaryType)
+        case Primitive(name) if name in _NUMBERS or name == "boolean":
+            return isinstance(source, t.NumericType | t.StringType | t.BooleanType | t.TimestampType)
+        case Decimal():
+            return isinstance(source, t.NumericType | t.StringType | t.BooleanType | t.TimestampType)
+        case _:
+            return isinstance(source, t.AtomicType)

@@ -1,0 +1,40 @@
+"""DELETE: the row__id of every row that WHERE finds, as one delete event each."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from acidsql.acid.writeids import StatementId
+from acidsql.grammar.dialect import to_spark
+from acidsql.grammar.statements import Delete
+from acidsql.metastore.client import Operation
+from acidsql.planner.events import name_sql, nulls, old_row_id, rows_view
+from acidsql.planner.locks import write_locks
+from acidsql.planner.plan import BRANCH, ROW_ID, Branch, Effect, EventKind, Facts, WritePlan
+from acidsql.planner.resolve import ROW_ID_COLUMN, Binder, check_writable, column, find_table, quoted, target_table
+
+
+def plan_delete(statement: Delete, facts: Facts) -> WritePlan:
+    """Raises TABLE_NOT_FOUND, NOT_TRANSACTIONAL, INSERT_ONLY, SORTED_TABLE."""
+    table = find_table(statement.target, facts)
+    check_writable(table, statement.target)
+    alias = statement.alias.value if statement.alias else table.name
+    query = exp.select(exp.alias_(column(ROW_ID_COLUMN, alias), quoted(ROW_ID))).from_(target_table(table, alias))
+    if statement.where is not None:
+        query = query.where(statement.where.copy())
+    if statement.ctes is not None:
+        query.set("with_", statement.ctes.copy())
+    binder = Binder(facts, statement.source)
+    rows = binder.bind(query)
+    columns = "".join(f",\n  {value} AS {name_sql(name)}" for name, value in nulls(table).items())
+    return WritePlan(
+        operation="DELETE",
+        target=table,
+        rows=to_spark(rows),
+        events=f"SELECT 0 AS {name_sql(BRANCH)}, {old_row_id()}{columns}\nFROM {rows_view()}",
+        branches=(Branch(StatementId(0), EventKind.DELETE, Effect.DELETED, "DELETE"),),
+        values=(),
+        scans=binder.scans,
+        frames=binder.frames,
+        locks=write_locks(table, Operation.DELETE, binder.scans),
+    )

@@ -1,0 +1,121 @@
+"""Event queries: from the rows that a statement found to one row per event, of the target's column types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from acidsql.acid.table import Column, Table
+from acidsql.acid.types import Char, HiveType, Varchar, is_complex, parse_type
+from acidsql.errors import Condition
+from acidsql.planner.plan import BRANCH, ROW_ID, ROWS
+from acidsql.planner.raised import raise_sql, sql_string
+
+STORE_ASSIGNMENT: Final = "acidsql.store.assignment"
+ROW_ID_TYPE: Final = "STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>"
+
+
+def name_sql(name: str) -> str:
+    """A quoted identifier.
+
+    >>> name_sql("@row_id")
+    '`@row_id`'
+    """
+    return "`" + name.replace("`", "``") + "`"
+
+
+def stored(value: str, target: Column, settings: Mapping[str, str]) -> str:
+    """SQL for `value` as it is stored in a column: Hive's store assignment (semantics.md, "Expressions").
+
+    >>> stored("x", Column("c", "int"), {})
+    'CAST(x AS INT)'
+    >>> stored("x", Column("c", "varchar(3)"), {})
+    'SUBSTRING(CAST(x AS STRING), 1, 3)'
+    """
+    hive_type = parse_type(target.type)
+    if settings.get(STORE_ASSIGNMENT, "hive") == "ansi" and not is_complex(hive_type):
+        return _strictly(value, target, hive_type)
+    return _fitted(f"CAST({value} AS {spark_type(hive_type)})", hive_type)
+
+
+def spark_type(hive_type: HiveType) -> str:
+    """The type's name in the Spark SQL of a plan; TIMESTAMP is one without time zone there, as in Hive."""
+    match hive_type:
+        case Char() | Varchar():
+            return "STRING"
+        case _:
+            text = str(hive_type)
+            return "TIMESTAMP_LTZ" if text == "timestamp with local time zone" else text.upper() if text.isalnum() else text
+
+
+def event_struct(branch: str, row_id: str, values: Mapping[str, str]) -> str:
+    """One event as a struct; `values` are the table's columns by name, in order."""
+    fields = [(BRANCH, branch), (ROW_ID, row_id), *values.items()]
+    inside = ",\n    ".join(f"{sql_string(name)}, {value}" for name, value in fields)
+    return f"named_struct(\n    {inside})"
+
+
+def explode(structs: str, source: str) -> str:
+    """One row per struct of an array of structs."""
+    return f"SELECT inline({structs})\nFROM {source}"
+
+
+def rows_view() -> str:
+    return name_sql(ROWS)
+
+
+def old_row_id() -> str:
+    return name_sql(ROW_ID)
+
+
+def no_row_id() -> str:
+    return f"CAST(NULL AS {ROW_ID_TYPE})"
+
+
+def nulls(table: Table) -> dict[str, str]:
+    """The columns of a delete event: Hive stores no row there."""
+    return {c.name: null_of(c) for c in table.columns}
+
+
+def null_of(target: Column) -> str:
+    return f"CAST(NULL AS {spark_type(parse_type(target.type))})"
+
+
+def checked_branch(branch: str, table: Table) -> str:
+    """The branch of a new row, or a raised CONSTRAINT_VIOLATED: NOT NULL, then each CHECK, which passes on NULL."""
+    cases = [
+        f"WHEN {name_sql(c.name)} IS NULL THEN {_violated(f'NOT NULL on column {c.name}')}"
+        for c in table.columns
+        if c.name in table.constraints.not_null
+    ]
+    cases += [
+        f"WHEN NOT ({check.condition}) THEN {_violated(f'CHECK {check.name or check.condition}')}"
+        for check in table.constraints.checks
+    ]
+    return f"CASE {' '.join(cases)} ELSE {branch} END" if cases else branch
+
+
+def _violated(detail: str) -> str:
+    return raise_sql(Condition.CONSTRAINT_VIOLATED, detail=sql_string(detail))
+
+
+def _fitted(text: str, hive_type: HiveType) -> str:
+    """CHAR is padded and CHAR and VARCHAR are cut to their length, as Hive writes them."""
+    match hive_type:
+        case Char(length):
+            return f"RPAD(SUBSTRING({text}, 1, {length}), {length})"
+        case Varchar(length):
+            return f"SUBSTRING({text}, 1, {length})"
+        case _:
+            return text
+
+
+def _strictly(value: str, target: Column, hive_type: HiveType) -> str:
+    cast = f"TRY_CAST({value} AS {spark_type(hive_type)})"
+    failure = raise_sql(
+        Condition.INVALID_STORE_VALUE,
+        value=f"CAST({value} AS STRING)",
+        column=sql_string(target.name),
+        type=sql_string(target.type),
+    )
+    return _fitted(f"CASE WHEN {value} IS NOT NULL AND {cast} IS NULL THEN {failure} ELSE {cast} END", hive_type)

@@ -1,0 +1,66 @@
+"""EXPLAIN: a plan as text. Golden tests compare the same text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from acidsql.planner.plan import Branch, EventKind, Plan, QueryPlan, Scan, WritePlan
+
+
+def explain(plan: Plan) -> str:
+    """What the statement reads, computes and writes; one section each."""
+    return "\n".join(_lines(plan)) + "\n"
+
+
+def explain_locks(plan: Plan) -> str:
+    """EXPLAIN LOCKS: one line a lock, as Hive prints them."""
+    lines = [
+        f"{lock.database}.{lock.table}{f'.{lock.partition}' if lock.partition else ''} -> {lock.lock_type.value}"
+        for lock in plan.locks
+    ]
+    return "\n".join(["LOCK INFORMATION:", *sorted(lines)]) + "\n"
+
+
+def _lines(plan: Plan) -> Iterator[str]:
+    match plan:
+        case QueryPlan():
+            yield "SELECT"
+            yield from _reads(plan)
+            yield from _text("query", plan.sql)
+        case WritePlan():
+            yield f"{plan.operation} {plan.target.qualified}"
+            yield from _reads(plan)
+            yield from _text("rows", plan.rows)
+            yield from _text("events", plan.events)
+            yield "writes"
+            yield from (f"  {_written(b)}" for b in plan.branches)
+            if plan.checked is not None:
+                yield f"checks cardinality: {plan.branches[plan.checked].clause}"
+        case _:
+            assert_never(plan)
+
+
+def _reads(plan: Plan) -> Iterator[str]:
+    if plan.scans or plan.frames:
+        yield "reads"
+    for scan in plan.scans:
+        yield f"  {scan.view}: {scan.table.qualified}{_virtual(scan)}"
+    for frame in plan.frames:
+        yield f"  {frame.view}: the frame {{{frame.frame}}}"
+
+
+def _virtual(scan: Scan) -> str:
+    names = [n for n, asked in (("row__id", scan.row_id), ("INPUT__FILE__NAME", scan.file_name)) if asked]
+    return f" with {', '.join(names)}" if names else ""
+
+
+def _text(title: str, sql: str) -> Iterator[str]:
+    yield title
+    yield from (f"  {line}" for line in sql.splitlines())
+
+
+def _written(branch: Branch) -> str:
+    if branch.kind is EventKind.CHECK:
+        return f"nothing: {branch.clause}"
+    return f"{branch.kind.value}_W_W_{branch.statement_id:04d}: {branch.clause}"

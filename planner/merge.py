@@ -1,0 +1,359 @@
+"""MERGE: one join of target and source, one event query, a statement ID for each WHEN clause.
+
+    1. Join the target with the source on ON: inner where only MATCHED clauses stand, anti where only NOT MATCHED ones
+       do, outer on the side that has rows without a partner.
+    2. Give each joined row its action: the first clause of its kind whose condition is true (semantics.md, "Better
+       than Hive" 1), as the clause's index; rows without an action are left out.
+    3. Compute every clause's values beside the old row.
+    4. Turn each row into its events: delete the old row, insert the new one, or both.
+    5. Cardinality: more than one action on one target row is an error. The delete events of the only MATCHED clause
+       show it, sorted by row ID as they are; with several clauses a CHECK event for each action does. The executor
+       counts them in the same job (spark/events.py, count_actions).
+
+"Not matched" means that no target row matched: it is read off the row__id that the join left NULL, never off the
+columns of ON. Statement IDs (hive-acid-v2.md, "What acidsql writes"): NOT MATCHED from 0000, then MATCHED, then NOT
+MATCHED BY SOURCE, each in the order written; an UPDATE uses one ID for both its directories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from sqlglot import exp
+
+from acidsql.acid.table import Column, Table
+from acidsql.acid.writeids import StatementId
+from acidsql.errors import Span
+from acidsql.grammar.dialect import span_of, to_spark
+from acidsql.grammar.statements import Default, Merge, MergeClause, MergeDelete, MergeInsert, MergeUpdate, When
+from acidsql.metastore.client import Operation
+from acidsql.planner.events import (
+    checked_branch,
+    event_struct,
+    explode,
+    name_sql,
+    no_row_id,
+    null_of,
+    nulls,
+    old_row_id,
+    rows_view,
+    stored,
+)
+from acidsql.planner.locks import write_locks
+from acidsql.planner.merge_rules import check_clauses, check_on, insert_columns, only_from
+from acidsql.planner.plan import ROW_ID, Branch, Effect, EventKind, Facts, StoredValue, WritePlan
+from acidsql.planner.resolve import (
+    ROW_ID_COLUMN,
+    Binder,
+    check_writable,
+    column,
+    default_of,
+    find_table,
+    quoted,
+    target_table,
+)
+from acidsql.planner.update import set_clause
+
+ACTION: Final = "@action"
+SOURCE: Final = "@source"
+CARDINALITY_CHECK: Final = "hive.merge.cardinality.check"
+
+_ORDER: Final = (When.NOT_MATCHED, When.MATCHED, When.NOT_MATCHED_BY_SOURCE)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A WHEN clause with its place: `statement_id` is also its action number; `values` are what it writes."""
+
+    statement_id: int
+    written: MergeClause
+    condition: exp.Expr | None
+    values: tuple[tuple[Column, exp.Expr], ...]
+
+    @property
+    def when(self) -> When:
+        return self.written.when
+
+    @property
+    def deletes(self) -> bool:
+        return not isinstance(self.written.action, MergeInsert)
+
+    @property
+    def inserts(self) -> bool:
+        return not isinstance(self.written.action, MergeDelete)
+
+    @property
+    def label(self) -> str:
+        verb = {MergeInsert: "INSERT", MergeUpdate: "UPDATE", MergeDelete: "DELETE"}[type(self.written.action)]
+        return f"WHEN {self.when.value} THEN {verb}"
+
+    def value_name(self, target: Column) -> str:
+        return f"@{self.statement_id}.{target.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The names that target and source go by in the statement."""
+
+    target: str
+    source: str
+
+
+def plan_merge(statement: Merge, facts: Facts) -> WritePlan:
+    """Raises what UPDATE and INSERT raise, MERGE_CLAUSE_ORDER, MERGE_UNCONDITIONAL_NOT_LAST, MERGE_INSERT_LENGTH,
+    MERGE_ON_WITHOUT_TARGET, and COLUMN_NOT_FOUND for a clause that reads the side it has no row of."""
+    table = find_table(statement.target, facts)
+    check_writable(table, statement.target)
+    check_clauses(statement)
+    sides = Sides(statement.alias.value if statement.alias else table.name, _source_alias(statement))
+    check_on(statement, table, sides.target, sides.source)
+    clauses = _clauses(statement, table, sides)
+    binder = Binder(facts, statement.source)
+    rows = binder.bind(_rows(statement, table, sides, clauses))
+    branches = _branches(clauses, facts)
+    return WritePlan(
+        operation="MERGE",
+        target=table,
+        rows=to_spark(rows),
+        events=_events(table, clauses, branches, facts),
+        branches=branches,
+        values=tuple(_stored_value(c, target, value, statement) for c in clauses for target, value in c.values),
+        scans=binder.scans,
+        frames=binder.frames,
+        # Also when it only inserts: two MERGEs must never insert the same new key (semantics.md, "Better" 6).
+        locks=write_locks(table, Operation.UPDATE, binder.scans),
+        checked=_checked(branches, clauses, facts),
+    )
+
+
+# ------------------------------------------------------------------------------------------------ clauses
+
+
+def _clauses(statement: Merge, table: Table, sides: Sides) -> tuple[Clause, ...]:
+    """The clauses in the order of their statement IDs."""
+    ordered = [c for when in _ORDER for c in statement.clauses if c.when is when]
+    return tuple(_clause(number, c, statement, table, sides) for number, c in enumerate(ordered))
+
+
+def _clause(number: int, written: MergeClause, statement: Merge, table: Table, sides: Sides) -> Clause:
+    def visible(tree: exp.Expr) -> exp.Expr:
+        return _visible(tree, written.when, statement, sides)
+
+    condition = visible(written.condition) if written.condition is not None else None
+    values = tuple((c, visible(v)) for c, v in _values(written, table, sides))
+    return Clause(number, written, condition, values)
+
+
+def _visible(tree: exp.Expr, when: When, statement: Merge, sides: Sides) -> exp.Expr:
+    """The expression with the names that this kind of clause can see: a NOT MATCHED row has no target side, and a
+    NOT MATCHED BY SOURCE row no source side."""
+    match when:
+        case When.MATCHED:
+            return tree
+        case When.NOT_MATCHED:
+            return only_from(tree, sides.source, sides.target, when, statement.source)
+        case When.NOT_MATCHED_BY_SOURCE:
+            return only_from(tree, sides.target, sides.source, when, statement.source)
+        case _:
+            assert_never(when)
+
+
+def _values(written: MergeClause, table: Table, sides: Sides) -> tuple[tuple[Column, exp.Expr], ...]:
+    match written.action:
+        case MergeDelete():
+            return ()
+        case MergeUpdate(None) | MergeInsert(_, None):
+            return tuple((c, column(c.name, sides.source)) for c in table.columns)
+        case MergeUpdate(assignments):
+            return tuple(set_clause(assignments or (), table).items())
+        case MergeInsert(_, values):
+            columns = insert_columns(written, table)
+            given = {
+                c: default_of(c, table) if isinstance(v, Default) else v
+                for c, v in zip(columns, values or (), strict=True)
+            }
+            return tuple((c, given.get(c) or default_of(c, table)) for c in table.columns)
+        case _:
+            assert_never(written.action)
+
+
+def _branches(clauses: Sequence[Clause], facts: Facts) -> tuple[Branch, ...]:
+    """Inserts first: in a task they are written, and numbered, before the delete events."""
+    inserts = [
+        Branch(
+            StatementId(c.statement_id),
+            EventKind.INSERT,
+            Effect.UPDATED if c.deletes else Effect.INSERTED,
+            c.label + (", the new rows" if c.deletes else ""),
+        )
+        for c in clauses
+        if c.inserts
+    ]
+    deletes = [
+        Branch(
+            StatementId(c.statement_id),
+            EventKind.DELETE,
+            Effect.HALF if c.inserts else Effect.DELETED,
+            c.label + (", the old rows" if c.inserts else ""),
+        )
+        for c in clauses
+        if c.deletes
+    ]
+    check = [Branch(StatementId(0), EventKind.CHECK, Effect.HALF, "cardinality check")]
+    return (*inserts, *deletes, *(check if _needs_check_events(clauses, facts) else []))
+
+
+def _matched(clauses: Sequence[Clause]) -> list[Clause]:
+    return [c for c in clauses if c.when is When.MATCHED]
+
+
+def _checks_cardinality(facts: Facts) -> bool:
+    return facts.settings.get(CARDINALITY_CHECK, "true").lower() != "false"
+
+
+def _needs_check_events(clauses: Sequence[Clause], facts: Facts) -> bool:
+    return len(_matched(clauses)) > 1 and _checks_cardinality(facts)
+
+
+def _checked(branches: Sequence[Branch], clauses: Sequence[Clause], facts: Facts) -> int | None:
+    """The branch whose events must not name a row twice."""
+    matched = _matched(clauses)
+    if not matched or not _checks_cardinality(facts):
+        return None
+    if len(matched) > 1:
+        return len(branches) - 1
+    return _branch(branches, matched[0], EventKind.DELETE)
+
+
+def _branch(branches: Sequence[Branch], clause: Clause, kind: EventKind) -> int:
+    return next(i for i, b in enumerate(branches) if b.kind is kind and b.statement_id == clause.statement_id)
+
+
+# ------------------------------------------------------------------------------------------------ the join
+
+
+def _rows(statement: Merge, table: Table, sides: Sides, clauses: Sequence[Clause]) -> exp.Select:
+    """Old row__id, action, old values, and every clause's values as `@<action>.<column>`."""
+    kinds = {c.when for c in clauses}
+    new = [exp.alias_(v.copy(), quoted(c.value_name(t))) for c in clauses for t, v in c.values]
+    if kinds == {When.NOT_MATCHED}:
+        action = exp.alias_(_first_true(clauses), quoted(ACTION))
+        query = exp.select(action, *new).from_(_source(statement, sides, mark=False))
+        query = query.join(target_table(table, sides.target), on=statement.on.copy(), join_type="LEFT ANTI")
+    else:
+        row_id = exp.alias_(column(ROW_ID_COLUMN, sides.target), quoted(ROW_ID))
+        old = [exp.alias_(column(c.name, sides.target), quoted(c.name)) for c in _kept(table, clauses)]
+        action = exp.alias_(_action(clauses, sides), quoted(ACTION))
+        source = _source(statement, sides, mark=When.NOT_MATCHED_BY_SOURCE in kinds)
+        query = exp.select(row_id, action, *old, *new).from_(target_table(table, sides.target))
+        query = query.join(source, on=statement.on.copy(), join_type=_join_type(kinds))
+    if statement.ctes is not None:
+        query.set("with_", statement.ctes.copy())
+    return query
+
+
+def _kept(table: Table, clauses: Sequence[Clause]) -> list[Column]:
+    """The columns whose old value some UPDATE writes again."""
+    updates = [{t for t, _ in c.values} for c in clauses if c.deletes and c.inserts]
+    return [c for c in table.columns if any(c not in assigned for assigned in updates)]
+
+
+def _join_type(kinds: set[When]) -> str:
+    match When.NOT_MATCHED in kinds, When.NOT_MATCHED_BY_SOURCE in kinds:
+        case True, True:
+            return "FULL OUTER"
+        case True, False:
+            return "RIGHT OUTER"
+        case False, True:
+            return "LEFT OUTER"
+        case _:
+            return "INNER"
+
+
+def _source(statement: Merge, sides: Sides, *, mark: bool) -> exp.Expr:
+    """The source as a FROM item; marked with a column that is NULL where the join found no source row."""
+    source = statement.using.copy()
+    if not mark:
+        return source
+    marked = exp.select("*", exp.alias_(exp.true(), quoted(SOURCE))).from_(source)
+    return marked.subquery(quoted(sides.source))
+
+
+def _source_alias(statement: Merge) -> str:
+    return str(statement.using.alias_or_name).lower()
+
+
+def _action(clauses: Sequence[Clause], sides: Sides) -> exp.Expr:
+    """The statement ID of the clause that acts on a joined row, or NULL."""
+    of = {when: [c for c in clauses if c.when is when] for when in When}
+    case = exp.Case()
+    if of[When.NOT_MATCHED]:
+        case = case.when(_is_null(ROW_ID_COLUMN, sides.target), _first_true(of[When.NOT_MATCHED]))
+    if of[When.NOT_MATCHED_BY_SOURCE]:
+        case = case.when(_is_null(SOURCE, sides.source), _first_true(of[When.NOT_MATCHED_BY_SOURCE]))
+    matched = _first_true(of[When.MATCHED])
+    return case.else_(matched) if case.args.get("ifs") else matched
+
+
+def _is_null(name: str, table: str) -> exp.Expr:
+    return exp.Is(this=column(name, table), expression=exp.null())
+
+
+def _first_true(clauses: Sequence[Clause]) -> exp.Expr:
+    """CASE of the clauses' conditions; a clause without one ends it."""
+    case = exp.Case()
+    for clause in clauses:
+        number = exp.Literal.number(clause.statement_id)
+        if clause.condition is None:
+            return case.else_(number) if case.args.get("ifs") else number
+        case = case.when(clause.condition.copy(), number)
+    return case if case.args.get("ifs") else exp.cast(exp.null(), "int")
+
+
+# ------------------------------------------------------------------------------------------------ events
+
+
+def _events(table: Table, clauses: Sequence[Clause], branches: Sequence[Branch], facts: Facts) -> str:
+    """The events of each row, by its action."""
+    only_inserts = all(not c.deletes for c in clauses)
+    row_id = no_row_id() if only_inserts else old_row_id()
+    columns = [f"{name_sql(ACTION)}, {row_id} AS {name_sql(ROW_ID)}"]
+    columns += [f"{_new_value(c, clauses, facts)} AS {name_sql(c.name)}" for c in table.columns]
+    inside = ",\n    ".join(columns)
+    source = f"(SELECT\n    {inside}\n  FROM {rows_view()}\n  WHERE {name_sql(ACTION)} IS NOT NULL)"
+    cases = "\n  ".join(
+        f"WHEN {c.statement_id} THEN array({', '.join(_structs(c, branches, table))})" for c in clauses
+    )
+    return explode(f"CASE {name_sql(ACTION)}\n  {cases}\nEND", source)
+
+
+def _structs(clause: Clause, branches: Sequence[Branch], table: Table) -> list[str]:
+    structs = []
+    if clause.inserts:
+        branch = checked_branch(str(_branch(branches, clause, EventKind.INSERT)), table)
+        structs.append(event_struct(branch, name_sql(ROW_ID), {c.name: name_sql(c.name) for c in table.columns}))
+    if clause.deletes:
+        branch = str(_branch(branches, clause, EventKind.DELETE))
+        structs.append(event_struct(branch, name_sql(ROW_ID), nulls(table)))
+    if clause.when is When.MATCHED and branches[-1].kind is EventKind.CHECK:
+        structs.append(event_struct(str(len(branches) - 1), name_sql(ROW_ID), nulls(table)))
+    return structs
+
+
+def _new_value(target: Column, clauses: Sequence[Clause], facts: Facts) -> str:
+    """The value that the acting clause gives to a column; the old one where it gives none."""
+    cases = []
+    for clause in clauses:
+        if clause.inserts:
+            assigned = any(t == target for t, _ in clause.values)
+            name = name_sql(clause.value_name(target))
+            value = stored(name, target, facts.settings) if assigned else name_sql(target.name)
+            cases.append(f"WHEN {clause.statement_id} THEN {value}")
+    return f"CASE {name_sql(ACTION)} {' '.join(cases)} END" if cases else null_of(target)
+
+
+def _stored_value(clause: Clause, target: Column, value: exp.Expr, statement: Merge) -> StoredValue:
+    span: Span | None = span_of(value, statement.source) or clause.written.span
+    return StoredValue(clause.value_name(target), target, span)

@@ -1,0 +1,139 @@
+"""Plans: what a statement will do, as frozen values. Statement IDs are in them; transactions, write IDs and snapshots
+are not, so that EXPLAIN can print a plan and open nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final, TypeAlias
+
+from acidsql.acid.table import Column, Table
+from acidsql.acid.writeids import StatementId
+from acidsql.errors import Span
+from acidsql.metastore.client import LockComponent
+
+ROWS: Final = "@rows"
+"""The view that an events query reads: the rows that a statement found, with its new values beside the old ones."""
+BRANCH: Final = "@branch"
+"""Column of an event: which Branch it belongs to, as an index."""
+ROW_ID: Final = "@row_id"
+"""Column of an event: row__id of the old row; NULL for a row that is new."""
+
+
+class EventKind(Enum):
+    """What an event becomes: a row of a delta, or of a delete_delta."""
+
+    INSERT = "delta"
+    DELETE = "delete_delta"
+    CHECK = "check"
+    """Never written: a matched row that some MATCHED clause acts on, for MERGE's cardinality check."""
+
+
+class Effect(Enum):
+    """What a branch counts as in `num_updated_rows` and its like; HALF is the delete half of an update."""
+
+    UPDATED = "updated"
+    DELETED = "deleted"
+    INSERTED = "inserted"
+    HALF = "half"
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One directory that a statement writes in each partition it touches."""
+
+    statement_id: StatementId
+    kind: EventKind
+    effect: Effect
+    clause: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """One reading of a table, as the view `view` of the plan's SQL.
+
+    The view has the table's columns; `row_id` and `file_name` name the columns for row__id and INPUT__FILE__NAME
+    where the statement asks for them.
+    """
+
+    view: str
+    table: Table
+    row_id: str | None = None
+    file_name: str | None = None
+    is_target: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FrameScan:
+    """A frame given with the call, as the view `view`."""
+
+    view: str
+    frame: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredValue:
+    """A column of the rows query and the table column that it is stored in."""
+
+    name: str
+    column: Column
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlan:
+    """A query: Spark SQL over the views of its scans."""
+
+    sql: str
+    scans: tuple[Scan, ...]
+    frames: tuple[FrameScan, ...]
+    locks: tuple[LockComponent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WritePlan:
+    """A DML statement, as one query: `events` over the view ROWS, which is `rows` over the scans.
+
+    `events` yields one row per event: BRANCH, ROW_ID and the table's columns in order, of the table's types.
+    `positional` are the names that the columns of `rows` get by position (INSERT; None elsewhere).
+    `checked` is the branch whose events must not name a row twice (MERGE), as an index.
+    """
+
+    operation: str
+    target: Table
+    rows: str
+    events: str
+    branches: tuple[Branch, ...]
+    values: tuple[StoredValue, ...]
+    scans: tuple[Scan, ...]
+    frames: tuple[FrameScan, ...]
+    locks: tuple[LockComponent, ...]
+    positional: tuple[str, ...] | None = None
+    checked: int | None = None
+    few_rows: bool = False
+    """INSERT .. VALUES: the rows are in the statement's text, one writer is enough."""
+    source_span: Span | None = field(default=None, compare=False)
+
+    @property
+    def inserts_only(self) -> bool:
+        """No event depends on an old row: nothing must meet in one task."""
+        return all(b.kind is EventKind.INSERT for b in self.branches) and len(self.branches) == 1
+
+
+Plan: TypeAlias = QueryPlan | WritePlan
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a planner may know of the world.
+
+    `tables` by qualified name (`db.t`); `views` are names that Spark itself resolves (temporary views); `near` are
+    names of other tables, for the suggestions of errors.
+    """
+
+    database: str
+    tables: Mapping[str, Table]
+    views: frozenset[str] = frozenset()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    near: tuple[str, ...] = ()

@@ -1,0 +1,36 @@
+"""Errors that are found inside a Spark job: SQL text that raises one, and its way back to an AcidSqlError."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from acidsql.errors import AcidSqlError, Condition
+
+_MARK: Final = "acidsql-error"
+_MESSAGE: Final = re.compile(rf"{_MARK}\|([A-Z_0-9]+)\|(.*?)\|{_MARK}", re.DOTALL)
+
+
+def sql_string(text: str) -> str:
+    """A Spark SQL string literal."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n")
+    return f"'{escaped}'"
+
+
+def raise_sql(condition: Condition, **parameters: str) -> str:
+    """SQL that fails the job with `condition`; each parameter is an SQL expression for its text."""
+    parts = [sql_string(f"{_MARK}|{condition.name}|")]
+    for name, expression in parameters.items():
+        parts += [sql_string(f"{name}="), expression, sql_string("\x1f")]
+    parts.append(sql_string(f"|{_MARK}"))
+    return f"raise_error(concat({', '.join(parts)}))"
+
+
+def find_raised(message: str) -> AcidSqlError | None:
+    """The error that `raise_sql` put into the message of a failed job, if there is one."""
+    found = _MESSAGE.search(message)
+    if found is None:
+        return None
+    pairs = (item.partition("=") for item in found.group(2).split("\x1f") if item)
+    parameters: dict[str, str] = {name: value for name, _, value in pairs}
+    return AcidSqlError.of(Condition[found.group(1)], parameters)

@@ -1,0 +1,289 @@
+"""Names to tables, and queries to Spark SQL over scan views: what every kind of statement shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope, traverse_scope
+
+from acidsql.acid.table import Column, Table
+from acidsql.errors import AcidSqlError, Condition, Span, suggestion
+from acidsql.grammar.dialect import AcidSql, frame_of, span_of
+from acidsql.grammar.statements import Name, TableName
+from acidsql.planner.plan import Facts, FrameScan, Scan
+
+ROW_ID_COLUMN: Final = "row__id"
+FILE_NAME_COLUMN: Final = "input__file__name"
+TARGET: Final = "acidsql_target"
+"""`meta` mark of the exp.Table node that stands for a statement's target."""
+
+
+def find_table(name: TableName, facts: Facts) -> Table:
+    """The table of a statement's target. Raises TABLE_NOT_FOUND with the nearest names."""
+    qualified = f"{name.database or facts.database}.{name.name}"
+    table = facts.tables.get(qualified)
+    if table is None:
+        near = suggestion(name.name, sorted({t.name for t in facts.tables.values()} | set(facts.near)))
+        raise AcidSqlError(Condition.TABLE_NOT_FOUND, span=name.span, table=name, suggestion=near)
+    return table
+
+
+def check_writable(table: Table, name: TableName) -> None:
+    """UPDATE, DELETE and MERGE need a full ACID table (SemanticAnalyzer, ErrorMsg 10297, 10414, 10298)."""
+    if not table.is_transactional:
+        raise AcidSqlError(
+            Condition.NOT_TRANSACTIONAL,
+            span=name.span,
+            table=table.qualified,
+            hint="Create it with TBLPROPERTIES ('transactional'='true').",
+        )
+    if table.is_insert_only:
+        raise AcidSqlError(Condition.INSERT_ONLY, span=name.span, table=table.qualified)
+    if table.sort_columns:
+        raise AcidSqlError(Condition.SORTED_TABLE, span=name.span, table=table.qualified)
+    check_layout(table, name.span)
+
+
+def check_layout(table: Table, span: Span | None) -> None:
+    """What is read and written so far: tables without partitions and buckets."""
+    if table.is_insert_only:
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="An insert-only transactional table")
+    if table.partition_columns:
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="A partitioned table")
+    if table.is_transactional and table.bucket_count:
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="A bucketed table")
+
+
+def find_column(name: Name, table: Table) -> Column | None:
+    return next((c for c in (*table.columns, *table.partition_columns) if c.name == name.value), None)
+
+
+def no_such_column(name: str, known: Sequence[str], span: Span | None, hint: str = "") -> AcidSqlError:
+    near = suggestion(name, list(known))
+    return AcidSqlError(Condition.COLUMN_NOT_FOUND, span=span, column=name, suggestion=near, hint=hint)
+
+
+def quoted(name: str) -> exp.Identifier:
+    return exp.to_identifier(name, quoted=True)
+
+
+def column(name: str, table: str | None = None) -> exp.Column:
+    return exp.Column(this=quoted(name), table=quoted(table) if table else None)
+
+
+def target_table(table: Table, alias: str) -> exp.Table:
+    """The FROM item of a statement's target."""
+    node = exp.Table(
+        this=quoted(table.name), db=quoted(table.database), alias=exp.TableAlias(this=quoted(alias))
+    )
+    node.meta[TARGET] = True
+    return node
+
+
+class Binder:
+    """Rewrites queries over tables to queries over scan views, and remembers the scans.
+
+    Each mention of a transactional or plain table becomes a Scan of its own with a view name that no Hive table can
+    have (`t@1`). row__id and INPUT__FILE__NAME become columns of the view under such names too, so that `*` can leave
+    them out (`* EXCEPT (..)`).
+    """
+
+    def __init__(self, facts: Facts, source: str) -> None:
+        self._facts = facts
+        self._source = source
+        self._scans: dict[str, Scan] = {}
+        self._frames: dict[str, FrameScan] = {}
+
+    @property
+    def scans(self) -> tuple[Scan, ...]:
+        return tuple(self._scans.values())
+
+    @property
+    def frames(self) -> tuple[FrameScan, ...]:
+        return tuple(self._frames.values())
+
+    def bind(self, query: exp.Query) -> exp.Query:
+        """A copy of the query over scan views. Raises TABLE_NOT_FOUND, AMBIGUOUS_ROW_ID, ROW_ID_OF_PLAIN_TABLE."""
+        tree = query.copy()
+        _unnest_row_id_fields(tree)
+        tree = _lift_values(tree)
+        scopes = traverse_scope(tree)
+        named = {id(node) for scope in scopes for node in _table_nodes(scope)}
+        views = {key: self._view_of(node) for scope in scopes for key, node in self._sources(scope, named)}
+        for scope in scopes:
+            self._bind_virtual_columns(scope, views)
+        for scope in scopes:
+            self._hide_virtual_columns(scope, views)
+        for scope in scopes:
+            for node in _table_nodes(scope):
+                self._replace(node, views)
+        return tree
+
+    # -- tables
+
+    def _sources(self, scope: Scope, named: set[int]) -> Iterator[tuple[int, exp.Table]]:
+        for node in _table_nodes(scope):
+            if id(node) in named:
+                named.discard(id(node))
+                yield id(node), node
+
+    def _view_of(self, node: exp.Table) -> str | None:
+        """The scan view for a table of the FROM clause; None for what Spark itself resolves."""
+        frame = frame_of(node)
+        if frame is not None:
+            view = f"{frame}@frame"
+            self._frames[view] = FrameScan(view, frame)
+            return view
+        name = TableName(node.db.lower() or None, node.name.lower(), span_of(node, self._source))
+        if name.database is None and name.name in self._facts.views:
+            return None
+        table = find_table(name, self._facts)
+        check_layout(table, name.span)
+        view = f"{table.name}@{len(self._scans) + 1}"
+        self._scans[view] = Scan(view, table, is_target=bool(node.meta.get(TARGET)))
+        return view
+
+    def _replace(self, node: exp.Table, views: dict[int, str | None]) -> None:
+        view = views.get(id(node))
+        if view is None:
+            return
+        if not node.alias:
+            node.set("alias", exp.TableAlias(this=quoted(node.name)))
+        node.set("this", quoted(view))
+        node.set("db", None)
+        node.set("catalog", None)
+
+    # -- row__id and INPUT__FILE__NAME
+
+    def _bind_virtual_columns(self, scope: Scope, views: dict[int, str | None]) -> None:
+        for node in list(scope.columns):
+            _drop_database(node, scope)
+            name = node.name.lower()
+            if name not in (ROW_ID_COLUMN, FILE_NAME_COLUMN):
+                continue
+            source = self._source_of(node, scope, views)
+            if source is not None:
+                self._bind_virtual_column(node, *source)
+
+    def _bind_virtual_column(self, node: exp.Column, alias: str, view: str) -> None:
+        scan = self._scans[view]
+        name = node.name.lower()
+        if name == ROW_ID_COLUMN and not scan.table.is_full_acid:
+            span = span_of(node, self._source)
+            raise AcidSqlError(Condition.ROW_ID_OF_PLAIN_TABLE, span=span, table=scan.table.qualified)
+        bound = f"{view}.{name}"
+        row_id = bound if name == ROW_ID_COLUMN else scan.row_id
+        file_name = bound if name == FILE_NAME_COLUMN else scan.file_name
+        self._scans[view] = Scan(view, scan.table, row_id, file_name, scan.is_target)
+        new = column(bound, alias)
+        _keep_output_name(node, new, name)
+
+    def _source_of(self, node: exp.Column, scope: Scope, views: dict[int, str | None]) -> tuple[str, str] | None:
+        """Alias and view of the table that a virtual column belongs to; None where it is an ordinary column."""
+        within: Scope | None = scope
+        while within is not None:
+            found = self._candidates(node, within, views)
+            if len(found) > 1:
+                tables = ", ".join(self._scans[view].table.qualified for _, view in found)
+                span = span_of(node, self._source)
+                hint = f"Say which: {found[0][0]}.{node.name}"
+                raise AcidSqlError(Condition.AMBIGUOUS_ROW_ID, span=span, tables=tables, hint=hint)
+            if found:
+                return found[0]
+            within = within.parent if not node.table or node.table not in within.sources else None
+        return None
+
+    def _candidates(
+        self, node: exp.Column, scope: Scope, views: dict[int, str | None]
+    ) -> list[tuple[str, str]]:
+        found = []
+        for alias, (_, source) in scope.selected_sources.items():
+            if node.table and node.table.lower() != alias.lower():
+                continue
+            view = views.get(id(source)) if isinstance(source, exp.Table) else None
+            if view is None or view not in self._scans:
+                continue
+            if node.table or self._scans[view].table.is_full_acid or node.name.lower() == FILE_NAME_COLUMN:
+                found.append((alias, view))
+        return found
+
+    def _hide_virtual_columns(self, scope: Scope, views: dict[int, str | None]) -> None:
+        """`*` gives a table's own columns only (interface.md: row__id is not part of `*`)."""
+        if not isinstance(scope.expression, exp.Select):
+            return
+        hidden = {alias: names for alias, names in self._hidden(scope, views) if names}
+        if not hidden:
+            return
+        for star in list(scope.expression.find_all(exp.Star)):
+            if star.parent_select is not scope.expression or _counts(star):
+                continue
+            owner = star.parent.table if isinstance(star.parent, exp.Column) else None
+            names = [n for alias, ns in hidden.items() if owner in (None, "", alias) for n in ns]
+            if names:
+                kept = star.args.get("except_") or []
+                star.set("except_", [*kept, *(quoted(n) for n in names)])
+
+    def _hidden(self, scope: Scope, views: dict[int, str | None]) -> Iterator[tuple[str, list[str]]]:
+        for alias, (_, source) in scope.selected_sources.items():
+            view = views.get(id(source)) if isinstance(source, exp.Table) else None
+            scan = self._scans.get(view) if view else None
+            if scan is not None:
+                yield alias, [n for n in (scan.row_id, scan.file_name) if n]
+
+
+def _table_nodes(scope: Scope) -> list[exp.Table]:
+    """The tables that a scope reads, CTE references left out."""
+    ctes = scope.cte_sources
+    return [t for t in scope.tables if not (t.name in ctes and not t.db)]
+
+
+def _counts(star: exp.Star) -> bool:
+    """COUNT(*) is not an expansion."""
+    parent = star.parent
+    return isinstance(parent, exp.Count) or (isinstance(parent, exp.Anonymous) and parent.name.lower() == "count")
+
+
+def _unnest_row_id_fields(tree: exp.Expr) -> None:
+    """`row__id.writeid` reads as column writeid of table row__id: make it a field of the column row__id."""
+    for node in list(tree.find_all(exp.Column)):
+        names = [p.name.lower() for p in node.parts]
+        if ROW_ID_COLUMN not in names[:-1]:
+            continue
+        at = names.index(ROW_ID_COLUMN)
+        parts = node.parts
+        owner = parts[at - 1].copy() if at else None
+        field: exp.Expr = exp.Column(this=parts[at].copy(), table=owner)
+        for part in parts[at + 1 :]:
+            field = exp.Dot(this=field, expression=part.copy())
+        node.replace(field)
+
+
+def _lift_values(tree: exp.Query) -> exp.Query:
+    """VALUES alone is no scope to sqlglot: read it as SELECT * FROM VALUES."""
+    return exp.select("*").from_(tree) if isinstance(tree, exp.Values) else tree
+
+
+def _drop_database(node: exp.Column, scope: Scope) -> None:
+    """`db.t.c` is `t.c` once `db.t` is a view of another name."""
+    if node.args.get("db") is not None and node.table in scope.selected_sources:
+        source = scope.selected_sources[node.table][1]
+        if isinstance(source, exp.Table) and node.text("db").lower() == source.db.lower():
+            node.set("db", None)
+
+
+def _keep_output_name(node: exp.Column, new: exp.Column, name: str) -> None:
+    """A virtual column in a SELECT list keeps the name that the user asked for."""
+    parent = node.parent
+    if isinstance(parent, exp.Select) and node.arg_key == "expressions":
+        node.replace(exp.alias_(new, quoted(name)))
+    else:
+        node.replace(new)
+
+
+def default_of(target: Column, table: Table) -> exp.Expr:
+    """The value that DEFAULT stands for: the column's DEFAULT, else NULL."""
+    text = table.constraints.defaults.get(target.name)
+    return sqlglot.parse_one(text, dialect=AcidSql) if text is not None else exp.null()

@@ -1,0 +1,123 @@
+"""UPDATE: the row__id and the new row of every row that WHERE finds, as a delete and an insert event.
+
+SET's right sides see the old row (semantics.md), so they are computed beside it; subqueries are allowed in them and in
+WHERE, also on the target itself: all scans of a statement share one snapshot.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from acidsql.acid.table import Column, Table
+from acidsql.acid.writeids import StatementId
+from acidsql.errors import AcidSqlError, Condition, suggestion
+from acidsql.grammar.dialect import span_of, to_spark
+from acidsql.grammar.statements import Assignment, Default, Update
+from acidsql.metastore.client import Operation
+from acidsql.planner.events import (
+    checked_branch,
+    event_struct,
+    explode,
+    name_sql,
+    no_row_id,
+    nulls,
+    old_row_id,
+    rows_view,
+    stored,
+)
+from acidsql.planner.locks import write_locks
+from acidsql.planner.plan import BRANCH, ROW_ID, Branch, Effect, EventKind, Facts, StoredValue, WritePlan
+from acidsql.planner.resolve import (
+    ROW_ID_COLUMN,
+    Binder,
+    check_writable,
+    column,
+    default_of,
+    find_column,
+    find_table,
+    quoted,
+    target_table,
+)
+
+BRANCHES = (
+    Branch(StatementId(0), EventKind.INSERT, Effect.UPDATED, "UPDATE, the new rows"),
+    Branch(StatementId(0), EventKind.DELETE, Effect.HALF, "UPDATE, the old rows"),
+)
+"""Hive 3's layout: one statement ID for both halves of an update."""
+
+
+def plan_update(statement: Update, facts: Facts) -> WritePlan:
+    """Raises TABLE_NOT_FOUND, NOT_TRANSACTIONAL, INSERT_ONLY, SORTED_TABLE, SET_COLUMN_NOT_FOUND, SET_COLUMN_TWICE."""
+    table = find_table(statement.target, facts)
+    check_writable(table, statement.target)
+    alias = statement.alias.value if statement.alias else table.name
+    new_values = set_clause(statement.assignments, table)
+    binder = Binder(facts, statement.source)
+    rows = binder.bind(_rows(statement, table, alias, new_values))
+    return WritePlan(
+        operation="UPDATE",
+        target=table,
+        rows=to_spark(rows),
+        events=_events(table, new_values, facts),
+        branches=BRANCHES,
+        values=tuple(
+            StoredValue(f"@{c.name}", c, span_of(value, statement.source)) for c, value in new_values.items()
+        ),
+        scans=binder.scans,
+        frames=binder.frames,
+        locks=write_locks(table, Operation.UPDATE, binder.scans),
+    )
+
+
+def set_clause(assignments: tuple[Assignment, ...], table: Table) -> dict[Column, exp.Expr]:
+    """SET as columns and trees, DEFAULT filled in."""
+    found: dict[Column, exp.Expr] = {}
+    for assignment in assignments:
+        name = assignment.column
+        target = find_column(name, table)
+        if target is None:
+            raise AcidSqlError(
+                Condition.SET_COLUMN_NOT_FOUND,
+                span=name.span,
+                column=name.value,
+                table=table.qualified,
+                suggestion=suggestion(name.value, table.column_names),
+            )
+        if target in found:
+            raise AcidSqlError(Condition.SET_COLUMN_TWICE, span=name.span, column=name.value)
+        value = assignment.value
+        found[target] = default_of(target, table) if isinstance(value, Default) else value
+    return found
+
+
+def _rows(
+    statement: Update, table: Table, alias: str, new_values: dict[Column, exp.Expr]
+) -> exp.Select:
+    """The old row__id, the new values (`@column`) and the old values of the columns that stay."""
+    kept = [exp.alias_(column(c.name, alias), quoted(c.name)) for c in table.columns if c not in new_values]
+    new = [exp.alias_(value.copy(), quoted(f"@{c.name}")) for c, value in new_values.items()]
+    row_id = exp.alias_(column(ROW_ID_COLUMN, alias), quoted(ROW_ID))
+    query = exp.select(row_id, *kept, *new).from_(target_table(table, alias))
+    if statement.where is not None:
+        query = query.where(statement.where.copy())
+    if statement.ctes is not None:
+        query.set("with_", statement.ctes.copy())
+    return query
+
+
+def _events(table: Table, new_values: dict[Column, exp.Expr], facts: Facts) -> str:
+    values = {
+        c.name: stored(name_sql(f"@{c.name}"), c, facts.settings) if c in new_values else name_sql(c.name)
+        for c in table.columns
+    }
+    deleted = event_struct("1", old_row_id(), nulls(table))
+    branch = checked_branch("0", table)
+    if branch == "0":
+        return explode(f"array({deleted}, {event_struct('0', old_row_id(), values)})", rows_view())
+    # A constraint reads the new row by its column names: give it a row of them first.
+    columns = ", ".join(f"{value} AS {name_sql(name)}" for name, value in values.items())
+    source = f"(SELECT {old_row_id()}, {columns} FROM {rows_view()})"
+    inserted = event_struct(branch, old_row_id(), {c.name: name_sql(c.name) for c in table.columns})
+    return explode(f"array({deleted}, {inserted})", source)
+
+
