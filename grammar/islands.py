@@ -8,7 +8,7 @@ from functools import cache
 from sqlglot import exp
 
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.grammar.dialect import AcidSql, AcidSqlParser, MisreadError, mark_frame, mark_source
+from acidsql.grammar.dialect import AcidSql, AcidSqlParser, MisreadError, mark_frame, mark_source, span_of
 from acidsql.grammar.lexer import Lexed
 from acidsql.grammar.syntax_errors import misread_error
 
@@ -20,6 +20,28 @@ _RULES: dict[str, Callable[[AcidSqlParser], exp.Expr | None]] = {
     "FROM_SOURCE": AcidSqlParser.from_rule,
     "CTES": AcidSqlParser.with_rule,
 }
+
+
+# The nodes of Hive's and Spark's queries. What sqlglot knows besides (statements inside queries, SELECT INTO, FOR UPDATE,
+# CONNECT BY, MATCH_RECOGNIZE, JSON arrows ..) would be written as something else, or is no query at all.
+_KNOWN = (
+    (exp.Literal, exp.HexString, exp.Null, exp.Boolean, exp.Interval, exp.IntervalSpan, exp.Placeholder)
+    + (exp.Identifier, exp.Column, exp.Dot, exp.Star, exp.Var, exp.Alias, exp.Aliases, exp.TableAlias, exp.Paren)
+    + (exp.Tuple, exp.Bracket, exp.Anonymous, exp.Lambda, exp.Kwarg, exp.Distinct, exp.Cast, exp.TryCast)
+    + (exp.Case, exp.If, exp.And, exp.Or, exp.Not, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
+    + (exp.DPipe, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseNot, exp.EQ, exp.NEQ, exp.GT, exp.GTE)
+    + (exp.BitwiseLeftShift, exp.BitwiseRightShift)
+    + (exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is, exp.In, exp.Between, exp.Like, exp.ILike, exp.Escape)
+    + (exp.RegexpLike, exp.Exists, exp.Any, exp.All, exp.Subquery, exp.CurrentDate, exp.CurrentTimestamp)
+    + (exp.CurrentUser, exp.SessionUser, exp.Extract, exp.Trim, exp.Substring, exp.StrPosition, exp.Overlay)
+    + (exp.Ceil, exp.Floor, exp.DataType, exp.DataTypeParam, exp.ColumnDef, exp.Filter, exp.IgnoreNulls)
+    + (exp.RespectNulls, exp.Window, exp.WindowSpec, exp.WithinGroup, exp.Transform, exp.QueryTransform, exp.Schema)
+    + (exp.Select, exp.SetOperation, exp.Values, exp.With, exp.CTE, exp.From, exp.Join, exp.Lateral, exp.Table)
+    + (exp.TableSample, exp.Pivot, exp.PivotAlias, exp.UnpivotColumns, exp.Version, exp.Hint, exp.Where, exp.Group)
+    + (exp.Cube, exp.Rollup, exp.GroupingSets, exp.Having, exp.Qualify, exp.Order, exp.Ordered, exp.Sort)
+    + (exp.Cluster, exp.Distribute, exp.Limit, exp.Offset)
+    + (exp.RowFormatDelimitedProperty, exp.RowFormatSerdeProperty, exp.SerdeProperties, exp.Property)
+)
 
 
 @cache
@@ -46,23 +68,57 @@ def read_tree(lexed: Lexed, index: int, kind: str) -> tuple[exp.Expression, int]
 
 
 def _check(node: exp.Expr, lexed: Lexed, index: int) -> None:
-    if isinstance(node, exp.Command | exp.DDL | exp.Update | exp.Delete | exp.Merge) and not isinstance(
-        node, exp.Query
-    ):
-        raise AcidSqlError(
-            Condition.PARSE_SYNTAX_ERROR, span=lexed.span(index), message="Syntax error: no statement may stand here"
-        )
-    if isinstance(node, exp.Select) and not node.expressions:
-        raise AcidSqlError(
-            Condition.PARSE_SYNTAX_ERROR, span=lexed.span(index), message="Syntax error: SELECT of no columns"
-        )
+    if isinstance(node, exp.Version):
+        span = span_of(node, lexed.source) or lexed.span(index)
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="Time travel (AS OF)")
+    reason = _refusal(node)
+    if reason is not None:
+        span = span_of(node, lexed.source) or lexed.span(index)
+        raise AcidSqlError(Condition.PARSE_SYNTAX_ERROR, span=span, message=f"Syntax error: {reason}")
     if isinstance(node, exp.Identifier) and lexed.frames and node.meta.get("start") in lexed.frames:
-        table = node.parent
-        if not isinstance(table, exp.Table) or table.this is not node or table.args.get("db"):
-            start = node.meta["start"]
-            raise AcidSqlError(
-                Condition.PARSE_SYNTAX_ERROR,
-                span=Span(lexed.source, start, node.meta["end"] + 1),
-                message=f"Syntax error near '{{{node.name}}}': a frame stands where a table is read, nowhere else",
-            )
+        _check_frame(node, lexed)
+
+
+def _refusal(node: exp.Expr) -> str | None:
+    """What is wrong with a node that sqlglot reads and neither Hive nor Spark has; None if nothing is."""
+    if not isinstance(node, _KNOWN):
+        return f"{node.key.upper()} is not part of Hive's SQL"
+    match node:
+        case exp.Placeholder() if _is_name(node):
+            return "a parameter stands for a value, not for a name"
+        case exp.Bracket() if len(node.expressions) != 1:
+            return "a subscript is one value"
+        case exp.Distinct() if node.args.get("on") is not None:
+            return "DISTINCT ON is not part of Hive's SQL"
+        case exp.TableSample() if node.args.get("method") is not None:
+            return "TABLESAMPLE takes (n PERCENT), (n ROWS) or (BUCKET x OUT OF y)"
+        case exp.Join() if node.method not in ("", "NATURAL") or node.hint:
+            return f"{node.method or node.hint} JOIN is not part of Hive's SQL"
+        case exp.Lateral() if node.args.get("cross_apply") is not None:
+            return "APPLY is not part of Hive's SQL; use LATERAL VIEW"
+        case exp.Select() if not node.expressions:
+            return "SELECT of no columns"
+        case exp.In() if node.args.get("field") is not None:
+            return "expected '(' after IN"
+        case exp.Limit() if node.meta.get("top"):
+            return "TOP is not part of Hive's SQL; use LIMIT"
+        case _:
+            return None
+
+
+def _is_name(node: exp.Expr) -> bool:
+    """Whether a node stands where a name stands: `FROM :t`, `a AS :b`."""
+    return node.arg_key == "alias" or isinstance(node.parent, exp.Table | exp.TableAlias | exp.Column)
+
+
+def _check_frame(node: exp.Identifier, lexed: Lexed) -> None:
+    table = node.parent
+    if isinstance(table, exp.Table) and table.this is node and not table.args.get("db"):
         mark_frame(table, node.name)
+        return
+    start = node.meta["start"]
+    raise AcidSqlError(
+        Condition.PARSE_SYNTAX_ERROR,
+        span=Span(lexed.source, start, node.meta["end"] + 1),
+        message=f"Syntax error near '{{{node.name}}}': a frame stands where a table is read, nowhere else",
+    )

@@ -152,11 +152,12 @@ def _set(lexed: Lexed) -> SetSetting:
             message=f"Syntax error near '{lexed.span(1).text}': expected SET name=value",
         )
     key, equal, value = match.groups()
-    if key and any(character.isspace() for character in key):
+    if (key is None and equal) or (key and any(character.isspace() for character in key)):
+        place = lexed.span(2 if key else 1)
         raise AcidSqlError(
             Condition.PARSE_SYNTAX_ERROR,
-            span=lexed.span(2),
-            message=f"Syntax error near '{lexed.span(2).text}': expected SET name=value",
+            span=place,
+            message=f"Syntax error near '{place.text}': expected SET name=value",
         )
     return SetSetting(_text(lexed), None if key == "-v" else key, value if equal else None)
 

@@ -230,13 +230,16 @@ def _plain_kind(lexed: Lexed, index: int, choices: _Choices) -> str:
         return "STRING"
     if token.token_type is TokenType.NUMBER:
         return "NUMBER" if token.text.isdecimal() or "ID" not in choices else "ID"
-    return _MARKS.get(token.token_type, "UNKNOWN")
+    return "UNKNOWN" if token.text == "==" else _MARKS.get(token.token_type, "UNKNOWN")
 
 
 def _is_name_here(lexed: Lexed, index: int) -> bool:
-    """Whether a word that could open a constraint or clause is a name after all: `CREATE TABLE t (check int)`."""
+    """Whether a word that could be a keyword is a name after all: `(check int)`, `if.t`."""
     following = lexed.tokens[index + 1].token_type if index + 1 < len(lexed.tokens) else None
-    return following is TokenType.DOT and lexed.tokens[index].text.upper() not in _RESERVED
+    word = lexed.tokens[index].text.upper()
+    if word in ("CHECK", "UNIQUE"):
+        return following is not TokenType.L_PAREN
+    return following is TokenType.DOT and word not in _RESERVED
 
 
 def _island_kind(lexed: Lexed, index: int, choices: _Choices) -> str | None:

@@ -69,6 +69,7 @@ _CLAUSES = [
     "TABLE",
     "SET",
 ]
+_BY_WORDS = frozenset({"GROUP", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE"})
 _BEFORE_NAMES = frozenset({"FROM", "JOIN", "INTO", "TABLE", "UPDATE", "USING", ".", "AS", ",", "("})
 _MOST_SHOWN = 5
 
@@ -85,6 +86,8 @@ def syntax_error(lexed: Lexed, index: int, accepted: Iterable[str], previous: in
     guilty = _misspelt(lexed, max(previous, 0), index, sorted(words))
     if guilty is not None:
         return _error(lexed, guilty[0], f"did you mean {guilty[1]}?")
+    if index > 0 and lexed.tokens[index - 1].text.upper() in _BY_WORDS:
+        return _error(lexed, index, f"expected BY after {lexed.tokens[index - 1].text}")
     return _error(lexed, index, _expected(terminals, words - _QUERY_WORDS if "QUERY" in terminals else words))
 
 
@@ -118,6 +121,8 @@ def _near(word: str, known: Iterable[str]) -> str | None:
     if len(word) < 3:
         return None
     candidates = list(known)
+    if word in candidates:
+        return None
     swapped = [keyword for keyword in candidates if sorted(keyword) == sorted(word)]
     return next(iter(swapped or get_close_matches(word, candidates, n=1, cutoff=0.7)), None)
 

@@ -137,22 +137,23 @@ def _values(values: tuple[Value, ...], scope: frozenset[str]) -> Iterator[TableN
 
 
 def _read(node: exp.Expr | None, scope: frozenset[str]) -> Iterator[TableName]:
-    """The tables below a node, in the order of the text; `scope` holds the CTEs that are seen there."""
-    if node is None:
-        return
-    with_ = node.args.get("with_")
-    if isinstance(with_, exp.With):
-        names, scope = _ctes(with_, scope)
-        yield from names
-    if isinstance(node, exp.Table):
-        name = table_name(node)
-        if name is not None and not (name.database is None and name.name in scope):
-            yield name
-    for key, value in node.args.items():
-        if key != "with_":
-            for child in value if isinstance(value, list) else (value,):
-                if isinstance(child, exp.Expr):
-                    yield from _read(child, scope)
+    """The tables below a node, in the order of the text; `scope` holds the CTEs that are seen there.
+
+    A loop and not a recursion: a chain of a thousand ORs is a thousand levels deep.
+    """
+    waiting: list[tuple[exp.Expr, frozenset[str]]] = [(node, scope)] if node is not None else []
+    while waiting:
+        part, seen = waiting.pop()
+        with_ = part.args.get("with_")
+        if isinstance(with_, exp.With):
+            names, seen = _ctes(with_, seen)
+            yield from names
+        if isinstance(part, exp.Table):
+            name = table_name(part)
+            if name is not None and not (name.database is None and name.name in seen):
+                yield name
+        children = [child for child in part.iter_expressions() if not isinstance(child, exp.With)]
+        waiting.extend((child, seen) for child in reversed(children))
 
 
 def _ctes(with_: exp.With | None, scope: frozenset[str]) -> tuple[list[TableName], frozenset[str]]:
