@@ -1,0 +1,49 @@
+"""What every test shares: one Spark session a process, and sessions of acidsql on warehouses of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from acidsql.session import Session, connect
+from acidsql.spark.engine import Engine
+
+SPARK_CONF = {
+    "spark.master": "local[2]",
+    "spark.driver.memory": "2g",
+    "spark.sql.shuffle.partitions": "4",
+}
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """The process's one Spark session, started as acidsql starts its own."""
+    engine = Engine(None, SPARK_CONF)
+    yield engine.spark
+    engine.close()
+
+
+@pytest.fixture
+def session(spark: SparkSession, tmp_path: Path) -> Iterator[Session]:
+    """A session on an empty warehouse."""
+    with connect(tmp_path / "warehouse", metastore=f"sqlite:///{tmp_path}/metastore.db", spark=spark) as opened:
+        yield opened
+
+
+@pytest.fixture
+def open_session(spark: SparkSession, tmp_path: Path) -> Iterator[Callable[[], Session]]:
+    """Opens further sessions on the warehouse of `session`."""
+    opened: list[Session] = []
+
+    def open_one() -> Session:
+        opened.append(
+            connect(tmp_path / "warehouse", metastore=f"sqlite:///{tmp_path}/metastore.db", spark=spark)
+        )
+        return opened[-1]
+
+    yield open_one
+    for one in opened:
+        one.close()
