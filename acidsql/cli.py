@@ -11,8 +11,9 @@ from pathlib import Path
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.render import Format
-from acidsql.script import CANNOT_START, INTERRUPTED, Manner, Runner, exit_status, report, tell
+from acidsql.script import CANNOT_START, INTERRUPTED, Manner, Runner, exit_status
 from acidsql.session import Session, connect
+from acidsql.terminal import java_output, report, tell
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,13 +45,17 @@ def _shell(options: argparse.Namespace) -> int:
     sources = [_read(option, value) for option, value in options.sources]
     init = [_read("-f", options.init)] if options.init else []
     conf = dict(options.conf) | ({"spark.master": options.master} if options.master else {})
-    with connect(warehouse=options.warehouse, metastore=options.metastore, conf=conf) as session:
-        try:
-            _prepare(session, options)
-        except AcidSqlError as error:
-            report(error)
-            return CANNOT_START
-        return _run(Runner(session, _manner(options)), init, sources)
+    with java_output(hidden=not options.verbose) as hidden:
+        with connect(warehouse=options.warehouse, metastore=options.metastore, conf=conf) as session:
+            try:
+                _prepare(session, options)
+            except AcidSqlError as error:
+                report(error)
+                return CANNOT_START
+            status = _run(Runner(session, _manner(options)), init, sources)
+        if status == CANNOT_START:
+            sys.stderr.write(hidden())
+        return status
 
 
 def _read(option: str, value: str) -> _Source:
@@ -159,7 +164,7 @@ def _add_shell(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     output.add_argument("--no-header", action="store_true", help="print no column names")
     output.add_argument("-S", dest="silent", action="store_true", help="print only rows and errors")
-    output.add_argument("-v", dest="verbose", action="store_true", help="print each statement before it runs")
+    output.add_argument("-v", dest="verbose", action="store_true", help="print each statement first, and Java's log")
     shell.set_defaults(command=_shell)
 
 

@@ -10,6 +10,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
+from acidsql import default_session
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.split import split_script
 from acidsql.render import Column, Format, Row, html, render, rows_in_words, summary
@@ -129,8 +130,8 @@ class CellError(AcidSqlError):
     """An error of a statement in a cell: IPython shows its message and caret, and no stack."""
 
     @classmethod
-    def of(cls, error: AcidSqlError) -> CellError:
-        return cls(Condition[error.condition], span=error.span, hint=error.hint, **error.getMessageParameters())
+    def showing(cls, error: AcidSqlError) -> AcidSqlError:
+        return cls.of(Condition[error.condition], error.getMessageParameters(), span=error.span, hint=error.hint)
 
     def _render_traceback_(self) -> list[str]:
         return str(self).splitlines()
@@ -160,11 +161,10 @@ class AcidSqlMagics(Magics):
             # The line of the magic counts, so that the lines in error messages are those of the cell.
             return self._run(f"{order.sql}\n{cell}", order)
         except AcidSqlError as error:
-            raise CellError.of(error) from None
+            raise CellError.showing(error) from None
 
     def _connect(self, order: Order) -> None:
-        if self._session is not None:
-            self._session.close()
+        # The session so far stays open: frames that it gave are still bound to names.
         self._session = connect(warehouse=self._expanded(order.warehouse), metastore=self._expanded(order.metastore))
 
     def _expanded(self, value: str | None) -> str | None:
@@ -177,10 +177,10 @@ class AcidSqlMagics(Magics):
             if order == Order():
                 raise UsageError(f"There is no statement\n{USAGE}")
             return None
-        if self._session is None:
-            self._session = connect()
+        session = self._session or default_session()
         for piece in pieces:
-            result = self._session.execute(piece.text, None, piece=piece, **frames_in(piece.text, self._namespace))
+            frames = frames_in(piece.text, self._namespace)
+            result = session.execute(piece.text, piece=piece, frames=frames)
         return self._bound(result, order) if order.name else _shown(result, order)
 
     def _bound(self, result: Result, order: Order) -> object:

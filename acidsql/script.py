@@ -5,11 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-import threading
 import time
-import traceback
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
@@ -17,6 +14,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.split import Piece, is_complete, split_script
 from acidsql.render import Format, render, rows_in_words, summary
 from acidsql.session import Result, Session
+from acidsql.terminal import report, tell, waiting_shown
 
 OK, FAILED, CANNOT_START, INTERRUPTED = 0, 1, 2, 130
 """The exit statuses: all ran; a statement failed; bad usage or no start; Ctrl-C."""
@@ -28,8 +26,6 @@ _VARIABLE = re.compile(r"\$\{(?:hivevar:)?([^}$ ]+)\}")
 _MAX_SUBSTITUTIONS = 40  # Hive's hive.variable.substitute.depth
 _VERTICAL_END = r"\G"
 _SETS_THE_SESSION = re.compile(r"(?:USE|SET)\b", re.IGNORECASE)
-_WAIT_SHOWN_AFTER = 0.5
-"""Seconds until a terminal shows that a statement is running."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +100,7 @@ class Runner:
             write_rows([self.session.explain(piece.text).rstrip("\n") + "\n"])
             return
         started = time.perf_counter()
-        with _shown_waiting(silent=self.manner.silent):
+        with waiting_shown(silent=self.manner.silent):
             result = self.session.execute(piece.text, piece=piece)
             # Rows are lazy: with the first one, the query has run.
             rows = iter(()) if result.columns is None else result.rows()
@@ -150,27 +146,8 @@ def _write(part: str) -> None:
         raise OutputClosedError from None
 
 
-def tell(message: str) -> None:
-    """Writes a line to standard error."""
-    sys.stderr.write(message + "\n")
-    sys.stderr.flush()
-
-
 def exit_status(error: Exception) -> int:
     return CANNOT_START if isinstance(error, AcidSqlError) and error.condition in _NO_START else FAILED
-
-
-def report(error: Exception, *, place: str = "", with_traceback: bool = False) -> None:
-    """Prints an error to standard error: `place`, the message and the caret block, in red on a terminal."""
-    message = str(error) if isinstance(error, AcidSqlError) else f"[{type(error).__name__}] {str(error).strip()}"
-    red, plain = ("\x1b[31m", "\x1b[0m") if _in_colour() else ("", "")
-    tell(f"{red}{place}{message}{plain}")
-    if with_traceback:
-        traceback.print_exception(error)
-
-
-def _in_colour() -> bool:
-    return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb" and not os.environ.get("NO_COLOR")
 
 
 def _place(error: AcidSqlError | None, piece: Piece | None, name: str | None) -> str:
@@ -202,31 +179,3 @@ def _without_vertical_end(piece: Piece, shape: Format) -> tuple[Piece, Format]:
         return piece, shape
     text = piece.text.removesuffix(_VERTICAL_END).rstrip()
     return replace(piece, end=piece.start + len(text)), Format.VERTICAL
-
-
-@contextmanager
-def _shown_waiting(*, silent: bool) -> Iterator[None]:
-    """Shows on a terminal for how long a statement has been running; takes it away again."""
-    if silent or not _in_colour():
-        yield
-        return
-    done = threading.Event()
-    shown = threading.Thread(target=_tick, args=(done,), name="acidsql-waiting", daemon=True)
-    shown.start()
-    try:
-        yield
-    finally:
-        done.set()
-        shown.join()
-
-
-def _tick(done: threading.Event) -> None:
-    started = time.monotonic() - _WAIT_SHOWN_AFTER
-    wait = _WAIT_SHOWN_AFTER
-    while not done.wait(wait):
-        wait = 1.0
-        sys.stderr.write(f"\r\x1b[2m... {time.monotonic() - started:.0f} s (Ctrl-C cancels)\x1b[0m")
-        sys.stderr.flush()
-    if wait == 1.0:
-        sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()

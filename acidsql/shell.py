@@ -6,7 +6,6 @@ import os
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr
 from importlib.metadata import version
 from pathlib import Path
 
@@ -24,8 +23,9 @@ from acidsql.completion import complete
 from acidsql.errors import AcidSqlError
 from acidsql.grammar.split import is_complete
 from acidsql.metastore.client import DEFAULT_DATABASE
-from acidsql.script import CANNOT_START, OK, Runner, report, tell
+from acidsql.script import CANNOT_START, OK, Runner
 from acidsql.session import Session
+from acidsql.terminal import report, tell
 
 _LEAVE = frozenset({"quit", "exit", r"\q", "!q", "!quit", "!exit"})
 _HELP = frozenset({"help", "?", r"\h", r"\?", "!help"})
@@ -44,15 +44,14 @@ class Shell:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
         self._start_failure: Exception | None = None
+        self._prompt = self._new_prompt()
 
     def run(self) -> int:
         """Gives the exit status: 2 where Spark cannot start, else 0."""
-        with _java_logs_elsewhere():
-            self._prompt = self._new_prompt()
-            self._greet()
-            starting = threading.Thread(target=self._start, name="acidsql-start", daemon=True)
-            starting.start()
-            return self._loop()
+        self._greet()
+        starting = threading.Thread(target=self._start, name="acidsql-start", daemon=True)
+        starting.start()
+        return self._loop()
 
     def _loop(self) -> int:
         while self._runner.status != CANNOT_START:
@@ -214,23 +213,3 @@ def _history() -> History:
     except OSError:
         return InMemoryHistory()
     return FileHistory(path)
-
-
-@contextmanager
-def _java_logs_elsewhere() -> Iterator[None]:
-    """Java inherits descriptor 2 and would log over the prompt: in here that is `java.log` beside the history, while
-    Python's standard error stays the terminal."""
-    try:
-        log = os.open(_state_directory() / "java.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
-    except OSError:
-        log = os.open(os.devnull, os.O_WRONLY)
-    sys.stderr.flush()
-    kept = os.dup(2)
-    with open(os.dup(kept), "w", buffering=1, encoding=sys.stderr.encoding) as terminal, redirect_stderr(terminal):
-        os.dup2(log, 2)
-        try:
-            yield
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
-            os.close(log)

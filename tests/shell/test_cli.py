@@ -144,12 +144,12 @@ def test_silent_prints_nothing_but_rows(place: Path, capsys: pytest.CaptureFixtu
 
 
 def test_the_first_error_stops_and_exits_1(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["shell", "-e", "USE nope; CREATE DATABASE d", "-e", "CREATE DATABASE e"]) == 1
+    assert main(["shell", "-e", "SELECT 1 FROM nope; CREATE DATABASE d", "-e", "CREATE DATABASE e"]) == 1
     assert main(["shell", "-S", "--no-header", "-e", "SHOW DATABASES"]) == 0
     printed = capsys.readouterr()
     assert printed.out == "default\n"
-    assert "[DATABASE_NOT_FOUND]" in printed.err
-    assert "1 | USE nope; CREATE DATABASE d\n  |     ^^^^\n" in printed.err
+    assert "[TABLE_NOT_FOUND]" in printed.err
+    assert "1 | SELECT 1 FROM nope; CREATE DATABASE d\n  |               ^^^^\n" in printed.err
 
 
 def test_force_goes_on_and_still_exits_1(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,11 +158,11 @@ def test_force_goes_on_and_still_exits_1(place: Path, capsys: pytest.CaptureFixt
 
 
 def test_an_error_in_a_file_names_file_line_and_column(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (place / "bad.sql").write_text("SHOW DATABASES;\n\nSHOW TABLES\n  IN nope;\n")
+    (place / "bad.sql").write_text("SHOW DATABASES;\n\nSELECT 1\n  FROM nope;\n")
     assert main(["shell", "-f", "bad.sql"]) == 1
     printed = capsys.readouterr().err
-    assert "bad.sql:4:6: [DATABASE_NOT_FOUND]" in printed
-    assert "4 |   IN nope;\n  |      ^^^^\n" in printed
+    assert "bad.sql:4:8: [TABLE_NOT_FOUND]" in printed
+    assert "4 |   FROM nope;\n  |        ^^^^\n" in printed
 
 
 def test_an_open_quote_is_an_error_before_anything_runs(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -235,7 +235,7 @@ def test_hivevar_reaches_the_statement(place: Path, capsys: pytest.CaptureFixtur
 def test_hiveconf_is_a_set_statement(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     setting = "hive.merge.cardinality.check"
     assert main(["shell", "--hiveconf", f"{setting}=false", "--no-header", "-e", f"SET {setting}"]) == 0
-    assert capsys.readouterr().out.strip() == f"{setting}=false"
+    assert capsys.readouterr().out == f"{setting}\tfalse\n"
 
 
 # ------------------------------------------------------------------------------------------------ no Java
