@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import parts
 from acidsql.grammar.reader import Node
@@ -20,6 +22,7 @@ from acidsql.grammar.statements import (
     Show,
     Shown,
     StartTransaction,
+    TableName,
     TruncateTable,
     UseDatabase,
 )
@@ -114,20 +117,27 @@ def show(node: Node, source: str) -> Show:
     shown = node.parts[-1]
     assert isinstance(shown, Node)
     what = Shown[shown.rule.removeprefix("show_").upper()]
-    table = shown.maybe("table")
+    table, database = _shown_table(shown), _database(shown)
+    if table and database:  # SHOW COLUMNS IN t IN db
+        table, database = replace(table, database=database.value), None
     rest = shown.maybe_leaf("REST")
     key = shown.maybe_leaf("STRING")  # SHOW TBLPROPERTIES t("key")
     like = shown.maybe("like")
     return Show(
         source,
         what,
-        table=parts.table(table) if table else None,
-        database=_database(shown),
+        table=table,
+        database=database,
         pattern=parts.string(like) if like else None,
         partition=parts.partition_of(shown),
         extended=shown.has("extended"),
         filter=rest.text if rest else key.text if key else None,
     )
+
+
+def _shown_table(shown: Node) -> TableName | None:
+    table = shown.maybe("table")
+    return parts.table(table) if table else None
 
 
 def _database(shown: Node) -> Name | None:

@@ -22,26 +22,25 @@ _RULES: dict[str, Callable[[AcidSqlParser], exp.Expr | None]] = {
 }
 
 
-# The nodes of Hive's and Spark's queries. What sqlglot knows besides (statements inside queries, SELECT INTO, FOR UPDATE,
-# CONNECT BY, MATCH_RECOGNIZE, JSON arrows ..) would be written as something else, or is no query at all.
+# The nodes of Hive's and Spark's queries. What else sqlglot knows (statements inside queries, SELECT INTO, FOR UPDATE,
+# CONNECT BY, JSON arrows ..) would be written as something else, or is no query at all.
 _KNOWN = (
-    (exp.Literal, exp.HexString, exp.Null, exp.Boolean, exp.Interval, exp.IntervalSpan, exp.Placeholder)
-    + (exp.Identifier, exp.Column, exp.Dot, exp.Star, exp.Var, exp.Alias, exp.Aliases, exp.TableAlias, exp.Paren)
-    + (exp.Tuple, exp.Bracket, exp.Anonymous, exp.Lambda, exp.Kwarg, exp.Distinct, exp.Cast, exp.TryCast)
-    + (exp.Case, exp.If, exp.And, exp.Or, exp.Not, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
-    + (exp.DPipe, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseNot, exp.EQ, exp.NEQ, exp.GT, exp.GTE)
-    + (exp.BitwiseLeftShift, exp.BitwiseRightShift)
-    + (exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is, exp.In, exp.Between, exp.Like, exp.ILike, exp.Escape)
-    + (exp.RegexpLike, exp.Exists, exp.Any, exp.All, exp.Subquery, exp.CurrentDate, exp.CurrentTimestamp)
-    + (exp.CurrentUser, exp.SessionUser, exp.Extract, exp.Trim, exp.Substring, exp.StrPosition, exp.Overlay)
-    + (exp.Ceil, exp.Floor, exp.DataType, exp.DataTypeParam, exp.ColumnDef, exp.Filter, exp.IgnoreNulls)
-    + (exp.RespectNulls, exp.Window, exp.WindowSpec, exp.WithinGroup, exp.Transform, exp.QueryTransform, exp.Schema)
-    + (exp.Select, exp.SetOperation, exp.Values, exp.With, exp.CTE, exp.From, exp.Join, exp.Lateral, exp.Table)
-    + (exp.TableSample, exp.Pivot, exp.PivotAlias, exp.UnpivotColumns, exp.Version, exp.Hint, exp.Where, exp.Group)
-    + (exp.Cube, exp.Rollup, exp.GroupingSets, exp.Having, exp.Qualify, exp.Order, exp.Ordered, exp.Sort)
-    + (exp.Cluster, exp.Distribute, exp.Limit, exp.Offset)
-    + (exp.RowFormatDelimitedProperty, exp.RowFormatSerdeProperty, exp.SerdeProperties, exp.Property)
-)
+    exp.Literal, exp.HexString, exp.Null, exp.Boolean, exp.Interval, exp.IntervalSpan, exp.Placeholder, exp.Var,
+    exp.Identifier, exp.Column, exp.Dot, exp.Star, exp.Alias, exp.Aliases, exp.TableAlias, exp.Paren, exp.Tuple,
+    exp.Bracket, exp.Anonymous, exp.Lambda, exp.Kwarg, exp.Distinct, exp.Cast, exp.TryCast, exp.Case, exp.If,
+    exp.And, exp.Or, exp.Not, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.DPipe,
+    exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseNot, exp.BitwiseLeftShift, exp.BitwiseRightShift,
+    exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is, exp.In, exp.Between,
+    exp.Like, exp.ILike, exp.Escape, exp.RegexpLike, exp.Exists, exp.Any, exp.All, exp.Subquery, exp.CurrentDate,
+    exp.CurrentTimestamp, exp.CurrentUser, exp.SessionUser, exp.Extract, exp.Trim, exp.Substring, exp.StrPosition,
+    exp.Overlay, exp.Ceil, exp.Floor, exp.DataType, exp.DataTypeParam, exp.ColumnDef, exp.Filter, exp.IgnoreNulls,
+    exp.RespectNulls, exp.Window, exp.WindowSpec, exp.WithinGroup, exp.Transform, exp.QueryTransform, exp.Schema,
+    exp.Select, exp.SetOperation, exp.Values, exp.With, exp.CTE, exp.From, exp.Join, exp.Lateral, exp.Table,
+    exp.TableSample, exp.Pivot, exp.PivotAlias, exp.UnpivotColumns, exp.Version, exp.Hint, exp.Where, exp.Group,
+    exp.Cube, exp.Rollup, exp.GroupingSets, exp.Having, exp.Qualify, exp.Order, exp.Ordered, exp.Sort, exp.Cluster,
+    exp.Distribute, exp.Limit, exp.Offset, exp.RowFormatDelimitedProperty, exp.RowFormatSerdeProperty,
+    exp.SerdeProperties, exp.Property,
+)  # fmt: skip
 
 
 @cache

@@ -1,0 +1,187 @@
+SHOW TRANSACTIONS
+-->
+Show(what=TRANSACTIONS)
+
+SHOW LOCKS t EXTENDED
+-->
+Show(what=LOCKS, table=t, extended=True)
+tables: t
+
+SHOW COMPACTIONS
+-->
+Show(what=COMPACTIONS)
+
+SHOW COMPACTIONS WHERE a = 1
+-->
+Show(what=COMPACTIONS, filter='WHERE a = 1')
+
+SHOW COMPACTIONS t PARTITION (p='a') STATE 'x'
+-->
+Show(what=COMPACTIONS, table=t, partition=[PartitionItem(column=p, value='a')], filter="STATE 'x'")
+tables: t
+
+SHOW TABLES IN db LIKE 'a*'
+-->
+Show(what=TABLES, database=db, pattern='a*')
+
+SHOW TABLES 'x'
+-->
+Show(what=TABLES, pattern='x')
+
+SHOW PARTITIONS t
+-->
+Show(what=PARTITIONS, table=t)
+tables: t
+
+SHOW CREATE TABLE t
+-->
+Show(what=CREATE TABLE, table=t)
+tables: t
+
+DESCRIBE FORMATTED t
+-->
+Describe(table=t, detail='FORMATTED')
+tables: t
+
+DESC t a
+-->
+Describe(table=t, column=a)
+tables: t
+
+DESCRIBE DATABASE x
+-->
+Describe(database=x)
+
+EXPLAIN LOCKS UPDATE t SET a = 1
+-->
+Explain(statement=Update(target=t, alias=None, assignments=[Assignment(column=a, value=1)], where=None), locks=True)
+tables: t
+
+EXPLAIN SELECT 1
+-->
+Explain(statement=Query(tree=SELECT 1))
+
+SET a.b=c d
+-->
+SetSetting(key='a.b', value='c d')
+
+SET
+-->
+SetSetting()
+
+SET x
+-->
+SetSetting(key='x')
+
+START TRANSACTION
+-->
+StartTransaction()
+
+COMMIT
+-->
+Commit()
+
+ABORT TRANSACTIONS 1 2 3
+-->
+AbortTransactions(txn_ids=[1, 2, 3])
+
+USE default
+-->
+UseDatabase(database=default)
+
+CREATE DATABASE IF NOT EXISTS x COMMENT 'a' LOCATION '/b' WITH DBPROPERTIES ('a'='b')
+-->
+CreateDatabase(database=x, if_not_exists=True, comment='a', location='/b', properties=[['a', 'b']])
+
+CREATE SCHEMA x
+-->
+CreateDatabase(database=x)
+
+DROP SCHEMA IF EXISTS x CASCADE
+-->
+DropDatabase(database=x, if_exists=True, cascade=True)
+
+CREATE OR REPLACE VIEW v (a COMMENT 'x', b) COMMENT 'c' AS SELECT 1, 2
+-->
+CreateView(view=v, query=SELECT 1, 2, columns=[a, b], comment='c', replace=True)
+tables: v
+
+CREATE VIEW v AS WITH c AS (SELECT 1) SELECT * FROM c
+-->
+CreateView(view=v, query=WITH c AS (SELECT 1) SELECT * FROM c)
+tables: v
+
+TRUNCATE t
+-->
+TruncateTable(table=t)
+tables: t
+
+TRUNCATE TABLE t PARTITION (p='a')
+-->
+TruncateTable(table=t, partition=[PartitionItem(column=p, value='a')])
+tables: t
+
+DROP TABLE IF EXISTS a.b PURGE
+-->
+DropTable(table=a.b, if_exists=True, purge=True)
+tables: a.b
+
+SHOW COLUMNS IN t FROM db LIKE 'a*'
+-->
+Show(what=COLUMNS, table=db.t, pattern='a*')
+tables: db.t
+
+SHOW TBLPROPERTIES t ('a')
+-->
+Show(what=TBLPROPERTIES, table=t, filter='a')
+tables: t
+
+SHOW LOCKS DATABASE x
+-->
+Show(what=LOCKS, database=x)
+
+SHOW LOCKS
+-->
+Show(what=LOCKS)
+
+DESCRIBE EXTENDED db.t PARTITION (p='a') b
+-->
+Describe(table=db.t, column=b, partition=[PartitionItem(column=p, value='a')], detail='EXTENDED')
+tables: db.t
+
+DESCRIBE SCHEMA EXTENDED x
+-->
+Describe(database=x, detail='EXTENDED')
+
+EXPLAIN EXTENDED INSERT INTO t VALUES (1)
+-->
+Explain(statement=Insert(target=t, rows=Values(rows=[[1]])), detail='EXTENDED')
+tables: t
+
+START TRANSACTION ISOLATION LEVEL SNAPSHOT, READ WRITE
+-->
+StartTransaction()
+
+BEGIN
+-->
+StartTransaction()
+
+ROLLBACK WORK
+-->
+Rollback()
+
+ABORT TRANSACTIONS 1, 2
+-->
+AbortTransactions(txn_ids=[1, 2])
+
+ABORT COMPACTIONS 7
+-->
+AbortCompactions(compaction_ids=[7])
+
+SET a.b = 'c;d'
+-->
+SetSetting(key='a.b', value="'c;d'")
+
+SET -v
+-->
+SetSetting()

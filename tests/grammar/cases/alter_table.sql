@@ -1,0 +1,69 @@
+ALTER TABLE t COMPACT 'major'
+-->
+AlterTable(table=t, action=Compact(type='major'))
+tables: t
+
+ALTER TABLE t PARTITION (p='x') COMPACT 'minor' AND WAIT
+-->
+AlterTable(table=t, action=Compact(type='minor', partition=[PartitionItem(column=p, value='x')], wait=True))
+tables: t
+
+ALTER TABLE t RENAME TO db.u
+-->
+AlterTable(table=t, action=RenameTable(new_name=db.u))
+tables: t
+
+ALTER TABLE t SET TBLPROPERTIES ('a'='b')
+-->
+AlterTable(table=t, action=SetTableProperties(properties=[['a', 'b']]))
+tables: t
+
+ALTER TABLE t UNSET TBLPROPERTIES IF EXISTS ('a', 'b')
+-->
+AlterTable(table=t, action=UnsetTableProperties(keys=['a', 'b'], if_exists=True))
+tables: t
+
+ALTER TABLE t ADD COLUMNS (a int COMMENT 'x', b string) CASCADE
+-->
+AlterTable(table=t, action=AddColumns(columns=[ColumnDefinition(name=a, type='int', comment='x'), ColumnDefinition(name=b, type='string')]))
+tables: t
+
+ALTER TABLE t REPLACE COLUMNS (a int)
+-->
+AlterTable(table=t, action=ReplaceColumns(columns=[ColumnDefinition(name=a, type='int')]))
+tables: t
+
+ALTER TABLE t CHANGE COLUMN a b int COMMENT 'x' AFTER c
+-->
+AlterTable(table=t, action=ChangeColumn(column=a, definition=ColumnDefinition(name=b, type='int', comment='x'), position='after c'))
+tables: t
+
+ALTER TABLE t CHANGE a a bigint FIRST
+-->
+AlterTable(table=t, action=ChangeColumn(column=a, definition=ColumnDefinition(name=a, type='bigint'), position='first'))
+tables: t
+
+ALTER TABLE t ADD IF NOT EXISTS PARTITION (p='a', q=1) LOCATION '/x' PARTITION (p='b', q=2)
+-->
+AlterTable(table=t, action=AddPartitions(partitions=[[[PartitionItem(column=p, value='a'), PartitionItem(column=q, value=1)], '/x'], [[PartitionItem(column=p, value='b'), PartitionItem(column=q, value=2)], None]], if_not_exists=True))
+tables: t
+
+ALTER TABLE t DROP IF EXISTS PARTITION (p='a'), PARTITION (p > 'b', q <= 3) PURGE
+-->
+AlterTable(table=t, action=DropPartitions(partitions=[[PartitionItem(column=p, value='a')], [PartitionItem(column=p, value='b', operator='>'), PartitionItem(column=q, value=3, operator='<=')]], if_exists=True, purge=True))
+tables: t
+
+ALTER TABLE t PARTITION (p='a') RENAME TO PARTITION (p='b')
+-->
+AlterTable(table=t, action=RenamePartition(partition=[PartitionItem(column=p, value='a')], new_partition=[PartitionItem(column=p, value='b')]))
+tables: t
+
+ALTER TABLE t PARTITION (p='a') SET LOCATION '/x'
+-->
+AlterTable(table=t, action=SetLocation(location='/x', partition=[PartitionItem(column=p, value='a')]))
+tables: t
+
+ALTER TABLE t COMPACT 'rebalance' CLUSTERED INTO 4 BUCKETS ORDER BY a DESC, b POOL 'x' WITH OVERWRITE TBLPROPERTIES ('a'='b')
+-->
+AlterTable(table=t, action=Compact(type='rebalance', buckets=4, order_by='a DESC, b', pool='x', properties=[['a', 'b']]))
+tables: t

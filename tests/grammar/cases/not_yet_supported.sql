@@ -1,0 +1,59 @@
+EXPLAIN CBO SELECT 1
+-->
+[NOT_YET_SUPPORTED] EXPLAIN CBO is not yet supported by acidsql.
+1 | EXPLAIN CBO SELECT 1
+  | ^^^^^^^^^^^
+
+GRANT ALL ON t TO x
+-->
+[NOT_YET_SUPPORTED] GRANT is not yet supported by acidsql.
+1 | GRANT ALL ON t TO x
+  | ^^^^^
+
+MSCK REPAIR TABLE t
+-->
+[NOT_YET_SUPPORTED] MSCK is not yet supported by acidsql.
+1 | MSCK REPAIR TABLE t
+  | ^^^^
+
+ALTER TABLE t ADD CONSTRAINT x PRIMARY KEY (a)
+-->
+[NOT_YET_SUPPORTED] ALTER TABLE .. ADD CONSTRAINT is not yet supported by acidsql.
+1 | ALTER TABLE t ADD CONSTRAINT x PRIMARY KEY (a)
+  |               ^^^^^^^^^^^^^^
+
+ALTER TABLE t CONCATENATE
+-->
+[NOT_YET_SUPPORTED] ALTER TABLE .. CONCATENATE is not yet supported by acidsql.
+1 | ALTER TABLE t CONCATENATE
+  |               ^^^^^^^^^^^
+
+SHOW FUNCTIONS
+-->
+[NOT_YET_SUPPORTED] SHOW FUNCTIONS is not yet supported by acidsql.
+1 | SHOW FUNCTIONS
+  | ^^^^^^^^^^^^^^
+
+START TRANSACTION READ ONLY
+-->
+[NOT_YET_SUPPORTED] START TRANSACTION READ ONLY is not yet supported by acidsql.
+1 | START TRANSACTION READ ONLY
+  |                   ^^^^^^^^^
+
+SET ROLE admin
+-->
+[NOT_YET_SUPPORTED] SET ROLE is not yet supported by acidsql.
+1 | SET ROLE admin
+  | ^^^^^^^^
+
+INSERT OVERWRITE LOCAL DIRECTORY '/x' SELECT 1
+-->
+[NOT_YET_SUPPORTED] INSERT OVERWRITE LOCAL DIRECTORY is not yet supported by acidsql.
+1 | INSERT OVERWRITE LOCAL DIRECTORY '/x' SELECT 1
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+SELECT * FROM t VERSION AS OF 3
+-->
+[NOT_YET_SUPPORTED] Time travel (AS OF) is not yet supported by acidsql.
+1 | SELECT * FROM t VERSION AS OF 3
+  |                               ^
