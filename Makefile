@@ -1,0 +1,74 @@
+# Every target sets itself up in .venv; `make help` lists them. PYTHON=/path/to/python chooses the interpreter.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash -o pipefail
+MAKEFLAGS += --no-print-directory
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+# Each worker is one Spark process of up to 3 GB.
+WORKERS ?= 2
+PYTEST_ARGS ?=
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+
+.PHONY: demo
+demo: $(VENV)/.installed java ## install acidsql and run the employee story in a temporary warehouse
+	@warehouse=$$(mktemp -d) && trap 'rm -rf "$$warehouse"' EXIT && \
+	$(BIN)/acidsql shell --warehouse "$$warehouse" --output table -v -f notebooks/employee.sql 2>&1 | \
+	  grep --line-buffered -v -e 'jdk.incubator.vector' -e 'log level' && \
+	echo && echo "What lies in the table's directory now:" && \
+	(cd "$$warehouse" && find employee -name 'bucket_*' | sort)
+
+.PHONY: shell
+shell: $(VENV)/.installed java ## a shell on ./warehouse
+	@$(BIN)/acidsql shell
+
+.PHONY: test
+test: $(VENV)/.installed-test java ## run the tests (PYTEST_ARGS='-k merge' for some, WORKERS=1 for one process)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q $(PYTEST_ARGS)
+
+.PHONY: check
+check: $(VENV)/.installed-dev ## lint, format, types and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+.PHONY: format
+format: $(VENV)/.installed-dev ## let ruff mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: soak
+soak: $(VENV)/.installed-test java ## the tests that take long: many processes on one warehouse
+	@$(BIN)/python -m pytest -m soak -q $(PYTEST_ARGS)
+
+.PHONY: bench
+bench: $(VENV)/.installed java ## time acidsql against plain ORC (BENCH_ARGS='--rows 3000000 --peers' for more)
+	@$(BIN)/python benchmarks/statements.py $(BENCH_ARGS)
+
+.PHONY: clean
+clean: ## remove what the other targets made; tables stay
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find acidsql grammar planner tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: java
+java:
+	@.ci/find java
+
+# A stamp for what is installed, as old as the pyproject.toml that it was installed from. The install is editable: the
+# command runs the checkout.
+$(VENV)/.installed: pyproject.toml | $(VENV)/.made
+	$(PIP) install --quiet --editable .
+	@touch $@
+
+$(VENV)/.installed-%: pyproject.toml | $(VENV)/.made
+	$(PIP) install --quiet --editable '.[$*]'
+	@touch $(VENV)/.installed $@
+
+$(VENV)/.made:
+	@python=$$(.ci/find python) && echo "Making $(VENV) with $$python" && "$$python" -m venv --clear $(VENV)
+	@touch $@
