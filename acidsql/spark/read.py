@@ -20,7 +20,7 @@ from pyspark.sql import types as t
 from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
 from acidsql.acid.snapshot import DataFile, FileKind, SelectedDirectory, Snapshot
 from acidsql.acid.table import Table
-from acidsql.acid.types import HiveType, parse_type
+from acidsql.acid.types import Char, HiveType, parse_type
 from acidsql.acid.writeids import ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Scan
@@ -28,7 +28,7 @@ from acidsql.planner.raised import raise_sql, sql_string
 from acidsql.spark.files import FileSystem
 from acidsql.spark.orc import Tail
 from acidsql.spark.tails import SizedFile, TailCache
-from acidsql.spark.types import file_type, has_timestamp, query_type
+from acidsql.spark.types import CHAR_LENGTH, file_type, has_timestamp, query_type
 
 _STATEMENT_AND_BUCKET_BITS: Final = 24
 _BROADCAST_EVENTS: Final = 8_000_000
@@ -100,6 +100,7 @@ def scan_frame(spark: SparkSession, bound: BoundScan, tails: TailCache) -> DataF
     _check_supported(bound)
     if not bound.data_files:
         return _empty(spark, bound)
+    _check_instants(bound, tails)
     data = _live_events(spark, bound)
     deleted = _deleted_keys(bound, tails)
     if deleted is not None:
@@ -122,6 +123,16 @@ def _check_supported(bound: BoundScan) -> None:
         if file.flush_length_file is not None:
             feature = f"Reading a streaming file with a flush length ({bound.path(file)})"
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
+
+
+def _check_instants(bound: BoundScan, tails: TailCache) -> None:
+    """Spark's reader fails on ORC's TIMESTAMP_INSTANT, even where the column is not asked for."""
+    if not any("timestamp with local time zone" in c.type for c in bound.table.columns):
+        return
+    files = [SizedFile(bound.path(f), f.file.length, f.file.modified) for f in bound.data_files]
+    if any(tail.has_instants for tail in tails.tails(bound.files, files)):
+        feature = f"Reading a timestamp with local time zone that Hive wrote ({bound.table.qualified})"
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
 
 
 def _read(spark: SparkSession, paths: Sequence[str], schema: t.StructType) -> DataFrame:
@@ -216,6 +227,8 @@ def _column(name: str, hive_type: HiveType) -> Column:
     value = F.col("row").getField(name)
     if has_timestamp(hive_type):
         value = value.cast(query_type(hive_type))
+    if isinstance(hive_type, Char):
+        return value.alias(name, metadata={CHAR_LENGTH: hive_type.length})
     return value.alias(name)
 
 

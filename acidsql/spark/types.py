@@ -55,6 +55,11 @@ def _spark_type(hive_type: HiveType, timestamp: t.DataType) -> t.DataType:
             return t.StructType([t.StructField(n, _spark_type(f, timestamp)) for n, f in fields])
 
 
+CHAR_LENGTH: Final = "acidsql.char"
+"""Metadata of a CHAR(n) column, the length. ORC's reader strips the padding, and Hive's expressions see the value
+without it (HiveChar.getStrippedValue); only what a query finally gives is padded."""
+
+
 def has_timestamp(hive_type: HiveType) -> bool:
     """Whether a TIMESTAMP (without zone) is in it."""
     match hive_type:
