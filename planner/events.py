@@ -50,7 +50,9 @@ def spark_type(hive_type: HiveType) -> str:
             return "STRING"
         case _:
             text = str(hive_type)
-            return "TIMESTAMP_LTZ" if text == "timestamp with local time zone" else text.upper() if text.isalnum() else text
+            if text == "timestamp with local time zone":
+                return "TIMESTAMP_LTZ"
+            return text.upper() if text.isalnum() else text
 
 
 def event_struct(branch: str, row_id: str, values: Mapping[str, str]) -> str:

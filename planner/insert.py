@@ -77,6 +77,7 @@ def _target_columns(statement: Insert, table: Table) -> tuple[Column, ...]:
 
 def _stored_values(statement: Insert, columns: tuple[Column, ...]) -> tuple[StoredValue, ...]:
     """The values with their places: in the first row of VALUES, or in the SELECT list where it has no star."""
+    trees: list[exp.Expr | None]
     match statement.rows:
         case Values():
             trees = [None if isinstance(value, Default) else value for value in statement.rows.rows[0]]

@@ -78,9 +78,7 @@ def column(name: str, table: str | None = None) -> exp.Column:
 
 def target_table(table: Table, alias: str) -> exp.Table:
     """The FROM item of a statement's target."""
-    node = exp.Table(
-        this=quoted(table.name), db=quoted(table.database), alias=exp.TableAlias(this=quoted(alias))
-    )
+    node = exp.Table(this=quoted(table.name), db=quoted(table.database), alias=exp.TableAlias(this=quoted(alias)))
     node.meta[TARGET] = True
     return node
 
@@ -215,9 +213,7 @@ class Binder:
         plain = [(alias, view) for alias, view in found if view is not None and view in self._scans]
         return plain[0] if plain and len(plain) == len(found) else None
 
-    def _candidates(
-        self, node: exp.Column, scope: Scope, views: dict[int, str | None]
-    ) -> list[tuple[str, str]]:
+    def _candidates(self, node: exp.Column, scope: Scope, views: dict[int, str | None]) -> list[tuple[str, str]]:
         found = []
         for alias, source in _visible_sources(node, scope).items():
             view = views.get(id(source)) if isinstance(source, exp.Table) else None
@@ -308,7 +304,8 @@ def _is_output_name(node: exp.Column, scope: Scope) -> bool:
     order = node.find_ancestor(exp.Order, exp.Select)
     if node.table or not isinstance(order, exp.Order) or order.parent is not scope.expression:
         return False
-    return any(select.alias_or_name.lower() == node.name.lower() for select in scope.expression.selects)
+    query = scope.expression
+    return isinstance(query, exp.Query) and any(s.alias_or_name.lower() == node.name.lower() for s in query.selects)
 
 
 def _references(scope: Scope) -> set[str]:
