@@ -35,9 +35,8 @@ CHANGES = """SELECT CAST(id * 4 AS INT) id, CAST(1000 AS INT) grp, CAST(1 AS DOU
   UNION ALL SELECT CAST({rows} + id AS INT), 2000, 1D, CAST(2 AS DECIMAL(20,5)), DATE'2024-01-01', 'new'
   FROM range(0, {some}, 1, 4)"""
 CHECK = "SELECT count(*), sum(id), sum(grp), sum(amount), sum(price), max(day), count(DISTINCT note) FROM {table}"
-SCAN = (
-    "SELECT bit_xor(xxhash64(*)) FROM {table}"  # every column of every row; a noop sink fails on Delta's deletion vectors
-)
+SCAN = "SELECT bit_xor(xxhash64(*)) FROM {table}"
+"""Every column of every row. A noop sink would do, but fails on Delta's deletion vectors."""
 NARROW = "SELECT sum(amount) FROM {table} WHERE grp < 10"
 
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
