@@ -45,7 +45,13 @@ def spark_type(hive_type: HiveType) -> str:
             return "STRING"
         case _:
             text = str(hive_type)
-            return "TIMESTAMP_LTZ" if text == "timestamp with local time zone" else text.upper() if text.isalnum() else text
+            return (
+                "TIMESTAMP_LTZ"
+                if text == "timestamp with local time zone"
+                else text.upper()
+                if text.isalnum()
+                else text
+            )
 
 
 def event_struct(branch: str, row_id: str, values: Mapping[str, str]) -> str:

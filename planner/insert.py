@@ -12,7 +12,7 @@ from acidsql.grammar.statements import Default, Insert, Values
 from acidsql.planner.events import checked_branch, name_sql, no_row_id, rows_view, stored
 from acidsql.planner.locks import insert_locks
 from acidsql.planner.plan import BRANCH, ROW_ID, Branch, Effect, EventKind, Facts, StoredValue, WritePlan
-from acidsql.planner.resolve import Binder, check_layout, default_of, find_column, find_table
+from acidsql.planner.resolve import Binder, default_of, find_column, find_table
 
 
 def plan_insert(statement: Insert, facts: Facts) -> WritePlan:
@@ -40,7 +40,6 @@ def plan_insert(statement: Insert, facts: Facts) -> WritePlan:
 
 
 def _check_supported(statement: Insert, table: Table) -> None:
-    check_layout(table, statement.target.span)
     span = statement.target.span
     if table.sort_columns and table.is_transactional:
         raise AcidSqlError(Condition.SORTED_TABLE, span=span, table=table.qualified)

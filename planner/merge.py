@@ -323,9 +323,7 @@ def _events(table: Table, clauses: Sequence[Clause], branches: Sequence[Branch],
     columns += [f"{_new_value(c, clauses, facts)} AS {name_sql(c.name)}" for c in table.columns]
     inside = ",\n    ".join(columns)
     source = f"(SELECT\n    {inside}\n  FROM {rows_view()}\n  WHERE {name_sql(ACTION)} IS NOT NULL)"
-    cases = "\n  ".join(
-        f"WHEN {c.statement_id} THEN array({', '.join(_structs(c, branches, table))})" for c in clauses
-    )
+    cases = "\n  ".join(f"WHEN {c.statement_id} THEN array({', '.join(_structs(c, branches, table))})" for c in clauses)
     return explode(f"CASE {name_sql(ACTION)}\n  {cases}\nEND", source)
 
 

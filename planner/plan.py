@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeAlias
 
+from sqlglot import exp
+
 from acidsql.acid.table import Column, Table
 from acidsql.acid.writeids import StatementId
 from acidsql.errors import Span
@@ -62,6 +64,8 @@ class Scan:
     row_id: str | None = None
     file_name: str | None = None
     is_target: bool = False
+    partition_filter: tuple[exp.Expr, ...] = ()
+    """What the query says of the partition columns alone (prune.py)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 import sqlglot
@@ -14,6 +15,7 @@ from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import AcidSql, frame_of, span_of
 from acidsql.grammar.statements import Name, TableName
 from acidsql.planner.plan import Facts, FrameScan, Scan
+from acidsql.planner.prune import partition_filter
 
 ROW_ID_COLUMN: Final = "row__id"
 FILE_NAME_COLUMN: Final = "input__file__name"
@@ -44,17 +46,6 @@ def check_writable(table: Table, name: TableName) -> None:
         raise AcidSqlError(Condition.INSERT_ONLY, span=name.span, table=table.qualified)
     if table.sort_columns:
         raise AcidSqlError(Condition.SORTED_TABLE, span=name.span, table=table.qualified)
-    check_layout(table, name.span)
-
-
-def check_layout(table: Table, span: Span | None) -> None:
-    """What is read and written so far: tables without partitions and buckets."""
-    if table.is_insert_only:
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="An insert-only transactional table")
-    if table.partition_columns:
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="A partitioned table")
-    if table.is_transactional and table.bucket_count:
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="A bucketed table")
 
 
 def find_column(name: Name, table: Table) -> Column | None:
@@ -76,9 +67,7 @@ def column(name: str, table: str | None = None) -> exp.Column:
 
 def target_table(table: Table, alias: str) -> exp.Table:
     """The FROM item of a statement's target."""
-    node = exp.Table(
-        this=quoted(table.name), db=quoted(table.database), alias=exp.TableAlias(this=quoted(alias))
-    )
+    node = exp.Table(this=quoted(table.name), db=quoted(table.database), alias=exp.TableAlias(this=quoted(alias)))
     node.meta[TARGET] = True
     return node
 
@@ -117,6 +106,7 @@ class Binder:
             self._bind_virtual_columns(scope, views)
         for scope in scopes:
             self._hide_virtual_columns(scope, views)
+            self._prune(scope, views)
         for scope in scopes:
             for node in _table_nodes(scope):
                 self._replace(node, views)
@@ -141,7 +131,6 @@ class Binder:
         if name.database is None and name.name in self._facts.views:
             return None
         table = find_table(name, self._facts)
-        check_layout(table, name.span)
         view = f"{table.name}@{len(self._scans) + 1}"
         self._scans[view] = Scan(view, table, is_target=bool(node.meta.get(TARGET)))
         return view
@@ -177,7 +166,7 @@ class Binder:
         bound = f"{view}.{name}"
         row_id = bound if name == ROW_ID_COLUMN else scan.row_id
         file_name = bound if name == FILE_NAME_COLUMN else scan.file_name
-        self._scans[view] = Scan(view, scan.table, row_id, file_name, scan.is_target)
+        self._scans[view] = replace(scan, row_id=row_id, file_name=file_name)
         new = column(bound, alias)
         _keep_output_name(node, new, name)
 
@@ -196,9 +185,7 @@ class Binder:
             within = within.parent if not node.table or node.table not in within.sources else None
         return None
 
-    def _candidates(
-        self, node: exp.Column, scope: Scope, views: dict[int, str | None]
-    ) -> list[tuple[str, str]]:
+    def _candidates(self, node: exp.Column, scope: Scope, views: dict[int, str | None]) -> list[tuple[str, str]]:
         found = []
         for alias, (_, source) in scope.selected_sources.items():
             if node.table and node.table.lower() != alias.lower():
@@ -225,6 +212,16 @@ class Binder:
             if names:
                 kept = star.args.get("except_") or []
                 star.set("except_", [*kept, *(quoted(n) for n in names)])
+
+    def _prune(self, scope: Scope, views: dict[int, str | None]) -> None:
+        """What the scope's WHERE says of the partitions of the tables it reads. An outer join keeps more rows than
+        its WHERE names, but never rows of the tables for which the WHERE is not true."""
+        for alias, (_, source) in scope.selected_sources.items():
+            view = views.get(id(source)) if isinstance(source, exp.Table) else None
+            if view in self._scans:
+                scan = self._scans[view]
+                conjuncts = partition_filter(scope.expression, alias, scan.table)
+                self._scans[view] = replace(scan, partition_filter=conjuncts)
 
     def _hidden(self, scope: Scope, views: dict[int, str | None]) -> Iterator[tuple[str, list[str]]]:
         for alias, (_, source) in scope.selected_sources.items():

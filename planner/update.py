@@ -60,9 +60,7 @@ def plan_update(statement: Update, facts: Facts) -> WritePlan:
         rows=to_spark(rows),
         events=_events(table, new_values, facts),
         branches=BRANCHES,
-        values=tuple(
-            StoredValue(f"@{c.name}", c, span_of(value, statement.source)) for c, value in new_values.items()
-        ),
+        values=tuple(StoredValue(f"@{c.name}", c, span_of(value, statement.source)) for c, value in new_values.items()),
         scans=binder.scans,
         frames=binder.frames,
         locks=write_locks(table, Operation.UPDATE, binder.scans),
@@ -90,9 +88,7 @@ def set_clause(assignments: tuple[Assignment, ...], table: Table) -> dict[Column
     return found
 
 
-def _rows(
-    statement: Update, table: Table, alias: str, new_values: dict[Column, exp.Expr]
-) -> exp.Select:
+def _rows(statement: Update, table: Table, alias: str, new_values: dict[Column, exp.Expr]) -> exp.Select:
     """The old row__id, the new values (`@column`) and the old values of the columns that stay."""
     kept = [exp.alias_(column(c.name, alias), quoted(c.name)) for c in table.columns if c not in new_values]
     new = [exp.alias_(value.copy(), quoted(f"@{c.name}")) for c, value in new_values.items()]
@@ -119,5 +115,3 @@ def _events(table: Table, new_values: dict[Column, exp.Expr], facts: Facts) -> s
     source = f"(SELECT {old_row_id()}, {columns} FROM {rows_view()})"
     inserted = event_struct(branch, old_row_id(), {c.name: name_sql(c.name) for c in table.columns})
     return explode(f"array({deleted}, {inserted})", source)
-
-

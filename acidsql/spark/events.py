@@ -159,9 +159,7 @@ def count_actions(arranged: DataFrame, plan: WritePlan) -> DataFrame:
     """
     same_row = ", ".join(f"`{c}`" for c in (SLOT, _WRITE_ID, _PROPERTY, _ROW))
     counted = arranged.selectExpr("*", f"count(1) OVER (PARTITION BY {same_row}) AS `{_ACTIONS}`")
-    row_id = (
-        f"concat('{{\"writeid\":', `{_WRITE_ID}`, ',\"bucketid\":', `{_PROPERTY}`, ',\"rowid\":', `{_ROW}`, '}}')"
-    )
+    row_id = f"concat('{{\"writeid\":', `{_WRITE_ID}`, ',\"bucketid\":', `{_PROPERTY}`, ',\"rowid\":', `{_ROW}`, '}}')"
     failure = raise_sql(Condition.CARDINALITY_VIOLATION, row_id=row_id)
     checks = [i for i, b in enumerate(plan.branches) if b.kind is EventKind.CHECK]
     is_written = f"`{BRANCH}` <> {checks[0]}" if checks else "true"

@@ -19,23 +19,23 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.acid.rowid import MAX_BUCKET
-from acidsql.acid.snapshot import Snapshot, select_snapshot
 from acidsql.acid.table import Table
 from acidsql.acid.types import parse_type
-from acidsql.acid.writeids import StatementId, TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.acid.writeids import TxnId, ValidTxnList, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.heartbeat import Heartbeat
 from acidsql.planner.insert import wrong_count
-from acidsql.planner.plan import ROWS, Effect, EventKind, FrameScan, Plan, QueryPlan, Scan, WritePlan
+from acidsql.planner.plan import ROWS, Effect, FrameScan, Plan, QueryPlan, WritePlan
 from acidsql.spark import plain
+from acidsql.spark.bound import BoundScan
 from acidsql.spark.engine import Engine, StatementSpark, adopt
 from acidsql.spark.events import SLOT, arranged_events, assign_slots, nested_rows, numbered_inserts
 from acidsql.spark.failures import translate
-from acidsql.spark.files import Listing
 from acidsql.spark.frames import to_frame
 from acidsql.spark.publish import StagedFile, WriteTarget, finish_staged, orc_options, publish, remove
-from acidsql.spark.read import BoundScan, scan_frame
+from acidsql.spark.read import scan_frame
+from acidsql.spark.snapshots import StatementSnapshots
 from acidsql.spark.tails import TailCache
 from acidsql.spark.types import has_timestamp, is_storable
 
@@ -120,29 +120,12 @@ class Executor:
 
     # -- snapshots
 
-    def bind(self, scan: Scan, txns: ValidTxnList, known: dict[str, BoundScan]) -> BoundScan:
-        """The scan with its table's snapshot; one snapshot for all scans of a table in a statement."""
-        earlier = known.get(scan.table.qualified)
-        if earlier is not None:
-            return BoundScan(scan, earlier.directory, earlier.files, earlier.snapshot, earlier.write_ids)
-        files = self._engine.files(scan.table.location)
-        directory = files.resolve(scan.table.location)
-        write_ids = self._metastore.valid_write_ids(scan.table, txns)
-        snapshot = _snapshot(files.list_below(directory), write_ids, txns)
-        known[scan.table.qualified] = BoundScan(scan, directory, files, snapshot, write_ids)
-        return known[scan.table.qualified]
-
-    def _define_views(
-        self, spark: StatementSpark, plan: Plan, request: Request, txns: ValidTxnList
-    ) -> list[BoundScan]:
-        known: dict[str, BoundScan] = {}
+    def _define_views(self, spark: StatementSpark, plan: Plan, request: Request, txns: ValidTxnList) -> list[BoundScan]:
+        snapshots = StatementSnapshots(self._engine, self._metastore, txns)
         bound_scans = []
         for scan in plan.scans:
             self._check_time(scan.table)
-            if not scan.table.is_transactional:
-                spark.define_view(scan.view, plain.scan_frame(spark.storage, scan, self._engine))
-                continue
-            bound = self.bind(scan, txns, known)
+            bound = snapshots.bind(scan)
             bound_scans.append(bound)
             spark.define_view(scan.view, scan_frame(spark.storage, bound, self._tails))
         for frame in plan.frames:
@@ -161,9 +144,7 @@ class Executor:
         branches = tuple((b, b.statement_id) for b in plan.branches)
         return WriteTarget(plan.target, files.resolve(plan.target.location), files, txn, write_id, branches)
 
-    def _stage(
-        self, plan: WritePlan, request: Request, target: WriteTarget, txns: ValidTxnList
-    ) -> list[StagedFile]:
+    def _stage(self, plan: WritePlan, request: Request, target: WriteTarget, txns: ValidTxnList) -> list[StagedFile]:
         """Writes the plan's events into the staging directory: the statement's one Spark write."""
         spark = self._engine.statement()
         bound = self._define_views(spark, plan, request, txns)
@@ -224,10 +205,6 @@ class Executor:
             yield
         except (PySparkException, Py4JError) as error:
             raise translate(error, request.text) from error
-
-
-def _snapshot(listing: Listing, write_ids: ValidWriteIdList, txns: ValidTxnList) -> Snapshot:
-    return select_snapshot(listing.files, write_ids, txns, listing.directories)
 
 
 def _given_frame(frame: FrameScan, request: Request, spark: SparkSession) -> DataFrame:
@@ -295,5 +272,3 @@ def _counts(plan: WritePlan, staged: Sequence[StagedFile]) -> Counts:
     for file in staged:
         of[plan.branches[file.slot.branch].effect] += file.rows
     return Counts(of[Effect.UPDATED], of[Effect.DELETED], of[Effect.INSERTED])
-
-

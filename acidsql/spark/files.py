@@ -205,5 +205,3 @@ class HadoopFiles:
 
     def _fs(self, path: str) -> Any:
         return self._path(path).getFileSystem(self._conf)
-
-

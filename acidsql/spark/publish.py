@@ -24,14 +24,19 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Branch, EventKind
 from acidsql.spark.events import SLOT, Slot
 from acidsql.spark.files import FileSystem
-from acidsql.spark.orc import Tail, encode_end, nest_row, with_user_metadata
+from acidsql.spark.orc import (
+    BUCKET_COLUMN,
+    ORIGINAL_TRANSACTION_COLUMN,
+    ROW_ID_COLUMN,
+    Tail,
+    encode_end,
+    nest_row,
+    with_user_metadata,
+)
 from acidsql.spark.tails import read_file_tail
 
 _PART: Final = re.compile(r"part-(\d{5,})-")
 _SLOT_DIRECTORY: Final = re.compile(rf"{SLOT}=(\d+)")
-_ORIGINAL_TRANSACTION_COLUMN: Final = 2
-_BUCKET_COLUMN: Final = 3
-_ROW_ID_COLUMN: Final = 4
 _THREADS: Final = 8
 
 
@@ -150,14 +155,14 @@ def _user_metadata(rows: int, keys: Sequence[tuple[int, int, int]], *, is_delete
 def _insert_keys(write_id: WriteId, slot: Slot, statement_id: StatementId, tail: Tail) -> list[tuple[int, int, int]]:
     """All rows share write ID and bucket property: the last row ID of a stripe is its highest."""
     bucket_property = encode_bucket(slot.bucket, statement_id)
-    ranges = tail.stripe_integer_ranges(_ROW_ID_COLUMN)
+    ranges = tail.stripe_integer_ranges(ROW_ID_COLUMN)
     return [(write_id, bucket_property, r[1]) for r in ranges if r is not None]
 
 
 def _delete_keys(path: str, tail: Tail) -> list[tuple[int, int, int]]:
     """The last key of each stripe, from the statistics where a stripe has one write ID and bucket property, else from
     its last row."""
-    columns = (_ORIGINAL_TRANSACTION_COLUMN, _BUCKET_COLUMN, _ROW_ID_COLUMN)
+    columns = (ORIGINAL_TRANSACTION_COLUMN, BUCKET_COLUMN, ROW_ID_COLUMN)
     stripes = list(zip(*(tail.stripe_integer_ranges(c) for c in columns), strict=True))
     keys: list[tuple[int, int, int]] = []
     for number, (write_ids, properties, rows) in enumerate(stripes):
