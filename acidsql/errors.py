@@ -73,6 +73,7 @@ class Condition(Enum):
     # -- names
     TABLE_NOT_FOUND = _info("42P01", "Table not found '{table}'{suggestion}", 10001)
     COLUMN_NOT_FOUND = _info("42703", "Invalid column reference '{column}'{suggestion}", 10002)
+    AMBIGUOUS_TABLE_ALIAS = _info("42712", "Ambiguous table alias '{alias}'", 10008)
     DATABASE_NOT_FOUND = _info("42000", "Database does not exist: {database}{suggestion}", 10072)
     TABLE_ALREADY_EXISTS = _info("42P07", "Table already exists: {table}", 10000)
     DATABASE_ALREADY_EXISTS = _info("42P06", "Database {database} already exists")
@@ -119,10 +120,11 @@ class Condition(Enum):
     INVALID_DEFAULT = _info("42P17", "Invalid DEFAULT value for column {column}: {reason}")
     # -- MERGE
     MERGE_CLAUSE_ORDER = _info("42601", "{message}")
+    MERGE_NAMES = _info("42601", "{message}")
     MERGE_UNCONDITIONAL_NOT_LAST = _info(
         "42601",
         "When there are more than one {kind} clauses, all but the last must have an AND predicate:"
-        " the clauses after this one can never act.",
+        " this clause can never act.",
         10404,
     )
     MERGE_ON_WITHOUT_TARGET = _info(

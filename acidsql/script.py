@@ -53,7 +53,7 @@ class Runner:
     def run_text(self, text: str, name: str | None = None) -> bool:
         """Runs the statements of `text`, a file's if `name` is given; gives whether to go on after it.
 
-        Raises KeyboardInterrupt, after the session has cancelled the statement.
+        Raises KeyboardInterrupt, after the statement's Spark jobs were cancelled.
         """
         try:
             pieces = split_script(text)
@@ -79,6 +79,9 @@ class Runner:
             return False
         try:
             self._run(piece)
+        except KeyboardInterrupt:
+            self.session.cancel()
+            raise
         except OutputClosedError:
             self._output_closed = True
         except AcidSqlError as error:

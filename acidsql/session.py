@@ -103,6 +103,10 @@ class Session:
         """Runs what follows on this Spark session."""
         self._engine.use(spark)
 
+    def cancel(self) -> None:
+        """Cancels the Spark jobs that run, for example those of a query whose rows are being read."""
+        self._engine.cancel()
+
     def close(self) -> None:
         """Closes the metastore, and stops Spark if this session started it."""
         self._metastore.close()

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from sqlglot import exp
+
 from acidsql.acid.table import Column, Table
 from acidsql.acid.types import Char, HiveType, Varchar, is_complex, parse_type
 from acidsql.errors import Condition
+from acidsql.grammar.dialect import to_spark
+from acidsql.grammar.parse import parse
+from acidsql.grammar.statements import Query
 from acidsql.planner.plan import BRANCH, ROW_ID, ROWS
 from acidsql.planner.raised import raise_sql, sql_string
 
@@ -95,10 +100,25 @@ def checked_branch(branch: str, table: Table) -> str:
         if c.name in table.constraints.not_null
     ]
     cases += [
-        f"WHEN NOT ({check.condition}) THEN {_violated(f'CHECK {check.name or check.condition}')}"
+        f"WHEN NOT ({_on_stripped(check.condition, table)}) THEN {_violated(f'CHECK {check.name or check.condition}')}"
         for check in table.constraints.checks
     ]
     return f"CASE {' '.join(cases)} ELSE {branch} END" if cases else branch
+
+
+def _on_stripped(condition: str, table: Table) -> str:
+    """A CHECK's condition over CHAR values without their padding, as Hive's expressions see them."""
+    padded = {c.name for c in table.columns if isinstance(parse_type(c.type), Char)}
+    if not padded:
+        return condition
+    query = parse(f"SELECT {condition}")
+    assert isinstance(query, Query)
+
+    def stripped(node: exp.Expr) -> exp.Expr:
+        is_padded = isinstance(node, exp.Column) and node.name.lower() in padded
+        return exp.Anonymous(this="RTRIM", expressions=[node.copy()]) if is_padded else node
+
+    return to_spark(query.tree.selects[0].copy().transform(stripped))
 
 
 def _violated(detail: str) -> str:

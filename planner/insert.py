@@ -43,6 +43,7 @@ def _check_supported(statement: Insert, table: Table) -> None:
     span = statement.target.span
     if table.sort_columns and table.is_transactional:
         raise AcidSqlError(Condition.SORTED_TABLE, span=span, table=table.qualified)
+    check_layout(table, span)
     if statement.overwrite:
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="INSERT OVERWRITE")
     if statement.partition:

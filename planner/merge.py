@@ -17,16 +17,16 @@ MATCHED BY SOURCE, each in the order written; an UPDATE uses one ID for both its
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, assert_never
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, assert_never, cast
 
 from sqlglot import exp
 
 from acidsql.acid.table import Column, Table
 from acidsql.acid.writeids import StatementId
 from acidsql.errors import Span
-from acidsql.grammar.dialect import span_of, to_spark
+from acidsql.grammar.dialect import frame_of, span_of, to_spark
 from acidsql.grammar.statements import Default, Merge, MergeClause, MergeDelete, MergeInsert, MergeUpdate, When
 from acidsql.metastore.client import Operation
 from acidsql.planner.events import (
@@ -42,9 +42,10 @@ from acidsql.planner.events import (
     stored,
 )
 from acidsql.planner.locks import write_locks
-from acidsql.planner.merge_rules import check_clauses, check_on, insert_columns, only_from
+from acidsql.planner.merge_rules import check_clauses, check_on, insert_columns, only_from, without_databases
 from acidsql.planner.plan import ROW_ID, Branch, Effect, EventKind, Facts, StoredValue, WritePlan
 from acidsql.planner.resolve import (
+    FILE_NAME_COLUMN,
     ROW_ID_COLUMN,
     Binder,
     check_writable,
@@ -95,10 +96,11 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """The names that target and source go by in the statement."""
+    """The names that target and source go by in the statement; `databases` of those that have no alias, by name."""
 
     target: str
     source: str
+    databases: Mapping[str, str]
 
 
 def plan_merge(statement: Merge, facts: Facts) -> WritePlan:
@@ -107,7 +109,8 @@ def plan_merge(statement: Merge, facts: Facts) -> WritePlan:
     table = find_table(statement.target, facts)
     check_writable(table, statement.target)
     check_clauses(statement)
-    sides = Sides(statement.alias.value if statement.alias else table.name, _source_alias(statement))
+    sides = _sides(statement, table, facts)
+    statement = replace(statement, on=cast("exp.Expression", without_databases(statement.on, sides.databases)))
     check_on(statement, table, sides.target, sides.source)
     clauses = _clauses(statement, table, sides)
     binder = Binder(facts, statement.source)
@@ -149,6 +152,7 @@ def _clause(number: int, written: MergeClause, statement: Merge, table: Table, s
 def _visible(tree: exp.Expr, when: When, statement: Merge, sides: Sides) -> exp.Expr:
     """The expression with the names that this kind of clause can see: a NOT MATCHED row has no target side, and a
     NOT MATCHED BY SOURCE row no source side."""
+    tree = without_databases(tree, sides.databases)
     match when:
         case When.MATCHED:
             return tree
@@ -240,13 +244,13 @@ def _rows(statement: Merge, table: Table, sides: Sides, clauses: Sequence[Clause
     new = [exp.alias_(v.copy(), quoted(c.value_name(t))) for c in clauses for t, v in c.values]
     if kinds == {When.NOT_MATCHED}:
         action = exp.alias_(_first_true(clauses), quoted(ACTION))
-        query = exp.select(action, *new).from_(_source(statement, sides, mark=False))
+        query = exp.select(action, *new).from_(statement.using.copy())
         query = query.join(target_table(table, sides.target), on=statement.on.copy(), join_type="LEFT ANTI")
     else:
         row_id = exp.alias_(column(ROW_ID_COLUMN, sides.target), quoted(ROW_ID))
         old = [exp.alias_(column(c.name, sides.target), quoted(c.name)) for c in _kept(table, clauses)]
         action = exp.alias_(_action(clauses, sides), quoted(ACTION))
-        source = _source(statement, sides, mark=When.NOT_MATCHED_BY_SOURCE in kinds)
+        source = _marked(statement, sides, clauses) if When.NOT_MATCHED_BY_SOURCE in kinds else statement.using.copy()
         query = exp.select(row_id, action, *old, *new).from_(target_table(table, sides.target))
         query = query.join(source, on=statement.on.copy(), join_type=_join_type(kinds))
     if statement.ctes is not None:
@@ -272,17 +276,29 @@ def _join_type(kinds: set[When]) -> str:
             return "INNER"
 
 
-def _source(statement: Merge, sides: Sides, *, mark: bool) -> exp.Expr:
-    """The source as a FROM item; marked with a column that is NULL where the join found no source row."""
-    source = statement.using.copy()
-    if not mark:
-        return source
-    marked = exp.select("*", exp.alias_(exp.true(), quoted(SOURCE))).from_(source)
-    return marked.subquery(quoted(sides.source))
+def _marked(statement: Merge, sides: Sides, clauses: Sequence[Clause]) -> exp.Expr:
+    """The source as a FROM item with a column that is NULL where the join found no source row."""
+    virtual = [exp.alias_(column(name, sides.source), quoted(name)) for name in _virtual(statement, sides, clauses)]
+    mark = exp.alias_(exp.true(), quoted(SOURCE))
+    return exp.select("*", *virtual, mark).from_(statement.using.copy()).subquery(quoted(sides.source))
 
 
-def _source_alias(statement: Merge) -> str:
-    return str(statement.using.alias_or_name).lower()
+def _virtual(statement: Merge, sides: Sides, clauses: Sequence[Clause]) -> list[str]:
+    """The virtual columns of the source that the statement reads."""
+    trees = [statement.on, *(c.condition for c in clauses if c.condition is not None)]
+    trees += [value for c in clauses for _, value in c.values]
+    names = [[part.name.lower() for part in node.parts] for tree in trees for node in tree.find_all(exp.Column)]
+    read = {parts[1] for parts in names if parts[0] == sides.source and len(parts) > 1}
+    return [name for name in (ROW_ID_COLUMN, FILE_NAME_COLUMN) if name in read]
+
+
+def _sides(statement: Merge, table: Table, facts: Facts) -> Sides:
+    using = statement.using
+    databases = {} if statement.alias else {table.name: table.database}
+    if isinstance(using, exp.Table) and not using.alias and frame_of(using) is None:
+        databases[using.name.lower()] = using.db.lower() or facts.database
+    target = statement.alias.value if statement.alias else table.name
+    return Sides(target, str(using.alias_or_name).lower(), databases)
 
 
 def _action(clauses: Sequence[Clause], sides: Sides) -> exp.Expr:

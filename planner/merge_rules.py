@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from sqlglot import exp
@@ -53,9 +54,12 @@ def _check_action(clause: MergeClause) -> None:
 def check_on(statement: Merge, table: Table, target: str, source: str) -> None:
     """ON must name a column of the target if there is a NOT MATCHED clause (MergeSemanticAnalyzer), and the two sides
     need names of their own."""
+    if not source:
+        message = "the source has no name: give it an alias"
+        raise AcidSqlError(Condition.MERGE_NAMES, span=span_of(statement.using, statement.source), message=message)
     if target == source:
         message = f"target and source are both called {target}: give one of them an alias"
-        raise AcidSqlError(Condition.MERGE_CLAUSE_ORDER, span=statement.target.span, message=message)
+        raise AcidSqlError(Condition.MERGE_NAMES, span=statement.target.span, message=message)
     if all(c.when is not When.NOT_MATCHED for c in statement.clauses):
         return
     names = set(table.column_names)
@@ -103,25 +107,34 @@ def insert_columns(clause: MergeClause, table: Table) -> tuple[Column, ...]:
 def only_from(tree: exp.Expr, side: str, other: str, when: When, source: str) -> exp.Expr:
     """The expression with every name resolved to one side of the join, on which alone the row exists.
 
-    Without this a name of the other side would silently read as NULL. Names inside subqueries and the parameters of
-    lambdas are left alone.
+    Without this a name of the other side would silently read as NULL. Names of one part inside subqueries and the
+    parameters of lambdas are left alone.
     """
     tree = tree.copy()
+    inner = {node.alias_or_name.lower() for node in tree.find_all(exp.Table, exp.Subquery)}
     for node in list(tree.find_all(exp.Column)):
-        if _is_inner(node, tree):
-            continue
+        is_inner = _is_inner(node, tree)
         owner = node.parts[0].name.lower()
-        if len(node.parts) > 1 and owner == other:
+        if len(node.parts) > 1 and owner == other and not (is_inner and other in inner):
             hint = f"A row that is {when.value} has no columns of {other}."
             span: Span | None = span_of(node, source)
             raise AcidSqlError(Condition.COLUMN_NOT_FOUND, span=span, column=to_spark(node), suggestion="", hint=hint)
-        if len(node.parts) > 1 and owner == side:
+        if is_inner or (len(node.parts) > 1 and owner == side):
             continue
         new = _prefixed(node, side)
         new.meta.update(node.meta)
         if node is tree:
             return new
         node.replace(new)
+    return tree
+
+
+def without_databases(tree: exp.Expr, databases: Mapping[str, str]) -> exp.Expr:
+    """A copy in which `db.t.c` is `t.c`, for the tables of `databases` (name to database)."""
+    tree = tree.copy()
+    for node in tree.find_all(exp.Column):
+        if len(node.parts) > 2 and databases.get(node.parts[1].name.lower()) == node.parts[0].name.lower():
+            node.set("catalog" if node.args.get("catalog") else "db", None)
     return tree
 
 

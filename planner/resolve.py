@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from acidsql.acid.table import Column, Table
 from acidsql.errors import AcidSqlError, Condition, Span, suggestion
-from acidsql.grammar.dialect import AcidSql, frame_of, span_of
-from acidsql.grammar.statements import Name, TableName
+from acidsql.grammar.dialect import frame_of, span_of
+from acidsql.grammar.parse import parse
+from acidsql.grammar.statements import Name, Query, TableName
 from acidsql.planner.plan import Facts, FrameScan, Scan
 from acidsql.planner.prune import partition_filter
 
@@ -28,7 +28,9 @@ def find_table(name: TableName, facts: Facts) -> Table:
     qualified = f"{name.database or facts.database}.{name.name}"
     table = facts.tables.get(qualified)
     if table is None:
-        near = suggestion(name.name, sorted({t.name for t in facts.tables.values()} | set(facts.near)))
+        database = name.database or facts.database
+        known = {t.name for t in facts.tables.values() if t.database == database}
+        near = suggestion(name.name, sorted(known | set(facts.near if database == facts.database else ())))
         raise AcidSqlError(Condition.TABLE_NOT_FOUND, span=name.span, table=name, suggestion=near)
     return table
 
@@ -97,9 +99,12 @@ class Binder:
     def bind(self, query: exp.Query) -> exp.Query:
         """A copy of the query over scan views. Raises TABLE_NOT_FOUND, AMBIGUOUS_ROW_ID, ROW_ID_OF_PLAIN_TABLE."""
         tree = query.copy()
+        _lower_names(tree)
         _unnest_row_id_fields(tree)
         tree = _lift_values(tree)
         scopes = traverse_scope(tree)
+        for scope in scopes:
+            _check_aliases(scope, self._source)
         named = {id(node) for scope in scopes for node in _table_nodes(scope)}
         views = {key: self._view_of(node) for scope in scopes for key, node in self._sources(scope, named)}
         for scope in scopes:
@@ -128,12 +133,16 @@ class Binder:
             self._frames[view] = FrameScan(view, frame)
             return view
         name = TableName(node.db.lower() or None, node.name.lower(), span_of(node, self._source))
-        if name.database is None and name.name in self._facts.views:
+        if name.database is None and self._is_view(name.name):
             return None
         table = find_table(name, self._facts)
         view = f"{table.name}@{len(self._scans) + 1}"
         self._scans[view] = Scan(view, table, is_target=bool(node.meta.get(TARGET)))
         return view
+
+    def _is_view(self, name: str) -> bool:
+        """Whether Spark itself resolves the name; a table of the catalog comes before a temporary view."""
+        return name in self._facts.views and f"{self._facts.database}.{name}" not in self._facts.tables
 
     def _replace(self, node: exp.Table, views: dict[int, str | None]) -> None:
         view = views.get(id(node))
@@ -148,8 +157,8 @@ class Binder:
     # -- row__id and INPUT__FILE__NAME
 
     def _bind_virtual_columns(self, scope: Scope, views: dict[int, str | None]) -> None:
-        for node in list(scope.columns):
-            _drop_database(node, scope)
+        for node in [*scope.columns, *_grouped_columns(scope)]:
+            _drop_database(node, scope, self._facts.database)
             name = node.name.lower()
             if name not in (ROW_ID_COLUMN, FILE_NAME_COLUMN):
                 continue
@@ -183,13 +192,17 @@ class Binder:
             if found:
                 return found[0]
             within = within.parent if not node.table or node.table not in within.sources else None
-        return None
+        return self._plain_source(scope, views) if node.name.lower() == ROW_ID_COLUMN and not node.table else None
+
+    def _plain_source(self, scope: Scope, views: dict[int, str | None]) -> tuple[str, str] | None:
+        """The first table of a FROM clause that has only tables without a row__id."""
+        found = [(alias, views.get(id(source))) for alias, (_, source) in scope.selected_sources.items()]
+        plain = [(alias, view) for alias, view in found if view is not None and view in self._scans]
+        return plain[0] if plain and len(plain) == len(found) else None
 
     def _candidates(self, node: exp.Column, scope: Scope, views: dict[int, str | None]) -> list[tuple[str, str]]:
         found = []
-        for alias, (_, source) in scope.selected_sources.items():
-            if node.table and node.table.lower() != alias.lower():
-                continue
+        for alias, source in _visible_sources(node, scope).items():
             view = views.get(id(source)) if isinstance(source, exp.Table) else None
             if view is None or view not in self._scans:
                 continue
@@ -237,6 +250,56 @@ def _table_nodes(scope: Scope) -> list[exp.Table]:
     return [t for t in scope.tables if not (t.name in ctes and not t.db)]
 
 
+def _lower_names(tree: exp.Query) -> None:
+    """Names of tables, CTEs and aliases in lower case: Hive ignores case, sqlglot's scopes do not."""
+    for node in tree.find_all(exp.Table, exp.TableAlias, exp.Column):
+        keys = ("db", "table") if isinstance(node, exp.Column) else ("this", "db")
+        for name in (node.args.get(key) for key in keys):
+            if isinstance(name, exp.Identifier):
+                name.set("this", name.name.lower())
+        if isinstance(node, exp.Table) and frame_of(node) is not None:
+            _name_frame(node)
+
+
+def _name_frame(node: exp.Table) -> None:
+    """`{x}` goes by the name x, and is never taken for a CTE x."""
+    if not node.alias:
+        node.set("alias", exp.TableAlias(this=quoted(node.name)))
+    node.set("this", quoted(f"{node.name}@frame"))
+
+
+def _check_aliases(scope: Scope, source: str) -> None:
+    """Raises AMBIGUOUS_TABLE_ALIAS where two tables of a FROM clause go by one name, as in Hive."""
+    seen: set[str] = set()
+    for name, node in scope.references:
+        if name in seen and name:
+            span = span_of(node, source)
+            hint = "Give one of them an alias of its own."
+            raise AcidSqlError(Condition.AMBIGUOUS_TABLE_ALIAS, span=span, alias=name, hint=hint)
+        seen.add(name)
+
+
+def _visible_sources(node: exp.Column, scope: Scope) -> dict[str, exp.Table | Scope]:
+    """The tables that a column may belong to, by alias. The right side of a semi or anti join is seen by its ON only,
+    where a column must name it."""
+    if node.table:
+        return {node.table: scope.sources[node.table]} if node.table in _references(scope) else {}
+    return {alias: source for alias, (_, source) in scope.selected_sources.items()}
+
+
+def _grouped_columns(scope: Scope) -> list[exp.Column]:
+    """Virtual columns of HAVING without a table's name, which sqlglot takes for names of the SELECT list."""
+    having = scope.expression.args.get("having")
+    known = {id(node) for node in scope.columns}
+    names = (ROW_ID_COLUMN, FILE_NAME_COLUMN)
+    nodes = having.find_all(exp.Column) if having is not None else ()
+    return [n for n in nodes if n.name.lower() in names and id(n) not in known and n.parent_select is scope.expression]
+
+
+def _references(scope: Scope) -> set[str]:
+    return {name for name, _ in scope.references if name in scope.sources}
+
+
 def _counts(star: exp.Star) -> bool:
     """COUNT(*) is not an expansion."""
     parent = star.parent
@@ -263,12 +326,14 @@ def _lift_values(tree: exp.Query) -> exp.Query:
     return exp.select("*").from_(tree) if isinstance(tree, exp.Values) else tree
 
 
-def _drop_database(node: exp.Column, scope: Scope) -> None:
-    """`db.t.c` is `t.c` once `db.t` is a view of another name."""
-    if node.args.get("db") is not None and node.table in scope.selected_sources:
-        source = scope.selected_sources[node.table][1]
-        if isinstance(source, exp.Table) and node.text("db").lower() == source.db.lower():
-            node.set("db", None)
+def _drop_database(node: exp.Column, scope: Scope, database: str) -> None:
+    """`db.t.c` is `t.c` once `db.t` is a view of another name; so is `db.t.c.field`."""
+    if len(node.parts) < 3:
+        return
+    owner, name = (part.name.lower() for part in node.parts[:2])
+    source = scope.sources.get(name) if name in _references(scope) else None
+    if isinstance(source, exp.Table) and frame_of(source) is None and (source.db or database) == owner:
+        node.set("catalog" if node.args.get("catalog") else "db", None)
 
 
 def _keep_output_name(node: exp.Column, new: exp.Column, name: str) -> None:
@@ -283,4 +348,11 @@ def _keep_output_name(node: exp.Column, new: exp.Column, name: str) -> None:
 def default_of(target: Column, table: Table) -> exp.Expr:
     """The value that DEFAULT stands for: the column's DEFAULT, else NULL."""
     text = table.constraints.defaults.get(target.name)
-    return sqlglot.parse_one(text, dialect=AcidSql) if text is not None else exp.null()
+    if text is None:
+        return exp.null()
+    query = parse(f"SELECT {text}")
+    assert isinstance(query, Query)
+    value = query.tree.selects[0].copy()
+    for node in value.walk():
+        node.meta.clear()  # no place in the statement that is planned
+    return value

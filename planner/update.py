@@ -19,14 +19,13 @@ from acidsql.planner.events import (
     event_struct,
     explode,
     name_sql,
-    no_row_id,
     nulls,
     old_row_id,
     rows_view,
     stored,
 )
 from acidsql.planner.locks import write_locks
-from acidsql.planner.plan import BRANCH, ROW_ID, Branch, Effect, EventKind, Facts, StoredValue, WritePlan
+from acidsql.planner.plan import ROW_ID, Branch, Effect, EventKind, Facts, StoredValue, WritePlan
 from acidsql.planner.resolve import (
     ROW_ID_COLUMN,
     Binder,

@@ -112,10 +112,12 @@ class Engine:
 
     @property
     def spark(self) -> SparkSession:
-        """Starts Spark if it is not running. Raises JAVA_NOT_FOUND, CANNOT_START."""
+        """Starts Spark if it is not running in this process. Raises JAVA_NOT_FOUND, CANNOT_START."""
         with self._lock:
             if self._spark is None:
-                self._spark = _start(self._conf)
+                running = SparkSession.getActiveSession()
+                self._given = running is not None
+                self._spark = running or _start(self._conf)
             return self._spark
 
     @property
@@ -172,7 +174,7 @@ class Engine:
             self._spark.sparkContext.cancelAllJobs()
 
     def close(self) -> None:
-        """Stops Spark if it was started here."""
+        """Stops Spark if it was started here: a session that ran before is others' too."""
         with self._lock:
             if self._spark is not None and not self._given:
                 self._spark.stop()
@@ -192,10 +194,7 @@ def _clone(spark: SparkSession) -> SparkSession:
 
 
 def _start(conf: Mapping[str, str]) -> SparkSession:
-    """Starts Spark in this process, or joins the session that runs in it."""
-    running = SparkSession.getActiveSession()
-    if running is not None:
-        return running
+    """Starts Spark in this process."""
     _require_java()
     log4j = Path(tempfile.mkdtemp(prefix="acidsql-")) / "log4j2.properties"
     log4j.write_text(_LOG4J)

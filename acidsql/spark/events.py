@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 
 from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
 from acidsql.acid.rowid import MAX_BUCKET, encode_bucket
-from acidsql.acid.types import parse_type
+from acidsql.acid.types import Char, HiveType, parse_type
 from acidsql.acid.writeids import StatementId, WriteId
 from acidsql.errors import Condition
 from acidsql.planner.plan import BRANCH, ROW_ID, Branch, EventKind, WritePlan
@@ -234,10 +234,13 @@ def _by_branch_columns(values: Sequence[Column]) -> Column:
 
 def _new_row(plan: WritePlan) -> list[Column]:
     """The table's columns under names that cannot clash with the ACID columns; orc.nest_row gives their own back."""
-    return [
-        F.col(f"`{c.name}`").cast(file_type(parse_type(c.type))).alias(f"_c{i}")
-        for i, c in enumerate(plan.target.columns)
-    ]
+    return [_filed(F.col(f"`{c.name}`"), parse_type(c.type)).alias(f"_c{i}") for i, c in enumerate(plan.target.columns)]
+
+
+def _filed(value: Column, hive_type: HiveType) -> Column:
+    """A value as it lies in a file; CHAR is padded there (golden/all_types), and read without the padding."""
+    cast = value.cast(file_type(hive_type))
+    return F.rpad(cast, hive_type.length, " ") if isinstance(hive_type, Char) else cast
 
 
 def nested_rows(flat: DataFrame, plan: WritePlan) -> DataFrame:

@@ -16,7 +16,9 @@ from typing import Any, Final
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructField
 
 from acidsql.acid.rowid import MAX_BUCKET
 from acidsql.acid.table import Table
@@ -37,7 +39,7 @@ from acidsql.spark.publish import StagedFile, WriteTarget, finish_staged, orc_op
 from acidsql.spark.read import scan_frame
 from acidsql.spark.snapshots import StatementSnapshots
 from acidsql.spark.tails import TailCache
-from acidsql.spark.types import has_timestamp, is_storable
+from acidsql.spark.types import CHAR_LENGTH, has_timestamp, is_storable
 
 _SMALL: Final = 8 * 1024 * 1024
 """Bytes that one task writes without help."""
@@ -92,7 +94,7 @@ class Executor:
         with self._translated(request):
             spark = self._engine.statement()
             self._define_views(spark, plan, request, self._metastore.valid_txns())
-            return adopt(spark.sql(plan.sql, request.args), spark.user)
+            return adopt(_padded(spark.sql(plan.sql, request.args)), spark.user)
 
     def write(self, plan: WritePlan, request: Request) -> Written:
         """Runs a DML statement in a transaction of its own.
@@ -205,6 +207,20 @@ class Executor:
             yield
         except (PySparkException, Py4JError) as error:
             raise translate(error, request.text) from error
+
+
+def _padded(rows: DataFrame) -> DataFrame:
+    """A query's rows with its CHAR columns padded to their length, as Hive gives them."""
+    fields = rows.schema.fields
+    if not any(CHAR_LENGTH in f.metadata for f in fields):
+        return rows
+    by_place = rows.toDF(*(str(i) for i in range(len(fields))))
+    return by_place.select(*(_shown(F.col(str(i)), f).alias(f.name) for i, f in enumerate(fields)))
+
+
+def _shown(value: Column, field: StructField) -> Column:
+    length = field.metadata.get(CHAR_LENGTH)
+    return value if length is None else F.rpad(value, length, " ")
 
 
 def _given_frame(frame: FrameScan, request: Request, spark: SparkSession) -> DataFrame:

@@ -29,6 +29,7 @@ _ROW_COLUMN: Final = 6
 _KIND_VARCHAR: Final = 16
 _KIND_CHAR: Final = 17
 _KIND_STRUCT: Final = 12
+_KIND_TIMESTAMP_INSTANT: Final = 18
 _MAX_CHUNK: Final = 128 * 1024
 
 _VARINT: Final = 0
@@ -114,6 +115,12 @@ class Tail:
         types = [f.bytes for f in self.footer if f.number == _FOOTER_TYPES]
         row = decode(types[_subtypes(decode(types[0]))[-1]])
         return tuple(f.bytes.decode() for f in row if f.number == _TYPE_FIELD_NAMES)
+
+    @property
+    def has_instants(self) -> bool:
+        """Whether a column is a TIMESTAMP_INSTANT, Hive's timestamp with local time zone."""
+        types = (decode(f.bytes) for f in self.footer if f.number == _FOOTER_TYPES)
+        return any(f.number == _TYPE_KIND and f.value == _KIND_TIMESTAMP_INSTANT for t in types for f in t)
 
     def integer_range(self, column: int) -> tuple[int, int] | None:
         """Minimum and maximum of an integer column by its ORC number; None where the file has no such statistics."""

@@ -34,14 +34,12 @@ from acidsql.spark.partitions import (
     with_partition_values,
 )
 from acidsql.spark.tails import TailCache
-from acidsql.spark.types import file_type, has_timestamp, padded, query_type
+from acidsql.spark.types import CHAR_LENGTH, file_type, has_timestamp, padded_inside, query_type
 
 _FILE_NAME: Final = "@file_name"
 _ROW_NUMBER: Final = "@row_number"
 _ROW_NUMBER_MASK: Final = (1 << 33) - 1
 _WHOLE_FILE: Final = str(1 << 42)
-_CHAR_TYPE: Final = "__CHAR_VARCHAR_TYPE_STRING"
-"""Metadata by which Spark compares a CHAR column without regard to trailing blanks (CharVarcharUtils)."""
 _CHEAP: Final = ("boolean", "tinyint", "smallint", "int", "bigint", "date", "float", "double")
 
 
@@ -231,7 +229,7 @@ def _table_columns(table: Table, names: Sequence[str], owner: str | None) -> lis
             value = F.lit(None).cast(query_type(hive_type))
         else:
             value = F.col(owner).getField(names[position]) if owner else F.col(f"`{names[position]}`")
-            value = padded(value.cast(query_type(hive_type)) if has_timestamp(hive_type) else value, hive_type)
+            value = padded_inside(value.cast(query_type(hive_type)) if has_timestamp(hive_type) else value, hive_type)
         columns.append(value.alias(column.name))
     return columns
 
@@ -252,8 +250,10 @@ def _columns(bound: BoundScan) -> list[Column]:
     columns = []
     for column in (*bound.table.columns, *bound.table.partition_columns):
         value = F.col(f"`{column.name}`")
-        is_char = isinstance(parse_type(column.type), Char)
-        columns.append(value.alias(column.name, metadata={_CHAR_TYPE: column.type}) if is_char else value)
+        hive_type = parse_type(column.type)
+        if isinstance(hive_type, Char):
+            value = value.alias(column.name, metadata={CHAR_LENGTH: hive_type.length})
+        columns.append(value)
     if scan.row_id:
         row_id = F.struct(F.col(WRITE_ID).alias("writeid"), F.col(BUCKET).alias("bucketid"), F.col(ROW).alias("rowid"))
         columns.append(row_id.alias(scan.row_id))

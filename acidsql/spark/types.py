@@ -57,6 +57,11 @@ def _spark_type(hive_type: HiveType, timestamp: t.DataType) -> t.DataType:
             return t.StructType([t.StructField(n, _spark_type(f, timestamp)) for n, f in fields])
 
 
+CHAR_LENGTH: Final = "acidsql.char"
+"""Metadata of a CHAR(n) column, the length. ORC's reader strips the padding, and Hive's expressions see the value
+without it (HiveChar.getStrippedValue); only what a query finally gives is padded."""
+
+
 def has_timestamp(hive_type: HiveType) -> bool:
     """Whether a TIMESTAMP (without zone) is in it."""
     match hive_type:
@@ -107,6 +112,11 @@ def is_storable(source: t.DataType, target: HiveType) -> bool:
             return isinstance(source, t.NumericType | t.StringType | t.BooleanType | t.TimestampType)
         case _:
             return isinstance(source, t.AtomicType)
+
+
+def padded_inside(value: Column, hive_type: HiveType) -> Column:
+    """CHAR(n) values deep inside a value with their blanks; a CHAR column itself is padded last (CHAR_LENGTH)."""
+    return value if isinstance(hive_type, Char) else padded(value, hive_type)
 
 
 def padded(value: Column, hive_type: HiveType) -> Column:

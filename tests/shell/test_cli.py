@@ -199,6 +199,23 @@ def test_backslash_g_shows_rows_vertically(place: Path, capsys: pytest.CaptureFi
     assert shown[1].endswith(": default")
 
 
+@pytest.mark.parametrize(
+    ("shape", "shown"),
+    [
+        ("table", "+---------------+\n| database_name |\n+---------------+\n| default       |\n+---------------+\n"),
+        ("vertical", f"{'*' * 27} 1. row {'*' * 27}\ndatabase_name: default\n"),
+        ("csv", "database_name\ndefault\n"),
+        ("tsv", "database_name\ndefault\n"),
+        ("json", '[\n{"database_name":"default"}\n]\n'),
+        ("jsonl", '{"database_name":"default"}\n'),
+        ("markdown", "| database_name |\n| ------------- |\n| default       |\n"),
+    ],
+)
+def test_output_chooses_the_format(shape: str, shown: str, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["shell", "--output", shape, "-e", "SHOW DATABASES"]) == 0
+    assert capsys.readouterr().out == shown
+
+
 def test_dry_run_prints_plans_and_changes_nothing(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["shell", "-e", CREATE.format("t")]) == 0
     before = sorted((place / "warehouse").rglob("*"))

@@ -1,0 +1,365 @@
+CREATE TRANSACTIONAL TABLE t (id int, name string DEFAULT 'none', born date, amount decimal(10,2));
+CREATE TRANSACTIONAL TABLE checked (id int NOT NULL, low int, high int CHECK (high < 100), code char(3) DEFAULT 'abc' CHECK (code <> 'x'), CONSTRAINT ordered CHECK (low <= high OR low = 0));
+CREATE TRANSACTIONAL TABLE nested (a array<int>, m map<string,double>, s struct<x:int,y:varchar(2)>, v varchar(4), ts timestamp, l timestamp with local time zone);
+CREATE TABLE plain (id int, note string);
+CREATE TRANSACTIONAL TABLE parted (id int) CLUSTERED BY (id) INTO 4 BUCKETS;
+CREATE TABLE ordered (id int) CLUSTERED BY (id) SORTED BY (id) INTO 2 BUCKETS TBLPROPERTIES ('transactional'='true');
+CREATE TRANSACTIONAL TABLE hr.t (a int, b int)
+
+INSERT INTO t VALUES (1, 'a', DATE '2020-01-01', 1.5), (2, NULL, NULL, 2)
+-->
+INSERT default.t
+rows
+  SELECT * FROM VALUES (1, 'a', DATE '2020-01-01', 1.5), (2, NULL, NULL, 2) AS `rows`
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST(`@name` AS STRING) AS `name`,
+    CAST(`@born` AS DATE) AS `born`,
+    CAST(`@amount` AS decimal(10,2)) AS `amount`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT
+
+INSERT INTO TABLE t SELECT * FROM t
+-->
+INSERT default.t
+reads
+  t@1: default.t
+rows
+  SELECT * FROM `t@1` AS `t`
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST(`@name` AS STRING) AS `name`,
+    CAST(`@born` AS DATE) AS `born`,
+    CAST(`@amount` AS decimal(10,2)) AS `amount`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT
+
+INSERT INTO t (amount, id) VALUES (1.5, 7)
+-->
+INSERT default.t
+rows
+  SELECT * FROM VALUES (1.5, 7) AS `rows`
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST('none' AS STRING) AS `name`,
+    CAST(NULL AS DATE) AS `born`,
+    CAST(`@amount` AS decimal(10,2)) AS `amount`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT
+
+INSERT INTO t (id, name) VALUES (1, DEFAULT), (DEFAULT, 'x')
+-->
+INSERT default.t
+rows
+  SELECT * FROM VALUES (1, 'none'), (NULL, 'x') AS `rows`
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST(`@name` AS STRING) AS `name`,
+    CAST(NULL AS DATE) AS `born`,
+    CAST(NULL AS decimal(10,2)) AS `amount`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT
+
+INSERT INTO t (id) SELECT id FROM plain WHERE note = 'x'
+-->
+INSERT default.t
+reads
+  plain@1: default.plain
+rows
+  SELECT id FROM `plain@1` AS `plain` WHERE note = 'x'
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST('none' AS STRING) AS `name`,
+    CAST(NULL AS DATE) AS `born`,
+    CAST(NULL AS decimal(10,2)) AS `amount`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT
+
+WITH src AS (SELECT id, note FROM plain) INSERT INTO t (id, name) SELECT * FROM src
+-->
+INSERT default.t
+reads
+  plain@1: default.plain
+rows
+  WITH src AS (SELECT id, note FROM `plain@1` AS `plain`) SELECT * FROM src
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST(`@name` AS STRING) AS `name`,
+    CAST(NULL AS DATE) AS `born`,
+    CAST(NULL AS decimal(10,2)) AS `amount`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT
+
+INSERT INTO t (id, name) WITH src AS (SELECT id, note FROM plain) SELECT * FROM src
+-->
+INSERT default.t
+reads
+  plain@1: default.plain
+rows
+  WITH src AS (SELECT id, note FROM `plain@1` AS `plain`) SELECT * FROM src
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST(`@name` AS STRING) AS `name`,
+    CAST(NULL AS DATE) AS `born`,
+    CAST(NULL AS decimal(10,2)) AS `amount`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT
+
+-- a CTE with the target's name is the source, the target stays the table
+WITH t AS (SELECT 1 AS id) INSERT INTO t (id) SELECT id FROM t
+-->
+INSERT default.t
+rows
+  WITH t AS (SELECT 1 AS id) SELECT id FROM t
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST('none' AS STRING) AS `name`,
+    CAST(NULL AS DATE) AS `born`,
+    CAST(NULL AS decimal(10,2)) AS `amount`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT
+
+INSERT INTO t (id) SELECT id FROM {frame}
+-->
+INSERT default.t
+reads
+  frame@frame: the frame {frame}
+rows
+  SELECT id FROM `frame@frame` AS `frame`
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST('none' AS STRING) AS `name`,
+    CAST(NULL AS DATE) AS `born`,
+    CAST(NULL AS decimal(10,2)) AS `amount`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT
+
+INSERT INTO t (id) SELECT row__id.rowid FROM t UNION ALL SELECT id FROM plain
+-->
+INSERT default.t
+reads
+  t@1: default.t with row__id
+  plain@2: default.plain
+rows
+  SELECT `t`.`t@1.row__id`.rowid FROM `t@1` AS `t` UNION ALL SELECT id FROM `plain@2` AS `plain`
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST('none' AS STRING) AS `name`,
+    CAST(NULL AS DATE) AS `born`,
+    CAST(NULL AS decimal(10,2)) AS `amount`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT
+
+INSERT INTO hr.t SELECT id, id FROM default.t
+-->
+INSERT hr.t
+reads
+  t@1: default.t
+rows
+  SELECT id, id FROM `t@1` AS `t`
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@a` AS INT) AS `a`,
+    CAST(`@b` AS INT) AS `b`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT
+
+-- each new row is checked, under its column names, as it is stored
+INSERT INTO checked VALUES (1, 2, 3, 'toolong')
+-->
+INSERT default.checked
+rows
+  SELECT * FROM VALUES (1, 2, 3, 'toolong') AS `rows`
+events
+  SELECT CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (low <= high OR low = 0) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK ordered', '', '|acidsql-error')) WHEN NOT (high < 100) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK high < 100', '', '|acidsql-error')) WHEN NOT (RTRIM(code) <> 'x') THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK code <> \'x\'', '', '|acidsql-error')) ELSE 0 END AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`, *
+  FROM (SELECT
+    CAST(`@id` AS INT) AS `id`,
+    CAST(`@low` AS INT) AS `low`,
+    CAST(`@high` AS INT) AS `high`,
+    RPAD(SUBSTRING(CAST(`@code` AS STRING), 1, 3), 3) AS `code`
+  FROM `@rows`)
+writes
+  delta_W_W_0000: INSERT
+
+INSERT INTO checked (low) SELECT id FROM plain
+-->
+INSERT default.checked
+reads
+  plain@1: default.plain
+rows
+  SELECT id FROM `plain@1` AS `plain`
+events
+  SELECT CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (low <= high OR low = 0) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK ordered', '', '|acidsql-error')) WHEN NOT (high < 100) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK high < 100', '', '|acidsql-error')) WHEN NOT (RTRIM(code) <> 'x') THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK code <> \'x\'', '', '|acidsql-error')) ELSE 0 END AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`, *
+  FROM (SELECT
+    CAST(NULL AS INT) AS `id`,
+    CAST(`@low` AS INT) AS `low`,
+    CAST(NULL AS INT) AS `high`,
+    RPAD(SUBSTRING(CAST('abc' AS STRING), 1, 3), 3) AS `code`
+  FROM `@rows`)
+writes
+  delta_W_W_0000: INSERT
+
+INSERT INTO nested SELECT array(1), map('a', 1), named_struct('x', 1, 'y', 'abc'), 'abcde', TIMESTAMP '2020-01-01 00:00:00', now()
+-->
+INSERT default.nested
+rows
+  SELECT array(1), map('a', 1), named_struct('x', 1, 'y', 'abc'), 'abcde', TIMESTAMP '2020-01-01 00:00:00', now()
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@a` AS array<int>) AS `a`,
+    CAST(`@m` AS map<string,double>) AS `m`,
+    CAST(`@s` AS struct<x:int,y:varchar(2)>) AS `s`,
+    SUBSTRING(CAST(`@v` AS STRING), 1, 4) AS `v`,
+    CAST(`@ts` AS TIMESTAMP) AS `ts`,
+    CAST(`@l` AS TIMESTAMP_LTZ) AS `l`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT
+
+INSERT INTO plain VALUES (1, 'a')
+-->
+INSERT default.plain
+rows
+  SELECT * FROM VALUES (1, 'a') AS `rows`
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST(`@note` AS STRING) AS `note`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT
+
+INSERT INTO t (id) VALUES (:id), (?)
+-->
+INSERT default.t
+rows
+  SELECT * FROM VALUES (:id), (?) AS `rows`
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST('none' AS STRING) AS `name`,
+    CAST(NULL AS DATE) AS `born`,
+    CAST(NULL AS decimal(10,2)) AS `amount`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT
+
+INSERT INTO t (id) VALUES (1 + 2 * 3), (CAST('5' AS int)), ((SELECT max(id) FROM t))
+-->
+INSERT default.t
+reads
+  t@1: default.t
+rows
+  SELECT * FROM VALUES (1 + 2 * 3), (CAST('5' AS INT)), ((SELECT max(id) FROM `t@1` AS `t`)) AS `rows`
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST('none' AS STRING) AS `name`,
+    CAST(NULL AS DATE) AS `born`,
+    CAST(NULL AS decimal(10,2)) AS `amount`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT
+
+SET acidsql.store.assignment=ansi
+
+INSERT INTO t VALUES ('1', 2, '2020-01-01', 'x')
+-->
+INSERT default.t
+rows
+  SELECT * FROM VALUES ('1', 2, '2020-01-01', 'x') AS `rows`
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CASE WHEN `@id` IS NOT NULL AND TRY_CAST(`@id` AS INT) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`@id` AS STRING), '', 'column=', 'id', '', 'type=', 'int', '', '|acidsql-error')) ELSE TRY_CAST(`@id` AS INT) END AS `id`,
+    CASE WHEN `@name` IS NOT NULL AND TRY_CAST(`@name` AS STRING) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`@name` AS STRING), '', 'column=', 'name', '', 'type=', 'string', '', '|acidsql-error')) ELSE TRY_CAST(`@name` AS STRING) END AS `name`,
+    CASE WHEN `@born` IS NOT NULL AND TRY_CAST(`@born` AS DATE) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`@born` AS STRING), '', 'column=', 'born', '', 'type=', 'date', '', '|acidsql-error')) ELSE TRY_CAST(`@born` AS DATE) END AS `born`,
+    CASE WHEN `@amount` IS NOT NULL AND TRY_CAST(`@amount` AS decimal(10,2)) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`@amount` AS STRING), '', 'column=', 'amount', '', 'type=', 'decimal(10,2)', '', '|acidsql-error')) ELSE TRY_CAST(`@amount` AS decimal(10,2)) END AS `amount`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT
+
+SET acidsql.store.assignment=hive
+
+EXPLAIN LOCKS INSERT INTO t SELECT * FROM t JOIN plain USING (id)
+-->
+LOCK INFORMATION:
+default.plain -> SHARED_READ
+default.t -> SHARED_READ
+default.t -> SHARED_READ
+
+INSERT INTO t VALUES (1, 'a', NULL, 1), (2, 'b')
+-->
+[INSERT_COLUMN_COUNT] [Error 10044] Cannot insert into target table because column number/types are different 'default.t': the target has 4 columns but the statement gives 2 values.
+1 | INSERT INTO t VALUES (1, 'a', NULL, 1), (2, 'b')
+  |                                         ^^^^^^^^
+Hint: The columns are id, name, born, amount; name those you give in a column list.
+
+INSERT INTO t (id, name) VALUES (1, 'a'), (2, 'b', 3)
+-->
+[INSERT_COLUMN_COUNT] [Error 10044] Cannot insert into target table because column number/types are different 'default.t': the target has 2 columns but the statement gives 3 values.
+1 | INSERT INTO t (id, name) VALUES (1, 'a'), (2, 'b', 3)
+  |                                           ^^^^^^^^^^^
+Hint: The columns are id, name, born, amount; name those you give in a column list.
+
+INSERT INTO t (id, nam) VALUES (1, 'a')
+-->
+[INSERT_COLUMN_NOT_FOUND] 'nam' in insert schema specification is/are not found among regular columns of default.t nor dynamic partition columns. Did you mean name?
+1 | INSERT INTO t (id, nam) VALUES (1, 'a')
+  |                    ^^^
+
+INSERT INTO t (id, name, ID) VALUES (1, 'a', 2)
+-->
+[DUPLICATE_COLUMN] [Error 10036] Duplicate column name: id
+1 | INSERT INTO t (id, name, ID) VALUES (1, 'a', 2)
+  |                          ^^
+
+INSERT INTO nowhere VALUES (1)
+-->
+[TABLE_NOT_FOUND] [Error 10001] Table not found 'nowhere' Did you mean ordered?
+1 | INSERT INTO nowhere VALUES (1)
+  |             ^^^^^^^
+
+INSERT INTO t SELECT * FROM nowhere
+-->
+[TABLE_NOT_FOUND] [Error 10001] Table not found 'nowhere' Did you mean ordered?
+1 | INSERT INTO t SELECT * FROM nowhere
+  |                             ^^^^^^^
+
+INSERT INTO hr.nowhere VALUES (1)
+-->
+[TABLE_NOT_FOUND] [Error 10001] Table not found 'hr.nowhere'
+1 | INSERT INTO hr.nowhere VALUES (1)
+  |             ^^^^^^^^^^
+
+INSERT INTO t PARTITION (day = 1) VALUES (1)
+-->
+[PARTITION_COLUMN_UNKNOWN] [Error 10098] Non-Partition column appears in the partition specification: day
+1 | INSERT INTO t PARTITION (day = 1) VALUES (1)
+  |                          ^^^
+
+INSERT INTO ordered VALUES (1)
+-->
+[SORTED_TABLE] [Error 10298] ACID insert, update, delete not supported on tables that are sorted, table default.ordered
+1 | INSERT INTO ordered VALUES (1)
+  |             ^^^^^^^

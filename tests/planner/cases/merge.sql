@@ -1,0 +1,1367 @@
+CREATE TRANSACTIONAL TABLE t (id int, name string DEFAULT 'none', n int);
+CREATE TRANSACTIONAL TABLE s (id int, name string, n int);
+CREATE TRANSACTIONAL TABLE hr.s (id int, wage decimal(10,2));
+CREATE TRANSACTIONAL TABLE checked (id int NOT NULL, v int CHECK (v > 0));
+CREATE TRANSACTIONAL TABLE rich (id int, info struct<city:string,zip:int>, tags array<string>);
+CREATE TABLE plain (id int, name string, n int);
+CREATE TABLE only (id int) TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only');
+CREATE VIEW seen AS SELECT 1 AS id
+
+-- both halves of an update have one statement ID, the insert has 0000
+MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = s.n WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.name, s.n)
+-->
+MERGE default.t
+reads
+  t@1: default.t with row__id
+  s@2: default.s
+rows
+  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.id AS `@0.id`, s.name AS `@0.name`, s.n AS `@0.n`, s.n AS `@1.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON t.id = s.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`))
+    WHEN 1 THEN array(named_struct(
+      '@branch', 1,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 2,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+  delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
+  delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
+checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+
+-- only matched: an inner join
+MERGE INTO t AS a USING s AS b ON a.id = b.id WHEN MATCHED THEN DELETE
+-->
+MERGE default.t
+reads
+  t@1: default.t with row__id
+  s@2: default.s
+rows
+  SELECT `a`.`t@1.row__id` AS `@row_id`, 0 AS `@action` FROM `t@1` AS `a` INNER JOIN `s@2` AS b ON a.id = b.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CAST(NULL AS INT) AS `id`,
+      CAST(NULL AS STRING) AS `name`,
+      CAST(NULL AS INT) AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
+checks cardinality: WHEN MATCHED THEN DELETE
+
+MERGE INTO t a USING s b ON a.id = b.id WHEN MATCHED AND b.n IS NULL THEN DELETE
+-->
+MERGE default.t
+reads
+  t@1: default.t with row__id
+  s@2: default.s
+rows
+  SELECT `a`.`t@1.row__id` AS `@row_id`, CASE WHEN b.n IS NULL THEN 0 END AS `@action` FROM `t@1` AS `a` INNER JOIN `s@2` AS b ON a.id = b.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CAST(NULL AS INT) AS `id`,
+      CAST(NULL AS STRING) AS `name`,
+      CAST(NULL AS INT) AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
+checks cardinality: WHEN MATCHED THEN DELETE
+
+-- only not matched: an anti join, one writer's worth of inserts
+MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id, n) VALUES (s.id, n + 1)
+-->
+MERGE default.t
+reads
+  s@1: default.s
+  t@2: default.t
+rows
+  SELECT 0 AS `@action`, s.id AS `@0.id`, 'none' AS `@0.name`, `s`.n + 1 AS `@0.n` FROM `s@1` AS `s` LEFT ANTI JOIN `t@2` AS `t` ON t.id = s.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`))
+  END)
+  FROM (SELECT
+      `@action`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+
+MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED BY SOURCE THEN DELETE
+-->
+MERGE default.t
+reads
+  s@1: default.s
+  t@2: default.t with row__id
+rows
+  SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `s`.`@source` IS NULL THEN 0 ELSE CAST(NULL AS INT) END AS `@action` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT *, TRUE AS `@source` FROM `s@1` AS `s`) AS `s` ON t.id = s.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CAST(NULL AS INT) AS `id`,
+      CAST(NULL AS STRING) AS `name`,
+      CAST(NULL AS INT) AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delete_delta_W_W_0000: WHEN NOT MATCHED BY SOURCE THEN DELETE
+
+MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED BY SOURCE AND n > 1 THEN UPDATE SET n = n - 1, name = DEFAULT WHEN NOT MATCHED BY SOURCE THEN DELETE
+-->
+MERGE default.t
+reads
+  s@1: default.s
+  t@2: default.t with row__id
+rows
+  SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `s`.`@source` IS NULL THEN CASE WHEN `t`.n > 1 THEN 0 ELSE 1 END ELSE CAST(NULL AS INT) END AS `@action`, `t`.`id` AS `id`, `t`.n - 1 AS `@0.n`, 'none' AS `@0.name` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT *, TRUE AS `@source` FROM `s@1` AS `s`) AS `s` ON t.id = s.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 1,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+    WHEN 1 THEN array(named_struct(
+      '@branch', 2,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 0 THEN `id` END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN NOT MATCHED BY SOURCE THEN UPDATE, the new rows
+  delete_delta_W_W_0000: WHEN NOT MATCHED BY SOURCE THEN UPDATE, the old rows
+  delete_delta_W_W_0001: WHEN NOT MATCHED BY SOURCE THEN DELETE
+
+-- the order of the statement IDs: NOT MATCHED, MATCHED, NOT MATCHED BY SOURCE
+MERGE INTO t USING s ON t.id <=> s.id
+WHEN MATCHED AND s.n < 0 THEN DELETE
+WHEN MATCHED AND s.n = t.n THEN UPDATE SET name = concat(t.name, s.name)
+WHEN MATCHED AND s.n > 100 THEN UPDATE SET n = DEFAULT, name = DEFAULT
+WHEN MATCHED THEN UPDATE SET n = t.n + s.n
+WHEN NOT MATCHED AND s.n > 0 THEN INSERT (n, id) VALUES (s.n, s.id)
+WHEN NOT MATCHED BY TARGET AND name IS NULL THEN INSERT VALUES (id, DEFAULT, -1)
+WHEN NOT MATCHED BY SOURCE AND n = 0 THEN DELETE
+WHEN NOT MATCHED BY SOURCE THEN UPDATE SET n = 0
+-->
+MERGE default.t
+reads
+  s@1: default.s
+  t@2: default.t with row__id
+rows
+  SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `t`.`t@2.row__id` IS NULL THEN CASE WHEN s.n > 0 THEN 0 WHEN `s`.name IS NULL THEN 1 END WHEN `s`.`@source` IS NULL THEN CASE WHEN `t`.n = 0 THEN 6 ELSE 7 END ELSE CASE WHEN s.n < 0 THEN 2 WHEN s.n = t.n THEN 3 WHEN s.n > 100 THEN 4 ELSE 5 END END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, `t`.`n` AS `n`, s.id AS `@0.id`, 'none' AS `@0.name`, s.n AS `@0.n`, `s`.id AS `@1.id`, 'none' AS `@1.name`, -1 AS `@1.n`, concat(t.name, s.name) AS `@3.name`, NULL AS `@4.n`, 'none' AS `@4.name`, t.n + s.n AS `@5.n`, 0 AS `@7.n` FROM `t@2` AS `t` FULL OUTER JOIN (SELECT *, TRUE AS `@source` FROM `s@1` AS `s`) AS `s` ON t.id <=> s.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`))
+    WHEN 1 THEN array(named_struct(
+      '@branch', 1,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`))
+    WHEN 2 THEN array(named_struct(
+      '@branch', 6,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)), named_struct(
+      '@branch', 12,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+    WHEN 3 THEN array(named_struct(
+      '@branch', 2,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 7,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)), named_struct(
+      '@branch', 12,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+    WHEN 4 THEN array(named_struct(
+      '@branch', 3,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 8,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)), named_struct(
+      '@branch', 12,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+    WHEN 5 THEN array(named_struct(
+      '@branch', 4,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 9,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)), named_struct(
+      '@branch', 12,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+    WHEN 6 THEN array(named_struct(
+      '@branch', 10,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+    WHEN 7 THEN array(named_struct(
+      '@branch', 5,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 11,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN CAST(`@1.id` AS INT) WHEN 3 THEN `id` WHEN 4 THEN `id` WHEN 5 THEN `id` WHEN 7 THEN `id` END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) WHEN 3 THEN CAST(`@3.name` AS STRING) WHEN 4 THEN CAST(`@4.name` AS STRING) WHEN 5 THEN `name` WHEN 7 THEN `name` END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) WHEN 3 THEN `n` WHEN 4 THEN CAST(`@4.n` AS INT) WHEN 5 THEN CAST(`@5.n` AS INT) WHEN 7 THEN CAST(`@7.n` AS INT) END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+  delta_W_W_0001: WHEN NOT MATCHED THEN INSERT
+  delta_W_W_0003: WHEN MATCHED THEN UPDATE, the new rows
+  delta_W_W_0004: WHEN MATCHED THEN UPDATE, the new rows
+  delta_W_W_0005: WHEN MATCHED THEN UPDATE, the new rows
+  delta_W_W_0007: WHEN NOT MATCHED BY SOURCE THEN UPDATE, the new rows
+  delete_delta_W_W_0002: WHEN MATCHED THEN DELETE
+  delete_delta_W_W_0003: WHEN MATCHED THEN UPDATE, the old rows
+  delete_delta_W_W_0004: WHEN MATCHED THEN UPDATE, the old rows
+  delete_delta_W_W_0005: WHEN MATCHED THEN UPDATE, the old rows
+  delete_delta_W_W_0006: WHEN NOT MATCHED BY SOURCE THEN DELETE
+  delete_delta_W_W_0007: WHEN NOT MATCHED BY SOURCE THEN UPDATE, the old rows
+  nothing: cardinality check
+checks cardinality: cardinality check
+
+MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *
+-->
+MERGE default.t
+reads
+  t@1: default.t with row__id
+  s@2: default.s
+rows
+  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `s`.`id` AS `@0.id`, `s`.`name` AS `@0.name`, `s`.`n` AS `@0.n`, `s`.`id` AS `@1.id`, `s`.`name` AS `@1.name`, `s`.`n` AS `@1.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON t.id = s.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`))
+    WHEN 1 THEN array(named_struct(
+      '@branch', 1,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 2,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN CAST(`@1.id` AS INT) END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+  delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
+  delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
+checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+
+MERGE INTO t USING plain p ON t.id = p.id WHEN MATCHED THEN UPDATE SET t.n = p.n, default.t.name = p.name
+-->
+MERGE default.t
+reads
+  t@1: default.t with row__id
+  plain@2: default.plain
+rows
+  SELECT `t`.`t@1.row__id` AS `@row_id`, 0 AS `@action`, `t`.`id` AS `id`, p.n AS `@0.n`, p.name AS `@0.name` FROM `t@1` AS `t` INNER JOIN `plain@2` AS p ON t.id = p.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 1,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 0 THEN `id` END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN MATCHED THEN UPDATE, the new rows
+  delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
+checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+
+MERGE INTO t USING (SELECT id, max(n) AS n FROM s GROUP BY id) x ON x.id = t.id WHEN MATCHED THEN UPDATE SET n = x.n WHEN NOT MATCHED THEN INSERT (id, n) VALUES (x.id, x.n)
+-->
+MERGE default.t
+reads
+  s@1: default.s
+  t@2: default.t with row__id
+rows
+  SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `t`.`t@2.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, x.id AS `@0.id`, 'none' AS `@0.name`, x.n AS `@0.n`, x.n AS `@1.n` FROM `t@2` AS `t` RIGHT OUTER JOIN (SELECT id, max(n) AS n FROM `s@1` AS `s` GROUP BY id) AS x ON x.id = t.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`))
+    WHEN 1 THEN array(named_struct(
+      '@branch', 1,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 2,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+  delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
+  delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
+checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+
+MERGE INTO t USING (VALUES (1, 'a'), (2, NULL)) AS v(k, w) ON t.id = v.k WHEN MATCHED THEN UPDATE SET name = w WHEN NOT MATCHED THEN INSERT (id, name) VALUES (k, w)
+-->
+MERGE default.t
+reads
+  t@1: default.t with row__id
+rows
+  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`n` AS `n`, `v`.k AS `@0.id`, `v`.w AS `@0.name`, NULL AS `@0.n`, w AS `@1.name` FROM `t@1` AS `t` RIGHT OUTER JOIN VALUES (1, 'a'), (2, NULL) AS v(k, w) ON t.id = v.k
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`))
+    WHEN 1 THEN array(named_struct(
+      '@branch', 1,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 2,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN `n` END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+  delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
+  delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
+checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+
+WITH c AS (SELECT id, n FROM s WHERE n > 0) MERGE INTO t USING c ON t.id = c.id WHEN MATCHED THEN UPDATE SET n = c.n WHEN NOT MATCHED BY SOURCE THEN DELETE
+-->
+MERGE default.t
+reads
+  s@1: default.s
+  t@2: default.t with row__id
+rows
+  WITH c AS (SELECT id, n FROM `s@1` AS `s` WHERE n > 0) SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `c`.`@source` IS NULL THEN 1 ELSE 0 END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, c.n AS `@0.n` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT *, TRUE AS `@source` FROM c) AS `c` ON t.id = c.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 1,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+    WHEN 1 THEN array(named_struct(
+      '@branch', 2,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 0 THEN `id` END AS `id`,
+      CASE `@action` WHEN 0 THEN `name` END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN MATCHED THEN UPDATE, the new rows
+  delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
+  delete_delta_W_W_0001: WHEN NOT MATCHED BY SOURCE THEN DELETE
+checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+
+-- a CTE that goes by the target's name
+WITH t AS (SELECT 1 AS id) MERGE INTO t AS x USING t AS y ON x.id = y.id WHEN MATCHED THEN DELETE
+-->
+MERGE default.t
+reads
+  t@1: default.t with row__id
+rows
+  WITH t AS (SELECT 1 AS id) SELECT `x`.`t@1.row__id` AS `@row_id`, 0 AS `@action` FROM `t@1` AS `x` INNER JOIN t AS y ON x.id = y.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CAST(NULL AS INT) AS `id`,
+      CAST(NULL AS STRING) AS `name`,
+      CAST(NULL AS INT) AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
+checks cardinality: WHEN MATCHED THEN DELETE
+
+MERGE INTO t USING {new} f ON t.id = f.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *
+-->
+MERGE default.t
+reads
+  t@1: default.t with row__id
+  new@frame: the frame {new}
+rows
+  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `f`.`id` AS `@0.id`, `f`.`name` AS `@0.name`, `f`.`n` AS `@0.n`, `f`.`id` AS `@1.id`, `f`.`name` AS `@1.name`, `f`.`n` AS `@1.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `new@frame` AS f ON t.id = f.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`))
+    WHEN 1 THEN array(named_struct(
+      '@branch', 1,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 2,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN CAST(`@1.id` AS INT) END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+  delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
+  delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
+checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+
+MERGE INTO t USING {new} ON t.id = new.id WHEN NOT MATCHED THEN INSERT (id) VALUES (new.id)
+-->
+MERGE default.t
+reads
+  t@1: default.t
+  new@frame: the frame {new}
+rows
+  SELECT 0 AS `@action`, new.id AS `@0.id`, 'none' AS `@0.name`, NULL AS `@0.n` FROM `new@frame` AS `new` LEFT ANTI JOIN `t@1` AS `t` ON t.id = new.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`))
+  END)
+  FROM (SELECT
+      `@action`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+
+-- the target as its own source reads the same snapshot
+MERGE INTO t USING t AS o ON t.id = o.n WHEN MATCHED THEN UPDATE SET name = o.name WHEN NOT MATCHED THEN INSERT VALUES (o.n, o.name, NULL)
+-->
+MERGE default.t
+reads
+  t@1: default.t with row__id
+  t@2: default.t
+rows
+  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`n` AS `n`, o.n AS `@0.id`, o.name AS `@0.name`, NULL AS `@0.n`, o.name AS `@1.name` FROM `t@1` AS `t` RIGHT OUTER JOIN `t@2` AS o ON t.id = o.n
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`))
+    WHEN 1 THEN array(named_struct(
+      '@branch', 1,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 2,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN `n` END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+  delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
+  delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
+checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+
+MERGE INTO t USING seen ON t.id = seen.id WHEN MATCHED THEN DELETE
+-->
+MERGE default.t
+reads
+  t@1: default.t with row__id
+rows
+  SELECT `t`.`t@1.row__id` AS `@row_id`, 0 AS `@action` FROM `t@1` AS `t` INNER JOIN seen ON t.id = seen.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CAST(NULL AS INT) AS `id`,
+      CAST(NULL AS STRING) AS `name`,
+      CAST(NULL AS INT) AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
+checks cardinality: WHEN MATCHED THEN DELETE
+
+MERGE INTO default.t USING hr.s ON default.t.id = hr.s.id WHEN MATCHED AND hr.s.wage > 1 THEN UPDATE SET n = hr.s.wage WHEN NOT MATCHED THEN INSERT (id) VALUES (hr.s.id)
+-->
+MERGE default.t
+reads
+  t@1: default.t with row__id
+  s@2: hr.s
+rows
+  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE CASE WHEN s.wage > 1 THEN 1 END END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.id AS `@0.id`, 'none' AS `@0.name`, NULL AS `@0.n`, s.wage AS `@1.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON t.id = s.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`))
+    WHEN 1 THEN array(named_struct(
+      '@branch', 1,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 2,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+  delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
+  delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
+checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+
+MERGE INTO t USING s ON t.id = s.id OR t.n = s.n AND s.name = 'x' WHEN MATCHED AND t.n = 1 OR s.n = 2 THEN DELETE WHEN NOT MATCHED AND s.n = 1 OR s.n = 2 THEN INSERT (id) VALUES (s.id)
+-->
+MERGE default.t
+reads
+  t@1: default.t with row__id
+  s@2: default.s
+rows
+  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN CASE WHEN s.n = 1 OR s.n = 2 THEN 0 END ELSE CASE WHEN t.n = 1 OR s.n = 2 THEN 1 END END AS `@action`, s.id AS `@0.id`, 'none' AS `@0.name`, NULL AS `@0.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON t.id = s.id OR t.n = s.n AND s.name = 'x'
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`))
+    WHEN 1 THEN array(named_struct(
+      '@branch', 1,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+  delete_delta_W_W_0001: WHEN MATCHED THEN DELETE
+checks cardinality: WHEN MATCHED THEN DELETE
+
+MERGE INTO t USING s ON t.row__id.writeid = s.id WHEN MATCHED AND t.row__id.rowid > s.row__id.rowid THEN UPDATE SET name = s.INPUT__FILE__NAME WHEN NOT MATCHED THEN INSERT (id) VALUES (s.row__id.rowid)
+-->
+MERGE default.t
+reads
+  t@1: default.t with row__id
+  s@2: default.s with row__id, INPUT__FILE__NAME
+rows
+  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE CASE WHEN `t`.`t@1.row__id`.rowid > `s`.`s@2.row__id`.rowid THEN 1 END END AS `@action`, `t`.`id` AS `id`, `t`.`n` AS `n`, `s`.`s@2.row__id`.rowid AS `@0.id`, 'none' AS `@0.name`, NULL AS `@0.n`, `s`.`s@2.input__file__name` AS `@1.name` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON `t`.`t@1.row__id`.writeid = s.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`))
+    WHEN 1 THEN array(named_struct(
+      '@branch', 1,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 2,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN `n` END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+  delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
+  delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
+checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+
+MERGE INTO t USING s ON t.row__id.writeid = s.id AND default.t.id = 1 WHEN NOT MATCHED THEN INSERT (id, n) VALUES (s.row__id.rowid, row__id.bucketid)
+-->
+MERGE default.t
+reads
+  s@1: default.s with row__id
+  t@2: default.t with row__id
+rows
+  SELECT 0 AS `@action`, `s`.`s@1.row__id`.rowid AS `@0.id`, 'none' AS `@0.name`, `s`.`s@1.row__id`.bucketid AS `@0.n` FROM `s@1` AS `s` LEFT ANTI JOIN `t@2` AS `t` ON `t`.`t@2.row__id`.writeid = s.id AND t.id = 1
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`))
+  END)
+  FROM (SELECT
+      `@action`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+
+MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET name = s.row__id.rowid WHEN NOT MATCHED BY SOURCE AND t.row__id.writeid > 1 THEN DELETE
+-->
+MERGE default.t
+reads
+  s@1: default.s with row__id
+  t@2: default.t with row__id
+rows
+  SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `s`.`@source` IS NULL THEN CASE WHEN `t`.`t@2.row__id`.writeid > 1 THEN 1 END ELSE 0 END AS `@action`, `t`.`id` AS `id`, `t`.`n` AS `n`, s.row__id.rowid AS `@0.name` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT * EXCEPT (`s@1.row__id`), `s`.`s@1.row__id` AS `row__id`, TRUE AS `@source` FROM `s@1` AS `s`) AS `s` ON t.id = s.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 1,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+    WHEN 1 THEN array(named_struct(
+      '@branch', 2,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 0 THEN `id` END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
+      CASE `@action` WHEN 0 THEN `n` END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN MATCHED THEN UPDATE, the new rows
+  delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
+  delete_delta_W_W_0001: WHEN NOT MATCHED BY SOURCE THEN DELETE
+checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+
+MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = (SELECT max(n) FROM t) WHEN NOT MATCHED AND s.id IN (SELECT id FROM plain) THEN INSERT (id, n) VALUES (s.id, (SELECT count(*) FROM t x WHERE x.n = s.n))
+-->
+MERGE default.t
+reads
+  plain@1: default.plain
+  t@2: default.t
+  t@3: default.t
+  t@4: default.t with row__id
+  s@5: default.s
+rows
+  SELECT `t`.`t@4.row__id` AS `@row_id`, CASE WHEN `t`.`t@4.row__id` IS NULL THEN CASE WHEN s.id IN (SELECT id FROM `plain@1` AS `plain`) THEN 0 END ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.id AS `@0.id`, 'none' AS `@0.name`, (SELECT count(*) FROM `t@2` AS x WHERE x.n = s.n) AS `@0.n`, (SELECT max(n) FROM `t@3` AS `t`) AS `@1.n` FROM `t@4` AS `t` RIGHT OUTER JOIN `s@5` AS `s` ON t.id = s.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`))
+    WHEN 1 THEN array(named_struct(
+      '@branch', 1,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 2,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+  delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
+  delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
+checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+
+MERGE INTO checked USING s ON checked.id = s.id WHEN MATCHED AND s.n = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET v = s.n WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.n)
+-->
+MERGE default.checked
+reads
+  checked@1: default.checked with row__id
+  s@2: default.s
+rows
+  SELECT `checked`.`checked@1.row__id` AS `@row_id`, CASE WHEN `checked`.`checked@1.row__id` IS NULL THEN 0 ELSE CASE WHEN s.n = 0 THEN 1 ELSE 2 END END AS `@action`, `checked`.`id` AS `id`, s.id AS `@0.id`, s.n AS `@0.v`, s.n AS `@2.v` FROM `checked@1` AS `checked` RIGHT OUTER JOIN `s@2` AS `s` ON checked.id = s.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (v > 0) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK v > 0', '', '|acidsql-error')) ELSE 0 END,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'v', `v`))
+    WHEN 1 THEN array(named_struct(
+      '@branch', 2,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'v', CAST(NULL AS INT)), named_struct(
+      '@branch', 4,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'v', CAST(NULL AS INT)))
+    WHEN 2 THEN array(named_struct(
+      '@branch', CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (v > 0) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK v > 0', '', '|acidsql-error')) ELSE 1 END,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'v', `v`), named_struct(
+      '@branch', 3,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'v', CAST(NULL AS INT)), named_struct(
+      '@branch', 4,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'v', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 2 THEN `id` END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.v` AS INT) WHEN 2 THEN CAST(`@2.v` AS INT) END AS `v`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+  delta_W_W_0002: WHEN MATCHED THEN UPDATE, the new rows
+  delete_delta_W_W_0001: WHEN MATCHED THEN DELETE
+  delete_delta_W_W_0002: WHEN MATCHED THEN UPDATE, the old rows
+  nothing: cardinality check
+checks cardinality: cardinality check
+
+MERGE INTO rich USING rich r ON rich.info.zip = r.info.zip WHEN MATCHED THEN UPDATE SET info = r.info, tags = transform(r.tags, x -> upper(x)) WHEN NOT MATCHED AND info.city = 'Rome' THEN INSERT (info, tags) VALUES (named_struct('city', info.city, 'zip', r.info.zip), filter(tags, x -> x <> info.city))
+-->
+MERGE default.rich
+reads
+  rich@1: default.rich with row__id
+  rich@2: default.rich
+rows
+  SELECT `rich`.`rich@1.row__id` AS `@row_id`, CASE WHEN `rich`.`rich@1.row__id` IS NULL THEN CASE WHEN `r`.info.city = 'Rome' THEN 0 END ELSE 1 END AS `@action`, `rich`.`id` AS `id`, NULL AS `@0.id`, named_struct('city', `r`.info.city, 'zip', r.info.zip) AS `@0.info`, filter(`r`.tags, x -> x <> `r`.info.city) AS `@0.tags`, r.info AS `@1.info`, TRANSFORM(r.tags, x -> upper(x)) AS `@1.tags` FROM `rich@1` AS `rich` RIGHT OUTER JOIN `rich@2` AS r ON rich.info.zip = r.info.zip
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'info', `info`,
+      'tags', `tags`))
+    WHEN 1 THEN array(named_struct(
+      '@branch', 1,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'info', `info`,
+      'tags', `tags`), named_struct(
+      '@branch', 2,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'info', CAST(NULL AS struct<city:string,zip:int>),
+      'tags', CAST(NULL AS array<string>)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.info` AS struct<city:string,zip:int>) WHEN 1 THEN CAST(`@1.info` AS struct<city:string,zip:int>) END AS `info`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.tags` AS array<string>) WHEN 1 THEN CAST(`@1.tags` AS array<string>) END AS `tags`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+  delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
+  delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
+checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+
+MERGE INTO t USING s ON t.id = s.id AND s.n = :n WHEN MATCHED AND t.name = :name THEN UPDATE SET n = ?
+-->
+MERGE default.t
+reads
+  t@1: default.t with row__id
+  s@2: default.s
+rows
+  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN t.name = :name THEN 0 END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, ? AS `@0.n` FROM `t@1` AS `t` INNER JOIN `s@2` AS `s` ON t.id = s.id AND s.n = :n
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 1,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 0 THEN `id` END AS `id`,
+      CASE `@action` WHEN 0 THEN `name` END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN MATCHED THEN UPDATE, the new rows
+  delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
+checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+
+SET hive.merge.cardinality.check=false
+
+MERGE INTO t USING s ON t.id = s.id WHEN MATCHED AND s.n = 1 THEN DELETE WHEN MATCHED THEN UPDATE SET n = s.n
+-->
+MERGE default.t
+reads
+  t@1: default.t with row__id
+  s@2: default.s
+rows
+  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN s.n = 1 THEN 0 ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.n AS `@1.n` FROM `t@1` AS `t` INNER JOIN `s@2` AS `s` ON t.id = s.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 1,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+    WHEN 1 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 2,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 1 THEN `id` END AS `id`,
+      CASE `@action` WHEN 1 THEN `name` END AS `name`,
+      CASE `@action` WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
+  delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
+  delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
+
+SET hive.merge.cardinality.check=true
+
+EXPLAIN LOCKS MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *
+-->
+LOCK INFORMATION:
+default.s -> SHARED_READ
+default.t -> EXCL_WRITE
+
+MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = 1 WHEN MATCHED AND s.n = 2 THEN DELETE
+-->
+[MERGE_UNCONDITIONAL_NOT_LAST] [Error 10404] When there are more than one WHEN MATCHED clauses, all but the last must have an AND predicate: this clause can never act.
+1 | MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = 1 WHEN MATCHED AND s.n = 2 THEN DELETE
+  |                                                                        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+Hint: Give the earlier clause an AND condition, or drop this one.
+
+MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT * WHEN NOT MATCHED AND s.n = 1 THEN INSERT (id) VALUES (1)
+-->
+[MERGE_UNCONDITIONAL_NOT_LAST] [Error 10404] When there are more than one WHEN NOT MATCHED clauses, all but the last must have an AND predicate: this clause can never act.
+1 | MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT * WHEN NOT MATCHED AND s.n = 1 THEN INSERT (id) VALUES (1)
+  |                                                                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+Hint: Give the earlier clause an AND condition, or drop this one.
+
+MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT * WHEN MATCHED THEN DELETE
+-->
+[MERGE_CLAUSE_ORDER] WHEN MATCHED stands behind WHEN NOT MATCHED
+1 | MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT * WHEN MATCHED THEN DELETE
+  |                                                                    ^^^^^^^^^^^^^^^^^^^^^^^^
+Hint: Write the MATCHED clauses first, then NOT MATCHED, then NOT MATCHED BY SOURCE.
+
+MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED BY SOURCE THEN DELETE WHEN NOT MATCHED THEN INSERT *
+-->
+[MERGE_CLAUSE_ORDER] WHEN NOT MATCHED stands behind WHEN NOT MATCHED BY SOURCE
+1 | MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED BY SOURCE THEN DELETE WHEN NOT MATCHED THEN INSERT *
+  |                                                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+Hint: Write the MATCHED clauses first, then NOT MATCHED, then NOT MATCHED BY SOURCE.
+
+MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN INSERT *
+-->
+[MERGE_CLAUSE_ORDER] WHEN MATCHED takes UPDATE or DELETE
+1 | MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN INSERT *
+  |                                     ^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN DELETE
+-->
+[MERGE_CLAUSE_ORDER] WHEN NOT MATCHED takes INSERT
+1 | MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN DELETE
+  |                                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED BY SOURCE THEN UPDATE SET *
+-->
+[MERGE_CLAUSE_ORDER] UPDATE SET * needs a source row, and WHEN NOT MATCHED BY SOURCE has none
+1 | MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED BY SOURCE THEN UPDATE SET *
+  |                                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+MERGE INTO t USING s ON s.id = 1 WHEN NOT MATCHED THEN INSERT *
+-->
+[MERGE_ON_WITHOUT_TARGET] No columns from target table 't' found in ON clause 's.id = 1' of MERGE statement.
+1 | MERGE INTO t USING s ON s.id = 1 WHEN NOT MATCHED THEN INSERT *
+  |                         ^^^^^^^^
+
+-- without NOT MATCHED, Hive takes such an ON
+MERGE INTO t USING s ON s.id = 1 WHEN MATCHED THEN DELETE
+-->
+MERGE default.t
+reads
+  t@1: default.t with row__id
+  s@2: default.s
+rows
+  SELECT `t`.`t@1.row__id` AS `@row_id`, 0 AS `@action` FROM `t@1` AS `t` INNER JOIN `s@2` AS `s` ON s.id = 1
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CAST(NULL AS INT) AS `id`,
+      CAST(NULL AS STRING) AS `name`,
+      CAST(NULL AS INT) AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
+checks cardinality: WHEN MATCHED THEN DELETE
+
+MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.name)
+-->
+[MERGE_INSERT_LENGTH] Column schema must have the same length as values (3 vs 2)
+1 | MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.name)
+  |                                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+Hint: The columns are id, name, n.
+
+MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.id, s.name, s.n)
+-->
+[MERGE_INSERT_LENGTH] Column schema must have the same length as values (2 vs 3)
+1 | MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.id, s.name, s.n)
+  |                                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+Hint: The columns are id, name.
+
+MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id, nam) VALUES (s.id, s.name)
+-->
+[INSERT_COLUMN_NOT_FOUND] 'nam' in insert schema specification is/are not found among regular columns of default.t nor dynamic partition columns. Did you mean name or n?
+1 | MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id, nam) VALUES (s.id, s.name)
+  |                                                                       ^^^
+
+MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id, t.id) VALUES (s.id, s.name)
+-->
+[DUPLICATE_COLUMN] [Error 10036] Duplicate column name: id
+1 | MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id, t.id) VALUES (s.id, s.name)
+  |                                                                       ^^^^
+
+MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET nam = s.name
+-->
+[SET_COLUMN_NOT_FOUND] [Error 10408] Target column "nam" of set clause is not found in table "default.t". Did you mean name or n?
+1 | MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET nam = s.name
+  |                                                                  ^^^
+
+MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = 1, n = 2
+-->
+[SET_COLUMN_TWICE] Column n is set twice in one SET clause.
+1 | MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = 1, n = 2
+  |                                                                         ^
+
+MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id) VALUES (t.id)
+-->
+[COLUMN_NOT_FOUND] [Error 10002] Invalid column reference 't.id'
+1 | MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id) VALUES (t.id)
+  |                                                                               ^^^^
+Hint: A row that is NOT MATCHED has no columns of t.
+
+MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED AND t.n = 1 THEN INSERT (id) VALUES (s.id)
+-->
+[COLUMN_NOT_FOUND] [Error 10002] Invalid column reference 't.n'
+1 | MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED AND t.n = 1 THEN INSERT (id) VALUES (s.id)
+  |                                                          ^^^
+Hint: A row that is NOT MATCHED has no columns of t.
+
+MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED BY SOURCE AND s.n = 1 THEN DELETE
+-->
+[COLUMN_NOT_FOUND] [Error 10002] Invalid column reference 's.n'
+1 | MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED BY SOURCE AND s.n = 1 THEN DELETE
+  |                                                                    ^^^
+Hint: A row that is NOT MATCHED BY SOURCE has no columns of s.
+
+MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED BY SOURCE THEN UPDATE SET n = s.n
+-->
+[COLUMN_NOT_FOUND] [Error 10002] Invalid column reference 's.n'
+1 | MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED BY SOURCE THEN UPDATE SET n = s.n
+  |                                                                                    ^^^
+Hint: A row that is NOT MATCHED BY SOURCE has no columns of s.
+
+MERGE INTO t USING t ON t.id = t.id WHEN MATCHED THEN DELETE
+-->
+[MERGE_NAMES] target and source are both called t: give one of them an alias
+1 | MERGE INTO t USING t ON t.id = t.id WHEN MATCHED THEN DELETE
+  |            ^
+
+MERGE INTO plain USING s ON plain.id = s.id WHEN MATCHED THEN DELETE
+-->
+[NOT_TRANSACTIONAL] [Error 10297] Attempt to do update or delete on table default.plain that is not transactional
+1 | MERGE INTO plain USING s ON plain.id = s.id WHEN MATCHED THEN DELETE
+  |            ^^^^^
+Hint: Create it with TBLPROPERTIES ('transactional'='true').
+
+MERGE INTO only USING s ON only.id = s.id WHEN NOT MATCHED THEN INSERT VALUES (s.id)
+-->
+[INSERT_ONLY] [Error 10414] Attempt to do update or delete on table default.only that is insert-only transactional
+1 | MERGE INTO only USING s ON only.id = s.id WHEN NOT MATCHED THEN INSERT VALUES (s.id)
+  |            ^^^^
+
+MERGE INTO t USING nowhere w ON t.id = w.id WHEN MATCHED THEN DELETE
+-->
+[TABLE_NOT_FOUND] [Error 10001] Table not found 'nowhere' (there is checked, only, plain, rich, s, t)
+1 | MERGE INTO t USING nowhere w ON t.id = w.id WHEN MATCHED THEN DELETE
+  |                    ^^^^^^^^^
+
+MERGE INTO t USING (SELECT * FROM s) ON t.id = s.id WHEN MATCHED THEN DELETE
+-->
+[MERGE_NAMES] the source has no name: give it an alias
+1 | MERGE INTO t USING (SELECT * FROM s) ON t.id = s.id WHEN MATCHED THEN DELETE
+  |                            ^^^^^^^^
+
+MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id) VALUES (default.t.id)
+-->
+[COLUMN_NOT_FOUND] [Error 10002] Invalid column reference 't.id'
+1 | MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id) VALUES (default.t.id)
+  |                                                                                       ^^^^
+Hint: A row that is NOT MATCHED has no columns of t.
+
+MERGE INTO t USING hr.s ON t.id = hr.s.id WHEN MATCHED AND hr.s.wage > 1 THEN UPDATE SET n = hr.s.row__id.rowid WHEN NOT MATCHED BY SOURCE THEN DELETE
+-->
+MERGE default.t
+reads
+  s@1: hr.s with row__id
+  t@2: default.t with row__id
+rows
+  SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `s`.`@source` IS NULL THEN 1 ELSE CASE WHEN s.wage > 1 THEN 0 END END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.row__id.rowid AS `@0.n` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT * EXCEPT (`s@1.row__id`), `s`.`s@1.row__id` AS `row__id`, TRUE AS `@source` FROM `s@1` AS `s`) AS `s` ON t.id = s.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`), named_struct(
+      '@branch', 1,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+    WHEN 1 THEN array(named_struct(
+      '@branch', 2,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`, `@row_id` AS `@row_id`,
+      CASE `@action` WHEN 0 THEN `id` END AS `id`,
+      CASE `@action` WHEN 0 THEN `name` END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN MATCHED THEN UPDATE, the new rows
+  delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
+  delete_delta_W_W_0001: WHEN NOT MATCHED BY SOURCE THEN DELETE
+checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+
+MERGE INTO t USING plain p ON t.id = p.id WHEN MATCHED AND p.row__id.writeid = 1 THEN DELETE WHEN NOT MATCHED BY SOURCE THEN DELETE
+-->
+[ROW_ID_OF_PLAIN_TABLE] default.plain has no row__id: it is not a full ACID table
+
+-- inside a subquery too, a NOT MATCHED row has no target
+MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED AND EXISTS (SELECT 1 FROM plain p WHERE p.id = t.id) THEN INSERT *
+-->
+[COLUMN_NOT_FOUND] [Error 10002] Invalid column reference 't.id'
+1 | MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED AND EXISTS (SELECT 1 FROM plain p WHERE p.id = t.id) THEN INSERT *
+  |                                                                                                     ^^^^
+Hint: A row that is NOT MATCHED has no columns of t.
+
+MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED AND EXISTS (SELECT 1 FROM t WHERE t.id = s.n) THEN INSERT *
+-->
+MERGE default.t
+reads
+  t@1: default.t
+  s@2: default.s
+  t@3: default.t
+rows
+  SELECT CASE WHEN EXISTS(SELECT 1 FROM `t@1` AS `t` WHERE t.id = s.n) THEN 0 END AS `@action`, `s`.`id` AS `@0.id`, `s`.`name` AS `@0.name`, `s`.`n` AS `@0.n` FROM `s@2` AS `s` LEFT ANTI JOIN `t@3` AS `t` ON t.id = s.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', `id`,
+      'name', `name`,
+      'n', `n`))
+  END)
+  FROM (SELECT
+      `@action`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
+      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
