@@ -12,7 +12,7 @@ from acidsql.grammar.statements import Default, Insert, Values
 from acidsql.planner.events import checked_branch, name_sql, no_row_id, rows_view, stored
 from acidsql.planner.locks import insert_locks
 from acidsql.planner.plan import BRANCH, ROW_ID, Branch, Effect, EventKind, Facts, StoredValue, WritePlan
-from acidsql.planner.resolve import Binder, default_of, find_column, find_table
+from acidsql.planner.resolve import Binder, check_layout, default_of, find_column, find_table
 
 
 def plan_insert(statement: Insert, facts: Facts) -> WritePlan:

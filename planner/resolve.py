@@ -48,6 +48,17 @@ def check_writable(table: Table, name: TableName) -> None:
         raise AcidSqlError(Condition.INSERT_ONLY, span=name.span, table=table.qualified)
     if table.sort_columns:
         raise AcidSqlError(Condition.SORTED_TABLE, span=name.span, table=table.qualified)
+    check_layout(table, name.span)
+
+
+def check_layout(table: Table, span: Span | None) -> None:
+    """What is written so far: tables without partitions and buckets."""
+    if table.is_insert_only:
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="Writing an insert-only transactional table")
+    if table.partition_columns:
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="Writing a partitioned table")
+    if table.is_transactional and table.bucket_count:
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="Writing a bucketed table")
 
 
 def find_column(name: Name, table: Table) -> Column | None:
