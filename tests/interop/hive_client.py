@@ -1,0 +1,191 @@
+"""A running Hive 4.0.1: statements and transactions, through the pipe of its process."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final, TypeAlias
+
+from tests.interop.hive_home import HiveHome, make_hive_home
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+HiveRow: TypeAlias = "list[Json]"
+
+_START_SECONDS: Final = 120
+_COMPACTION_SECONDS: Final = 120
+_STOP_SECONDS: Final = 20
+
+
+class HiveError(Exception):
+    """What Hive answered instead of rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMode:
+    """One of Hive's ways to read a table: the settings that choose it."""
+
+    name: str
+    settings: tuple[str, ...]
+
+
+READ_MODES: Final = (
+    ReadMode("vectorized", ("hive.vectorized.execution.enabled=true", "hive.fetch.task.conversion=none")),
+    ReadMode("row reader", ("hive.vectorized.execution.enabled=false", "hive.fetch.task.conversion=none")),
+    ReadMode("fetch task", ("hive.vectorized.execution.enabled=false", "hive.fetch.task.conversion=more")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """A transaction of Hive's metastore that has a write ID of one table."""
+
+    txn: int
+    write_id: int
+
+
+class Hive:
+    """Hive's process. A context manager; ends with it, and with the process that started it."""
+
+    def __init__(self, root: Path) -> None:
+        self.home: HiveHome = make_hive_home(root, _free_port())
+        with self.home.log.open("wb") as log:
+            self._process = subprocess.Popen(
+                self.home.command(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                encoding="utf-8",
+                cwd=root,
+            )
+
+    def __enter__(self) -> Hive:
+        try:
+            self._wait_for_metastore()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the process."""
+        assert self._process.stdin
+        try:
+            self._process.stdin.close()
+            self._process.wait(_STOP_SECONDS)
+        except (subprocess.TimeoutExpired, BrokenPipeError):
+            self._process.kill()
+            self._process.wait()
+
+    @property
+    def metastore_uri(self) -> str:
+        return f"thrift://127.0.0.1:{self.home.port}"
+
+    # -- statements
+
+    def run(self, *statements: str) -> None:
+        """Runs statements, one after the other. Raises HiveError."""
+        for statement in statements:
+            self._ask({"sql": statement})
+
+    def rows(self, query: str) -> list[HiveRow]:
+        """The rows of a query. Raises HiveError."""
+        rows = self._ask({"sql": query})["rows"]
+        assert isinstance(rows, list)
+        return [row for row in rows if isinstance(row, list)]
+
+    @contextmanager
+    def reading(self, mode: ReadMode) -> Iterator[None]:
+        """Reads tables in one of Hive's ways; afterwards in Hive's usual one."""
+        self.set(*mode.settings)
+        try:
+            yield
+        finally:
+            self.set("hive.vectorized.execution.enabled=true", "hive.fetch.task.conversion=more")
+
+    def set(self, *settings: str) -> None:
+        """Settings of the session, as `key=value`."""
+        self.run(*(f"SET {setting}" for setting in settings))
+
+    def compact(self, table: str, kind: str, partition: str = "") -> None:
+        """Compacts, and waits until the cleaner has removed what was compacted. Raises HiveError."""
+        target = f"{table} PARTITION ({partition})" if partition else table
+        self.run(f"ALTER TABLE {target} COMPACT '{kind}'")
+        until = time.monotonic() + _COMPACTION_SECONDS
+        while (state := self._compaction_state(table)) != "succeeded":
+            if time.monotonic() > until or state in ("failed", "refused", "did not initiate"):
+                raise HiveError(f"the {kind} compaction of {target} is '{state}'")
+            time.sleep(0.1)
+
+    def _compaction_state(self, table: str) -> Json:
+        """The state of the table's last compaction."""
+        database, name = table.split(".")
+        listed = self.rows("SHOW COMPACTIONS")[1:]
+        of_table = [row for row in listed if row[1:3] == [database, name]]
+        return max(of_table, key=lambda row: int(str(row[0])))[5]
+
+    # -- transactions, over Thrift
+
+    def begin(self, table: str) -> Transaction:
+        """Opens a transaction that takes the next write ID of `db.table`, locked as an UPDATE locks."""
+        answer = self._ask({"begin": table})
+        txn, write_id = answer["txn"], answer["write_id"]
+        assert isinstance(txn, int)
+        assert isinstance(write_id, int)
+        return Transaction(txn, write_id)
+
+    def commit(self, txn: int) -> None:
+        self._ask({"commit": txn})
+
+    def abort(self, txn: int) -> None:
+        self._ask({"abort": txn})
+
+    # -- the pipe
+
+    def _ask(self, request: dict[str, Json]) -> dict[str, Json]:
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        assert line, f"Hive's process ended: {self._last_words()}"
+        answer = json.loads(line)
+        assert isinstance(answer, dict)
+        if "error" in answer:
+            raise HiveError(f"{next(iter(request.values()))}\n{answer['error']}")
+        return answer
+
+    def _wait_for_metastore(self) -> None:
+        until = time.monotonic() + _START_SECONDS
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.home.port), timeout=1).close()
+            except OSError:
+                assert self._process.poll() is None, f"Hive did not start: {self._last_words()}"
+                assert time.monotonic() < until, f"Hive's metastore did not start: {self._last_words()}"
+                time.sleep(0.1)
+            else:
+                return
+
+    def _last_words(self) -> str:
+        return self.home.log.read_text(errors="replace")[-3000:]
+
+
+def _free_port() -> int:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        port = bound.getsockname()[1]
+        assert isinstance(port, int)
+        return port

@@ -1,0 +1,76 @@
+"""Values of acidsql and of Hive in one form, so that they can be compared.
+
+Decimals without trailing zeros, dates and timestamps as text, binary as hexadecimal digits, NaN and infinities as
+text; a struct is an object, a map {"@map": its pairs, sorted}.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from datetime import date, datetime
+from decimal import Decimal
+
+from pyspark.sql import Row
+
+from tests.interop.hive_client import HiveRow, Json
+
+
+def rows_of_spark(rows: Iterable[Row]) -> list[HiveRow]:
+    """Rows that Spark collected, sorted."""
+    return in_order([plain(value) for value in row] for row in rows)
+
+
+def rows_of_hive(rows: Iterable[HiveRow]) -> list[HiveRow]:
+    """Rows that Hive answered, sorted."""
+    return in_order([_with_sorted_maps(value) for value in row] for row in rows)
+
+
+def in_order(rows: Iterable[HiveRow]) -> list[HiveRow]:
+    """The rows, sorted by their text: NULLs and objects have no order of their own."""
+    return sorted(rows, key=repr)
+
+
+def plain(value: object) -> Json:
+    """A Python value as HiveProcess.java writes Hive's."""
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if math.isfinite(value) else _not_finite(value)
+        case Decimal():
+            return format(value.normalize(), "f") if value else "0"
+        case datetime():
+            return value.strftime(f"{value.year:04d}-%m-%d %H:%M:%S.%f").rstrip("0").removesuffix(".")
+        case date():
+            return value.isoformat()
+        case bytes() | bytearray():
+            return value.hex()
+        case Row():
+            return {name: plain(value[name]) for name in value.__fields__}
+        case dict():
+            return _map([plain(k), plain(v)] for k, v in value.items())
+        case list():
+            return [plain(element) for element in value]
+        case _:
+            raise TypeError(type(value).__name__)
+
+
+def _not_finite(value: float) -> str:
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _with_sorted_maps(value: Json) -> Json:
+    match value:
+        case {"@map": list(pairs)}:
+            return _map([_with_sorted_maps(element) for element in pair] for pair in pairs if isinstance(pair, list))
+        case dict():
+            return {name: _with_sorted_maps(field) for name, field in value.items()}
+        case list():
+            return [_with_sorted_maps(element) for element in value]
+        case _:
+            return value
+
+
+def _map(pairs: Iterable[HiveRow]) -> Json:
+    return {"@map": [list(pair) for pair in in_order(pairs)]}
