@@ -15,6 +15,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.split import split_script
 from acidsql.render import Column, Format, Row, html, render, rows_in_words, summary
 from acidsql.session import Result, Session, connect
+from acidsql.terminal import logs_hidden
 
 SHOWN_ROWS = 100
 """How many rows a cell shows when it does not say `--limit`."""
@@ -178,10 +179,15 @@ class AcidSqlMagics(Magics):
                 raise UsageError(f"There is no statement\n{USAGE}")
             return None
         session = self._session or default_session()
-        for piece in pieces:
-            frames = frames_in(piece.text, self._namespace)
-            result = session.execute(piece.text, piece=piece, frames=frames)
-        return self._bound(result, order) if order.name else _shown(result, order)
+        try:
+            with logs_hidden():
+                for piece in pieces:
+                    frames = frames_in(piece.text, self._namespace)
+                    result = session.execute(piece.text, piece=piece, frames=frames)
+                return self._bound(result, order) if order.name else _shown(result, order)
+        except KeyboardInterrupt:
+            session.cancel()
+            raise
 
     def _bound(self, result: Result, order: Order) -> object:
         frame = result.frame()

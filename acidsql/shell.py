@@ -56,7 +56,7 @@ class Shell:
     def _loop(self) -> int:
         while self._runner.status != CANNOT_START:
             try:
-                text = self._prompt.prompt(self._message)
+                text = self._prompt.prompt(self._message, pre_run=self._leave_if_failed)
             except KeyboardInterrupt:
                 continue
             except EOFError:
@@ -96,14 +96,15 @@ class Shell:
             self._start_failure = error
         self._prompt.bottom_toolbar = None
         app = self._prompt.app
-        if self._start_failure is None:
+        if app.loop is not None and app.is_running:
+            app.loop.call_soon_threadsafe(self._leave_if_failed)
             app.invalidate()
-        elif app.is_running and app.loop is not None:
-            app.loop.call_soon_threadsafe(self._leave_prompt)
 
-    def _leave_prompt(self) -> None:
-        if self._prompt.app.is_running:
-            self._prompt.app.exit(result="")
+    def _leave_if_failed(self) -> None:
+        """Runs in the prompt's loop: when the start has failed, and when the prompt begins after that."""
+        app = self._prompt.app
+        if self._start_failure is not None and app.is_running and not app.is_done:
+            app.exit(result="")
 
     def _new_prompt(self) -> PromptSession[str]:
         return PromptSession(

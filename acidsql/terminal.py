@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import tempfile
@@ -67,11 +68,22 @@ def _tick(done: threading.Event) -> None:
 
 
 @contextmanager
+def logs_hidden() -> Iterator[None]:
+    """Hides Python's logs: PySpark and py4j log what goes wrong, with its whole stack, besides raising it."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+@contextmanager
 def java_output(*, hidden: bool) -> Iterator[Callable[[], str]]:
     """Hides what Java writes to standard error, which it inherits as descriptor 2: its start is noisy, and in the REPL
     it would write over the prompt. Python's standard error stays what it was.
 
-    Gives a function that tells what was hidden, to explain a failed start.
+    Hides Python's logs too. Gives a function that tells what Java wrote, to explain a failed start.
     """
     if not hidden:
         yield str
@@ -79,6 +91,7 @@ def java_output(*, hidden: bool) -> Iterator[Callable[[], str]]:
     sys.stderr.flush()
     kept = os.dup(2)
     with (
+        logs_hidden(),
         tempfile.TemporaryFile() as log,
         open(os.dup(kept), "w", buffering=1, encoding=sys.stderr.encoding, errors="backslashreplace") as python_only,
     ):

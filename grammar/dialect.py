@@ -6,7 +6,7 @@ every function stays what was typed (`exp.Anonymous`), as do literals, types and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import ClassVar, TypeVar
 
 from sqlglot import exp
@@ -140,8 +140,8 @@ class AcidSqlParser(SparkParser):
         def item() -> _T | None:
             after_separator = self._prev is not None and self._prev.token_type == sep
             found = parse_method()
-            if found is None and after_separator:
-                self.raise_error("something is missing after the comma")
+            if found is None and (after_separator or self._curr.token_type == sep):
+                self.raise_error("something is missing beside the comma")
             return found
 
         return super()._parse_csv(item, sep)
@@ -153,9 +153,46 @@ class AcidSqlParser(SparkParser):
             tree.meta["start"], tree.meta["end"] = first.start, self._prev.end
         return tree
 
+    def _parse_from(
+        self, joins: bool = False, skip_from_token: bool = False, consume_pipe: bool = False
+    ) -> exp.From | None:
+        source = super()._parse_from(joins, skip_from_token, consume_pipe)
+        if joins and self._curr.token_type not in (TokenType.SELECT, TokenType.INSERT, TokenType.LATERAL):
+            self.raise_error("SELECT is missing")  # FROM t SELECT a; sqlglot makes up the SELECT
+        return source
+
+    def _parse_join(
+        self,
+        skip_join_token: bool = False,
+        parse_bracket: bool = False,
+        alias_tokens: Collection[TokenType] | None = None,
+    ) -> exp.Join | None:
+        comma = self._curr.token_type == TokenType.COMMA
+        join = super()._parse_join(skip_join_token, parse_bracket, alias_tokens)
+        if join is None and comma and self._prev.token_type == TokenType.COMMA:
+            self.raise_error("a table is missing after the comma")
+        return join
+
+    def _parse_table_alias(self, alias_tokens: Collection[TokenType] | None = None) -> exp.TableAlias | None:
+        opened = self._curr.token_type == TokenType.ALIAS
+        alias = super()._parse_table_alias(alias_tokens)
+        if opened and alias is None:
+            self.raise_error("an alias is missing")
+        return alias
+
+    def _parse_star_op(self, *keywords: str) -> list[exp.Expr] | None:
+        if self._curr.text.upper() in keywords and self._next.token_type != TokenType.L_PAREN:
+            return None
+        return super()._parse_star_op(*keywords)
+
+    def _parse_string_as_identifier(self) -> exp.Identifier | None:
+        return None  # a string is no name
+
     def _parse_table_parts(
         self, schema: bool = False, is_db_reference: bool = False, wildcard: bool = False, fast: bool = False
     ) -> exp.Table | exp.Dot | None:
+        if not fast and self._curr.token_type == TokenType.DOT:
+            self.raise_error("a name is missing before '.'")
         table = super()._parse_table_parts(schema, is_db_reference, wildcard, fast)
         if not fast and self._curr.token_type == TokenType.STAR:
             self.raise_error("a table's name is not followed by '*'")  # sqlglot drops it
@@ -163,7 +200,10 @@ class AcidSqlParser(SparkParser):
 
     # -- where sqlglot would change what was typed
     def _parse_statement(self) -> exp.Expr | None:
-        return self.query_rule()  # what follows a WITH; never another statement
+        # What follows a WITH, or the INSERT of a FROM .. INSERT inside a query, which sqlglot reads in a loop.
+        if self._curr.token_type == TokenType.INSERT:
+            self.raise_error("no statement may stand inside a query")
+        return self.query_rule()
 
     def _parse_types(self, *args: bool, **kwargs: bool) -> exp.Expr | None:
         return SqlglotParser._parse_types(self, *args, **kwargs)  # Hive's turns VARCHAR(3) into STRING
@@ -184,6 +224,8 @@ class AcidSqlParser(SparkParser):
         return super()._parse_bracket(this)
 
     def _parse_hint(self) -> exp.Hint | None:
+        if self._curr.token_type == TokenType.ALIAS:
+            self.raise_error("an expression is missing")  # sqlglot skips an AS after SELECT
         if not self._match(TokenType.HINT):
             return None
         return exp.Hint(expressions=[self._prev_comments[0].strip()])
@@ -219,6 +261,9 @@ class AcidSqlParser(SparkParser):
 class AcidSqlGenerator(SparkGenerator):
     """Spark's SQL, as typed."""
 
+    # sqlglot lifts the CTEs of subqueries to the top, where they would hide tables of the same name.
+    EXPRESSIONS_WITHOUT_NESTED_CTES: ClassVar[set[type[exp.Expr]]] = set()
+
     TRANSFORMS: ClassVar = {
         **SparkGenerator.TRANSFORMS,
         exp.CurrentDate: lambda self, node: "CURRENT_DATE",
@@ -226,6 +271,8 @@ class AcidSqlGenerator(SparkGenerator):
         exp.CurrentUser: lambda self, node: "CURRENT_USER",
         exp.SessionUser: lambda self, node: "SESSION_USER",
         exp.NullSafeEQ: lambda self, node: self.binary(node, "<=>"),
+        exp.BitwiseLeftShift: lambda self, node: self.binary(node, "<<"),
+        exp.BitwiseRightShift: lambda self, node: self.binary(node, ">>"),
     }
 
     def join_sql(self, expression: exp.Join, join_op: str | None = None) -> str:

@@ -67,9 +67,10 @@ def read_tree(lexed: Lexed, index: int, kind: str) -> tuple[exp.Expression, int]
 
 
 def _check(node: exp.Expr, lexed: Lexed, index: int) -> None:
-    if isinstance(node, exp.Version):
+    if isinstance(node, exp.Version | exp.QueryTransform):
         span = span_of(node, lexed.source) or lexed.span(index)
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="Time travel (AS OF)")
+        feature = "Time travel (AS OF)" if isinstance(node, exp.Version) else "TRANSFORM .. USING"
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature=feature)
     reason = _refusal(node)
     if reason is not None:
         span = span_of(node, lexed.source) or lexed.span(index)
@@ -83,6 +84,12 @@ def _refusal(node: exp.Expr) -> str | None:
     if not isinstance(node, _KNOWN):
         return f"{node.key.upper()} is not part of Hive's SQL"
     match node:
+        case exp.Table() if node.args.get("catalog") is not None or node.args.get("db") == "":
+            return "a table is named table or database.table"
+        case exp.From() | exp.Join() if isinstance(node.this, exp.Select | exp.SetOperation):
+            return "a query in FROM stands in parentheses"
+        case exp.Alias() if node.this.is_star and isinstance(node.this, exp.Star | exp.Column):
+            return "* has no alias"
         case exp.Placeholder() if _is_name(node):
             return "a parameter stands for a value, not for a name"
         case exp.Bracket() if len(node.expressions) != 1:
@@ -97,7 +104,13 @@ def _refusal(node: exp.Expr) -> str | None:
             return "APPLY is not part of Hive's SQL; use LATERAL VIEW"
         case exp.Select() if not node.expressions:
             return "SELECT of no columns"
-        case exp.In() if node.args.get("field") is not None:
+        case exp.Star() if isinstance(node.parent, exp.Binary | exp.Unary | exp.In) and not isinstance(
+            node.parent, exp.Dot
+        ):
+            return "* is no value"
+        case exp.TableSample() if not any(node.args.values()):
+            return "expected '(' after TABLESAMPLE"
+        case exp.In() if not node.expressions and node.args.get("query") is None:
             return "expected '(' after IN"
         case exp.Limit() if node.meta.get("top"):
             return "TOP is not part of Hive's SQL; use LIMIT"

@@ -315,9 +315,17 @@ def _island(lexed: Lexed, index: int, kind: str) -> tuple[Leaf, int]:
     if kind == "ROWS":
         rows, after = read_rows(lexed, index + 1)
         return Leaf("ROWS", "VALUES", lexed.span(index), rows), after
+    if kind == "QUERY" and lexed.tokens[index].text.upper() == "FROM":
+        _check_from_first(lexed, index)
     tree, after = read_tree(lexed, index, kind)
     span = lexed.span(index, after - 1)
     return Leaf(kind, span.text, span, tree), after
+
+
+def _check_from_first(lexed: Lexed, index: int) -> None:
+    """FROM t SELECT a: the SELECT may not be left out."""
+    if _first_outside(lexed, index, frozenset({"SELECT"})) is None:
+        raise syntax_error(lexed, len(lexed.tokens), ("SELECT", "INSERT"), len(lexed.tokens))
 
 
 def _type(lexed: Lexed, index: int) -> tuple[Leaf, int]:

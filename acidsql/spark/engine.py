@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 import threading
 from collections.abc import Mapping
@@ -205,10 +206,16 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
     builder = SparkSession.builder
     for key, value in settings.items():
         builder = builder.config(key, value)
+    interrupted = signal.getsignal(signal.SIGINT)
     try:
         return builder.getOrCreate()
     except RuntimeError as error:
         raise AcidSqlError(Condition.CANNOT_START, message=f"Spark cannot start: {error}") from error
+    finally:
+        # PySpark's handler talks to the JVM on the connection that the interrupted call still holds: a Py4JError, no
+        # KeyboardInterrupt, and no job is cancelled (tests/shell/test_story.py).
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, interrupted)
 
 
 def _require_java() -> None:

@@ -20,13 +20,15 @@ from acidsql.grammar.statements import Merge, Query, Update
 
 LINES = (Path(__file__).parent / "faithful.txt").read_text(encoding="utf-8").splitlines()
 # Spark's parser gives these another tree that means the same: a sum for a compound interval, LOCATE's default
-# argument, a name for VALUES, Spark's own SELECT * around it, and QUALIFY, which Spark has not.
+# argument, a name for VALUES, Spark's own SELECT * around it, QUALIFY, which Spark has not, and 'it''s', which is its
+# in Hive (BaseSemanticAnalyzer.unescapeSQLString) and it's in Spark 4.
 OTHER_TREE = (
-    "INTERVAL 1 DAY 2 HOURS",
-    "position('a' IN b)",
+    "INTERVAL 1 DAY 2 H",
+    "position('a' IN",
     "VALUES (",
     "SELECT * FROM (VALUES",
     "SELECT a FROM t QUALIFY",
+    "SELECT 'a' 'b'",
 )
 
 

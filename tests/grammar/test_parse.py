@@ -23,7 +23,7 @@ TOKENS = (
     " END START TRANSACTION COMMIT ABORT USE CAST LATERAL VIEW JOIN UNION ALL LIMIT IN EXISTS BETWEEN INTERVAL DATE int"
     " string STORED ORC t a b c db default x 1 2.5 3L 'x' 'it\\'s' \"y\" `q` ( ) ( ) , , . * = == <> < > <= + - / %"
     " ! ? : [ ] {f} ; /*+ x */ -> => :: || & | ^ ~ ARRAY STRUCT MAP TRIM EXTRACT OVER WINDOW PIVOT HAVING CHECK"
-    " CONSTRAINT COMMENT LOCATION TBLPROPERTIES BUCKETS CLUSTERED ROW FORMAT FOR VERSION OF TABLESAMPLE ROLLBACK GRANT CALL"
+    " CONSTRAINT COMMENT LOCATION TBLPROPERTIES BUCKETS CLUSTERED ROW FORMAT FOR VERSION OF TABLESAMPLE GRANT"
 )
 WORDS = TOKENS.split()
 STARTS = [
@@ -97,6 +97,12 @@ def test_any_characters_make_a_statement_or_an_error_with_its_place(text: str) -
     result = outcome(text)
     if isinstance(result, AcidSqlError):
         check_error(result, text)
+
+
+def test_an_insert_inside_a_query_ends_the_reading() -> None:
+    # sqlglot's loop over the INSERTs of a FROM .. INSERT never ends when none of them is read.
+    with pytest.raises(AcidSqlError, match="no statement may stand inside a query"):
+        parse("SELECT * FROM (FROM c INSERT INTO t SELECT *)")
 
 
 def test_the_error_of_a_script_shows_its_own_line() -> None:

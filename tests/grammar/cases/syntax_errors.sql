@@ -12,9 +12,9 @@ SELECT a FORM t
 
 SELECT * FORM t
 -->
-[PARSE_SYNTAX_ERROR] Syntax error near 'FORM': did you mean FROM?
+[PARSE_SYNTAX_ERROR] Syntax error: * has no alias
 1 | SELECT * FORM t
-  |          ^^^^
+  |        ^^^^^^
 
 SELECT a FROM t WEHRE b = 1
 -->
@@ -151,13 +151,13 @@ INSERT INTO t SELECT 1 2
 
 SELECT a, FROM t
 -->
-[PARSE_SYNTAX_ERROR] Syntax error near 'FROM': something is missing after the comma
+[PARSE_SYNTAX_ERROR] Syntax error near 'FROM': something is missing beside the comma
 1 | SELECT a, FROM t
   |           ^^^^
 
 SELECT count( FROM t
 -->
-[PARSE_SYNTAX_ERROR] Syntax error at the end: expected ')'
+[PARSE_SYNTAX_ERROR] Syntax error at the end
 1 | SELECT count( FROM t
   |                     ^
 
@@ -415,9 +415,9 @@ SELECT a FROM t WHERE a BETWEN 1 AND 2
 
 SELECT a FROM t WHERE a IN 1, 2
 -->
-[PARSE_SYNTAX_ERROR] Syntax error: expected '(' after IN
+[PARSE_SYNTAX_ERROR] Syntax error near '2': a table is missing after the comma
 1 | SELECT a FROM t WHERE a IN 1, 2
-  |                       ^^^^^^
+  |                               ^
 
 INSERT INTO t VALUES (1,, 2)
 -->
@@ -846,3 +846,134 @@ SELECT * FROM t FOR SYSTEM_VERSION AS OF 3
 [PARSE_SYNTAX_ERROR] Syntax error near 'FOR': expected the end
 1 | SELECT * FROM t FOR SYSTEM_VERSION AS OF 3
   |                 ^^^
+
+SELECT * t
+-->
+[PARSE_SYNTAX_ERROR] Syntax error: * has no alias
+1 | SELECT * t
+  |        ^^^
+
+SELECT t.* x FROM t
+-->
+[PARSE_SYNTAX_ERROR] Syntax error: * has no alias
+1 | SELECT t.* x FROM t
+  |        ^^^^^
+
+SELECT * FROM . b
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near '.': a name is missing before '.'
+1 | SELECT * FROM . b
+  |               ^
+
+SELECT * FROM a..b
+-->
+[PARSE_SYNTAX_ERROR] Syntax error: a table is named table or database.table
+1 | SELECT * FROM a..b
+  |               ^^^^
+
+SELECT * FROM a.b.c
+-->
+[PARSE_SYNTAX_ERROR] Syntax error: a table is named table or database.table
+1 | SELECT * FROM a.b.c
+  |               ^^^^^
+
+FROM t
+-->
+[PARSE_SYNTAX_ERROR] Syntax error at the end: expected INSERT or SELECT
+1 | FROM t
+  |       ^
+
+SELECT * FROM SELECT a
+-->
+[PARSE_SYNTAX_ERROR] Syntax error: a query in FROM stands in parentheses
+1 | SELECT * FROM SELECT a
+  |                      ^
+
+SELECT * FROM t JOIN SELECT a
+-->
+[PARSE_SYNTAX_ERROR] Syntax error: a query in FROM stands in parentheses
+1 | SELECT * FROM t JOIN SELECT a
+  |                             ^
+
+SELECT , a FROM t
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near ',': something is missing beside the comma
+1 | SELECT , a FROM t
+  |        ^
+
+SELECT a FROM t,
+-->
+[PARSE_SYNTAX_ERROR] Syntax error at the end: a table is missing after the comma
+1 | SELECT a FROM t,
+  |                 ^
+
+SELECT a FROM t, , s
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near ',': a table is missing after the comma
+1 | SELECT a FROM t, , s
+  |                  ^
+
+SELECT AS a FROM t
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'AS': an expression is missing
+1 | SELECT AS a FROM t
+  |        ^^
+
+SELECT a FROM t WHERE a IN ()
+-->
+[PARSE_SYNTAX_ERROR] Syntax error: expected '(' after IN
+1 | SELECT a FROM t WHERE a IN ()
+  |                       ^
+
+SELECT a FROM t WHERE a IN
+-->
+[PARSE_SYNTAX_ERROR] Syntax error: expected '(' after IN
+1 | SELECT a FROM t WHERE a IN
+  |                       ^
+
+SELECT * FROM t AS
+-->
+[PARSE_SYNTAX_ERROR] Syntax error at the end: an alias is missing
+1 | SELECT * FROM t AS
+  |                   ^
+
+SELECT * EXCEPT FROM t
+-->
+[PARSE_SYNTAX_ERROR] Syntax error at the end
+1 | SELECT * EXCEPT FROM t
+  |                       ^
+
+SELECT * FROM t TABLESAMPLE
+-->
+[PARSE_SYNTAX_ERROR] Syntax error: expected '(' after TABLESAMPLE
+1 | SELECT * FROM t TABLESAMPLE
+  | ^^^^^^
+
+SELECT */ a FROM t
+-->
+[PARSE_SYNTAX_ERROR] Syntax error: * is no value
+1 | SELECT */ a FROM t
+  |        ^
+
+SELECT a AS 'x' FROM t
+-->
+Query(tree=SELECT a AS `x` FROM t)
+tables: t
+
+SELECT * FROM 'x'
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near ''x'': expected table name
+1 | SELECT * FROM 'x'
+  |               ^^^
+
+SELECT f(,a)
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near ',': something is missing beside the comma
+1 | SELECT f(,a)
+  |          ^
+
+SELECT a FROM t ORDER BY , a
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near ',': something is missing beside the comma
+1 | SELECT a FROM t ORDER BY , a
+  |                          ^
