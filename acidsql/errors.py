@@ -137,6 +137,12 @@ class Condition(Enum):
     DYNAMIC_PARTITION_ORDER = _info(
         "42000", "Dynamic partition cannot be the parent of a static partition {partition}", 10094
     )
+    DYNAMIC_PARTITION_STRICT = _info(
+        "42000",
+        "Dynamic partition strict mode requires at least one static partition column. To turn this off set"
+        " hive.exec.dynamic.partition.mode=nonstrict",
+        10096,
+    )
     PARTITION_NOT_FOUND = _info("42000", "Partition not found {partition}", 10006)
     PARTITION_COLUMN_UNKNOWN = _info(
         "42703", "Non-Partition column appears in the partition specification: {column}", 10098

@@ -259,13 +259,15 @@ def _columns(bound: BoundScan) -> list[Column]:
         columns.append(row_id.alias(scan.row_id))
     if scan.file_name:
         columns.append(F.col(_FILE_NAME).alias(scan.file_name))
+    if scan.place:
+        columns.append(F.col(PART).alias(scan.place))
     return columns
 
 
 def _empty(spark: SparkSession, bound: BoundScan) -> DataFrame:
     columns = (*bound.table.columns, *bound.table.partition_columns)
     schema = t.StructType(_fields((c.name, query_type(parse_type(c.type))) for c in columns))
-    internal = {WRITE_ID: "bigint", BUCKET: "int", ROW: "bigint", _FILE_NAME: "string"}
+    internal = {WRITE_ID: "bigint", BUCKET: "int", ROW: "bigint", PART: "int", _FILE_NAME: "string"}
     rows = empty_frame(spark, schema)
     return rows.select("*", *(F.lit(None).cast(kind).alias(name) for name, kind in internal.items())).select(
         *_columns(bound)
