@@ -73,6 +73,7 @@ class Condition(Enum):
     # -- names
     TABLE_NOT_FOUND = _info("42P01", "Table not found '{table}'{suggestion}", 10001)
     COLUMN_NOT_FOUND = _info("42703", "Invalid column reference '{column}'{suggestion}", 10002)
+    AMBIGUOUS_COLUMN = _info("42702", "Ambiguous column reference '{column}': it could be {candidates}", 10007)
     AMBIGUOUS_TABLE_ALIAS = _info("42712", "Ambiguous table alias '{alias}'", 10008)
     DATABASE_NOT_FOUND = _info("42000", "Database does not exist: {database}{suggestion}", 10072)
     TABLE_ALREADY_EXISTS = _info("42P07", "Table already exists: {table}", 10000)

@@ -10,7 +10,7 @@ from sqlglot import exp
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.dialect import AcidSql, AcidSqlParser, MisreadError, mark_frame, mark_source, span_of
 from acidsql.grammar.lexer import Lexed
-from acidsql.grammar.syntax_errors import misread_error
+from acidsql.grammar.syntax_errors import misread_error, star_alias_error
 
 _RULES: dict[str, Callable[[AcidSqlParser], exp.Expr | None]] = {
     "EXPR": AcidSqlParser.expression_rule,
@@ -71,6 +71,8 @@ def _check(node: exp.Expr, lexed: Lexed, index: int) -> None:
         span = span_of(node, lexed.source) or lexed.span(index)
         feature = "Time travel (AS OF)" if isinstance(node, exp.Version) else "TRANSFORM .. USING"
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature=feature)
+    if isinstance(node, exp.Alias) and node.this.is_star and isinstance(node.this, exp.Star | exp.Column):
+        raise star_alias_error(span_of(node.args["alias"], lexed.source) or lexed.span(index))
     reason = _refusal(node)
     if reason is not None:
         span = span_of(node, lexed.source) or lexed.span(index)
@@ -88,8 +90,6 @@ def _refusal(node: exp.Expr) -> str | None:
             return "a table is named table or database.table"
         case exp.From() | exp.Join() if isinstance(node.this, exp.Select | exp.SetOperation):
             return "a query in FROM stands in parentheses"
-        case exp.Alias() if node.this.is_star and isinstance(node.this, exp.Star | exp.Column):
-            return "* has no alias"
         case exp.Placeholder() if _is_name(node):
             return "a parameter stands for a value, not for a name"
         case exp.Bracket() if len(node.expressions) != 1:

@@ -20,15 +20,15 @@ def name_placeholders(
     The planner moves expressions about, so their order says nothing afterwards. Raises UNBOUND_PARAMETER.
     """
     found = sorted(_placeholders(statement), key=_position)
-    if isinstance(args, Mapping):
-        values = {str(k): v for k, v in args.items()}
-    else:
+    bare = [node for node in found if not node.this]
+    values = {str(k): v for k, v in args.items()} if isinstance(args, Mapping) else {}
+    if not isinstance(args, Mapping):
         values = {f"p{i}": v for i, v in enumerate(args or (), start=1)}
-        for number, node in enumerate((n for n in found if not n.name), start=1):
+        for number, node in enumerate(bare, start=1):
             node.set("this", f"p{number}")
     for node in found:
-        if node.name not in values:
-            name = f":{node.name}" if node.name else "?"
+        if not node.this or node.name not in values:
+            name = "?" if any(node is one for one in bare) else f":{node.name}"
             raise AcidSqlError(Condition.UNBOUND_PARAMETER, span=span_of(node, statement.source), name=name)
     return statement, values
 

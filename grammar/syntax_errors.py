@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from acidsql.errors import AcidSqlError, Condition
+from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.dialect import MisreadError
 from acidsql.grammar.lexer import Lexed, is_word
 
@@ -97,6 +97,13 @@ def misread_error(lexed: Lexed, error: MisreadError) -> AcidSqlError:
     if guilty is not None:
         return _error(lexed, guilty[0], f"did you mean {guilty[1]}?")
     return _error(lexed, error.index, _plain(error.description))
+
+
+def star_alias_error(alias: Span) -> AcidSqlError:
+    """`* name`: mostly a misspelt FROM."""
+    near = _near(alias.text.upper(), _CLAUSES)
+    detail = f"did you mean {near}?" if near else "* has no alias"
+    return AcidSqlError(Condition.PARSE_SYNTAX_ERROR, span=alias, message=f"Syntax error near '{alias.text}': {detail}")
 
 
 def _misspelt(lexed: Lexed, first: int, last: int, words: list[str]) -> tuple[int, str] | None:

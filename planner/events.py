@@ -8,7 +8,7 @@ from typing import Final
 from sqlglot import exp
 
 from acidsql.acid.table import Column, Table
-from acidsql.acid.types import Char, HiveType, Varchar, is_complex, parse_type
+from acidsql.acid.types import Array, Char, HiveType, Map, Struct, Varchar, is_complex, parse_type
 from acidsql.errors import Condition
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parse import parse
@@ -51,13 +51,9 @@ def spark_type(hive_type: HiveType) -> str:
             return "STRING"
         case _:
             text = str(hive_type)
-            return (
-                "TIMESTAMP_LTZ"
-                if text == "timestamp with local time zone"
-                else text.upper()
-                if text.isalnum()
-                else text
-            )
+            if text == "timestamp with local time zone":
+                return "TIMESTAMP_LTZ"
+            return text.upper() if text.isalnum() else text
 
 
 def event_struct(branch: str, identity: Mapping[str, str], values: Mapping[str, str]) -> str:
@@ -139,15 +135,43 @@ def _violated(detail: str) -> str:
     return raise_sql(Condition.CONSTRAINT_VIOLATED, detail=sql_string(detail))
 
 
-def _fitted(text: str, hive_type: HiveType) -> str:
-    """CHAR is padded and CHAR and VARCHAR are cut to their length, as Hive writes them."""
+def _fitted(text: str, hive_type: HiveType, depth: int = 0) -> str:
+    """CHAR is padded and CHAR and VARCHAR are cut to their length, as Hive writes them, inside other types too."""
+    if not _has_length(hive_type):
+        return text
+    item = f"i{depth}"
     match hive_type:
         case Char(length):
             return f"RPAD(SUBSTRING({text}, 1, {length}), {length})"
         case Varchar(length):
             return f"SUBSTRING({text}, 1, {length})"
+        case Array(element):
+            return f"TRANSFORM({text}, {item} -> {_fitted(item, element, depth + 1)})"
+        case Map(key, value):
+            keys = f"TRANSFORM_KEYS({text}, ({item}, v{depth}) -> {_fitted(item, key, depth + 1)})"
+            return f"TRANSFORM_VALUES({keys}, (k{depth}, {item}) -> {_fitted(item, value, depth + 1)})"
+        case Struct(fields):
+            inside = ", ".join(
+                f"{sql_string(n)}, {_fitted(f'{text}.{name_sql(n)}', kind, depth + 1)}" for n, kind in fields
+            )
+            return f"CASE WHEN {text} IS NOT NULL THEN named_struct({inside}) END"
         case _:
             return text
+
+
+def _has_length(hive_type: HiveType) -> bool:
+    """Whether a CHAR or VARCHAR is in it."""
+    match hive_type:
+        case Char() | Varchar():
+            return True
+        case Array(element):
+            return _has_length(element)
+        case Map(key, value):
+            return _has_length(key) or _has_length(value)
+        case Struct(fields):
+            return any(_has_length(kind) for _, kind in fields)
+        case _:
+            return False
 
 
 def _strictly(value: str, target: Column, hive_type: HiveType) -> str:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from acidsql.acid.table import Column, Table
 from acidsql.acid.writeids import StatementId
 from acidsql.errors import AcidSqlError, Condition, Span, suggestion
-from acidsql.grammar.dialect import to_spark
+from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.statements import Default, Insert, Values
 from acidsql.planner.events import checked_branch, name_sql, no_identity, rows_view, select_list, stored
 from acidsql.planner.locks import insert_locks, overwrite_locks
@@ -39,7 +39,7 @@ def plan_insert(statement: Insert, facts: Facts) -> WritePlan:
         rows=to_spark(rows),
         events=_events(table, given, facts),
         branches=(Branch(StatementId(0), EventKind.INSERT, Effect.INSERTED, "INSERT", by_columns=True),),
-        values=tuple(StoredValue(f"@{c.name}", c, statement.target.span) for c in columns),
+        values=_stored_values(statement, columns),
         scans=binder.scans,
         frames=binder.frames,
         locks=(overwrite_locks if statement.overwrite else insert_locks)(table, binder.scans),
@@ -110,6 +110,22 @@ def _target_columns(statement: Insert, table: Table, static: Mapping[str, str]) 
     return (*found, *(c for c in dynamic if named and c not in found))
 
 
+def _stored_values(statement: Insert, columns: tuple[Column, ...]) -> tuple[StoredValue, ...]:
+    """The values with their places: in the first row of VALUES, or in the SELECT list where it has no star."""
+    trees: list[exp.Expr | None]
+    match statement.rows:
+        case Values():
+            trees = [None if isinstance(value, Default) else value for value in statement.rows.rows[0]]
+        case query:
+            trees = list(query.selects)
+    placed = len(trees) == len(columns) and not any(isinstance(tree, exp.Star) for tree in trees)
+    spans = [span_of(tree, statement.source) if tree is not None and placed else None for tree in trees]
+    spans = spans if placed else [None] * len(columns)
+    return tuple(
+        StoredValue(f"@{c.name}", c, span or statement.target.span) for c, span in zip(columns, spans, strict=True)
+    )
+
+
 def _rows(statement: Insert, table: Table, columns: tuple[Column, ...]) -> exp.Query:
     match statement.rows:
         case Values():
@@ -127,8 +143,20 @@ def _values(values: Values, table: Table, columns: tuple[Column, ...], statement
             raise wrong_count(table, len(columns), len(row), span)
         items = [default_of(c, table) if isinstance(v, Default) else v for c, v in zip(columns, row, strict=True)]
         tuples.append(exp.Tuple(expressions=[i.copy() for i in items]))
+    _unify(tuples)
     rows = exp.Values(expressions=tuples, alias=exp.TableAlias(this=exp.to_identifier("rows", quoted=True)))
     return exp.select("*").from_(rows)
+
+
+def _unify(rows: Sequence[exp.Tuple]) -> None:
+    """A column with strings and other values becomes one of strings, as in Hive; Spark's VALUES would refuse it."""
+    for place in range(len(rows[0].expressions)):
+        values = [row.expressions[place] for row in rows if not isinstance(row.expressions[place], exp.Null)]
+        strings = [value.is_string for value in values]
+        if any(strings) and not all(strings):
+            for value, is_string in zip(values, strings, strict=True):
+                if not is_string:
+                    value.replace(exp.cast(value.copy(), "string"))
 
 
 def wrong_count(table: Table, expected: int, got: int, span: Span | None) -> AcidSqlError:

@@ -8,7 +8,9 @@ from typing import Final
 from acidsql.errors import AcidSqlError, Condition
 
 _MARK: Final = "acidsql-error"
-_MESSAGE: Final = re.compile(rf"{_MARK}\|([A-Z_0-9]+)\|(.*?)\|{_MARK}", re.DOTALL)
+# Spark prints the plan of a query that it cannot analyse, and the call of raise_error in it; that is no error of ours:
+# there the parts stand with commas between them.
+_MESSAGE: Final = re.compile(rf"{_MARK}\|([A-Z_0-9]+)\|((?:\w+=[^\x1f]*\x1f)*)\|{_MARK}")
 
 
 def sql_string(text: str) -> str:

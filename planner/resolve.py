@@ -159,6 +159,10 @@ class Binder:
             return
         if not node.alias:
             node.set("alias", exp.TableAlias(this=quoted(node.name)))
+        scan = self._scans.get(view)
+        if scan is not None and node.alias_column_names:
+            hidden = [quoted(name) for name in (scan.row_id, scan.file_name) if name]
+            node.args["alias"].set("columns", [*node.args["alias"].columns, *hidden])
         node.set("this", quoted(view))
         node.set("db", None)
         node.set("catalog", None)
@@ -169,7 +173,7 @@ class Binder:
         for node in [*scope.columns, *_grouped_columns(scope)]:
             _drop_database(node, scope, self._facts.database)
             name = node.name.lower()
-            if name not in _VIRTUAL:
+            if name not in _VIRTUAL or _is_output_name(node, scope):
                 continue
             source = self._source_of(node, scope, views)
             if source is not None:
@@ -304,6 +308,15 @@ def _grouped_columns(scope: Scope) -> list[exp.Column]:
     names = (ROW_ID_COLUMN, FILE_NAME_COLUMN)
     nodes = having.find_all(exp.Column) if having is not None else ()
     return [n for n in nodes if n.name.lower() in names and id(n) not in known and n.parent_select is scope.expression]
+
+
+def _is_output_name(node: exp.Column, scope: Scope) -> bool:
+    """Whether a name in ORDER BY is that of an output column: of two columns, ORDER BY sees this one first."""
+    order = node.find_ancestor(exp.Order, exp.Select)
+    if node.table or not isinstance(order, exp.Order) or order.parent is not scope.expression:
+        return False
+    query = scope.expression
+    return isinstance(query, exp.Query) and any(s.alias_or_name.lower() == node.name.lower() for s in query.selects)
 
 
 def _references(scope: Scope) -> set[str]:

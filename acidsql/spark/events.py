@@ -61,7 +61,9 @@ class Slots:
         return {code: slot for slot, code in self.codes.items()}
 
 
-def assign_slots(branches: Sequence[Branch], buckets: Iterable[int], tasks: int, bucket_count: int | None) -> Slots:
+def assign_slots(
+    branches: Sequence[Branch], buckets: Iterable[int], tasks: int, bucket_count: int | None = None
+) -> Slots:
     """A code for every file that the branches can need. Insert events sort before the others: they are numbered first.
 
     `buckets` are the numbers of the target's files, `tasks` the number of writing tasks, at most 4096. New rows of a

@@ -48,6 +48,10 @@ def _of_spark(error: PySparkException, text: str) -> AcidSqlError:
     if condition.startswith(_UNRESOLVED):
         name = parameters.get("objectName") or parameters.get("fieldName") or parameters.get("targetString") or ""
         return _unresolved_column(name, parameters.get("proposal", ""), text)
+    if condition == "AMBIGUOUS_REFERENCE":
+        name, candidates = _plain(parameters.get("name", "")), _plain(parameters.get("referenceNames", ""))
+        span = find_word(name, text)
+        return AcidSqlError(Condition.AMBIGUOUS_COLUMN, span=span, column=name, candidates=candidates.strip("[]"))
     if condition.startswith("TABLE_OR_VIEW_NOT_FOUND"):
         name = _plain(parameters.get("relationName", ""))
         return AcidSqlError(Condition.TABLE_NOT_FOUND, span=find_word(name, text), table=name, suggestion="")
@@ -96,4 +100,4 @@ def _java_message(error: Exception) -> str:
 def _first_lines(message: str) -> str:
     """A message without Spark's plan dumps, contexts and stack traces."""
     head = re.split(r"\n\s*(?:== SQL|'?\w+ \[|at \w|Driver stacktrace|\+- )", message, maxsplit=1)[0]
-    return _LINE_NOISE.sub("", head).strip()[:2000]
+    return _LINE_NOISE.sub("", head).strip().rstrip(";")[:2000]

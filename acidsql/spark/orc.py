@@ -31,6 +31,7 @@ _KIND_CHAR: Final = 17
 _KIND_STRUCT: Final = 12
 _KIND_TIMESTAMP_INSTANT: Final = 18
 _MAX_CHUNK: Final = 128 * 1024
+_MOST_TAIL: Final = 1 << 30
 
 _VARINT: Final = 0
 _FIXED64: Final = 1
@@ -40,6 +41,7 @@ _FIXED32: Final = 5
 # orc_proto.PostScript
 _PS_FOOTER_LENGTH: Final = 1
 _PS_COMPRESSION: Final = 2
+_PS_BLOCK_SIZE: Final = 3
 _PS_METADATA_LENGTH: Final = 5
 # orc_proto.Footer
 _FOOTER_STRIPES: Final = 3
@@ -138,6 +140,14 @@ def read_tail(path: str, size: int, end: bytes) -> Tail | int:
     """The tail of a file of `size` bytes, from its last bytes; where they are too few, how many are needed."""
     if size < 4 or not end:
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="it is too short for an ORC file")
+    try:
+        return _tail(path, size, end)
+    except (IndexError, zlib.error, OSError) as error:
+        # What is cut off in the middle of a number, or does not decompress.
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="its end is damaged") from error
+
+
+def _tail(path: str, size: int, end: bytes) -> Tail | int:
     ps_length = end[-1]
     postscript = decode(end[-1 - ps_length : -1])
     numbers = {f.number: f.value for f in postscript}
@@ -146,6 +156,8 @@ def read_tail(path: str, size: int, end: bytes) -> Tail | int:
     footer_length = _int(numbers, _PS_FOOTER_LENGTH)
     metadata_length = _int(numbers, _PS_METADATA_LENGTH)
     needed = 1 + ps_length + footer_length + metadata_length
+    if needed > size:
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="its end is longer than the file")
     if needed > len(end):
         return needed
     codec = _CODECS.get(_int(numbers, _PS_COMPRESSION), "unknown")
@@ -156,7 +168,11 @@ def read_tail(path: str, size: int, end: bytes) -> Tail | int:
 
 
 def nest_row(tail: Tail, columns: Sequence[tuple[str, HiveType]]) -> Tail:
-    """The tail with the flat columns behind `row` made the fields of a struct `row`, under their own names."""
+    """The tail with the flat columns behind `row` made the fields of a struct `row`, under their own names.
+
+    `row` must be NULL in all events of the file or in none: ORC stores no field of a NULL struct, and flat columns
+    have a NULL there.
+    """
     types = [decode(f.bytes) for f in tail.footer if f.number == _FOOTER_TYPES]
     children = _subtypes(types[0])[_ROW_COLUMN:]
     types[_ROW_COLUMN] = (
@@ -184,7 +200,7 @@ def with_user_metadata(tail: Tail, items: Mapping[str, str]) -> Tail:
 def encode_end(tail: Tail) -> bytes:
     """The bytes of the file from `footer_start` on. The footer is stored in uncompressed chunks, as ORC allows."""
     footer = encode(tail.footer)
-    stored = footer if tail.codec == "none" else b"".join(_original_chunks(footer))
+    stored = footer if tail.codec == "none" else b"".join(_original_chunks(footer, _chunk_size(tail)))
     postscript = encode(
         tuple(Field(f.number, f.wire, len(stored)) if f.number == _PS_FOOTER_LENGTH else f for f in tail.postscript)
     )
@@ -317,9 +333,14 @@ def _unzigzag(value: int) -> int:
     return value >> 1 ^ -(value & 1)
 
 
-def _original_chunks(data: bytes) -> Iterator[bytes]:
-    for at in range(0, len(data), _MAX_CHUNK):
-        chunk = data[at : at + _MAX_CHUNK]
+def _chunk_size(tail: Tail) -> int:
+    """Readers have a buffer of the file's compression block size: no chunk may be longer (InStream.readHeader)."""
+    return min(_MAX_CHUNK, next((f.int for f in tail.postscript if f.number == _PS_BLOCK_SIZE), _MAX_CHUNK))
+
+
+def _original_chunks(data: bytes, size: int) -> Iterator[bytes]:
+    for at in range(0, len(data), size):
+        chunk = data[at : at + size]
         yield (len(chunk) << 1 | 1).to_bytes(3, "little") + chunk
 
 
@@ -354,6 +375,8 @@ def _snappy(chunk: bytes) -> bytes:
     import pyarrow as pa
 
     size, _ = _read_varint(chunk, 0)
+    if size > _MOST_TAIL:
+        raise IndexError("a length that no footer has")
     return bytes(pa.Codec("snappy").decompress(chunk, decompressed_size=size))
 
 
@@ -364,14 +387,35 @@ def _zstd(chunk: bytes) -> bytes:
 
 
 def _lz4(chunk: bytes) -> bytes:
-    """An LZ4 block does not tell its size: grow the buffer until it fits (footers are small)."""
-    import pyarrow as pa
+    """An LZ4 block (lz4_Block_format.md). It does not tell its size, which pyarrow's decoder must be given."""
+    out = bytearray()
+    at = 0
+    while at < len(chunk):
+        token = chunk[at]
+        length, at = _lz4_length(chunk, at + 1, token >> 4)
+        out += chunk[at : at + length]
+        at += length
+        if at >= len(chunk):
+            break  # the last sequence has no match
+        offset = chunk[at] | chunk[at + 1] << 8
+        length, at = _lz4_length(chunk, at + 2, token & 15)
+        _copy_back(out, offset, length + 4)
+    return bytes(out)
 
-    size = max(64 * 1024, len(chunk) * 8)
-    while True:
-        try:
-            return bytes(pa.Codec("lz4_raw").decompress(chunk, decompressed_size=size))
-        except OSError:
-            if size > 1 << 28:
-                raise
-            size *= 4
+
+def _lz4_length(chunk: bytes, at: int, length: int) -> tuple[int, int]:
+    """A length of four bits, 15 being continued in bytes, of which 255 is continued."""
+    more = length == 15
+    while more:
+        length += chunk[at]
+        more = chunk[at] == 255
+        at += 1
+    return length, at
+
+
+def _copy_back(out: bytearray, offset: int, length: int) -> None:
+    """Appends `length` bytes from `offset` bytes back on; they may overlap what is appended."""
+    if not 0 < offset <= len(out):
+        raise IndexError("a match before the start")
+    repeated = bytes(out[-offset:]) * -(-length // offset)
+    out += repeated[:length]

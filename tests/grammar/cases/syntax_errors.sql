@@ -12,9 +12,9 @@ SELECT a FORM t
 
 SELECT * FORM t
 -->
-[PARSE_SYNTAX_ERROR] Syntax error: * has no alias
+[PARSE_SYNTAX_ERROR] Syntax error near 'FORM': did you mean FROM?
 1 | SELECT * FORM t
-  |        ^^^^^^
+  |          ^^^^
 
 SELECT a FROM t WEHRE b = 1
 -->
@@ -849,15 +849,15 @@ SELECT * FROM t FOR SYSTEM_VERSION AS OF 3
 
 SELECT * t
 -->
-[PARSE_SYNTAX_ERROR] Syntax error: * has no alias
+[PARSE_SYNTAX_ERROR] Syntax error near 't': * has no alias
 1 | SELECT * t
-  |        ^^^
+  |          ^
 
 SELECT t.* x FROM t
 -->
-[PARSE_SYNTAX_ERROR] Syntax error: * has no alias
+[PARSE_SYNTAX_ERROR] Syntax error near 'x': * has no alias
 1 | SELECT t.* x FROM t
-  |        ^^^^^
+  |            ^
 
 SELECT * FROM . b
 -->

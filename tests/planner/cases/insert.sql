@@ -229,7 +229,7 @@ events
   SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
     CAST(`@a` AS array<int>) AS `a`,
     CAST(`@m` AS map<string,double>) AS `m`,
-    CAST(`@s` AS struct<x:int,y:varchar(2)>) AS `s`,
+    CASE WHEN CAST(`@s` AS struct<x:int,y:varchar(2)>) IS NOT NULL THEN named_struct('x', CAST(`@s` AS struct<x:int,y:varchar(2)>).`x`, 'y', SUBSTRING(CAST(`@s` AS struct<x:int,y:varchar(2)>).`y`, 1, 2)) END AS `s`,
     SUBSTRING(CAST(`@v` AS STRING), 1, 4) AS `v`,
     CAST(`@ts` AS TIMESTAMP) AS `ts`,
     CAST(`@l` AS TIMESTAMP_LTZ) AS `l`
@@ -363,3 +363,19 @@ INSERT INTO ordered VALUES (1)
 [SORTED_TABLE] [Error 10298] ACID insert, update, delete not supported on tables that are sorted, table default.ordered
 1 | INSERT INTO ordered VALUES (1)
   |             ^^^^^^^
+
+-- Spark's VALUES takes no strings beside other values
+INSERT INTO t VALUES ('7', 'x', NULL, 1.5), (7.5, 8, DATE '2020-01-01', '2')
+-->
+INSERT default.t
+rows
+  SELECT * FROM VALUES ('7', 'x', NULL, CAST(1.5 AS STRING)), (CAST(7.5 AS STRING), CAST(8 AS STRING), DATE '2020-01-01', '2') AS `rows`
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST(`@name` AS STRING) AS `name`,
+    CAST(`@born` AS DATE) AS `born`,
+    CAST(`@amount` AS decimal(10,2)) AS `amount`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT

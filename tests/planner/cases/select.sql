@@ -469,3 +469,29 @@ SELECT name FROM dept
 [TABLE_NOT_FOUND] [Error 10001] Table not found 'dept' Did you mean emp?
 1 | SELECT name FROM dept
   |                  ^^^^
+
+USE default
+
+SELECT DISTINCT ROW__ID FROM emp ORDER BY row__id, emp.row__id.rowid
+-->
+SELECT
+reads
+  emp@1: default.emp with row__id
+query
+  SELECT DISTINCT `emp`.`emp@1.row__id` AS `row__id` FROM `emp@1` AS `emp` ORDER BY row__id, `emp`.`emp@1.row__id`.rowid
+
+SELECT row__id.rowid AS row__id FROM emp ORDER BY row__id DESC
+-->
+SELECT
+reads
+  emp@1: default.emp with row__id
+query
+  SELECT `emp`.`emp@1.row__id`.rowid AS row__id FROM `emp@1` AS `emp` ORDER BY row__id DESC
+
+SELECT a, row__id, INPUT__FILE__NAME, x.* FROM emp AS x(a, b, c, d)
+-->
+SELECT
+reads
+  emp@1: default.emp with row__id, INPUT__FILE__NAME
+query
+  SELECT a, `x`.`emp@1.row__id` AS `row__id`, `x`.`emp@1.input__file__name` AS `input__file__name`, x.* EXCEPT (`emp@1.row__id`, `emp@1.input__file__name`) FROM `emp@1` AS x(a, b, c, d, `emp@1.row__id`, `emp@1.input__file__name`)

@@ -1,0 +1,135 @@
+"""File systems: the same promises by the operating system's files and by Hadoop's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from acidsql.spark.files import FileSystem, HadoopFiles, LocalFiles, is_local
+
+
+@pytest.fixture(params=["local", "hadoop"])
+def files(request: pytest.FixtureRequest) -> FileSystem:
+    if request.param == "local":
+        return LocalFiles()
+    spark: SparkSession = request.getfixturevalue("spark")
+    return HadoopFiles(spark)
+
+
+def put(root: Path, *paths: str) -> None:
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(path.encode())
+
+
+def test_a_listing_has_files_and_directories_at_every_depth(files: FileSystem, tmp_path: Path) -> None:
+    put(tmp_path, "a", "p=1/delta_1/bucket_0", "p=1/delta_1/_orc_acid_version")
+    (tmp_path / "empty").mkdir()
+    listing = files.list_below(str(tmp_path))
+    assert {f.path: f.length for f in listing.files} == {
+        "a": 1,
+        "p=1/delta_1/bucket_0": len("p=1/delta_1/bucket_0"),
+        "p=1/delta_1/_orc_acid_version": len("p=1/delta_1/_orc_acid_version"),
+    }
+    assert sorted(listing.directories) == ["empty", "p=1", "p=1/delta_1"]
+
+
+def test_a_listing_leaves_out_what_lies_in_hidden_directories(files: FileSystem, tmp_path: Path) -> None:
+    put(tmp_path, "_staging/delta_1/bucket_0", ".tmp/x", "p=1/_impala/x", "p=1/y")
+    listing = files.list_below(str(tmp_path))
+    assert [f.path for f in listing.files] == ["p=1/y"]
+    assert listing.directories == ("p=1",)
+
+
+def test_check_sum_files_of_hadoop_are_not_listed(files: FileSystem, tmp_path: Path) -> None:
+    put(tmp_path, "bucket_0", ".bucket_0.crc")
+    assert [f.path for f in files.list_below(str(tmp_path)).files] == ["bucket_0"]
+
+
+def test_a_listing_tells_when_a_file_was_changed(files: FileSystem, tmp_path: Path) -> None:
+    put(tmp_path, "a")
+    (found,) = files.list_below(str(tmp_path)).files
+    assert abs(found.modified - (tmp_path / "a").stat().st_mtime_ns // 1_000_000) <= 1000
+
+
+def test_a_missing_directory_lists_as_empty(files: FileSystem, tmp_path: Path) -> None:
+    listing = files.list_below(str(tmp_path / "missing"))
+    assert (listing.files, listing.directories) == ((), ())
+
+
+def test_names_with_blanks_and_percent_signs_are_kept(files: FileSystem, tmp_path: Path) -> None:
+    put(tmp_path, "p=a%3Db%2Fc d/x y")
+    listing = files.list_below(str(tmp_path))
+    assert [f.path for f in listing.files] == ["p=a%3Db%2Fc d/x y"]
+    assert files.read(f"{tmp_path}/p=a%3Db%2Fc d/x y") == b"p=a%3Db%2Fc d/x y"
+
+
+def test_what_is_written_is_read_back(files: FileSystem, tmp_path: Path) -> None:
+    directory = f"{tmp_path}/made/below"
+    files.make_directories(directory)
+    files.make_directories(directory)
+    content = bytes(range(256)) * 40
+    files.write(f"{directory}/x", content)
+    assert files.exists(f"{directory}/x")
+    assert files.read(f"{directory}/x") == content
+    assert files.read_end(f"{directory}/x", len(content), 100) == content[-100:]
+    assert files.read_end(f"{directory}/x", len(content), len(content) + 1) == content
+
+
+def test_a_renamed_file_is_in_its_new_place_only(files: FileSystem, tmp_path: Path) -> None:
+    put(tmp_path, "old/x")
+    (tmp_path / "new").mkdir()
+    files.rename(f"{tmp_path}/old/x", f"{tmp_path}/new/y")
+    assert (tmp_path / "new/y").read_bytes() == b"old/x"
+    assert not files.exists(f"{tmp_path}/old/x")
+
+
+def test_a_rename_that_fails_is_an_error(files: FileSystem, tmp_path: Path) -> None:
+    with pytest.raises((OSError, Py4JJavaError), match="missing"):
+        files.rename(f"{tmp_path}/missing", f"{tmp_path}/y")
+
+
+def test_deleting_takes_a_directory_with_all_below_and_no_offence_at_nothing(files: FileSystem, tmp_path: Path) -> None:
+    put(tmp_path, "d/e/x", "f")
+    for name in ("d", "f", "missing"):
+        files.delete(f"{tmp_path}/{name}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_end_of_a_local_file_is_replaced_by_a_shorter_or_a_longer_one(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    for end in (b"", b"ab", b"a longer end than before"):
+        path.write_bytes(b"0123456789")
+        LocalFiles().replace_end(str(path), 4, end)
+        assert path.read_bytes() == b"0123" + end
+
+
+def test_a_file_system_that_cannot_rewrite_says_so(spark: SparkSession, tmp_path: Path) -> None:
+    hadoop = HadoopFiles(spark)
+    assert not hadoop.can_rewrite
+    put(tmp_path, "x")
+    with pytest.raises(OSError, match="cannot be rewritten"):
+        hadoop.replace_end(f"{tmp_path}/x", 0, b"")
+
+
+def test_a_file_removed_while_a_directory_is_listed_is_left_out(tmp_path: Path) -> None:
+    put(tmp_path, "a")
+    (tmp_path / "gone").symlink_to(tmp_path / "missing")
+    assert [f.path for f in LocalFiles().list_below(str(tmp_path)).files] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("location", "path"),
+    [("/a/b c", "/a/b c"), ("file:/a/b%20c", "/a/b c"), ("file:///a/b", "/a/b"), ("/a%20b", "/a%20b")],
+)
+def test_a_local_location_becomes_a_path(location: str, path: str) -> None:
+    assert is_local(location)
+    assert LocalFiles().resolve(location) == path
+
+
+@pytest.mark.parametrize("location", ["hdfs://nn/a", "s3a://bucket/a"])
+def test_other_schemes_are_not_local(location: str) -> None:
+    assert not is_local(location)
