@@ -23,6 +23,7 @@ from acidsql.acid.writeids import StatementId, WriteId
 from acidsql.errors import Condition
 from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, Branch, EventKind, WritePlan
 from acidsql.planner.raised import raise_sql
+from acidsql.spark.bucketing import bucket_column
 from acidsql.spark.types import file_type
 
 SLOT: Final = "acidsql_slot"
@@ -237,8 +238,6 @@ def _new_bucket(plan: WritePlan, tasks: int) -> Column:
     of a partitioned table are spread by partition, so that each gets one file and not one of every task.
     """
     if plan.target.bucket_count:
-        from acidsql.spark.bucketing import bucket_column
-
         return bucket_column(plan.target)
     return F.pmod(_spread(plan), F.lit(tasks))
 
