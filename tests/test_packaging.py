@@ -91,7 +91,18 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def site(wheel: Path) -> Path:
     """A directory with the wheel installed and nothing else; the dependencies are this interpreter's."""
     site = wheel.parent / "site"
-    command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--quiet", "--target", site, wheel]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--no-deps",
+        "--no-index",
+        "--quiet",
+        "--target",
+        str(site),
+        str(wheel),
+    ]
     subprocess.run(command, check=True, capture_output=True)
     return site
 

@@ -15,6 +15,9 @@ DEFAULT_DATABASE = "default"
 TXN_TIMEOUT = 300.0
 """Seconds without a heartbeat after which a transaction is aborted (hive.txn.timeout)."""
 
+LOCK_TIMEOUT = 600.0
+"""Seconds that a statement waits for its locks, if it is not told otherwise."""
+
 
 @dataclass(frozen=True, slots=True)
 class Database:
@@ -61,6 +64,22 @@ class LockComponent:
     operation: Operation
     partition: str | None = None
     dynamic_partition_write: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A component that an open transaction has locked or, if `waiting`, is waiting for.
+
+    `lock_id` is the same for all components of one lock() call, and higher for a later call. `user` and `host` are
+    the transaction's. `component.dynamic_partition_write` is not kept: it is always false here.
+    """
+
+    lock_id: int
+    txn: TxnId
+    component: LockComponent
+    waiting: bool
+    user: str
+    host: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +174,30 @@ class TransactionClient(Protocol):
         """
         ...
 
-    def lock(self, txn: TxnId, components: Sequence[LockComponent]) -> None:
-        """Registers what `txn` reads and writes (the UPDATE and DELETE ones are its write set).
+    def lock(self, txn: TxnId, components: Sequence[LockComponent], *, timeout: float = LOCK_TIMEOUT) -> None:
+        """Locks what `txn` reads and writes until it ends (the UPDATE and DELETE components are its write set).
 
-        Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED.
+        All `components` are locked together, or none. For now this waits only so that whoever replaces or removes a
+        whole excludes all writers: EXCLUSIVE (INSERT OVERWRITE, TRUNCATE, DROP, ALTER) against another transaction's
+        INSERT, UPDATE, DELETE or EXCLUSIVE on the same resource, and these against its EXCLUSIVE. A database overlaps
+        its tables, a table its partitions, `p=a` overlaps `p=a/q=b`. SELECT neither waits nor blocks, and of two
+        updates the first committer wins (locks.py has the rule).
+
+        Requests are served in the order in which they came: an EXCLUSIVE that waits holds up later INSERTs. One of a
+        transaction that holds locks already goes ahead of the queue; two such transactions that wait for each other
+        do so until one times out. The locks of a process that has ended, and of a transaction without heartbeat, go
+        with their transaction. While it waits, this keeps `txn` alive; KeyboardInterrupt leaves nothing behind.
+
+        Take write IDs and the snapshot after this has returned, and the table's definition again: then every earlier
+        writer that was excluded is committed and visible, or aborted, and every later one gets a higher write ID.
+
+        Raises LOCK_TIMEOUT after `timeout` seconds (0: without waiting), naming the resource and the holder; `txn`
+        stays open and keeps what it held before. Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED.
         """
+        ...
+
+    def locks(self) -> Sequence[Lock]:
+        """All locks of open transactions, acquired and waiting, in the order in which they were asked for."""
         ...
 
     def add_dynamic_partitions(self, txn: TxnId, table: Table, partitions: Sequence[str], operation: Operation) -> None:

@@ -6,26 +6,31 @@ import getpass
 import os
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore import sqlite_catalog, sqlite_txns
+from acidsql.metastore import sqlite_catalog, sqlite_locks, sqlite_txns
 from acidsql.metastore.client import (
+    LOCK_TIMEOUT,
     TXN_TIMEOUT,
     AdoptedWriteIds,
     Database,
+    Lock,
     LockComponent,
     Operation,
     Partition,
 )
+from acidsql.metastore.heartbeat import Heartbeat
 from acidsql.metastore.process import is_gone, this_process
 from acidsql.metastore.sqlite_file import SqliteFile
 
 _SCHEME = "sqlite:///"
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1
 
 
 def open_sqlite(uri_or_path: str | Path, warehouse: str) -> SqliteMetastore:
@@ -141,10 +146,45 @@ class SqliteMetastore:
         with self._file.reading() as db:
             return sqlite_txns.valid_txns(db)
 
-    def lock(self, txn: TxnId, components: Sequence[LockComponent]) -> None:
-        """Keeps the components; nothing waits for them yet."""
+    def lock(self, txn: TxnId, components: Sequence[LockComponent], *, timeout: float = LOCK_TIMEOUT) -> None:
+        try:
+            self._wait_for_locks(txn, components, timeout)
+        except BaseException:
+            # If the file is out of reach now, the request goes with its transaction.
+            with suppress(AcidSqlError), self._file.writing() as db:
+                sqlite_locks.withdraw(db, txn)
+            raise
+
+    def _wait_for_locks(self, txn: TxnId, components: Sequence[LockComponent], timeout: float) -> None:
         with self._file.writing() as db:
-            sqlite_txns.lock(db, txn, components)
+            sqlite_locks.request(db, txn, components)
+            blocker = sqlite_locks.acquire(db, txn, components)
+        if blocker is None:
+            return
+        with Heartbeat(self, txn, interval=self._timeout_millis / 5000):
+            for _ in _attempts(timeout):
+                blocker = self._try_locks(txn, components)
+                if blocker is None:
+                    return
+        raise sqlite_locks.timed_out(blocker, timeout)
+
+    def _try_locks(self, txn: TxnId, components: Sequence[LockComponent]) -> sqlite_locks.Blocker | None:
+        """Looks first, without holding up other writers of the file."""
+        with self._file.reading() as db:
+            blocker = sqlite_locks.find_blocker(db, txn)
+        if blocker is not None:
+            if not self._is_dead(blocker):
+                return blocker
+            self.abort_timed_out()
+        with self._file.writing() as db:
+            return sqlite_locks.acquire(db, txn, components)
+
+    def _is_dead(self, blocker: sqlite_locks.Blocker) -> bool:
+        return is_gone(blocker.process) or _now() - blocker.last_heartbeat > self._timeout_millis
+
+    def locks(self) -> Sequence[Lock]:
+        with self._file.reading() as db:
+            return sqlite_locks.locks(db)
 
     def add_dynamic_partitions(self, txn: TxnId, table: Table, partitions: Sequence[str], operation: Operation) -> None:
         with self._file.writing() as db:
@@ -171,6 +211,17 @@ class SqliteMetastore:
     def abort(self, txn: TxnId) -> None:
         with self._file.writing() as db:
             sqlite_txns.abort(db, txn)
+
+
+def _attempts(seconds: float) -> Iterator[None]:
+    """The moments to try something: at once, after pauses that grow, and when the time is over."""
+    end = time.monotonic() + seconds
+    pause = _FIRST_PAUSE
+    yield
+    while (left := end - time.monotonic()) > 0:
+        time.sleep(min(pause, left))
+        pause = min(pause * 1.5, _LONGEST_PAUSE)
+        yield
 
 
 def _now() -> int:

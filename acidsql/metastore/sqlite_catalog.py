@@ -99,18 +99,19 @@ def alter_table(db: sqlite3.Connection, old: Table, new: Table) -> None:
     key = table_id(db, old)
     if (old.database, old.name) != (new.database, new.name):
         _require_free(db, new)
-        _rename_in_write_sets(db, old, new)
+        _rename_in_transactions(db, old, new)
     db.execute(
         "UPDATE tables SET db = ?, name = ?, definition = ? WHERE id = ?",
         (new.database, new.name, table_to_json(new), key),
     )
 
 
-def _rename_in_write_sets(db: sqlite3.Connection, old: Table, new: Table) -> None:
-    """Or a transaction that is under way would not conflict with one that wrote under the other name."""
+def _rename_in_transactions(db: sqlite3.Connection, old: Table, new: Table) -> None:
+    """Or a transaction that is under way would not meet one that writes under the other name."""
     names = (new.database, new.name, old.database, old.name)
     db.execute("UPDATE OR REPLACE txn_components SET db = ?, tbl = ? WHERE db = ? AND tbl = ?", names)
     db.execute("UPDATE write_set SET db = ?, tbl = ? WHERE db = ? AND tbl = ?", names)
+    db.execute("UPDATE hive_locks SET db = ?, tbl = ? WHERE db = ? AND tbl = ?", names)
 
 
 def partitions(db: sqlite3.Connection, of: Table) -> Sequence[Partition]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import DEFAULT_DATABASE
-from acidsql.metastore.sqlite_schema import create_schema, is_empty, schema_problem
+from acidsql.metastore.sqlite_schema import create_schema, is_empty, is_old, schema_problem, upgrade_schema
 
 BUSY_SECONDS = 60.0
 """How long a transaction waits for the other processes."""
@@ -100,8 +100,12 @@ class SqliteFile:
             new = is_empty(db)
             if not new and (problem := schema_problem(db)):
                 raise self._unavailable(problem)
+            old = not new and is_old(db)
         if new:
             self._create(warehouse)
+        if old:
+            with self.writing() as db:
+                upgrade_schema(db)
         if self.journal_mode() != "wal" and _is_local(self.path):
             self._use_wal()
 

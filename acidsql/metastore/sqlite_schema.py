@@ -4,7 +4,25 @@ from __future__ import annotations
 
 import sqlite3
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+
+_LOCKS = (
+    "CREATE TABLE next_lock_id (next INTEGER NOT NULL)",
+    "INSERT INTO next_lock_id VALUES (1)",
+    # One row for each component of a lock() call; lock_id is Hive's HL_LOCK_EXT_ID, in order of arrival.
+    """CREATE TABLE hive_locks (
+        lock_id INTEGER NOT NULL,
+        txn_id INTEGER NOT NULL REFERENCES txns (id) ON DELETE CASCADE,
+        db TEXT NOT NULL,
+        tbl TEXT,
+        part TEXT,
+        operation TEXT NOT NULL,
+        lock_type TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('waiting', 'acquired'))
+    )""",
+    "CREATE INDEX hive_locks_by_txn ON hive_locks (txn_id)",
+    "CREATE INDEX hive_locks_by_database ON hive_locks (db)",
+)
 
 DDL = (
     "CREATE TABLE metastore (schema_version INTEGER NOT NULL)",
@@ -81,7 +99,16 @@ DDL = (
         operation TEXT NOT NULL
     )""",
     "CREATE INDEX write_set_by_table ON write_set (db, tbl)",
+    *_LOCKS,
 )
+
+# By the version that it starts from. Transactions that an older acidsql has open count as if they held their locks.
+_UPGRADES = {
+    1: (
+        *_LOCKS,
+        "INSERT INTO hive_locks SELECT 0, txn_id, db, tbl, part, operation, lock_type, 'acquired' FROM txn_components",
+    )
+}
 
 
 def create_schema(db: sqlite3.Connection, default_database: str, location: str) -> None:
@@ -91,6 +118,23 @@ def create_schema(db: sqlite3.Connection, default_database: str, location: str) 
     db.execute("INSERT INTO metastore VALUES (?)", (SCHEMA_VERSION,))
     db.execute("INSERT INTO next_txn_id VALUES (1)")
     db.execute("INSERT INTO databases VALUES (?, ?, NULL, '{}')", (default_database, location))
+
+
+def is_old(db: sqlite3.Connection) -> bool:
+    """Whether an older acidsql made the file: `upgrade_schema` brings it up to date."""
+    return _version(db) < SCHEMA_VERSION
+
+
+def upgrade_schema(db: sqlite3.Connection) -> None:
+    """Brings an older file up to date, if it is one; the caller holds the write lock."""
+    for version in range(_version(db), SCHEMA_VERSION):
+        for statement in _UPGRADES[version]:
+            db.execute(statement)
+    db.execute("UPDATE metastore SET schema_version = ?", (SCHEMA_VERSION,))
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute("SELECT max(schema_version) FROM metastore").fetchone()[0])
 
 
 def is_empty(db: sqlite3.Connection) -> bool:

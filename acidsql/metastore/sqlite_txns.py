@@ -17,6 +17,11 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import LockComponent, Operation
 from acidsql.metastore.process import Process
 
+# NULL is the whole table, and `p=a` has `p=a/q=1` in it.
+COMMON_PARTITION = """(mine.part IS NULL OR theirs.part IS NULL OR mine.part = theirs.part
+    OR substr(mine.part, 1, length(theirs.part) + 1) = theirs.part || '/'
+    OR substr(theirs.part, 1, length(mine.part) + 1) = mine.part || '/')"""
+
 
 @dataclass(frozen=True, slots=True)
 class Opener:
@@ -47,8 +52,8 @@ def valid_txns(db: sqlite3.Connection) -> ValidTxnList:
     return ValidTxnList(_high_watermark(db), frozenset(by_state["open"]), frozenset(by_state["aborted"]))
 
 
-def lock(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockComponent]) -> None:
-    _require_open(db, txn)
+def add_components(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockComponent]) -> None:
+    """What an open `txn` reads and writes, known to its commit."""
     rows = [
         (txn, c.database, c.table, c.partition, c.operation.value, c.lock_type.value, c.dynamic_partition_write)
         for c in components
@@ -60,7 +65,7 @@ def add_dynamic_partitions(
     db: sqlite3.Connection, txn: TxnId, table: Table, partitions: Sequence[str], operation: Operation
 ) -> None:
     """The table's dynamic components of the operation give way to the partitions, with the same lock type."""
-    _require_open(db, txn)
+    require_open(db, txn)
     which = (txn, table.database, table.name, operation.value)
     where = "txn_id = ? AND db = ? AND tbl = ? AND operation = ? AND dynamic AND part IS NULL"
     found = db.execute(f"SELECT lock_type FROM txn_components WHERE {where}", which).fetchall()
@@ -75,7 +80,7 @@ def add_dynamic_partitions(
 
 
 def allocate_write_id(db: sqlite3.Connection, txn: TxnId, table_id: int) -> WriteId:
-    _require_open(db, txn)
+    require_open(db, txn)
     row = db.execute("SELECT write_id FROM txn_to_write_id WHERE table_id = ? AND txn_id = ?", (table_id, txn))
     if (known := row.fetchone()) is not None:
         return WriteId(known[0])
@@ -115,7 +120,7 @@ def valid_write_ids(db: sqlite3.Connection, table: Table, table_id: int, txns: V
 
 
 def heartbeat(db: sqlite3.Connection, txn: TxnId, now: int) -> None:
-    _require_open(db, txn)
+    require_open(db, txn)
     db.execute("UPDATE txns SET last_heartbeat = ? WHERE id = ?", (now, txn))
 
 
@@ -123,7 +128,7 @@ def commit(db: sqlite3.Connection, txn: TxnId) -> AcidSqlError | None:
     """Commits, or aborts and gives the WRITE_CONFLICT. As in Hive, committing what has committed is no error."""
     if _is_committed(db, txn):
         return None
-    _require_open(db, txn)
+    require_open(db, txn)
     if (conflict := _find_conflict(db, txn)) is not None:
         _abort(db, txn, conflict.message)
         return conflict
@@ -144,7 +149,7 @@ def commit(db: sqlite3.Connection, txn: TxnId) -> AcidSqlError | None:
 def abort(db: sqlite3.Connection, txn: TxnId) -> None:
     if _state(db, txn)[0] == "aborted":
         return
-    _require_open(db, txn)
+    require_open(db, txn)
     _abort(db, txn, "it was rolled back")
 
 
@@ -215,14 +220,12 @@ def _find_conflict(db: sqlite3.Connection, txn: TxnId) -> AcidSqlError | None:
     table, a component for the whole table conflicts with each of its partitions.
     """
     row = db.execute(
-        """
+        f"""
         SELECT mine.db, mine.tbl, coalesce(theirs.part, mine.part), theirs.txn_id, theirs.commit_id,
                mine.operation, theirs.operation
         FROM txn_components mine JOIN write_set theirs ON mine.db = theirs.db AND mine.tbl = theirs.tbl
         WHERE mine.txn_id = :txn AND mine.operation IN ('u', 'd') AND theirs.commit_id >= :txn
-          AND (mine.part IS NULL OR theirs.part IS NULL OR mine.part = theirs.part
-               OR substr(mine.part, 1, length(theirs.part) + 1) = theirs.part || '/'
-               OR substr(theirs.part, 1, length(mine.part) + 1) = mine.part || '/')
+          AND {COMMON_PARTITION}
         ORDER BY theirs.commit_id, theirs.txn_id, mine.part, mine.operation LIMIT 1
         """,
         {"txn": txn},
@@ -245,9 +248,11 @@ def _find_conflict(db: sqlite3.Connection, txn: TxnId) -> AcidSqlError | None:
 def _abort(db: sqlite3.Connection, txn: TxnId, reason: str) -> None:
     db.execute("UPDATE txns SET state = 'aborted', reason = ? WHERE id = ?", (reason, txn))
     db.execute("DELETE FROM txn_components WHERE txn_id = ?", (txn,))
+    db.execute("DELETE FROM hive_locks WHERE txn_id = ?", (txn,))
 
 
-def _require_open(db: sqlite3.Connection, txn: TxnId) -> None:
+def require_open(db: sqlite3.Connection, txn: TxnId) -> None:
+    """Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED."""
     match _state(db, txn):
         case ("open", _):
             return

@@ -18,7 +18,6 @@ from tests.interop.hive_home import HiveHome, make_hive_home
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 HiveRow: TypeAlias = "list[Json]"
 
-_START_SECONDS: Final = 120
 _COMPACTION_SECONDS: Final = 120
 _STOP_SECONDS: Final = 20
 
@@ -68,7 +67,7 @@ class Hive:
 
     def __enter__(self) -> Hive:
         try:
-            self._wait_for_metastore()
+            self.run("USE default")
         except BaseException:
             self.close()
             raise
@@ -166,18 +165,6 @@ class Hive:
         if "error" in answer:
             raise HiveError(f"{next(iter(request.values()))}\n{answer['error']}")
         return answer
-
-    def _wait_for_metastore(self) -> None:
-        until = time.monotonic() + _START_SECONDS
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.home.port), timeout=1).close()
-            except OSError:
-                assert self._process.poll() is None, f"Hive did not start: {self._last_words()}"
-                assert time.monotonic() < until, f"Hive's metastore did not start: {self._last_words()}"
-                time.sleep(0.1)
-            else:
-                return
 
     def _last_words(self) -> str:
         return self.home.log.read_text(errors="replace")[-3000:]

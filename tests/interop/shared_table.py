@@ -11,7 +11,7 @@ from typing import Final
 
 from acidsql.session import Session
 from tests.interop.hive_client import READ_MODES, Hive, HiveRow
-from tests.interop.values import rows_of_hive, rows_of_spark
+from tests.interop.values import assert_same_rows, rows_of_hive, rows_of_spark
 
 DATABASE: Final = "interop"
 _WRITTEN: Final = re.compile(r"(?:delete_)?delta_(\d+)_(\d+)(?:_\d+)?|base_(\d+)")
@@ -55,7 +55,7 @@ class SharedTable:
         """Hive must read the rows that acidsql reads, with the same row IDs, with each of its readers."""
         expected = self.rows(columns, where)
         for mode in READ_MODES:
-            assert hive_rows(self.hive, self.name, columns, where, mode.name) == expected, mode.name
+            assert_same_rows(hive_rows(self.hive, self.name, columns, where, mode.name), expected, mode.name)
         return expected
 
 

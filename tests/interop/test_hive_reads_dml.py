@@ -9,7 +9,7 @@ from tests.interop.hive_client import READ_MODES, Hive, HiveRow
 from tests.interop.shared_table import DATABASE, SharedTable, create_in_both, hive_rows
 from tests.interop.values import in_order
 
-pytestmark = pytest.mark.hive
+pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 

@@ -7,7 +7,7 @@ text; a struct is an object, a map {"@map": its pairs, sorted}.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -23,12 +23,25 @@ def rows_of_spark(rows: Iterable[Row]) -> list[HiveRow]:
 
 def rows_of_hive(rows: Iterable[HiveRow]) -> list[HiveRow]:
     """Rows that Hive answered, sorted."""
-    return in_order([_with_sorted_maps(value) for value in row] for row in rows)
+    return in_order(row_of_hive(row) for row in rows)
+
+
+def row_of_hive(row: HiveRow) -> HiveRow:
+    """A row that HiveProcess.java or OrcRows.java wrote."""
+    return [_with_sorted_maps(value) for value in row]
 
 
 def in_order(rows: Iterable[HiveRow]) -> list[HiveRow]:
     """The rows, sorted by their text: NULLs and objects have no order of their own."""
     return sorted(rows, key=repr)
+
+
+def assert_same_rows(found: Sequence[HiveRow], expected: Sequence[HiveRow], what: str) -> None:
+    """Fails with the first place at which sorted rows differ, instead of with all rows."""
+    for row, (left, right) in enumerate(zip(found, expected, strict=False)):
+        for column, (one, other) in enumerate(zip(left, right, strict=True)):
+            assert one == other, f"{what}: row {row}, column {column} of {left}, expected {right}"
+    assert len(found) == len(expected), what
 
 
 def plain(value: object) -> Json:
@@ -39,7 +52,8 @@ def plain(value: object) -> Json:
         case float():
             return value if math.isfinite(value) else _not_finite(value)
         case Decimal():
-            return format(value.normalize(), "f") if value else "0"
+            text = format(value, "f")
+            return text.rstrip("0").rstrip(".") if "." in text else text
         case datetime():
             return value.strftime(f"{value.year:04d}-%m-%d %H:%M:%S.%f").rstrip("0").removesuffix(".")
         case date():
@@ -49,7 +63,7 @@ def plain(value: object) -> Json:
         case Row():
             return {name: plain(value[name]) for name in value.__fields__}
         case dict():
-            return _map([plain(k), plain(v)] for k, v in value.items())
+            return sorted_map([plain(k), plain(v)] for k, v in value.items())
         case list():
             return [plain(element) for element in value]
         case _:
@@ -63,7 +77,9 @@ def _not_finite(value: float) -> str:
 def _with_sorted_maps(value: Json) -> Json:
     match value:
         case {"@map": list(pairs)}:
-            return _map([_with_sorted_maps(element) for element in pair] for pair in pairs if isinstance(pair, list))
+            return sorted_map(
+                [_with_sorted_maps(element) for element in pair] for pair in pairs if isinstance(pair, list)
+            )
         case dict():
             return {name: _with_sorted_maps(field) for name, field in value.items()}
         case list():
@@ -72,5 +88,6 @@ def _with_sorted_maps(value: Json) -> Json:
             return value
 
 
-def _map(pairs: Iterable[HiveRow]) -> Json:
+def sorted_map(pairs: Iterable[HiveRow]) -> Json:
+    """A map of its pairs: readers give them in any order."""
     return {"@map": [list(pair) for pair in in_order(pairs)]}

@@ -91,7 +91,7 @@ def test_a_metastore_of_a_newer_acidsql_is_refused(tmp_path: Path) -> None:
     SqliteMetastore(path, "/w").close()
     with sqlite3.connect(path) as db:
         db.execute("UPDATE metastore SET schema_version = 999")
-    assert reason(path) == "a newer acidsql made it (schema 999, this one knows 1): upgrade acidsql"
+    assert reason(path) == "a newer acidsql made it (schema 999, this one knows 2): upgrade acidsql"
 
 
 def test_a_database_of_another_program_is_refused_and_left_as_it_is(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
-"""Random histories of transactions against a plain model: snapshot isolation and first committer wins.
+"""Random histories of transactions against a plain model: snapshots, first committer wins, exclusive locks.
 
-The model knows no commit ID and no write set: it keeps the moment at which each transaction opened and committed.
+The model knows no commit ID and no write set: it keeps the moment at which each transaction opened and committed,
+and what each has locked. Nobody waits here: whoever would have to is refused at once.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ WRITES = (Operation.UPDATE, Operation.DELETE)
 names = st.sampled_from(sorted(TABLES))
 partitions = st.sampled_from([None, "p=1", "p=2"])
 operations = st.sampled_from([Operation.INSERT, Operation.UPDATE, Operation.DELETE, Operation.SELECT])
+# Two of three are such as go together, or nobody would get anywhere.
+lock_types = st.sampled_from([LockType.SHARED_READ, LockType.EXCL_WRITE, LockType.EXCLUSIVE])
 
 
 @dataclass
@@ -34,12 +37,18 @@ class ModelTxn:
     state: str = "open"
     committed: int | None = None
     wrote: set[tuple[str, str | None]] = field(default_factory=set)
+    locked: set[tuple[str, str | None, bool]] = field(default_factory=set)
+    """What it writes, and whether for itself alone."""
 
 
 @dataclass(frozen=True)
 class ModelSnapshot:
     txns: ValidTxnList
     committed: frozenset[TxnId]
+
+
+def overlap(one: str | None, two: str | None) -> bool:
+    return one == two or None in (one, two)
 
 
 class Transactions(RuleBasedStateMachine):
@@ -78,29 +87,45 @@ class Transactions(RuleBasedStateMachine):
         self.txns[txn] = ModelTxn(self.clock)
         return txn
 
-    @rule(txn=txn_ids, name=names, partition=partitions, operation=operations)
-    def lock(self, txn: TxnId, name: str, partition: str | None, operation: Operation) -> None:
-        component = LockComponent("default", name, LockType.SHARED_WRITE, operation, partition)
-        if self.fails(txn):
-            assert not self.succeeds(txn, component)
+    @rule(txn=txn_ids, name=names, partition=partitions, operation=operations, lock_type=lock_types)
+    def lock(self, txn: TxnId, name: str, partition: str | None, operation: Operation, lock_type: LockType) -> None:
+        exclusive = None if operation is Operation.SELECT else lock_type is LockType.EXCLUSIVE
+        condition = self.condition_of_lock(txn, LockComponent("default", name, lock_type, operation, partition))
+        assert condition == self.expected_of_lock(txn, name, partition, exclusive)
+        if condition:
             return
-        assert self.succeeds(txn, component)
+        if exclusive is not None:
+            self.txns[txn].locked.add((name, partition, exclusive))
         if operation in WRITES:
             self.txns[txn].wrote.add((name, partition))
 
-    def succeeds(self, txn: TxnId, component: LockComponent) -> bool:
-        with suppress(AcidSqlError):
-            self.store().lock(txn, [component])
-            return True
-        return False
+    def expected_of_lock(self, txn: TxnId, name: str, partition: str | None, exclusive: bool | None) -> str:
+        if self.fails(txn):
+            return "TRANSACTION_ABORTED" if self.txns[txn].state == "aborted" else "NO_SUCH_TRANSACTION"
+        others = [model for other, model in self.txns.items() if other != txn and model.state == "open"]
+        refused = exclusive is not None and any(
+            name == their_name and overlap(partition, their_partition) and (exclusive or their_exclusive)
+            for theirs in others
+            for their_name, their_partition, their_exclusive in theirs.locked
+        )
+        return "LOCK_TIMEOUT" if refused else ""
+
+    def condition_of_lock(self, txn: TxnId, component: LockComponent) -> str:
+        try:
+            self.store().lock(txn, [component], timeout=0)
+        except AcidSqlError as error:
+            return error.condition
+        return ""
 
     @rule(txn=txn_ids, name=names, touched=st.sets(st.sampled_from(["p=1", "p=2"])))
     def write_dynamically(self, txn: TxnId, name: str, touched: set[str]) -> None:
-        if self.fails(txn):
-            return
         whole = LockComponent("default", name, LockType.SHARED_WRITE, Operation.UPDATE, dynamic_partition_write=True)
-        self.store().lock(txn, [whole])
+        condition = self.condition_of_lock(txn, whole)
+        assert condition == self.expected_of_lock(txn, name, None, False)
+        if condition:
+            return
         self.store().add_dynamic_partitions(txn, TABLES[name], sorted(touched), Operation.UPDATE)
+        self.txns[txn].locked.add((name, None, False))
         self.txns[txn].wrote |= {(name, partition) for partition in touched}
 
     @rule(txn=txn_ids, name=names)
@@ -140,7 +165,7 @@ class Transactions(RuleBasedStateMachine):
     def must_conflict(self, mine: ModelTxn) -> bool:
         overlapping = [t for t in self.txns.values() if t.committed is not None and t.committed > mine.opened]
         return any(
-            name == their_name and (partition == their_partition or None in (partition, their_partition))
+            name == their_name and overlap(partition, their_partition)
             for theirs in overlapping
             for their_name, their_partition in theirs.wrote
             for name, partition in mine.wrote

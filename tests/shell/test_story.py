@@ -98,7 +98,7 @@ def test_standard_output_that_is_closed_ends_quietly(place: Path) -> None:
         assert process.stdout.readline() == "id\tname\tsalary\tn\n"
         process.stdout.close()
         assert process.stderr.read() == ""
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=120) == 0
 
 
 def test_an_interrupt_cancels_the_statement_and_exits_130(place: Path) -> None:
@@ -111,7 +111,7 @@ def test_an_interrupt_cancels_the_statement_and_exits_130(place: Path) -> None:
         assert [process.stdout.readline() for _ in range(2)] == ["n\n", "3\n"]
         time.sleep(1)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to every process in front
-        assert process.wait(timeout=60) == 130
+        assert process.wait(timeout=120) == 130
         assert process.stdout.read() == ""
         shown = process.stderr.read()
     assert "Interrupted" in shown
@@ -126,7 +126,7 @@ PROMPT = "acidsql>"
 def repl(cwd: Path, state: Path, **env: str) -> pexpect.spawn:
     variables = {**os.environ, "XDG_STATE_HOME": str(state), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", **env}
     return pexpect.spawn(
-        COMMAND[0], COMMAND[1:], cwd=str(cwd), env=variables, encoding="utf-8", timeout=120, dimensions=(40, 120)
+        COMMAND[0], COMMAND[1:], cwd=str(cwd), env=variables, encoding="utf-8", timeout=240, dimensions=(40, 120)
     )
 
 

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.math.BigDecimal;
+import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -55,6 +56,7 @@ public final class HiveProcess {
     PrintStream answers = new PrintStream(new FileOutputStream(FileDescriptor.out), true, "UTF-8");
     System.setOut(System.err); // Hive's own chatter
     startMetastore(args[0]);
+    waitForPort(Integer.parseInt(args[0]));
     HiveConf conf = new HiveConf(SessionState.class);
     conf.set(SerDeUtils.LIST_SINK_OUTPUT_FORMATTER, Values.class.getName());
     SessionState session = new SessionState(conf);
@@ -80,6 +82,16 @@ public final class HiveProcess {
             });
     metastore.setDaemon(true);
     metastore.start();
+  }
+
+  private static void waitForPort(int port) throws InterruptedException {
+    while (true) {
+      try (Socket connected = new Socket("127.0.0.1", port)) {
+        return;
+      } catch (IOException refused) {
+        Thread.sleep(50); // a metastore that cannot start ends this process
+      }
+    }
   }
 
   private static Map<String, Object> answer(JsonNode request) {

@@ -1,0 +1,51 @@
+"""Writers in several processes and threads on the same rows: none of their updates is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from acidsql.session import Session
+from tests.crash.writers import Place, output
+
+INCREMENT = """
+def increment(spark):
+    with connect(spark=spark) as session:
+        done = 0
+        while done < 25:
+            try:
+                session.execute("UPDATE t SET v = v + 1")
+            except AcidSqlError as error:
+                assert error.condition == "WRITE_CONFLICT", error
+                print("conflict", flush=True)
+                time.sleep(random.uniform(0, 0.5))
+            else:
+                done += 1
+                print("done", flush=True)
+
+with connect(conf=CONF) as first:
+    first.start()
+    failures = []
+    threading.excepthook = lambda failure: failures.append(failure.exc_value)
+    writers = [threading.Thread(target=increment, args=(first.spark,)) for _ in range(2)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+assert not failures, failures
+"""
+
+
+@pytest.mark.timeout(1500)
+def test_four_writers_in_two_processes_lose_no_increment(session: Session, tmp_path: Path) -> None:
+    session.execute("CREATE TABLE t (id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
+    session.execute("INSERT INTO t VALUES (1, 0), (2, 1000), (3, -100)")
+    writers = [Place(tmp_path).start(INCREMENT) for _ in range(2)]
+    told = [line for writer in writers for line in output(writer).splitlines()]
+    assert told.count("done") == 100
+    rows = session.sql("SELECT id, v FROM t ORDER BY id").collect()
+    assert [tuple(row) for row in rows] == [(1, 100), (2, 1100), (3, 0)]
+    # Each commit wrote one delete_delta, and what lost a conflict has left nothing.
+    assert len(list(Place(tmp_path).table.glob("delete_delta_*"))) == 100
+    assert Place(tmp_path).staging() == []

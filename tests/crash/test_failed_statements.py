@@ -1,0 +1,79 @@
+"""A statement that fails while it runs: transaction aborted, no file left, the next statement works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from acidsql.errors import AcidSqlError
+from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.session import Session
+from tests.crash.writers import Place
+from tests.spark.acid_files import visible_paths
+
+ROWS = 20_000
+BOOM = "CAST(raise_error('boom') AS INT)"
+LATE = f"CASE WHEN id = {ROWS - 1} THEN {BOOM} ELSE id END"
+"""Fails at the last row of all, when the others have been written."""
+
+FAILING = {
+    "UPDATE": (f"UPDATE t SET v = {LATE}", "boom"),
+    "DELETE": (f"DELETE FROM t WHERE v <> {LATE} + 1", "boom"),
+    "INSERT": (f"INSERT INTO t SELECT id, {LATE} FROM t", "boom"),
+    "MERGE": (
+        "MERGE INTO t USING (SELECT id AS k, v AS w FROM t) s ON t.id = s.k + 10"
+        f" WHEN MATCHED THEN UPDATE SET v = {LATE}"
+        " WHEN NOT MATCHED THEN INSERT VALUES (s.k, s.w)",
+        "boom",
+    ),
+    "MERGE of two rows into one": (
+        "MERGE INTO t USING (SELECT id AS k FROM t UNION ALL SELECT 5) s ON t.id = s.k WHEN MATCHED THEN DELETE",
+        "Cardinality Violation",
+    ),
+}
+
+
+@pytest.fixture
+def place(session: Session, tmp_path: Path) -> Place:
+    session.execute("CREATE TABLE t (id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
+    rows = session.spark.range(0, ROWS, 1, 4).selectExpr("CAST(id AS INT) AS id", "0 AS v")
+    session.sql("INSERT INTO t SELECT * FROM {rows}", rows=rows)
+    return Place(tmp_path)
+
+
+@pytest.mark.parametrize("statement", FAILING)
+def test_a_statement_that_fails_in_the_middle_leaves_nothing(statement: str, place: Place, session: Session) -> None:
+    text, message = FAILING[statement]
+    before = visible_paths(place.table)
+    with pytest.raises(AcidSqlError, match=message):
+        session.execute(text)
+    check_nothing_left(place, session, before)
+
+
+def test_a_statement_that_cannot_publish_its_files_leaves_nothing(place: Place, session: Session) -> None:
+    before = visible_paths(place.table)
+    (place.table / "delta_0000002_0000002_0000" / "bucket_00000").mkdir(parents=True)  # a file cannot be moved here
+    with pytest.raises(OSError, match="directory"):
+        session.execute("UPDATE t SET v = 1")
+    check_nothing_left(place, session, before)
+
+
+def test_a_statement_that_is_refused_leaves_no_file_and_no_transaction_open(place: Place, session: Session) -> None:
+    before = visible_paths(place.table)
+    for text in ("UPDATE t SET w = 1", "UPDATE t SET v = nowhere", "INSERT INTO t VALUES (1)", "DELETE FROM missing"):
+        with pytest.raises(AcidSqlError):
+            session.execute(text)
+    assert visible_paths(place.table) == before
+    with SqliteMetastore(place.metastore, str(place.warehouse)) as store:
+        assert store.valid_txns().open == frozenset()
+
+
+def check_nothing_left(place: Place, session: Session, before: list[str]) -> None:
+    assert visible_paths(place.table) == before
+    with SqliteMetastore(place.metastore, str(place.warehouse)) as store:
+        assert len(store.valid_txns().aborted) == 1
+        assert store.valid_txns().open == frozenset()
+    assert tuple(session.sql("SELECT count(*), sum(v) FROM t").collect()[0]) == (ROWS, 0)
+    session.execute("UPDATE t SET v = 3 WHERE id = 4")
+    assert tuple(session.sql("SELECT count(*), sum(v) FROM t").collect()[0]) == (ROWS, 3)

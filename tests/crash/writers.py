@@ -1,0 +1,92 @@
+"""Writers in processes of their own: each with its own Python, JVM and connection to the metastore."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from acidsql.acid.layout import STAGING_DIRECTORY
+
+PATIENCE = 240.0
+"""Seconds that a writer may take to come to a point, on a slow machine that does much else."""
+
+PRELUDE = """
+import random, sys, threading, time
+import acidsql
+from acidsql.errors import AcidSqlError
+
+WAREHOUSE, METASTORE = sys.argv[1:3]
+CONF = {
+    "spark.master": "local[2]",
+    "spark.driver.memory": "512m",
+    "spark.sql.shuffle.partitions": "2",
+    # The processes live for seconds: compile once and quickly.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+
+def connect(**options):
+    return acidsql.connect(WAREHOUSE, METASTORE, **options)
+"""
+
+SLOW_UPDATE = "UPDATE t SET v = v + length(sha2(repeat(CAST(id AS STRING), 400000), 512)) - 127 WHERE id < 4000"
+"""v + 1, in many seconds: a megabyte and more is hashed for each row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the tables of a test are."""
+
+    root: Path
+
+    @property
+    def warehouse(self) -> Path:
+        return self.root / "warehouse"
+
+    @property
+    def metastore(self) -> Path:
+        return self.root / "metastore.db"
+
+    @property
+    def table(self) -> Path:
+        return self.warehouse / "t"
+
+    def staging(self) -> list[Path]:
+        return list(self.table.glob(f"{STAGING_DIRECTORY}*"))
+
+    def start(self, code: str) -> subprocess.Popen[str]:
+        """Runs `code` behind PRELUDE in a process of its own."""
+        command = [sys.executable, "-c", PRELUDE + code, str(self.warehouse), f"sqlite:///{self.metastore}"]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(reached: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Waits until the writer has come to a point; it must be running then."""
+    deadline = time.monotonic() + PATIENCE
+    while not reached():
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < deadline, "the writer did not come to the point"
+        time.sleep(0.002)
+
+
+def wait_for_line(line: str, process: subprocess.Popen[str]) -> None:
+    assert process.stdout is not None
+    found = process.stdout.readline().strip()
+    assert found == line, found or process.communicate()[1]
+
+
+def output(process: subprocess.Popen[str]) -> str:
+    """What a writer printed, once it has ended well."""
+    out, err = process.communicate(timeout=3 * PATIENCE)
+    assert process.returncode == 0, err
+    return out
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """kill -9 of the writer's Python; its JVM ends with it, as nobody talks to it any more."""
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=PATIENCE)

@@ -1,0 +1,87 @@
+"""Tables that Hive made, adopted and changed by acidsql: Hive 4.0.1 reads them as acidsql does, and compacts them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from acidsql.session import Session
+from tests.interop.hive_client import Hive, Transaction
+from tests.interop.shared_table import DATABASE, SharedTable, hive_rows
+from tests.interop.values import assert_same_rows
+from tests.spark.golden_cases import GoldenTable, golden_tables
+
+pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
+
+_CASES: Final = (
+    "aborted_open/t",
+    "all_types/t",
+    "employee_merge/employee",
+    "major_compacted/t",
+    "minor_compacted.before_clean/t",
+    "multi_writer/t",
+    "schema_evolution/t",
+    "update_no_split/t",
+)
+_VISIBILITY: Final = re.compile(r"_v\d{7,}$")
+
+
+@pytest.mark.parametrize("golden", [t for t in golden_tables() if t.id in _CASES], ids=lambda t: t.id)
+def test_hive_reads_its_own_table_after_acidsql_changed_it(
+    golden: GoldenTable, hive: Hive, session: Session, tmp_path: Path
+) -> None:
+    session.sql(f"CREATE DATABASE {DATABASE}")
+    session.sql(f"USE {DATABASE}")
+    name = golden.adopt(session, tmp_path)
+    table = SharedTable(session, hive, f"{DATABASE}.{name}", tmp_path / golden.case / golden.name)
+    with in_hive(table, golden):
+        first = golden.columns[0][0]
+        table.write(f"UPDATE {table.name} SET {first} = NULL WHERE row__id.rowid % 2 = 0")
+        table.write(f"INSERT INTO {table.name} SELECT * FROM {table.name}")
+        table.write(f"DELETE FROM {table.name} WHERE row__id.rowid % 3 = 1")
+        expected = table.assert_hive_reads_it()
+        assert expected, "an empty table proves nothing"
+    hive.compact(table.name, "major")
+    assert_same_rows(hive_rows(hive, table.name), expected, "compacted")
+
+
+@contextmanager
+def in_hive(table: SharedTable, golden: GoldenTable) -> Iterator[None]:
+    """The table in Hive's metastore: its files as they were, its write IDs committed, aborted or (for now) open."""
+    columns = ", ".join(f"`{name}` {kind}" for name, kind in golden.columns)
+    table.hive.run(f"CREATE TABLE {table.name} ({columns}) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
+    opened: list[Transaction] = []
+    try:
+        for write_id in range(1, golden.last_write_id + 1):
+            given = table.hive.begin(table.name)
+            assert given.write_id == write_id
+            settle(table.hive, given, golden, opened)
+        place(golden, table)
+        yield
+    finally:
+        for transaction in opened:
+            table.hive.abort(transaction.txn)
+
+
+def settle(hive: Hive, given: Transaction, golden: GoldenTable, opened: list[Transaction]) -> None:
+    if given.write_id in golden.open:
+        opened.append(given)
+    elif given.write_id in golden.aborted:
+        hive.abort(given.txn)
+    else:
+        hive.commit(given.txn)
+
+
+def place(golden: GoldenTable, table: SharedTable) -> None:
+    """Copies the directories; the transaction of a compactor is named by one that this metastore committed."""
+    committed = table.hive.begin(f"{DATABASE}.compactors")
+    table.hive.commit(committed.txn)
+    for path in golden.directory.iterdir():
+        name = _VISIBILITY.sub(f"_v{committed.txn:07d}", path.name)
+        shutil.copytree(path, table.hive_directory / name, copy_function=shutil.copyfile)

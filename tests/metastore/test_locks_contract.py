@@ -1,0 +1,336 @@
+"""How every metastore makes writers wait: the contract of `TransactionClient.lock`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from acidsql.acid.writeids import TxnId
+from acidsql.errors import AcidSqlError
+from acidsql.metastore.client import Database, Lock, LockComponent, LockType, Metastore, Operation
+from tests.metastore.test_transactions_contract import IMPLEMENTATIONS, begin, fails, plain_table
+
+PATIENCE = 20.0
+"""Seconds after which a test that waits gives up; none of them should wait for one."""
+
+
+@pytest.fixture(params=sorted(IMPLEMENTATIONS))
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Metastore]:
+    with closing(IMPLEMENTATIONS[request.param](tmp_path)) as opened:
+        opened.create_table(plain_table())
+        yield opened
+
+
+def component(
+    lock_type: LockType, operation: Operation, table: str | None = "t", partition: str | None = None
+) -> LockComponent:
+    return LockComponent("default", table, lock_type, operation, partition)
+
+
+def inserting(table: str = "t", partition: str | None = None) -> LockComponent:
+    return component(LockType.SHARED_READ, Operation.INSERT, table, partition)
+
+
+def updating(table: str = "t", partition: str | None = None) -> LockComponent:
+    return component(LockType.EXCL_WRITE, Operation.UPDATE, table, partition)
+
+
+def overwriting(table: str = "t", partition: str | None = None) -> LockComponent:
+    return component(LockType.EXCLUSIVE, Operation.INSERT, table, partition)
+
+
+def dropping(table: str | None = "t", partition: str | None = None) -> LockComponent:
+    return component(LockType.EXCLUSIVE, Operation.NO_TXN, table, partition)
+
+
+def reading(table: str = "t") -> LockComponent:
+    return component(LockType.SHARED_READ, Operation.SELECT, table)
+
+
+def must_wait(store: Metastore, *components: LockComponent) -> bool:
+    """Whether a new transaction that asks for them has to wait now; it is aborted."""
+    txn = store.open_txn()
+    before = store.locks()
+    try:
+        store.lock(txn, components, timeout=0)
+    except AcidSqlError as error:
+        if error.condition != "LOCK_TIMEOUT":
+            raise
+        assert store.locks() == before
+        return True
+    finally:
+        store.abort(txn)
+    return False
+
+
+class Waiter:
+    """A transaction whose lock() runs in a thread of its own, and is waiting when this is made."""
+
+    def __init__(self, pool: ThreadPoolExecutor, store: Metastore, *components: LockComponent) -> None:
+        self.txn = store.open_txn()
+        self._call: Future[None] = pool.submit(store.lock, self.txn, components, timeout=PATIENCE)
+        eventually(lambda: any(lock.txn == self.txn and lock.waiting for lock in store.locks()) or self._call.done())
+        assert not self._call.done()
+
+    def got_it(self) -> None:
+        self._call.result(PATIENCE)
+
+    def error(self) -> BaseException | None:
+        return self._call.exception(PATIENCE)
+
+
+def eventually(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end, "it never came true"
+        time.sleep(0.002)
+
+
+def waiting(store: Metastore) -> set[TxnId]:
+    return {lock.txn for lock in store.locks() if lock.waiting}
+
+
+# -- who waits for whom
+@pytest.mark.parametrize("whole", [overwriting(), dropping()])
+@pytest.mark.parametrize("writer", [inserting(), updating(), overwriting(), dropping()])
+def test_who_replaces_a_table_and_a_writer_exclude_each_other(
+    store: Metastore, whole: LockComponent, writer: LockComponent
+) -> None:
+    holder = begin(store, whole)
+    assert must_wait(store, writer)
+    store.commit(holder)
+    assert not must_wait(store, writer)
+    holder = begin(store, writer)
+    assert must_wait(store, whole)
+    store.abort(holder)
+    assert not must_wait(store, whole)
+
+
+@pytest.mark.parametrize("held", [inserting(), updating(), overwriting(), dropping(), reading()])
+def test_readers_neither_wait_nor_block(store: Metastore, held: LockComponent) -> None:
+    holder = begin(store, held)
+    assert not must_wait(store, reading())
+    store.commit(holder)
+    begin(store, reading())
+    assert not must_wait(store, held)
+
+
+def test_writers_of_rows_go_on_together(store: Metastore) -> None:
+    begin(store, inserting(), updating())
+    assert not must_wait(store, inserting())
+    assert not must_wait(store, updating())
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "expected"),
+    [
+        (("t", None), ("t", "p=a"), True),
+        (("t", "p=a"), ("t", "p=a"), True),
+        (("t", "p=a"), ("t", "p=a/q=1"), True),
+        (("t", "p=a"), ("t", "p=b"), False),
+        (("t", "p=a"), ("t", "p=ab"), False),
+        (("t", "p=a/q=1"), ("t", "p=a/q=2"), False),
+        (("t", None), ("u", None), False),
+        ((None, None), ("t", None), True),
+        ((None, None), ("t", "p=a"), True),
+        ((None, None), (None, None), True),
+    ],
+)
+def test_only_overlapping_resources_are_excluded(
+    store: Metastore, one: tuple[str | None, str | None], two: tuple[str | None, str | None], expected: bool
+) -> None:
+    for mine, theirs in ((one, two), (two, one)):
+        holder = begin(store, component(LockType.EXCLUSIVE, Operation.INSERT, *theirs))
+        assert must_wait(store, component(LockType.SHARED_READ, Operation.INSERT, *mine)) == expected
+        store.abort(holder)
+
+
+def test_tables_of_one_name_in_two_databases_are_two_resources(store: Metastore) -> None:
+    store.create_database(Database("sales", "/s"))
+    begin(store, overwriting(), dropping(None))
+    assert not must_wait(store, replace(inserting(), database="sales"))
+
+
+def test_a_transaction_does_not_wait_for_itself(store: Metastore) -> None:
+    txn = begin(store, inserting(), overwriting())
+    store.lock(txn, [dropping(), updating()], timeout=0)
+    assert {lock.component.operation for lock in store.locks()} == {
+        Operation.INSERT,
+        Operation.NO_TXN,
+        Operation.UPDATE,
+    }
+
+
+def test_locks_last_until_the_transaction_ends_and_not_longer(store: Metastore) -> None:
+    committed, aborted = begin(store, overwriting("t")), begin(store, overwriting("u"))
+    store.allocate_write_id(committed, plain_table())
+    assert [(lock.txn, lock.waiting) for lock in store.locks()] == [(committed, False), (aborted, False)]
+    store.commit(committed)
+    store.abort(aborted)
+    assert list(store.locks()) == []
+
+
+def test_narrowing_a_write_to_its_partitions_does_not_let_go_of_the_table(store: Metastore) -> None:
+    txn = begin(store, replace(updating(), dynamic_partition_write=True))
+    store.add_dynamic_partitions(txn, plain_table(), ["p=a"], Operation.UPDATE)
+    assert must_wait(store, overwriting("t", "p=b"))
+
+
+def test_a_renamed_table_stays_locked(store: Metastore) -> None:
+    begin(store, inserting())
+    store.alter_table(plain_table(), plain_table("new"))
+    assert must_wait(store, dropping("new"))
+    assert not must_wait(store, dropping("t"))
+
+
+def test_the_listing_says_who_locks_what(store: Metastore) -> None:
+    asked = [updating("t", "p=a"), reading("u")]
+    txn = begin(store, *asked)
+    later = begin(store, inserting())
+    first, second, third = store.locks()
+    assert (first.txn, second.txn, third.txn) == (txn, txn, later)
+    assert first.lock_id == second.lock_id < third.lock_id
+    assert [first.component, second.component] == asked
+    assert third == Lock(third.lock_id, later, inserting(), False, first.user, first.host)
+
+
+# -- all or nothing
+def test_components_are_locked_all_together_or_not_at_all(store: Metastore) -> None:
+    holder = begin(store, overwriting("t"))
+    txn = store.open_txn()
+    held = store.locks()
+    fails("LOCK_TIMEOUT", lambda: store.lock(txn, [updating("u"), inserting("t")], timeout=0))
+    assert store.locks() == held
+    assert not must_wait(store, overwriting("u"))
+    # The refused statement is no part of the write set either.
+    store.commit(begin(store, updating("u")))
+    store.commit(holder)
+    store.commit(txn)
+
+
+def test_a_transaction_keeps_what_it_held_before_a_refused_request(store: Metastore) -> None:
+    begin(store, overwriting("t"))
+    txn = begin(store, inserting("u"))
+    fails("LOCK_TIMEOUT", lambda: store.lock(txn, [inserting("t")], timeout=0))
+    assert must_wait(store, overwriting("u"))
+    store.commit(txn)
+
+
+def test_two_statements_that_lock_two_tables_in_opposite_order_both_get_them(store: Metastore) -> None:
+    holder = begin(store, inserting("t"), inserting("u"))
+    with ThreadPoolExecutor() as pool:
+        one = Waiter(pool, store, overwriting("t"), overwriting("u"))
+        two = Waiter(pool, store, overwriting("u"), overwriting("t"))
+        store.commit(holder)
+        one.got_it()
+        assert waiting(store) == {two.txn}
+        store.commit(one.txn)
+        two.got_it()
+
+
+# -- waiting
+@pytest.mark.parametrize("end", ["commit", "abort"])
+def test_a_waiter_goes_on_when_the_holder_ends(store: Metastore, end: str) -> None:
+    holder = begin(store, inserting())
+    with ThreadPoolExecutor() as pool:
+        waiter = Waiter(pool, store, overwriting())
+        (store.commit if end == "commit" else store.abort)(holder)
+        waiter.got_it()
+    assert must_wait(store, inserting())
+
+
+def test_after_the_wait_every_earlier_writer_is_visible(store: Metastore) -> None:
+    holder = begin(store, inserting())
+    with ThreadPoolExecutor() as pool:
+        waiter = Waiter(pool, store, overwriting())
+        earlier = store.allocate_write_id(holder, plain_table())
+        store.commit(holder)
+        waiter.got_it()
+    snapshot = store.valid_write_ids(plain_table(), store.valid_txns(waiter.txn))
+    assert snapshot.is_valid(earlier)
+    assert store.allocate_write_id(waiter.txn, plain_table()) > earlier
+
+
+def test_a_waiting_overwrite_holds_up_later_inserts(store: Metastore) -> None:
+    holder = begin(store, inserting())
+    with ThreadPoolExecutor() as pool:
+        overwrite = Waiter(pool, store, overwriting())
+        later = store.open_txn()
+        error = fails("LOCK_TIMEOUT", lambda: store.lock(later, [inserting()], timeout=0))
+        assert f"[txnid:{overwrite.txn}]" in error.message
+        assert error.message.endswith("came first and waits for EXCLUSIVE.")
+        store.commit(holder)
+        overwrite.got_it()
+
+
+def test_waiters_are_served_in_the_order_in_which_they_came(store: Metastore) -> None:
+    holder = begin(store, overwriting())
+    with ThreadPoolExecutor() as pool:
+        queue = [Waiter(pool, store, overwriting()) for _ in range(4)]
+        store.commit(holder)
+        for place, waiter in enumerate(queue):
+            waiter.got_it()
+            assert waiting(store) == {later.txn for later in queue[place + 1 :]}
+            store.commit(waiter.txn)
+
+
+def test_inserts_that_waited_together_go_on_together(store: Metastore) -> None:
+    holder = begin(store, overwriting())
+    with ThreadPoolExecutor() as pool:
+        inserts = [Waiter(pool, store, inserting()) for _ in range(3)]
+        store.commit(holder)
+        for insert in inserts:
+            insert.got_it()
+
+
+def test_a_waiter_whose_transaction_is_gone_makes_room(store: Metastore) -> None:
+    holder = begin(store, inserting())
+    with ThreadPoolExecutor() as pool:
+        overwrite = Waiter(pool, store, overwriting())
+        behind = Waiter(pool, store, inserting())
+        store.abort(overwrite.txn)
+        assert getattr(overwrite.error(), "condition", None) == "TRANSACTION_ABORTED"
+        behind.got_it()
+    store.commit(holder)
+
+
+def test_a_transaction_that_holds_locks_is_not_held_up_by_one_that_waits_for_them(store: Metastore) -> None:
+    holder = begin(store, inserting())
+    with ThreadPoolExecutor() as pool:
+        overwrite = Waiter(pool, store, overwriting())
+        store.lock(holder, [inserting(), updating()], timeout=0)
+        store.commit(holder)
+        overwrite.got_it()
+
+
+# -- giving up
+def test_a_timeout_names_the_resource_and_the_holder(store: Metastore) -> None:
+    holder = begin(store, overwriting("t", "p=a"))
+    txn = store.open_txn()
+    began = time.monotonic()
+    error = fails("LOCK_TIMEOUT", lambda: store.lock(txn, [inserting("t", "p=a/q=1")], timeout=0.25))
+    assert 0.25 <= time.monotonic() - began < 5
+    assert error.hive_code == 10307
+    lock = store.locks()[0]
+    assert error.message.startswith(
+        "Lock acquisition for default/t/p=a/q=1 timed out after 250ms.  "
+        f"[txnid:{holder}] of {lock.user}@{lock.host}, process "
+    )
+    assert error.message.endswith(", holds EXCLUSIVE.")
+    assert waiting(store) == set()
+    assert txn in store.valid_txns().open
+    store.commit(holder)
+    store.lock(txn, [inserting("t", "p=a/q=1")], timeout=0)
+
+
+def test_who_gives_up_leaves_the_queue(store: Metastore) -> None:
+    begin(store, inserting())
+    giving_up = store.open_txn()
+    fails("LOCK_TIMEOUT", lambda: store.lock(giving_up, [overwriting()], timeout=0.02))
+    assert not must_wait(store, inserting())

@@ -1,0 +1,312 @@
+"""Locks of the embedded metastore among several processes: races, kill -9, Ctrl-C, queues. The processes are real."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from acidsql.acid.table import Column, Table
+from acidsql.acid.writeids import TxnId, WriteId
+from acidsql.errors import AcidSqlError
+from acidsql.metastore.client import LockComponent, LockType, Operation
+from acidsql.metastore.sqlite import SqliteMetastore
+
+INSERT = LockComponent("default", "t", LockType.SHARED_READ, Operation.INSERT)
+OVERWRITE = LockComponent("default", "t", LockType.EXCLUSIVE, Operation.INSERT)
+PATIENCE = 60.0
+
+PRELUDE = """
+import json, random, sys, time
+from pathlib import Path
+from acidsql.acid.table import Column, Table
+from acidsql.errors import AcidSqlError
+from acidsql.metastore.client import LockComponent, LockType, Operation
+from acidsql.metastore.sqlite import SqliteMetastore
+
+warehouse = Path(sys.argv[1])
+table = Table("default", "t", (Column("v", "string"),), str(warehouse / "t"))
+insert = LockComponent("default", "t", LockType.SHARED_READ, Operation.INSERT)
+overwrite = LockComponent("default", "t", LockType.EXCLUSIVE, Operation.INSERT)
+store = SqliteMetastore(warehouse / "m.db", str(warehouse))
+"""
+
+# The table is a directory of JSON files: base_N (a list of rows that hides all below N) and delta_N.
+READ = """
+def rows(valid):
+    names = [(int(p.name.partition("_")[2]), p) for p in sorted((warehouse / "t").iterdir())]
+    seen = [(write_id, p) for write_id, p in names if valid.is_valid(write_id)]
+    base = max((write_id for write_id, p in seen if p.name.startswith("base")), default=0)
+    return [
+        row
+        for write_id, p in seen
+        if write_id > base or p.name == f"base_{base}"
+        for row in json.loads(p.read_text())
+    ]
+"""
+
+WRITE = """
+def write(kind, row):
+    txn = store.open_txn()
+    store.lock(txn, [insert if kind == "delta" else overwrite])
+    write_id = store.allocate_write_id(txn, table)
+    valid = store.valid_write_ids(table, store.valid_txns(txn))
+    old = rows(valid) if kind == "base" else []
+    if kind == "base":
+        assert valid.open == {write_id}, f"{valid.open} are open beside {write_id}"
+    time.sleep(random.uniform(0, 0.01))
+    (warehouse / "t" / f"{kind}_{write_id}").write_text(json.dumps([*old, row]))
+    if random.random() < 0.1:
+        return store.abort(txn)
+    store.commit(txn)
+    print(row, flush=True)
+
+for n in range(int(sys.argv[4])):
+    write(sys.argv[3], f"{sys.argv[2]}{n}")
+"""
+
+LOCK_AND_HANG = """
+txn = store.open_txn()
+store.lock(txn, [insert if sys.argv[2] == "insert" else overwrite])
+print(txn, flush=True)
+time.sleep(600)
+"""
+
+# With a transaction that outlives the interrupted statement, as in an explicit one.
+LOCK_UNTIL_INTERRUPTED = """
+txn = store.open_txn()
+print(txn, flush=True)
+try:
+    store.lock(txn, [overwrite])
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+sys.stdin.read()
+store.commit(txn)
+print("committed", flush=True)
+"""
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    (tmp_path / "t").mkdir()
+    with SqliteMetastore(tmp_path / "m.db", str(tmp_path)) as store:
+        store.create_table(table(tmp_path))
+    return tmp_path
+
+
+def table(warehouse: Path) -> Table:
+    return Table("default", "t", (Column("v", "string"),), str(warehouse / "t"))
+
+
+def open_store(warehouse: Path) -> SqliteMetastore:
+    return SqliteMetastore(warehouse / "m.db", str(warehouse))
+
+
+def start(code: str, warehouse: Path, *arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", PRELUDE + code, str(warehouse), *arguments]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+
+
+def output(process: subprocess.Popen[str]) -> str:
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, err
+    return out
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=PATIENCE)
+
+
+def eventually(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end, "it never came true"
+        time.sleep(0.005)
+
+
+def queued(store: SqliteMetastore) -> set[TxnId]:
+    return {lock.txn for lock in store.locks() if lock.waiting}
+
+
+def begin(store: SqliteMetastore, component: LockComponent, timeout: float = PATIENCE) -> TxnId:
+    txn = store.open_txn()
+    store.lock(txn, [component], timeout=timeout)
+    return txn
+
+
+# -- nothing is lost
+def test_no_insert_is_lost_to_overwrites_of_other_processes(warehouse: Path) -> None:
+    """INSERT OVERWRITE t SELECT * FROM t UNION ALL .. beside INSERTs: each committed row is there at the end, once."""
+    code = READ + WRITE
+    processes = [start(code, warehouse, name, "delta", "25") for name in "abc"]
+    processes += [start(code, warehouse, name, "base", "12") for name in "xy"]
+    committed = sorted(row for process in processes for row in output(process).split())
+    namespace: dict[str, object] = {"warehouse": warehouse}
+    exec("import json\n" + READ, namespace)
+    rows = namespace["rows"]
+    assert callable(rows)
+    with open_store(warehouse) as store:
+        assert sorted(rows(store.valid_write_ids(table(warehouse), store.valid_txns()))) == committed
+        assert len(committed) > 60
+        assert list(store.locks()) == []
+
+
+# -- nobody starves
+def test_an_overwrite_gets_through_a_stream_of_inserts(warehouse: Path) -> None:
+    """Each insert ends only when a later one holds its lock, or waits for it: without a queue there is no gap."""
+    stop = threading.Event()
+
+    def is_followed(store: SqliteMetastore, txn: TxnId) -> bool:
+        return stop.is_set() or any(lock.txn > txn and lock.component == INSERT for lock in store.locks())
+
+    def stream(store: SqliteMetastore) -> None:
+        while not stop.is_set():
+            txn = begin(store, INSERT)
+            eventually(partial(is_followed, store, txn))
+            store.commit(txn)
+
+    with open_store(warehouse) as store, open_store(warehouse) as other, ThreadPoolExecutor() as pool:
+        streams = [pool.submit(stream, other) for _ in range(3)]
+        try:
+            eventually(lambda: len(store.locks()) > 1)
+            for _ in range(3):
+                store.commit(begin(store, OVERWRITE, timeout=10))
+        finally:
+            stop.set()
+        for done in streams:
+            done.result(PATIENCE)
+
+
+# -- the dead
+def test_a_killed_holder_and_a_killed_waiter_make_room(warehouse: Path) -> None:
+    with open_store(warehouse) as store:
+        holder = start(LOCK_AND_HANG, warehouse, "insert")
+        assert line(holder)
+        waiter = start(LOCK_AND_HANG, warehouse, "overwrite")
+        eventually(lambda: len(queued(store)) == 1)
+        mine = store.open_txn()
+        with ThreadPoolExecutor() as pool:
+            call = pool.submit(store.lock, mine, [OVERWRITE], timeout=PATIENCE)
+            eventually(lambda: len(queued(store)) == 2)
+            kill(waiter)
+            kill(holder)
+            call.result(PATIENCE)
+        assert {lock.txn for lock in store.locks()} == {mine}
+        assert len(store.valid_txns().aborted) == 2
+
+
+def test_a_killed_waiter_does_not_hold_up_those_behind_it(warehouse: Path) -> None:
+    with open_store(warehouse) as store:
+        begin(store, INSERT)
+        mine = store.open_txn()
+        waiter = start(LOCK_AND_HANG, warehouse, "overwrite")
+        eventually(lambda: len(queued(store)) == 1)
+        with pytest.raises(AcidSqlError, match="LOCK_TIMEOUT"):
+            store.lock(mine, [INSERT], timeout=0)
+        kill(waiter)
+        store.lock(mine, [INSERT], timeout=0)
+
+
+def test_a_holder_that_is_killed_before_the_request_comes_is_not_waited_for(warehouse: Path) -> None:
+    with open_store(warehouse) as store:
+        txn = store.open_txn()  # opening one looks for the dead: so it comes first
+        holder = start(LOCK_AND_HANG, warehouse, "overwrite")
+        assert line(holder)
+        kill(holder)
+        store.lock(txn, [INSERT], timeout=0)
+
+
+def test_a_holder_without_heartbeat_makes_room_and_a_waiter_keeps_itself_alive(warehouse: Path) -> None:
+    with SqliteMetastore(warehouse / "m.db", "/w", txn_timeout=1.0) as store:
+        silent = begin(store, OVERWRITE)
+        begin(store, OVERWRITE)
+        assert silent in store.valid_txns().aborted
+        alive = max(store.valid_txns().open)
+        waiter = store.open_txn()
+        with ThreadPoolExecutor() as pool:
+            call = pool.submit(store.lock, waiter, [INSERT], timeout=PATIENCE)
+            for _ in range(10):
+                time.sleep(0.2)
+                store.heartbeat(alive)
+            assert store.abort_timed_out() == []
+            store.commit(alive)
+            call.result(PATIENCE)
+
+
+# -- interrupted
+def test_an_interrupted_wait_leaves_nothing_in_the_queue(warehouse: Path) -> None:
+    with open_store(warehouse) as store:
+        holder = begin(store, INSERT)
+        process = start(LOCK_UNTIL_INTERRUPTED, warehouse)
+        waiter = int(line(process))
+        eventually(lambda: queued(store) == {waiter})
+        process.send_signal(signal.SIGINT)
+        assert line(process) == "interrupted"
+        assert {lock.txn for lock in store.locks()} == {holder}
+        assert waiter in store.valid_txns().open
+        store.commit(begin(store, INSERT, timeout=0))
+        assert output(process) == "committed\n"
+
+
+# -- the message
+def test_a_timeout_names_the_process_that_holds_the_lock(warehouse: Path) -> None:
+    holder = start(LOCK_AND_HANG, warehouse, "overwrite")
+    other = line(holder)
+    with open_store(warehouse) as store, pytest.raises(AcidSqlError) as caught:
+        begin(store, INSERT, timeout=0.05)
+    kill(holder)
+    lines = str(caught.value).splitlines()
+    assert lines[0].startswith(
+        f"[LOCK_TIMEOUT] [Error 10307] Lock acquisition for default/t timed out after 50ms.  [txnid:{other}] of "
+    )
+    assert lines[0].endswith(f", process {holder.pid}, holds EXCLUSIVE.")
+    assert lines[1] == f"Hint: Run the statement again when transaction {other} has ended."
+
+
+# -- the file
+def test_ended_transactions_leave_no_locks_in_the_file(warehouse: Path) -> None:
+    with open_store(warehouse) as store:
+        store.commit(begin(store, INSERT))
+        store.abort(begin(store, OVERWRITE))
+        with sqlite3.connect(warehouse / "m.db") as db:
+            assert db.execute("SELECT * FROM hive_locks").fetchall() == []
+
+
+# -- older files
+def test_a_metastore_without_locks_gets_them_and_keeps_its_open_writers(warehouse: Path) -> None:
+    with open_store(warehouse) as store:
+        writer = begin(store, INSERT)
+        new = schema(warehouse)
+        with sqlite3.connect(warehouse / "m.db") as db:  # as the first version had it
+            db.execute("DROP TABLE hive_locks")
+            db.execute("DROP TABLE next_lock_id")
+            db.execute("UPDATE metastore SET schema_version = 1")
+    with open_store(warehouse) as store:
+        assert schema(warehouse) == new
+        assert [(lock.txn, lock.component, lock.waiting) for lock in store.locks()] == [(writer, INSERT, False)]
+        with pytest.raises(AcidSqlError, match="LOCK_TIMEOUT"):
+            begin(store, OVERWRITE, timeout=0)
+        store.commit(writer)
+        assert store.allocate_write_id(begin(store, OVERWRITE, timeout=0), table(warehouse)) == WriteId(1)
+
+
+def schema(warehouse: Path) -> list[tuple[str, str]]:
+    with sqlite3.connect(warehouse / "m.db") as db:
+        assert db.execute("SELECT schema_version FROM metastore").fetchall() == [(2,)]
+        return db.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name").fetchall()

@@ -1,0 +1,126 @@
+"""How many times a statement writes and reads: counted in the plans that Spark ran, from its status store."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from acidsql.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a statement's executions did: write commands, scans of the target's data files and of the other tables'."""
+
+    writes: int
+    target_scans: int
+    other_scans: int = 0
+
+
+def run_and_count(session: Session, statement: str) -> Shape:
+    """The shape of what Spark runs for a statement on table t. Broadcasts and adaptive stages are parts of it."""
+    before = last_execution(session.spark)
+    session.execute(statement)
+    nodes = [node for execution in executions_after(session.spark, before) for node in plan_nodes(execution)]
+    scans = [description for name, description in nodes if name.startswith("Scan orc")]
+    data_scans = [text for text in scans if "/delete_delta_" not in location(text)]
+    return Shape(
+        writes=sum("InsertIntoHadoopFsRelationCommand" in name for name, _ in nodes),
+        target_scans=sum("/warehouse/t/" in location(text) for text in data_scans),
+        other_scans=sum("/warehouse/t/" not in location(text) for text in data_scans),
+    )
+
+
+def location(description: str) -> str:
+    """The first paths that a scan reads."""
+    found = re.search(r"Location: \w+\s*\(\d+ paths\)\[([^\]]*)\]", description)
+    assert found is not None, description
+    return found.group(1)
+
+
+def status_store(spark: SparkSession) -> Any:
+    """Spark's record of SQL executions, once every event has reached it."""
+    jvm_session: Any = spark._jsparkSession
+    jvm_session.sparkContext().listenerBus().waitUntilEmpty(60_000)
+    return jvm_session.sharedState().statusStore()
+
+
+def last_execution(spark: SparkSession) -> int:
+    return max((execution.executionId() for execution in listed(status_store(spark).executionsList())), default=-1)
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    graph: Any
+
+
+def executions_after(spark: SparkSession, number: int) -> list[Execution]:
+    store = status_store(spark)
+    ids = [execution.executionId() for execution in listed(store.executionsList())]
+    return [Execution(store.planGraph(i)) for i in ids if i > number]
+
+
+def plan_nodes(execution: Execution) -> list[tuple[str, str]]:
+    """Name and description of each node that ran: a stage that adaptive execution reused is in it once."""
+    return [(node.name(), node.desc()) for node in listed(execution.graph.allNodes())]
+
+
+def listed(scala: Any) -> list[Any]:
+    return [scala.apply(i) for i in range(scala.size())]
+
+
+@pytest.fixture
+def tables(session: Session) -> Iterator[Session]:
+    """t, with two deltas and a delete_delta, and a source s; plans name the paths that they read in full."""
+    session.spark.conf.set("spark.sql.maxMetadataStringLength", "100000")
+    for name in ("t", "s"):
+        session.execute(f"CREATE TABLE {name} (id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
+        session.execute(f"INSERT INTO {name} VALUES (1, 10), (2, 20), (3, 30), (4, 40)")
+    session.execute("UPDATE t SET v = 0 WHERE id = 4")
+    yield session
+    session.spark.conf.unset("spark.sql.maxMetadataStringLength")
+
+
+STATEMENTS = {
+    "INSERT INTO t VALUES (9, 9)": Shape(1, 0),
+    "INSERT INTO t SELECT id + 10, v FROM s": Shape(1, 0, 1),
+    "INSERT INTO t SELECT id + 10, v FROM t": Shape(1, 1),
+    "UPDATE t SET v = v + 1": Shape(1, 1),
+    "UPDATE t SET v = v + 1 WHERE id = 2": Shape(1, 1),
+    "UPDATE t SET v = (SELECT max(v) FROM t) WHERE id = 2": Shape(1, 2),
+    "UPDATE t SET v = 1 WHERE id IN (SELECT id FROM s WHERE v > 20)": Shape(1, 1, 1),
+    "DELETE FROM t": Shape(1, 1),
+    "DELETE FROM t WHERE id > 2": Shape(1, 1),
+    "DELETE FROM t WHERE v < (SELECT avg(v) FROM t) AND id IN (SELECT id FROM t WHERE v > 0)": Shape(1, 3),
+    "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v": Shape(1, 1, 1),
+    "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN DELETE": Shape(1, 1, 1),
+    "MERGE INTO t USING s ON t.id = s.id + 2 WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.v)": Shape(1, 1, 1),
+    "MERGE INTO t USING s ON t.id = s.id + 2 WHEN MATCHED AND t.id = 3 THEN DELETE WHEN MATCHED THEN UPDATE SET"
+    " v = s.v WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.v)": Shape(1, 1, 1),
+    "MERGE INTO t USING s ON t.id = s.id + 2 WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT VALUES"
+    " (s.id, s.v) WHEN NOT MATCHED BY SOURCE THEN DELETE": Shape(1, 1, 1),
+    "MERGE INTO t USING (SELECT id, v + 1 AS v FROM t) AS s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v"
+    " WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.v)": Shape(1, 2),
+}
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_a_statement_writes_once_and_scans_once_for_each_place_that_names_a_table(
+    statement: str, tables: Session
+) -> None:
+    assert run_and_count(tables, statement) == STATEMENTS[statement]
+
+
+def test_a_query_that_is_run_twice_is_counted_twice(tables: Session) -> None:
+    """What the counting is worth: a second reading of the same files shows."""
+    before = last_execution(tables.spark)
+    frame = tables.sql("SELECT sum(v) FROM t")
+    frame.collect()
+    frame.collect()
+    found = [name for e in executions_after(tables.spark, before) for name, _ in plan_nodes(e)]
+    assert sum(name.startswith("Scan orc") for name in found) == 4  # data and delete events, each time
