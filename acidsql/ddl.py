@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from acidsql.acid.layout import adopted_write_ids
+from acidsql.acid.partitions import parse_partition_name
 from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Check, Column, Constraints, Table
 from acidsql.acid.types import parse_type
 from acidsql.acid.writeids import parse_adopted_write_ids
@@ -21,7 +22,7 @@ from acidsql.grammar.statements import (
     DropTable,
     TableName,
 )
-from acidsql.metastore.client import AdoptedWriteIds, Database, Metastore
+from acidsql.metastore.client import AdoptedWriteIds, Database, Metastore, Partition
 from acidsql.spark.files import FileSystem, Listing
 
 ADOPT_WRITE_IDS: Final = "acidsql.adopt.writeids"
@@ -68,8 +69,10 @@ class Ddl:
         if statement.if_not_exists and self.metastore.find_table(owner, statement.table.name) is not None:
             return
         table = self._definition(statement, self.metastore.database(owner))
-        adopted = self._adopted(statement, table)
-        self.metastore.create_table(table, adopted=adopted)
+        listing = self._listing(statement, table)
+        self.metastore.create_table(
+            table, adopted=self._adopted(statement, table, listing), partitions=_found_partitions(table, listing)
+        )
         files = self.files(table.location)
         files.make_directories(files.resolve(table.location))
 
@@ -121,10 +124,8 @@ class Ddl:
         _check_transactional(table, statement)
         return table
 
-    def _adopted(self, statement: CreateTable, table: Table) -> AdoptedWriteIds | None:
-        """What is known of the write IDs of a directory that another program wrote."""
-        if not table.is_transactional:
-            return None
+    def _listing(self, statement: CreateTable, table: Table) -> Listing:
+        """What lies where the table is to be. Raises LOCATION_NOT_EMPTY where no LOCATION names it."""
         files = self.files(table.location)
         listing = files.list_below(files.resolve(table.location))
         if statement.location is None and listing.files:
@@ -133,7 +134,25 @@ class Ddl:
             raise AcidSqlError(
                 Condition.LOCATION_NOT_EMPTY, span=statement.table.span, path=table.location, reason=reason, hint=hint
             )
+        return listing
+
+    def _adopted(self, statement: CreateTable, table: Table, listing: Listing) -> AdoptedWriteIds | None:
+        """What is known of the write IDs of a directory that another program wrote."""
+        if not table.is_transactional:
+            return None
         return _found_write_ids(listing, table, dict(statement.properties).get(ADOPT_WRITE_IDS))
+
+
+def _found_partitions(table: Table, listing: Listing) -> tuple[Partition, ...]:
+    """The partitions whose directories lie below the table's (`p=a/q=b`), by name."""
+    depth = len(table.partition_columns)
+    names = [c.name for c in table.partition_columns]
+    found = {}
+    for path in listing.directories:
+        values = parse_partition_name(path, names) if depth and path.count("/") == depth - 1 else None
+        if values is not None:
+            found[values] = Partition(values, f"{table.location}/{path}")
+    return tuple(found.values())
 
 
 def _found_write_ids(listing: Listing, table: Table, told: str | None) -> AdoptedWriteIds:
@@ -221,5 +240,3 @@ def _constraints(statement: CreateTable) -> Constraints:
         defaults={c.name.value: to_spark(c.default) for c in statement.columns if c.default is not None},
         checks=tuple(checks),
     )
-
-

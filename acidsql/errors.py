@@ -138,8 +138,16 @@ class Condition(Enum):
     DYNAMIC_PARTITION_ORDER = _info(
         "42000", "Dynamic partition cannot be the parent of a static partition {partition}", 10094
     )
+    DYNAMIC_PARTITION_STRICT = _info(
+        "42000",
+        "Dynamic partition strict mode requires at least one static partition column. To turn this off set"
+        " hive.exec.dynamic.partition.mode=nonstrict",
+        10096,
+    )
     PARTITION_NOT_FOUND = _info("42000", "Partition not found {partition}", 10006)
-    PARTITION_COLUMN_UNKNOWN = _info("42703", "Non-Partition column appears in the partition specification: {column}", 10098)
+    PARTITION_COLUMN_UNKNOWN = _info(
+        "42703", "Non-Partition column appears in the partition specification: {column}", 10098
+    )
     # -- queries
     UNRESOLVED_QUERY = _info("42000", "{message}")
     AMBIGUOUS_ROW_ID = _info("42702", "row__id is ambiguous: more than one transactional table is in scope ({tables})")
@@ -165,9 +173,7 @@ class Condition(Enum):
     LOCATION_NOT_EMPTY = _info("58030", "{path} is not empty: {reason}")
     LIMIT_EXCEEDED = _info("54000", "{what}: {value} is more than {limit}")
     # -- transactions
-    NO_SUCH_TRANSACTION = _info(
-        "25P01", "No record of transaction {txn_id} could be found, may have timed out", 10262
-    )
+    NO_SUCH_TRANSACTION = _info("25P01", "No record of transaction {txn_id} could be found, may have timed out", 10262)
     TRANSACTION_ABORTED = _info(
         "25P02", "Transaction manager has aborted the transaction {txn_id}.  Reason: {reason}", 10263
     )
@@ -179,7 +185,9 @@ class Condition(Enum):
     LOCK_TIMEOUT = _info("57014", "Lock acquisition for {resource} timed out after {millis}ms.  {detail}", 10307)
     METASTORE_UNAVAILABLE = _info("08001", "Cannot open the metastore {uri}: {reason}")
     # -- start-up and front ends
-    JAVA_NOT_FOUND = _info("58000", "Java 17 or 21 was not found: install one (for example openjdk-17-jre) or set JAVA_HOME")
+    JAVA_NOT_FOUND = _info(
+        "58000", "Java 17 or 21 was not found: install one (for example openjdk-17-jre) or set JAVA_HOME"
+    )
     CANNOT_START = _info("58000", "{message}")
 
 

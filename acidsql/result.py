@@ -51,13 +51,16 @@ class Result:
     answer: Sequence[tuple[object, ...]] | None = field(default=None, repr=False)
     """The rows of SHOW and its like; a query's are in `query`."""
     query: DataFrame | None = field(default=None, repr=False)
+    text: str = field(default="", repr=False)
+    """The statement."""
     make_frame: Callable[[Result], DataFrame] | None = field(default=None, repr=False)
 
     def rows(self, limit: int | None = None) -> Iterator[tuple[object, ...]]:
-        """The rows as Python values, at most `limit`; a query runs now."""
+        """The rows as Python values, at most `limit`; a query runs now. Raises AcidSqlError."""
         if self.query is not None:
-            rows = self.query if limit is None else self.query.limit(limit)
-            return (tuple(r) for r in rows.toLocalIterator()) if limit is None else iter(map(tuple, rows.collect()))
+            from acidsql.spark.failures import fetch
+
+            return fetch(self.query, self.text, limit)
         return islice(iter(self.answer or ()), limit)
 
     def frame(self) -> DataFrame:

@@ -1,7 +1,7 @@
 """A session: the four calls of a statement's life, parse, plan, execute, and what they give.
 
-    text --parse--> Statement --plan--> Plan --execute--> staged files --commit--> visible
-         grammar/             planner/       acidsql/spark/           acidsql/metastore/
+text --parse--> Statement --plan--> Plan --execute--> staged files --commit--> visible
+     grammar/             planner/       acidsql/spark/           acidsql/metastore/
 """
 
 from __future__ import annotations
@@ -122,9 +122,7 @@ class Session:
 
     # -- statements
 
-    def sql(
-        self, sql: str, args: Mapping[str, object] | Sequence[object] | None = None, **frames: object
-    ) -> DataFrame:
+    def sql(self, sql: str, args: Mapping[str, object] | Sequence[object] | None = None, **frames: object) -> DataFrame:
         """Runs one statement, like SparkSession.sql: a query's rows, lazily; a DML statement's counts; SHOW's rows.
 
         `args` are the values of `:name` (a mapping) or `?` (a sequence) parameters, `frames` the frames that the text
@@ -150,7 +148,8 @@ class Session:
         with _located(text, piece):
             statement, named = name_placeholders(parse(text), args)
             result = self._run(statement, Request(text, named, frames or {}))
-        self.last_result = replace(result, seconds=time.perf_counter() - started, make_frame=self._frame_of)
+        seconds = time.perf_counter() - started
+        self.last_result = replace(result, seconds=seconds, text=text, make_frame=self._frame_of)
         return self.last_result
 
     def explain(self, sql: str) -> str:

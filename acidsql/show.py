@@ -71,9 +71,7 @@ def create_table_text(table: Table) -> str:
     """CREATE TABLE as SHOW CREATE TABLE prints it: a statement that makes the same table again."""
     lines = [f"CREATE {'EXTERNAL ' if table.external else ''}TABLE `{table.database}`.`{table.name}`("]
     items = [f"  {_column_text(c, table)}" for c in table.columns]
-    items += [
-        f"  {f'CONSTRAINT {c.name} ' if c.name else ''}CHECK ({c.condition})" for c in table.constraints.checks
-    ]
+    items += [f"  {f'CONSTRAINT {c.name} ' if c.name else ''}CHECK ({c.condition})" for c in table.constraints.checks]
     lines.append(",\n".join(items) + ")")
     if table.comment:
         lines.append(f"COMMENT {_quoted(table.comment)}")

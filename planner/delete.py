@@ -8,10 +8,10 @@ from acidsql.acid.writeids import StatementId
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import Delete
 from acidsql.metastore.client import Operation
-from acidsql.planner.events import name_sql, nulls, old_row_id, rows_view
+from acidsql.planner.events import name_sql, nulls, old_identity, rows_view
 from acidsql.planner.locks import write_locks
-from acidsql.planner.plan import BRANCH, ROW_ID, Branch, Effect, EventKind, Facts, WritePlan
-from acidsql.planner.resolve import ROW_ID_COLUMN, Binder, check_writable, column, find_table, quoted, target_table
+from acidsql.planner.plan import BRANCH, Branch, Effect, EventKind, Facts, WritePlan
+from acidsql.planner.resolve import Binder, check_writable, find_table, identity_columns, target_table
 
 
 def plan_delete(statement: Delete, facts: Facts) -> WritePlan:
@@ -19,7 +19,7 @@ def plan_delete(statement: Delete, facts: Facts) -> WritePlan:
     table = find_table(statement.target, facts)
     check_writable(table, statement.target)
     alias = statement.alias.value if statement.alias else table.name
-    query = exp.select(exp.alias_(column(ROW_ID_COLUMN, alias), quoted(ROW_ID))).from_(target_table(table, alias))
+    query = exp.select(*identity_columns(table, alias)).from_(target_table(table, alias))
     if statement.where is not None:
         query = query.where(statement.where.copy())
     if statement.ctes is not None:
@@ -27,11 +27,12 @@ def plan_delete(statement: Delete, facts: Facts) -> WritePlan:
     binder = Binder(facts, statement.source)
     rows = binder.bind(query)
     columns = "".join(f",\n  {value} AS {name_sql(name)}" for name, value in nulls(table).items())
+    identity = ", ".join(old_identity(table).values())
     return WritePlan(
         operation="DELETE",
         target=table,
         rows=to_spark(rows),
-        events=f"SELECT 0 AS {name_sql(BRANCH)}, {old_row_id()}{columns}\nFROM {rows_view()}",
+        events=f"SELECT 0 AS {name_sql(BRANCH)}, {identity}{columns}\nFROM {rows_view()}",
         branches=(Branch(StatementId(0), EventKind.DELETE, Effect.DELETED, "DELETE"),),
         values=(),
         scans=binder.scans,

@@ -13,10 +13,11 @@ from acidsql.errors import Condition
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parse import parse
 from acidsql.grammar.statements import Query
-from acidsql.planner.plan import BRANCH, ROW_ID, ROWS
+from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, ROWS
 from acidsql.planner.raised import raise_sql, sql_string
 
 STORE_ASSIGNMENT: Final = "acidsql.store.assignment"
+_NO_PLACE: Final = "CAST(NULL AS INT)"
 ROW_ID_TYPE: Final = "STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>"
 
 
@@ -55,9 +56,9 @@ def spark_type(hive_type: HiveType) -> str:
             return text.upper() if text.isalnum() else text
 
 
-def event_struct(branch: str, row_id: str, values: Mapping[str, str]) -> str:
-    """One event as a struct; `values` are the table's columns by name, in order."""
-    fields = [(BRANCH, branch), (ROW_ID, row_id), *values.items()]
+def event_struct(branch: str, identity: Mapping[str, str], values: Mapping[str, str]) -> str:
+    """One event as a struct; `identity` is the old row's, `values` are the table's columns by name, in order."""
+    fields = [(BRANCH, branch), *identity.items(), *values.items()]
     inside = ",\n    ".join(f"{sql_string(name)}, {value}" for name, value in fields)
     return f"named_struct(\n    {inside})"
 
@@ -71,17 +72,30 @@ def rows_view() -> str:
     return name_sql(ROWS)
 
 
-def old_row_id() -> str:
-    return name_sql(ROW_ID)
+def old_identity(table: Table) -> dict[str, str]:
+    """Which row an event is about, and its partition: columns of the rows query."""
+    return {ROW_ID: name_sql(ROW_ID)} | ({PLACE: name_sql(PLACE)} if table.partition_columns else {})
 
 
-def no_row_id() -> str:
-    return f"CAST(NULL AS {ROW_ID_TYPE})"
+def moved_identity(table: Table) -> dict[str, str]:
+    """The same of a row that goes to the partition that its partition columns name."""
+    return {ROW_ID: name_sql(ROW_ID)} | ({PLACE: _NO_PLACE} if table.partition_columns else {})
+
+
+def no_identity(table: Table) -> dict[str, str]:
+    """Of a row that is new."""
+    return {ROW_ID: f"CAST(NULL AS {ROW_ID_TYPE})"} | ({PLACE: _NO_PLACE} if table.partition_columns else {})
+
+
+def select_list(values: Mapping[str, str], indent: str = "  ") -> str:
+    return f",\n{indent}".join(
+        name_sql(name) if value == name_sql(name) else f"{value} AS {name_sql(name)}" for name, value in values.items()
+    )
 
 
 def nulls(table: Table) -> dict[str, str]:
     """The columns of a delete event: Hive stores no row there."""
-    return {c.name: null_of(c) for c in table.columns}
+    return {c.name: null_of(c) for c in table.all_columns}
 
 
 def null_of(target: Column) -> str:
@@ -92,7 +106,7 @@ def checked_branch(branch: str, table: Table) -> str:
     """The branch of a new row, or a raised CONSTRAINT_VIOLATED: NOT NULL, then each CHECK, which passes on NULL."""
     cases = [
         f"WHEN {name_sql(c.name)} IS NULL THEN {_violated(f'NOT NULL on column {c.name}')}"
-        for c in table.columns
+        for c in table.all_columns
         if c.name in table.constraints.not_null
     ]
     cases += [

@@ -34,7 +34,7 @@ def _lines(plan: Plan) -> Iterator[str]:
             yield from _text("rows", plan.rows)
             yield from _text("events", plan.events)
             yield "writes"
-            yield from (f"  {_written(b)}" for b in plan.branches)
+            yield from (f"  {_written(b, plan)}" for b in plan.branches)
             if plan.checked is not None:
                 yield f"checks cardinality: {plan.branches[plan.checked].clause}"
         case _:
@@ -60,7 +60,9 @@ def _text(title: str, sql: str) -> Iterator[str]:
     yield from (f"  {line}" for line in sql.splitlines())
 
 
-def _written(branch: Branch) -> str:
+def _written(branch: Branch, plan: WritePlan) -> str:
     if branch.kind is EventKind.CHECK:
         return f"nothing: {branch.clause}"
+    if plan.overwrite is not None:
+        return f"base_W: {branch.clause}"
     return f"{branch.kind.value}_W_W_{branch.statement_id:04d}: {branch.clause}"

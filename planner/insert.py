@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from sqlglot import exp
 
@@ -11,31 +12,39 @@ from acidsql.acid.writeids import StatementId
 from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.statements import Default, Insert, Values
-from acidsql.planner.events import checked_branch, name_sql, no_row_id, rows_view, stored
-from acidsql.planner.locks import insert_locks
-from acidsql.planner.plan import BRANCH, ROW_ID, Branch, Effect, EventKind, Facts, StoredValue, WritePlan
-from acidsql.planner.resolve import Binder, check_layout, default_of, find_column, find_table
+from acidsql.planner.events import checked_branch, name_sql, no_identity, rows_view, select_list, stored
+from acidsql.planner.locks import insert_locks, overwrite_locks
+from acidsql.planner.plan import BRANCH, Branch, Effect, EventKind, Facts, Overwrite, StoredValue, WritePlan
+from acidsql.planner.resolve import Binder, default_of, find_column, find_table
+
+DYNAMIC_PARTITION_MODE: Final = "hive.exec.dynamic.partition.mode"
 
 
 def plan_insert(statement: Insert, facts: Facts) -> WritePlan:
-    """Raises TABLE_NOT_FOUND, INSERT_COLUMN_NOT_FOUND, DUPLICATE_COLUMN, INSERT_COLUMN_COUNT (for VALUES)."""
+    """INSERT INTO and INSERT OVERWRITE, with static and dynamic partitions.
+
+    Raises TABLE_NOT_FOUND, INSERT_COLUMN_NOT_FOUND, DUPLICATE_COLUMN, INSERT_COLUMN_COUNT (for VALUES),
+    PARTITION_COLUMN_UNKNOWN, DYNAMIC_PARTITION_ORDER, DYNAMIC_PARTITION_STRICT, SORTED_TABLE.
+    """
     table = find_table(statement.target, facts)
     _check_supported(statement, table)
-    columns = _target_columns(statement, table)
+    static = static_values(statement, table, facts)
+    columns = _target_columns(statement, table, static)
     binder = Binder(facts, statement.source)
     rows = binder.bind(_rows(statement, table, columns))
-    given = {c.name: name_sql(f"@{c.name}") for c in columns}
+    given = {c.name: name_sql(f"@{c.name}") for c in columns} | static
     return WritePlan(
-        operation="INSERT",
+        operation="INSERT OVERWRITE" if statement.overwrite else "INSERT",
         target=table,
         rows=to_spark(rows),
         events=_events(table, given, facts),
-        branches=(Branch(StatementId(0), EventKind.INSERT, Effect.INSERTED, "INSERT"),),
+        branches=(Branch(StatementId(0), EventKind.INSERT, Effect.INSERTED, "INSERT", by_columns=True),),
         values=_stored_values(statement, columns),
         scans=binder.scans,
         frames=binder.frames,
-        locks=insert_locks(table, binder.scans),
+        locks=(overwrite_locks if statement.overwrite else insert_locks)(table, binder.scans),
         positional=tuple(f"@{c.name}" for c in columns),
+        overwrite=Overwrite(static) if statement.overwrite else None,
         few_rows=isinstance(statement.rows, Values),
         source_span=statement.target.span,
     )
@@ -45,22 +54,47 @@ def _check_supported(statement: Insert, table: Table) -> None:
     span = statement.target.span
     if table.sort_columns and table.is_transactional:
         raise AcidSqlError(Condition.SORTED_TABLE, span=span, table=table.qualified)
-    check_layout(table, span)
-    if statement.overwrite:
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="INSERT OVERWRITE")
-    if statement.partition:
-        item = statement.partition[0].column
-        raise AcidSqlError(Condition.PARTITION_COLUMN_UNKNOWN, span=item.span, column=item.value)
+    if statement.if_not_exists:
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="INSERT OVERWRITE .. IF NOT EXISTS")
 
 
-def _target_columns(statement: Insert, table: Table) -> tuple[Column, ...]:
-    """The columns that get the values, by position."""
+def static_values(statement: Insert, table: Table, facts: Facts) -> dict[str, str]:
+    """The static partition columns of a PARTITION clause with their values as SQL; checks the clause."""
+    items = {item.column.value: item for item in statement.partition}
+    names = [c.name for c in table.partition_columns]
+    for item in statement.partition:
+        if item.column.value not in names:
+            raise AcidSqlError(Condition.PARTITION_COLUMN_UNKNOWN, span=item.column.span, column=item.column.value)
+    if items and (missing := [n for n in names if n not in items]):
+        detail = f"the PARTITION clause does not name {', '.join(missing)}."
+        span = statement.partition[0].column.span
+        raise AcidSqlError(Condition.INSERT_COLUMN_COUNT, span=span, table=table.qualified, detail=detail)
+    static = {n: to_spark(value) for n in names if n in items and (value := items[n].value) is not None}
+    _check_order(statement, names, static)
+    if names and not static and facts.settings.get(DYNAMIC_PARTITION_MODE, "nonstrict") == "strict":
+        raise AcidSqlError(Condition.DYNAMIC_PARTITION_STRICT, span=statement.target.span)
+    return static
+
+
+def _check_order(statement: Insert, names: Sequence[str], static: Mapping[str, str]) -> None:
+    """Static partitions before dynamic ones, in the table's order (ErrorMsg 10094)."""
+    dynamic_before = False
+    for name in names:
+        if name in static and dynamic_before:
+            span = next(i.column.span for i in statement.partition if i.column.value == name)
+            raise AcidSqlError(Condition.DYNAMIC_PARTITION_ORDER, span=span, partition=name)
+        dynamic_before = dynamic_before or name not in static
+
+
+def _target_columns(statement: Insert, table: Table, static: Mapping[str, str]) -> tuple[Column, ...]:
+    """The columns that get the values, by position: dynamic partition columns last, unless the list names them."""
+    dynamic = [c for c in table.partition_columns if c.name not in static]
     if statement.columns is None:
-        return table.columns
+        return (*table.columns, *dynamic)
     found: list[Column] = []
     for name in statement.columns:
         column = find_column(name, table)
-        if column is None:
+        if column is None or column.name in static:
             near = suggestion(name.value, table.column_names)
             raise AcidSqlError(
                 Condition.INSERT_COLUMN_NOT_FOUND,
@@ -72,7 +106,8 @@ def _target_columns(statement: Insert, table: Table) -> tuple[Column, ...]:
         if column in found:
             raise AcidSqlError(Condition.DUPLICATE_COLUMN, span=name.span, column=name.value)
         found.append(column)
-    return tuple(found)
+    named = statement.partition or any(c in found for c in dynamic)
+    return (*found, *(c for c in dynamic if named and c not in found))
 
 
 def _stored_values(statement: Insert, columns: tuple[Column, ...]) -> tuple[StoredValue, ...]:
@@ -132,19 +167,19 @@ def wrong_count(table: Table, expected: int, got: int, span: Span | None) -> Aci
         span=span,
         table=table.qualified,
         detail=detail,
-        hint=f"The columns are {', '.join(c.name for c in table.columns)}; name those you give in a column list.",
+        hint=f"The columns are {', '.join(table.column_names)}; name those you give in a column list.",
     )
 
 
 def _events(table: Table, given: dict[str, str], facts: Facts) -> str:
     """Columns that are not given get their DEFAULT, else NULL."""
     values = {
-        c.name: stored(given.get(c.name) or to_spark(default_of(c, table)), c, facts.settings) for c in table.columns
+        c.name: stored(given.get(c.name) or to_spark(default_of(c, table)), c, facts.settings)
+        for c in table.all_columns
     }
-    columns = ",\n  ".join(f"{value} AS {name_sql(name)}" for name, value in values.items())
     branch = checked_branch("0", table)
-    head = f"SELECT {branch} AS {name_sql(BRANCH)}, {no_row_id()} AS {name_sql(ROW_ID)}"
+    head = select_list({BRANCH: branch, **no_identity(table)}).replace("\n  ", " ")
     if branch == "0":
-        return f"{head},\n  {columns}\nFROM {rows_view()}"
+        return f"SELECT {head},\n  {select_list(values)}\nFROM {rows_view()}"
     # A constraint reads the new row by its column names: give it a row of them first.
-    return f"{head}, *\nFROM (SELECT\n  {columns}\nFROM {rows_view()})"
+    return f"SELECT {head}, *\nFROM (SELECT\n  {select_list(values)}\nFROM {rows_view()})"

@@ -19,6 +19,11 @@ def insert_locks(table: Table, scans: Sequence[Scan]) -> tuple[LockComponent, ..
     return (_lock(table, LockType.SHARED_READ, Operation.INSERT), *read_locks(scans))
 
 
+def overwrite_locks(table: Table, scans: Sequence[Scan]) -> tuple[LockComponent, ...]:
+    """INSERT OVERWRITE: EXCLUSIVE (hive.txn.xlock.iow), so that no insert is hidden by the new base."""
+    return (_lock(table, LockType.EXCLUSIVE, Operation.INSERT), *read_locks(scans))
+
+
 def write_locks(table: Table, operation: Operation, scans: Sequence[Scan]) -> tuple[LockComponent, ...]:
     """UPDATE, DELETE and MERGE: EXCL_WRITE, so that writers of old rows take turns while inserts and readers go on."""
     return (_lock(table, LockType.EXCL_WRITE, operation), *read_locks(scans))

@@ -33,17 +33,19 @@ from acidsql.planner.events import (
     checked_branch,
     event_struct,
     explode,
+    moved_identity,
     name_sql,
-    no_row_id,
+    no_identity,
     null_of,
     nulls,
-    old_row_id,
+    old_identity,
     rows_view,
+    select_list,
     stored,
 )
 from acidsql.planner.locks import write_locks
 from acidsql.planner.merge_rules import check_clauses, check_on, insert_columns, only_from, without_databases
-from acidsql.planner.plan import ROW_ID, Branch, Effect, EventKind, Facts, StoredValue, WritePlan
+from acidsql.planner.plan import Branch, Effect, EventKind, Facts, StoredValue, WritePlan
 from acidsql.planner.resolve import (
     FILE_NAME_COLUMN,
     ROW_ID_COLUMN,
@@ -52,10 +54,11 @@ from acidsql.planner.resolve import (
     column,
     default_of,
     find_table,
+    identity_columns,
     quoted,
     target_table,
 )
-from acidsql.planner.update import set_clause
+from acidsql.planner.update import moves, set_clause
 
 ACTION: Final = "@action"
 SOURCE: Final = "@source"
@@ -84,6 +87,10 @@ class Clause:
     @property
     def inserts(self) -> bool:
         return not isinstance(self.written.action, MergeDelete)
+
+    def moves(self, table: Table) -> bool:
+        """Whether its new rows go to the partition that their partition columns name."""
+        return not self.deletes or moves(table, (target for target, _ in self.values))
 
     @property
     def label(self) -> str:
@@ -115,7 +122,7 @@ def plan_merge(statement: Merge, facts: Facts) -> WritePlan:
     clauses = _clauses(statement, table, sides)
     binder = Binder(facts, statement.source)
     rows = binder.bind(_rows(statement, table, sides, clauses))
-    branches = _branches(clauses, facts)
+    branches = _branches(clauses, table, facts)
     return WritePlan(
         operation="MERGE",
         target=table,
@@ -169,7 +176,7 @@ def _values(written: MergeClause, table: Table, sides: Sides) -> tuple[tuple[Col
         case MergeDelete():
             return ()
         case MergeUpdate(None) | MergeInsert(_, None):
-            return tuple((c, column(c.name, sides.source)) for c in table.columns)
+            return tuple((c, column(c.name, sides.source)) for c in table.all_columns)
         case MergeUpdate(assignments):
             return tuple(set_clause(assignments or (), table).items())
         case MergeInsert(_, values):
@@ -178,12 +185,12 @@ def _values(written: MergeClause, table: Table, sides: Sides) -> tuple[tuple[Col
                 c: default_of(c, table) if isinstance(v, Default) else v
                 for c, v in zip(columns, values or (), strict=True)
             }
-            return tuple((c, given.get(c) or default_of(c, table)) for c in table.columns)
+            return tuple((c, given.get(c) or default_of(c, table)) for c in table.all_columns)
         case _:
             assert_never(written.action)
 
 
-def _branches(clauses: Sequence[Clause], facts: Facts) -> tuple[Branch, ...]:
+def _branches(clauses: Sequence[Clause], table: Table, facts: Facts) -> tuple[Branch, ...]:
     """Inserts first: in a task they are written, and numbered, before the delete events."""
     inserts = [
         Branch(
@@ -191,6 +198,7 @@ def _branches(clauses: Sequence[Clause], facts: Facts) -> tuple[Branch, ...]:
             EventKind.INSERT,
             Effect.UPDATED if c.deletes else Effect.INSERTED,
             c.label + (", the new rows" if c.deletes else ""),
+            by_columns=c.moves(table),
         )
         for c in clauses
         if c.inserts
@@ -247,11 +255,12 @@ def _rows(statement: Merge, table: Table, sides: Sides, clauses: Sequence[Clause
         query = exp.select(action, *new).from_(statement.using.copy())
         query = query.join(target_table(table, sides.target), on=statement.on.copy(), join_type="LEFT ANTI")
     else:
-        row_id = exp.alias_(column(ROW_ID_COLUMN, sides.target), quoted(ROW_ID))
         old = [exp.alias_(column(c.name, sides.target), quoted(c.name)) for c in _kept(table, clauses)]
         action = exp.alias_(_action(clauses, sides), quoted(ACTION))
         source = _marked(statement, sides, clauses) if When.NOT_MATCHED_BY_SOURCE in kinds else statement.using.copy()
-        query = exp.select(row_id, action, *old, *new).from_(target_table(table, sides.target))
+        query = exp.select(*identity_columns(table, sides.target), action, *old, *new).from_(
+            target_table(table, sides.target)
+        )
         query = query.join(source, on=statement.on.copy(), join_type=_join_type(kinds))
     if statement.ctes is not None:
         query.set("with_", statement.ctes.copy())
@@ -261,7 +270,7 @@ def _rows(statement: Merge, table: Table, sides: Sides, clauses: Sequence[Clause
 def _kept(table: Table, clauses: Sequence[Clause]) -> list[Column]:
     """The columns whose old value some UPDATE writes again."""
     updates = [{t for t, _ in c.values} for c in clauses if c.deletes and c.inserts]
-    return [c for c in table.columns if any(c not in assigned for assigned in updates)]
+    return [c for c in table.all_columns if any(c not in assigned for assigned in updates)]
 
 
 def _join_type(kinds: set[When]) -> str:
@@ -334,10 +343,9 @@ def _first_true(clauses: Sequence[Clause]) -> exp.Expr:
 def _events(table: Table, clauses: Sequence[Clause], branches: Sequence[Branch], facts: Facts) -> str:
     """The events of each row, by its action."""
     only_inserts = all(not c.deletes for c in clauses)
-    row_id = no_row_id() if only_inserts else old_row_id()
-    columns = [f"{name_sql(ACTION)}, {row_id} AS {name_sql(ROW_ID)}"]
-    columns += [f"{_new_value(c, clauses, facts)} AS {name_sql(c.name)}" for c in table.columns]
-    inside = ",\n    ".join(columns)
+    identity = no_identity(table) if only_inserts else old_identity(table)
+    new = {c.name: _new_value(c, clauses, facts) for c in table.all_columns}
+    inside = select_list({ACTION: name_sql(ACTION), **identity, **new}, "    ")
     source = f"(SELECT\n    {inside}\n  FROM {rows_view()}\n  WHERE {name_sql(ACTION)} IS NOT NULL)"
     cases = "\n  ".join(f"WHEN {c.statement_id} THEN array({', '.join(_structs(c, branches, table))})" for c in clauses)
     return explode(f"CASE {name_sql(ACTION)}\n  {cases}\nEND", source)
@@ -347,12 +355,13 @@ def _structs(clause: Clause, branches: Sequence[Branch], table: Table) -> list[s
     structs = []
     if clause.inserts:
         branch = checked_branch(str(_branch(branches, clause, EventKind.INSERT)), table)
-        structs.append(event_struct(branch, name_sql(ROW_ID), {c.name: name_sql(c.name) for c in table.columns}))
+        identity = moved_identity(table) if clause.moves(table) else old_identity(table)
+        structs.append(event_struct(branch, identity, {c.name: name_sql(c.name) for c in table.all_columns}))
     if clause.deletes:
         branch = str(_branch(branches, clause, EventKind.DELETE))
-        structs.append(event_struct(branch, name_sql(ROW_ID), nulls(table)))
+        structs.append(event_struct(branch, old_identity(table), nulls(table)))
     if clause.when is When.MATCHED and branches[-1].kind is EventKind.CHECK:
-        structs.append(event_struct(str(len(branches) - 1), name_sql(ROW_ID), nulls(table)))
+        structs.append(event_struct(str(len(branches) - 1), old_identity(table), nulls(table)))
     return structs
 
 

@@ -92,7 +92,7 @@ def insert_columns(clause: MergeClause, table: Table) -> tuple[Column, ...]:
         if target in found:
             raise AcidSqlError(Condition.DUPLICATE_COLUMN, span=name.span, column=name.value)
         found.append(target)
-    columns = tuple(found) if names is not None else table.columns
+    columns = tuple(found) if names is not None else table.all_columns
     if len(columns) != len(values):
         raise AcidSqlError(
             Condition.MERGE_INSERT_LENGTH,

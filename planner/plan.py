@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeAlias
 
+from sqlglot import exp
+
 from acidsql.acid.table import Column, Table
 from acidsql.acid.writeids import StatementId
 from acidsql.errors import Span
@@ -19,6 +21,11 @@ BRANCH: Final = "@branch"
 """Column of an event: which Branch it belongs to, as an index."""
 ROW_ID: Final = "@row_id"
 """Column of an event: row__id of the old row; NULL for a row that is new."""
+
+
+PLACE: Final = "@place"
+"""Column of an event, of partitioned tables only: the number of the old row's partition among those that the target's
+scan reads; NULL where the row goes to the partition that its partition columns name."""
 
 
 class EventKind(Enum):
@@ -47,21 +54,26 @@ class Branch:
     kind: EventKind
     effect: Effect
     clause: str
+    by_columns: bool = False
+    """Whether the event's partition is the one that its partition columns name, not its old row's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
     """One reading of a table, as the view `view` of the plan's SQL.
 
-    The view has the table's columns; `row_id` and `file_name` name the columns for row__id and INPUT__FILE__NAME
-    where the statement asks for them.
+    The view has the table's columns; `row_id`, `file_name` and `place` name the columns for row__id, for
+    INPUT__FILE__NAME and for the number of the row's partition, where the statement asks for them.
     """
 
     view: str
     table: Table
     row_id: str | None = None
     file_name: str | None = None
+    place: str | None = None
     is_target: bool = False
+    partition_filter: tuple[exp.Expr, ...] = ()
+    """What the query says of the partition columns alone (prune.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +104,20 @@ class QueryPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class Overwrite:
+    """INSERT OVERWRITE: the base of what is replaced even where no row comes. `static` are the partition columns that
+    have one value, by name, as SQL of the rows' scope: if they are all, that partition is replaced in any case;
+    else only the partitions that get rows."""
+
+    static: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class WritePlan:
     """A DML statement, as one query: `events` over the view ROWS, which is `rows` over the scans.
 
-    `events` yields one row per event: BRANCH, ROW_ID and the table's columns in order, of the table's types.
+    `events` yields one row per event: BRANCH, ROW_ID, PLACE (of a partitioned table) and all the table's columns in
+    order, of the table's types.
     `positional` are the names that the columns of `rows` get by position (INSERT; None elsewhere).
     `checked` is the branch whose events must not name a row twice (MERGE), as an index.
     """
@@ -111,14 +133,30 @@ class WritePlan:
     locks: tuple[LockComponent, ...]
     positional: tuple[str, ...] | None = None
     checked: int | None = None
+    overwrite: Overwrite | None = None
     few_rows: bool = False
     """INSERT .. VALUES: the rows are in the statement's text, one writer is enough."""
     source_span: Span | None = field(default=None, compare=False)
 
     @property
     def inserts_only(self) -> bool:
-        """No event depends on an old row: nothing must meet in one task."""
-        return all(b.kind is EventKind.INSERT for b in self.branches) and len(self.branches) == 1
+        """Any row may lie in any file: nothing must meet in one task."""
+        return (
+            len(self.branches) == 1
+            and self.branches[0].kind is EventKind.INSERT
+            and not self.target.partition_columns
+            and not self.target.bucket_count
+        )
+
+    @property
+    def moves_rows(self) -> bool:
+        """Whether a new row may go to a partition that its partition columns name."""
+        return bool(self.target.partition_columns) and any(b.by_columns for b in self.branches)
+
+    @property
+    def keeps_places(self) -> bool:
+        """Whether an event goes to the partition of its old row."""
+        return bool(self.target.partition_columns) and any(not b.by_columns for b in self.branches)
 
 
 Plan: TypeAlias = QueryPlan | WritePlan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from sqlglot import exp
@@ -13,10 +14,12 @@ from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import frame_of, span_of
 from acidsql.grammar.parse import parse
 from acidsql.grammar.statements import Name, Query, TableName
-from acidsql.planner.plan import Facts, FrameScan, Scan
+from acidsql.planner.plan import PLACE, ROW_ID, Facts, FrameScan, Scan
+from acidsql.planner.prune import partition_filter
 
 ROW_ID_COLUMN: Final = "row__id"
 FILE_NAME_COLUMN: Final = "input__file__name"
+_VIRTUAL: Final = (ROW_ID_COLUMN, FILE_NAME_COLUMN, PLACE)
 TARGET: Final = "acidsql_target"
 """`meta` mark of the exp.Table node that stands for a statement's target."""
 
@@ -46,21 +49,10 @@ def check_writable(table: Table, name: TableName) -> None:
         raise AcidSqlError(Condition.INSERT_ONLY, span=name.span, table=table.qualified)
     if table.sort_columns:
         raise AcidSqlError(Condition.SORTED_TABLE, span=name.span, table=table.qualified)
-    check_layout(table, name.span)
-
-
-def check_layout(table: Table, span: Span | None) -> None:
-    """What is read and written so far: tables without partitions and buckets."""
-    if table.is_insert_only:
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="An insert-only transactional table")
-    if table.partition_columns:
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="A partitioned table")
-    if table.is_transactional and table.bucket_count:
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="A bucketed table")
 
 
 def find_column(name: Name, table: Table) -> Column | None:
-    return next((c for c in (*table.columns, *table.partition_columns) if c.name == name.value), None)
+    return next((c for c in table.all_columns if c.name == name.value), None)
 
 
 def no_such_column(name: str, known: Sequence[str], span: Span | None, hint: str = "") -> AcidSqlError:
@@ -81,6 +73,14 @@ def target_table(table: Table, alias: str) -> exp.Table:
     node = exp.Table(this=quoted(table.name), db=quoted(table.database), alias=exp.TableAlias(this=quoted(alias)))
     node.meta[TARGET] = True
     return node
+
+
+def identity_columns(table: Table, alias: str) -> list[exp.Expr]:
+    """row__id of a target's row, and the number of its partition, under the names that events give them."""
+    columns: list[exp.Expr] = [exp.alias_(column(ROW_ID_COLUMN, alias), quoted(ROW_ID))]
+    if table.partition_columns:
+        columns.append(exp.alias_(column(PLACE, alias), quoted(PLACE)))
+    return columns
 
 
 class Binder:
@@ -120,6 +120,7 @@ class Binder:
             self._bind_virtual_columns(scope, views)
         for scope in scopes:
             self._hide_virtual_columns(scope, views)
+            self._prune(scope, views)
         for scope in scopes:
             for node in _table_nodes(scope):
                 self._replace(node, views)
@@ -144,7 +145,6 @@ class Binder:
         if name.database is None and self._is_view(name.name):
             return None
         table = find_table(name, self._facts)
-        check_layout(table, name.span)
         view = f"{table.name}@{len(self._scans) + 1}"
         self._scans[view] = Scan(view, table, is_target=bool(node.meta.get(TARGET)))
         return view
@@ -173,7 +173,7 @@ class Binder:
         for node in [*scope.columns, *_grouped_columns(scope)]:
             _drop_database(node, scope, self._facts.database)
             name = node.name.lower()
-            if name not in (ROW_ID_COLUMN, FILE_NAME_COLUMN) or _is_output_name(node, scope):
+            if name not in _VIRTUAL or _is_output_name(node, scope):
                 continue
             source = self._source_of(node, scope, views)
             if source is not None:
@@ -188,7 +188,8 @@ class Binder:
         bound = f"{view}.{name}"
         row_id = bound if name == ROW_ID_COLUMN else scan.row_id
         file_name = bound if name == FILE_NAME_COLUMN else scan.file_name
-        self._scans[view] = Scan(view, scan.table, row_id, file_name, scan.is_target)
+        place = bound if name == PLACE else scan.place
+        self._scans[view] = replace(scan, row_id=row_id, file_name=file_name, place=place)
         new = column(bound, alias)
         _keep_output_name(node, new, name)
 
@@ -239,12 +240,22 @@ class Binder:
                 kept = star.args.get("except_") or []
                 star.set("except_", [*kept, *(quoted(n) for n in names)])
 
+    def _prune(self, scope: Scope, views: dict[int, str | None]) -> None:
+        """What the scope's WHERE says of the partitions of the tables it reads. An outer join keeps more rows than
+        its WHERE names, but never rows of the tables for which the WHERE is not true."""
+        for alias, (_, source) in scope.selected_sources.items():
+            view = views.get(id(source)) if isinstance(source, exp.Table) else None
+            if view in self._scans:
+                scan = self._scans[view]
+                conjuncts = partition_filter(scope.expression, alias, scan.table)
+                self._scans[view] = replace(scan, partition_filter=conjuncts)
+
     def _hidden(self, scope: Scope, views: dict[int, str | None]) -> Iterator[tuple[str, list[str]]]:
         for alias, (_, source) in scope.selected_sources.items():
             view = views.get(id(source)) if isinstance(source, exp.Table) else None
             scan = self._scans.get(view) if view else None
             if scan is not None:
-                yield alias, [n for n in (scan.row_id, scan.file_name) if n]
+                yield alias, [n for n in (scan.row_id, scan.file_name, scan.place) if n]
 
 
 def _table_nodes(scope: Scope) -> list[exp.Table]:

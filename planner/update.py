@@ -6,6 +6,8 @@ WHERE, also on the target itself: all scans of a statement share one snapshot.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sqlglot import exp
 
 from acidsql.acid.table import Column, Table
@@ -18,31 +20,27 @@ from acidsql.planner.events import (
     checked_branch,
     event_struct,
     explode,
+    moved_identity,
     name_sql,
     nulls,
-    old_row_id,
+    old_identity,
     rows_view,
+    select_list,
     stored,
 )
 from acidsql.planner.locks import write_locks
-from acidsql.planner.plan import ROW_ID, Branch, Effect, EventKind, Facts, StoredValue, WritePlan
+from acidsql.planner.plan import Branch, Effect, EventKind, Facts, StoredValue, WritePlan
 from acidsql.planner.resolve import (
-    ROW_ID_COLUMN,
     Binder,
     check_writable,
     column,
     default_of,
     find_column,
     find_table,
+    identity_columns,
     quoted,
     target_table,
 )
-
-BRANCHES = (
-    Branch(StatementId(0), EventKind.INSERT, Effect.UPDATED, "UPDATE, the new rows"),
-    Branch(StatementId(0), EventKind.DELETE, Effect.HALF, "UPDATE, the old rows"),
-)
-"""Hive 3's layout: one statement ID for both halves of an update."""
 
 
 def plan_update(statement: Update, facts: Facts) -> WritePlan:
@@ -58,12 +56,25 @@ def plan_update(statement: Update, facts: Facts) -> WritePlan:
         target=table,
         rows=to_spark(rows),
         events=_events(table, new_values, facts),
-        branches=BRANCHES,
+        branches=_branches(moved=moves(table, new_values)),
         values=tuple(StoredValue(f"@{c.name}", c, span_of(value, statement.source)) for c, value in new_values.items()),
         scans=binder.scans,
         frames=binder.frames,
         locks=write_locks(table, Operation.UPDATE, binder.scans),
     )
+
+
+def _branches(*, moved: bool) -> tuple[Branch, ...]:
+    """Hive 3's layout: one statement ID for both halves of an update."""
+    return (
+        Branch(StatementId(0), EventKind.INSERT, Effect.UPDATED, "UPDATE, the new rows", by_columns=moved),
+        Branch(StatementId(0), EventKind.DELETE, Effect.HALF, "UPDATE, the old rows"),
+    )
+
+
+def moves(table: Table, new_values: Iterable[Column]) -> bool:
+    """Whether an update sets a partition column: its rows then go where the new value says."""
+    return any(c in table.partition_columns for c in new_values)
 
 
 def set_clause(assignments: tuple[Assignment, ...], table: Table) -> dict[Column, exp.Expr]:
@@ -89,10 +100,9 @@ def set_clause(assignments: tuple[Assignment, ...], table: Table) -> dict[Column
 
 def _rows(statement: Update, table: Table, alias: str, new_values: dict[Column, exp.Expr]) -> exp.Select:
     """The old row__id, the new values (`@column`) and the old values of the columns that stay."""
-    kept = [exp.alias_(column(c.name, alias), quoted(c.name)) for c in table.columns if c not in new_values]
+    kept = [exp.alias_(column(c.name, alias), quoted(c.name)) for c in table.all_columns if c not in new_values]
     new = [exp.alias_(value.copy(), quoted(f"@{c.name}")) for c, value in new_values.items()]
-    row_id = exp.alias_(column(ROW_ID_COLUMN, alias), quoted(ROW_ID))
-    query = exp.select(row_id, *kept, *new).from_(target_table(table, alias))
+    query = exp.select(*identity_columns(table, alias), *kept, *new).from_(target_table(table, alias))
     if statement.where is not None:
         query = query.where(statement.where.copy())
     if statement.ctes is not None:
@@ -103,14 +113,14 @@ def _rows(statement: Update, table: Table, alias: str, new_values: dict[Column, 
 def _events(table: Table, new_values: dict[Column, exp.Expr], facts: Facts) -> str:
     values = {
         c.name: stored(name_sql(f"@{c.name}"), c, facts.settings) if c in new_values else name_sql(c.name)
-        for c in table.columns
+        for c in table.all_columns
     }
-    deleted = event_struct("1", old_row_id(), nulls(table))
+    identity = moved_identity(table) if moves(table, new_values) else old_identity(table)
+    deleted = event_struct("1", old_identity(table), nulls(table))
     branch = checked_branch("0", table)
     if branch == "0":
-        return explode(f"array({deleted}, {event_struct('0', old_row_id(), values)})", rows_view())
+        return explode(f"array({deleted}, {event_struct('0', identity, values)})", rows_view())
     # A constraint reads the new row by its column names: give it a row of them first.
-    columns = ", ".join(f"{value} AS {name_sql(name)}" for name, value in values.items())
-    source = f"(SELECT {old_row_id()}, {columns} FROM {rows_view()})"
-    inserted = event_struct(branch, old_row_id(), {c.name: name_sql(c.name) for c in table.columns})
+    source = f"(SELECT {select_list({**old_identity(table), **values})} FROM {rows_view()})"
+    inserted = event_struct(branch, identity, {c.name: name_sql(c.name) for c in table.all_columns})
     return explode(f"array({deleted}, {inserted})", source)

@@ -59,6 +59,15 @@ def bucket_name(bucket: int) -> str:
     return f"bucket_{bucket:05d}"
 
 
+def original_name(bucket: int) -> str:
+    """File of a plain row format: insert-only tables.
+
+    >>> original_name(3)
+    '000003_0'
+    """
+    return f"{bucket:06d}_0"
+
+
 def adopted_write_ids(files: Iterable[str], directories: Iterable[str] = ()) -> tuple[WriteId, frozenset[TxnId]]:
     """High watermark and committed transactions of a table that another program wrote (interface.md, "adopted").
 

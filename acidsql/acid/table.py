@@ -74,9 +74,14 @@ class Table:
         return self.is_transactional and not self.is_insert_only
 
     @property
+    def all_columns(self) -> tuple[Column, ...]:
+        """Regular columns, then partition columns."""
+        return (*self.columns, *self.partition_columns)
+
+    @property
     def column_names(self) -> tuple[str, ...]:
         """Regular columns, then partition columns: what `*` gives."""
-        return tuple(c.name for c in (*self.columns, *self.partition_columns))
+        return tuple(c.name for c in self.all_columns)
 
 
 def _property(properties: Mapping[str, str], name: str) -> str:

@@ -224,5 +224,3 @@ def _require_java() -> None:
     if (java is not None and java.exists()) or shutil.which("java"):
         return
     raise AcidSqlError(Condition.JAVA_NOT_FOUND)
-
-

@@ -21,11 +21,12 @@ from acidsql.acid.rowid import MAX_BUCKET, encode_bucket
 from acidsql.acid.types import Char, HiveType, parse_type
 from acidsql.acid.writeids import StatementId, WriteId
 from acidsql.errors import Condition
-from acidsql.planner.plan import BRANCH, ROW_ID, Branch, EventKind, WritePlan
+from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, Branch, EventKind, WritePlan
 from acidsql.planner.raised import raise_sql
+from acidsql.spark.bucketing import bucket_column
 from acidsql.spark.types import file_type
 
-SLOT: Final = "slot"
+SLOT: Final = "acidsql_slot"
 """The partition column of the staged files: a slot's code."""
 _BUCKET: Final = "@bucket"
 _WRITE_ID: Final = "@writeid"
@@ -34,6 +35,12 @@ _ROW: Final = "@rowid"
 _ACTIONS: Final = "@actions"
 _ROW_ID_MASK: Final = (1 << 33) - 1
 """The part of monotonically_increasing_id() that counts rows within a task."""
+
+
+PLACE_DIRECTORY: Final = "acidsql_place"
+"""Partition column of the staged files of a partitioned table: the number of the old row's partition."""
+VALUE_DIRECTORY: Final = "acidsql_value"
+"""The same for the values of the partition columns, as text, numbered from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +62,19 @@ class Slots:
         return {code: slot for slot, code in self.codes.items()}
 
 
-def assign_slots(branches: Sequence[Branch], buckets: Iterable[int], tasks: int) -> Slots:
+def assign_slots(
+    branches: Sequence[Branch], buckets: Iterable[int], tasks: int, bucket_count: int | None = None
+) -> Slots:
     """A code for every file that the branches can need. Insert events sort before the others: they are numbered first.
 
-    `buckets` are the numbers of the target's files, `tasks` the number of writing tasks, at most 4096.
+    `buckets` are the numbers of the target's files, `tasks` the number of writing tasks, at most 4096. New rows of a
+    table with `bucket_count` buckets have that many files, else one for each task.
     """
     wanted: list[tuple[Slot, int]] = []
     of_deletes: list[tuple[Slot, int]] = []
     for number, branch in enumerate(branches):
         if branch.kind is EventKind.INSERT:
-            wanted += [(Slot(number, task), task) for task in range(tasks)]
+            wanted += [(Slot(number, bucket), bucket % tasks) for bucket in range(bucket_count or tasks)]
         else:
             of_deletes += [(Slot(number, bucket), i % tasks) for i, bucket in enumerate(sorted(buckets))]
     codes: dict[Slot, int] = {}
@@ -112,6 +122,12 @@ def _rotate(value: int, bits: int) -> int:
 # ------------------------------------------------------------------------------------------------ the write's query
 
 
+def staging_columns(plan: WritePlan) -> tuple[str, ...]:
+    """The partition columns of the staged files."""
+    values = [f"{VALUE_DIRECTORY}{i}" for i in range(len(plan.target.partition_columns))] if plan.moves_rows else []
+    return (SLOT, *([PLACE_DIRECTORY] if plan.keeps_places else []), *values)
+
+
 def numbered_inserts(events: DataFrame, plan: WritePlan, statement_id: StatementId, write_id: WriteId) -> DataFrame:
     """INSERT: no shuffle and no sort. The task is the bucket; row IDs count its rows from 0."""
     bucket = F.shiftleft(F.spark_partition_id(), 16).bitwiseOR(encode_bucket(0, statement_id))
@@ -134,14 +150,14 @@ def arranged_events(
     `statement_ids` are the branches' own. Raises CARDINALITY_VIOLATION when it runs.
     """
     arranged = _placed(events, plan, slots).repartition(slots.tasks, SLOT)
-    arranged = arranged.sortWithinPartitions(SLOT, _WRITE_ID, _PROPERTY, _ROW)
+    arranged = arranged.sortWithinPartitions(*staging_columns(plan), _WRITE_ID, _PROPERTY, _ROW)
     if plan.checked is not None:
         arranged = count_actions(arranged, plan)
     deletes = F.col(BRANCH).isin([i for i, b in enumerate(plan.branches) if b.kind is not EventKind.INSERT])
     new_bucket = F.shiftleft(F.col(_BUCKET), 16).bitwiseOR(_by_branch([encode_bucket(0, s) for s in statement_ids]))
     new_row_id = F.monotonically_increasing_id().bitwiseAND(_ROW_ID_MASK)
     return arranged.select(
-        SLOT,
+        *staging_columns(plan),
         F.when(deletes, OPERATION_DELETE).otherwise(OPERATION_INSERT).alias("operation"),
         F.when(deletes, F.col(_WRITE_ID)).otherwise(F.lit(write_id)).cast("long").alias("originalTransaction"),
         F.when(deletes, F.col(_PROPERTY)).otherwise(new_bucket).alias("bucket"),
@@ -157,11 +173,9 @@ def count_actions(arranged: DataFrame, plan: WritePlan) -> DataFrame:
 
     The window is over what the shuffle and the sort have already brought together. CHECK events end here.
     """
-    same_row = ", ".join(f"`{c}`" for c in (SLOT, _WRITE_ID, _PROPERTY, _ROW))
+    same_row = ", ".join(f"`{c}`" for c in (*staging_columns(plan), _WRITE_ID, _PROPERTY, _ROW))
     counted = arranged.selectExpr("*", f"count(1) OVER (PARTITION BY {same_row}) AS `{_ACTIONS}`")
-    row_id = (
-        f"concat('{{\"writeid\":', `{_WRITE_ID}`, ',\"bucketid\":', `{_PROPERTY}`, ',\"rowid\":', `{_ROW}`, '}}')"
-    )
+    row_id = f"concat('{{\"writeid\":', `{_WRITE_ID}`, ',\"bucketid\":', `{_PROPERTY}`, ',\"rowid\":', `{_ROW}`, '}}')"
     failure = raise_sql(Condition.CARDINALITY_VIOLATION, row_id=row_id)
     checks = [i for i, b in enumerate(plan.branches) if b.kind is EventKind.CHECK]
     is_written = f"`{BRANCH}` <> {checks[0]}" if checks else "true"
@@ -179,9 +193,10 @@ def _placed(events: DataFrame, plan: WritePlan, slots: Slots) -> DataFrame:
         row_id["writeid"].alias(_WRITE_ID),
         row_id["bucketid"].alias(_PROPERTY),
         row_id["rowid"].alias(_ROW),
-        *(F.col(f"`{c.name}`") for c in plan.target.columns),
+        *_places(plan),
+        *(F.col(f"`{c.name}`") for c in plan.target.all_columns),
     )
-    bucket = _by_kind(plan.branches, F.pmod(_spread(plan), F.lit(slots.tasks)), _old_bucket()).cast("int")
+    bucket = _by_kind(plan.branches, _new_bucket(plan, slots.tasks), _old_bucket()).cast("int")
     placed = flat.withColumn(_BUCKET, bucket)
     return placed.withColumn(SLOT, _code(plan.branches, slots))
 
@@ -189,6 +204,18 @@ def _placed(events: DataFrame, plan: WritePlan, slots: Slots) -> DataFrame:
 def _with_constraints(events: DataFrame) -> DataFrame:
     """The branch of an event raises where a constraint is violated (planner/events.py): it must be looked at."""
     return events.where(F.col(BRANCH) >= 0)
+
+
+def _places(plan: WritePlan) -> list[Column]:
+    """The partition of an event: its old row's number, or the texts of its partition columns. Only one is set."""
+    places = [F.col(f"`{PLACE}`").alias(PLACE_DIRECTORY)] if plan.keeps_places else []
+    if plan.moves_rows:
+        moved = F.col(f"`{PLACE}`").isNull()
+        places += [
+            F.when(moved, F.col(f"`{c.name}`").cast("string")).alias(f"{VALUE_DIRECTORY}{i}")
+            for i, c in enumerate(plan.target.partition_columns)
+        ]
+    return places
 
 
 def _by_kind(branches: Sequence[Branch], of_inserts: Column, of_deletes: Column) -> Column:
@@ -204,9 +231,20 @@ def _old_bucket() -> Column:
     return F.shiftright(F.col(_PROPERTY), 16).bitwiseAND(MAX_BUCKET)
 
 
+def _new_bucket(plan: WritePlan, tasks: int) -> Column:
+    """The file of a new row: its hash bucket, or any that spreads the rows over the tasks.
+
+    The spread is the same when a task runs again: a hash of the old row ID and of columns that can be hashed. New rows
+    of a partitioned table are spread by partition, so that each gets one file and not one of every task.
+    """
+    if plan.target.bucket_count:
+        return bucket_column(plan.target)
+    return F.pmod(_spread(plan), F.lit(tasks))
+
+
 def _spread(plan: WritePlan) -> Column:
-    """A number that spreads new rows over the tasks and is the same when a task runs again: a hash of the old row ID
-    and of columns that can be hashed."""
+    if plan.moves_rows:
+        return F.hash(*(F.col(f"`{c.name}`") for c in plan.target.partition_columns))
     hashable = [c for c in plan.target.columns if not c.type.startswith(("array", "map", "struct", "binary"))]
     return F.hash(F.col(_WRITE_ID), F.col(_ROW), *(F.col(f"`{c.name}`") for c in hashable[:4]))
 
@@ -243,6 +281,13 @@ def _filed(value: Column, hive_type: HiveType) -> Column:
     """A value as it lies in a file; CHAR is padded there (golden/all_types), and read without the padding."""
     cast = value.cast(file_type(hive_type))
     return F.rpad(cast, hive_type.length, " ") if isinstance(hive_type, Char) else cast
+
+
+def plain_rows(arranged: DataFrame, plan: WritePlan) -> DataFrame:
+    """New rows without the ACID columns, for insert-only tables: the table's own columns under their own names."""
+    placed = [c for c in staging_columns(plan) if c in arranged.columns]
+    names = [F.col(f"_c{i}").alias(c.name) for i, c in enumerate(plan.target.columns)]
+    return arranged.select(*placed, *names)
 
 
 def nested_rows(flat: DataFrame, plan: WritePlan) -> DataFrame:

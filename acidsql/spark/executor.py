@@ -11,7 +11,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from py4j.protocol import Py4JError
@@ -21,23 +21,40 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructField
 
 from acidsql.acid.rowid import MAX_BUCKET
-from acidsql.acid.snapshot import Snapshot, select_snapshot
 from acidsql.acid.table import Table
 from acidsql.acid.types import parse_type
-from acidsql.acid.writeids import StatementId, TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.acid.writeids import TxnId, ValidTxnList, WriteId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import Metastore
+from acidsql.metastore.client import Metastore, Partition
 from acidsql.metastore.heartbeat import Heartbeat
+from acidsql.planner.events import stored
 from acidsql.planner.insert import wrong_count
-from acidsql.planner.plan import ROWS, Effect, EventKind, FrameScan, Plan, QueryPlan, Scan, WritePlan
+from acidsql.planner.plan import ROWS, Effect, FrameScan, Overwrite, Plan, QueryPlan, WritePlan
 from acidsql.spark import plain
+from acidsql.spark.bound import BoundScan
 from acidsql.spark.engine import Engine, StatementSpark, adopt
-from acidsql.spark.events import SLOT, arranged_events, assign_slots, nested_rows, numbered_inserts
+from acidsql.spark.events import (
+    arranged_events,
+    assign_slots,
+    nested_rows,
+    numbered_inserts,
+    plain_rows,
+    staging_columns,
+)
 from acidsql.spark.failures import translate
-from acidsql.spark.files import Listing
 from acidsql.spark.frames import to_frame
-from acidsql.spark.publish import StagedFile, WriteTarget, finish_staged, orc_options, publish, remove
-from acidsql.spark.read import BoundScan, scan_frame
+from acidsql.spark.publish import (
+    SPARK_FORMATS,
+    StagedFile,
+    WriteTarget,
+    finish_staged,
+    publish,
+    publish_empty_base,
+    remove,
+    writer_options,
+)
+from acidsql.spark.read import scan_frame
+from acidsql.spark.snapshots import StatementSnapshots
 from acidsql.spark.tails import TailCache
 from acidsql.spark.types import CHAR_LENGTH, has_timestamp, is_storable
 
@@ -81,6 +98,15 @@ class Request:
     frames: Mapping[str, object]
 
 
+@dataclass(frozen=True, slots=True)
+class _TableWrite:
+    """What a transaction has written to one table so far; `emptied` are directories with an empty base."""
+
+    target: WriteTarget
+    staged: list[StagedFile]
+    emptied: list[str] = field(default_factory=list)
+
+
 class Executor:
     """Binds plans to snapshots and runs them on Spark."""
 
@@ -105,46 +131,30 @@ class Executor:
             if not plan.target.is_transactional:
                 return self._append(plan, request)
             txn = self._metastore.open_txn()
-            target: WriteTarget | None = None
+            written: list[_TableWrite] = []
             try:
                 with Heartbeat(self._metastore, txn) as heartbeat:
                     self._metastore.lock(txn, plan.locks)
                     txns = self._metastore.valid_txns(txn)
-                    target = self._target(plan, txn)
-                    staged = self._stage(plan, request, target, txns)
-                    publish(target, staged)
+                    write_id = self._metastore.allocate_write_id(txn, plan.target)
+                    self._write_table(plan, request, txns, (txn, write_id), written)
                     heartbeat.check()
+                self._register(written)
                 self._metastore.commit(txn)
             except BaseException:
-                self._undo(txn, target)
+                self._undo(txn, written)
                 raise
-            return Written(_counts(plan, staged), txn, {plan.target.qualified: target.write_id})
+            counts = _counts(plan, [f for w in written for f in w.staged])
+            return Written(counts, txn, {plan.target.qualified: write_id})
 
     # -- snapshots
 
-    def bind(self, scan: Scan, txns: ValidTxnList, known: dict[str, BoundScan]) -> BoundScan:
-        """The scan with its table's snapshot; one snapshot for all scans of a table in a statement."""
-        earlier = known.get(scan.table.qualified)
-        if earlier is not None:
-            return BoundScan(scan, earlier.directory, earlier.files, earlier.snapshot, earlier.write_ids)
-        files = self._engine.files(scan.table.location)
-        directory = files.resolve(scan.table.location)
-        write_ids = self._metastore.valid_write_ids(scan.table, txns)
-        snapshot = _snapshot(files.list_below(directory), write_ids, txns)
-        known[scan.table.qualified] = BoundScan(scan, directory, files, snapshot, write_ids)
-        return known[scan.table.qualified]
-
-    def _define_views(
-        self, spark: StatementSpark, plan: Plan, request: Request, txns: ValidTxnList
-    ) -> list[BoundScan]:
-        known: dict[str, BoundScan] = {}
+    def _define_views(self, spark: StatementSpark, plan: Plan, request: Request, txns: ValidTxnList) -> list[BoundScan]:
+        snapshots = StatementSnapshots(self._engine, self._metastore, txns)
         bound_scans = []
         for scan in plan.scans:
             self._check_time(scan.table)
-            if not scan.table.is_transactional:
-                spark.define_view(scan.view, plain.scan_frame(spark.storage, scan, self._engine))
-                continue
-            bound = self.bind(scan, txns, known)
+            bound = snapshots.bind(scan)
             bound_scans.append(bound)
             spark.define_view(scan.view, scan_frame(spark.storage, bound, self._tails))
         for frame in plan.frames:
@@ -157,37 +167,97 @@ class Executor:
 
     # -- writing
 
-    def _target(self, plan: WritePlan, txn: TxnId) -> WriteTarget:
-        files = self._engine.files(plan.target.location)
-        write_id = self._metastore.allocate_write_id(txn, plan.target)
-        branches = tuple((b, b.statement_id) for b in plan.branches)
-        return WriteTarget(plan.target, files.resolve(plan.target.location), files, txn, write_id, branches)
-
-    def _stage(
-        self, plan: WritePlan, request: Request, target: WriteTarget, txns: ValidTxnList
-    ) -> list[StagedFile]:
-        """Writes the plan's events into the staging directory: the statement's one Spark write."""
+    def _write_table(
+        self,
+        plan: WritePlan,
+        request: Request,
+        txns: ValidTxnList,
+        ids: tuple[TxnId, WriteId],
+        written: list[_TableWrite],
+    ) -> None:
+        """Stages and publishes; `written` tells what there is to undo, whenever this is left."""
         spark = self._engine.statement()
         bound = self._define_views(spark, plan, request, txns)
         self._check_time(plan.target)
+        target = self._target(plan, bound, *ids)
+        write = _TableWrite(target, [])
+        written.append(write)
+        write.staged.extend(self._stage(spark, plan, request, target, bound))
+        publish(target, write.staged)
+        if plan.overwrite is not None and not write.staged:
+            self._replace_with_nothing(spark, plan, plan.overwrite, write)
+
+    def _target(self, plan: WritePlan, bound: Sequence[BoundScan], txn: TxnId, write_id: WriteId) -> WriteTarget:
+        table = plan.target
+        files = self._engine.files(table.location)
+        known = self._metastore.partitions(table) if table.partition_columns else ()
+        return WriteTarget(
+            table,
+            files.resolve(table.location),
+            files,
+            txn,
+            write_id,
+            tuple((b, b.statement_id) for b in plan.branches),
+            overwrites=plan.overwrite is not None,
+            places=tuple(part.directory for b in bound if b.scan.is_target for part in b.parts),
+            partitions={p.values: files.resolve(p.location) for p in known},
+        )
+
+    def _stage(
+        self,
+        spark: StatementSpark,
+        plan: WritePlan,
+        request: Request,
+        target: WriteTarget,
+        bound: Sequence[BoundScan],
+    ) -> list[StagedFile]:
+        """Writes the plan's events into the staging directory: the statement's one Spark write."""
         events = adopt(_events(spark, plan, request), spark.storage)
         statement_ids = [s for _, s in target.branches]
         if plan.inserts_only:
             rows = numbered_inserts(_few_tasks(events, plan), plan, statement_ids[0], target.write_id)
-            self._save(rows, plan, target, None)
+            self._save(rows, plan, target, ())
             return finish_staged(target, None)
-        tasks = _task_count(spark.storage, events)
-        slots = assign_slots(plan.branches, _target_buckets(bound), tasks)
+        tasks = 1 if plan.few_rows else _task_count(spark.storage, events)
+        slots = assign_slots(plan.branches, _target_buckets(bound), tasks, plan.target.bucket_count)
         rows = arranged_events(events, plan, slots, statement_ids, target.write_id)
-        self._save(rows, plan, target, SLOT)
+        self._save(rows, plan, target, staging_columns(plan))
         return finish_staged(target, slots.by_code())
 
-    def _save(self, rows: DataFrame, plan: WritePlan, target: WriteTarget, partition: str | None) -> None:
-        if not target.files.can_rewrite:
+    def _replace_with_nothing(
+        self, spark: StatementSpark, plan: WritePlan, overwrite: Overwrite, write: _TableWrite
+    ) -> None:
+        """INSERT OVERWRITE of no rows: an empty base, unless the partitions to replace are those that get rows."""
+        target = write.target
+        columns = plan.target.partition_columns
+        if not columns:
+            write.emptied.append(target.directory)
+        elif len(overwrite.static) == len(columns):
+            texts = (f"CAST({stored(overwrite.static[c.name], c, {})} AS STRING)" for c in columns)
+            values = tuple(v or None for v in spark.sql(f"SELECT {', '.join(texts)}").collect()[0])
+            directory = target.partitions.get(values)
+            if directory is not None:
+                write.emptied.append(directory)
+        for directory in write.emptied:
+            publish_empty_base(target, directory)
+
+    def _register(self, written: Sequence[_TableWrite]) -> None:
+        """New partitions come into the catalog; empty, should the commit fail."""
+        for write in written:
+            new = {f.new_partition: f.partition_directory for f in write.staged if f.new_partition is not None}
+            if new:
+                partitions = [Partition(values, directory) for values, directory in new.items()]
+                self._metastore.add_partitions(write.target.table, partitions)
+
+    def _save(self, rows: DataFrame, plan: WritePlan, target: WriteTarget, partition_by: Sequence[str]) -> None:
+        if plan.target.is_insert_only:
+            rows = plain_rows(rows, plan)
+        elif not target.files.can_rewrite:
             rows = nested_rows(rows, plan)
-        writer = rows.write.mode("overwrite").options(**orc_options(plan.target))
+        writer = rows.write.mode("overwrite").options(**writer_options(plan.target))
         writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
-        (writer.partitionBy(partition) if partition else writer).orc(target.staging)
+        writer = writer.partitionBy(*partition_by) if partition_by else writer
+        writer.format(SPARK_FORMATS[plan.target.file_format]).save(target.staging)
 
     def _append(self, plan: WritePlan, request: Request) -> Written:
         """INSERT into a plain table: files appear as they are moved, without a transaction."""
@@ -197,11 +267,12 @@ class Executor:
         inserted = plain.append(spark.storage, _few_tasks(events, plan), plan, self._engine)
         return Written(Counts(inserted=inserted), TxnId(0), {})
 
-    def _undo(self, txn: TxnId, target: WriteTarget | None) -> None:
+    def _undo(self, txn: TxnId, written: Sequence[_TableWrite]) -> None:
         """Aborts; the files go only once the transaction is known not to be committed."""
         self._metastore.abort(txn)
-        if target is not None:
-            remove(target)
+        for write in written:
+            directories = {f.partition_directory for f in write.staged}.union(write.emptied)
+            remove(write.target, directories)
 
     # -- edges
 
@@ -226,10 +297,6 @@ class Executor:
             yield
         except (PySparkException, Py4JError) as error:
             raise translate(error, request.text) from error
-
-
-def _snapshot(listing: Listing, write_ids: ValidWriteIdList, txns: ValidTxnList) -> Snapshot:
-    return select_snapshot(listing.files, write_ids, txns, listing.directories)
 
 
 def _padded(rows: DataFrame) -> DataFrame:
@@ -311,5 +378,3 @@ def _counts(plan: WritePlan, staged: Sequence[StagedFile]) -> Counts:
     for file in staged:
         of[plan.branches[file.slot.branch].effect] += file.rows
     return Counts(of[Effect.UPDATED], of[Effect.DELETED], of[Effect.INSERTED])
-
-

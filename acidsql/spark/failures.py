@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
 
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.planner.raised import find_raised
@@ -27,6 +29,17 @@ def translate(error: Exception, text: str) -> AcidSqlError:
     if isinstance(error, PySparkException):
         return _of_spark(error, text)
     return AcidSqlError(Condition.QUERY_FAILED, message=_first_lines(_java_message(error)))
+
+
+def fetch(frame: DataFrame, text: str, limit: int | None) -> Iterator[tuple[object, ...]]:
+    """The rows of a query, at most `limit`, as Python values; what fails in its job comes as an AcidSqlError."""
+    try:
+        if limit is not None:
+            yield from map(tuple, frame.limit(limit).collect())
+        else:
+            yield from map(tuple, frame.toLocalIterator(prefetchPartitions=True))
+    except (PySparkException, Py4JError) as error:
+        raise translate(error, text) from error
 
 
 def _of_spark(error: PySparkException, text: str) -> AcidSqlError:
@@ -66,7 +79,9 @@ def find_word(name: str, text: str) -> Span | None:
         return None
     parts = (re.escape(p) for p in name.split("."))
     wanted = r"`?\s*\.\s*`?".join(parts)
-    pattern = re.compile(rf"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|--[^\n]*|(?<![\w`.])(`?{wanted}`?)(?![\w`])", re.IGNORECASE)
+    pattern = re.compile(
+        rf"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|--[^\n]*|(?<![\w`.])(`?{wanted}`?)(?![\w`])", re.IGNORECASE
+    )
     for found in pattern.finditer(text):
         if found.group(1):
             return Span(text, found.start(1), found.end(1))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -205,5 +204,3 @@ class HadoopFiles:
 
     def _fs(self, path: str) -> Any:
         return self._path(path).getFileSystem(self._conf)
-
-

@@ -13,11 +13,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from acidsql.acid.layout import ACID_FIELDS
 from acidsql.acid.types import Char, HiveType, Varchar
 from acidsql.errors import AcidSqlError, Condition
 
 TAIL_GUESS: Final = 16 * 1024
 """Bytes read from a file's end at first: enough for the tail of nearly every file."""
+OPERATION_COLUMN: Final = 1
+ORIGINAL_TRANSACTION_COLUMN: Final = 2
+BUCKET_COLUMN: Final = 3
+ROW_ID_COLUMN: Final = 4
+"""ORC's numbers of the ACID columns."""
 
 _ROW_COLUMN: Final = 6
 _KIND_VARCHAR: Final = 16
@@ -99,6 +105,20 @@ class Tail:
         return tuple(f.bytes.decode() for f in root if f.number == _TYPE_FIELD_NAMES)
 
     @property
+    def is_acid(self) -> bool:
+        """Whether the file has Hive's six ACID columns; the query-based compactor writes them in lower case."""
+        return [n.lower() for n in self.top_level_names] == [n.lower() for n in ACID_FIELDS]
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the table's columns in the file, in order: the fields of `row`, or of the root of a plain file."""
+        if not self.is_acid:
+            return self.top_level_names
+        types = [f.bytes for f in self.footer if f.number == _FOOTER_TYPES]
+        row = decode(types[_subtypes(decode(types[0]))[-1]])
+        return tuple(f.bytes.decode() for f in row if f.number == _TYPE_FIELD_NAMES)
+
+    @property
     def has_instants(self) -> bool:
         """Whether a column is a TIMESTAMP_INSTANT, Hive's timestamp with local time zone."""
         types = (decode(f.bytes) for f in self.footer if f.number == _FOOTER_TYPES)
@@ -172,7 +192,9 @@ def with_user_metadata(tail: Tail, items: Mapping[str, str]) -> Tail:
         Field(_FOOTER_METADATA, _BYTES, encode((Field(1, _BYTES, k.encode()), Field(2, _BYTES, v.encode()))))
         for k, v in items.items()
     )
-    return Tail(tail.path, tail.footer_start, (*tail.footer, *added), tail.postscript, tail.stripe_statistics, tail.codec)
+    return Tail(
+        tail.path, tail.footer_start, (*tail.footer, *added), tail.postscript, tail.stripe_statistics, tail.codec
+    )
 
 
 def encode_end(tail: Tail) -> bytes:
@@ -292,9 +314,7 @@ def _with_length(fields: tuple[Field, ...], hive_type: HiveType) -> tuple[Field,
 
 def _replace_types(tail: Tail, types: Sequence[bytes]) -> Tail:
     replaced = iter(types)
-    footer = tuple(
-        Field(f.number, f.wire, next(replaced)) if f.number == _FOOTER_TYPES else f for f in tail.footer
-    )
+    footer = tuple(Field(f.number, f.wire, next(replaced)) if f.number == _FOOTER_TYPES else f for f in tail.footer)
     return Tail(tail.path, tail.footer_start, footer, tail.postscript, tail.stripe_statistics, tail.codec)
 
 

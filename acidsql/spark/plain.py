@@ -1,4 +1,4 @@
-"""Plain (non-transactional) tables: read as they lie, appended to without a transaction."""
+"""Plain (non-transactional) tables: appended to without a transaction."""
 
 from __future__ import annotations
 
@@ -7,35 +7,16 @@ from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql import types as t
 
 from acidsql.acid.layout import STAGING_DIRECTORY
 from acidsql.acid.table import Table
 from acidsql.acid.types import parse_type
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.planner.plan import BRANCH, Scan, WritePlan
+from acidsql.planner.plan import BRANCH, WritePlan
 from acidsql.spark.engine import Engine
-from acidsql.spark.read import empty_frame
-from acidsql.spark.types import file_type, query_type
+from acidsql.spark.types import file_type
 
 _FORMATS: Final = ("orc", "parquet")
-
-
-def scan_frame(spark: SparkSession, scan: Scan, engine: Engine) -> DataFrame:
-    """The rows of a plain table. Raises NOT_YET_SUPPORTED for other formats than ORC and Parquet."""
-    table = scan.table
-    _check_format(table)
-    types = {c.name: parse_type(c.type) for c in table.columns}
-    if not engine.files(table.location).list_below(engine.files(table.location).resolve(table.location)).files:
-        fields = [t.StructField(name, query_type(kind)) for name, kind in types.items()]
-        extra = [t.StructField(scan.file_name, t.StringType())] if scan.file_name else []
-        return empty_frame(spark, t.StructType(fields + extra))
-    schema = t.StructType([t.StructField(name, file_type(kind)) for name, kind in types.items()])
-    rows = spark.read.schema(schema).option("recursiveFileLookup", "true").format(table.file_format)
-    columns = [F.col(f"`{name}`").cast(query_type(kind)).alias(name) for name, kind in types.items()]
-    if scan.file_name:
-        columns.append(F.col("_metadata.file_path").alias(scan.file_name))
-    return rows.load(table.location).select(*columns)
 
 
 def append(spark: SparkSession, events: DataFrame, plan: WritePlan, engine: Engine) -> int:

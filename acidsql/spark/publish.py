@@ -5,48 +5,66 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
+from acidsql.acid.datafiles import File
 from acidsql.acid.layout import (
     ACID_VERSION_CONTENT,
     ACID_VERSION_FILE,
+    METADATA_FILE,
     STAGING_DIRECTORY,
+    TRUNCATED_METADATA,
+    base_name,
     bucket_name,
     delete_delta_name,
     delta_name,
+    original_name,
 )
+from acidsql.acid.partitions import DEFAULT_PARTITION, partition_name, unescape
 from acidsql.acid.rowid import encode_bucket
 from acidsql.acid.table import Table
 from acidsql.acid.types import parse_type
 from acidsql.acid.writeids import StatementId, TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Branch, EventKind
-from acidsql.spark.events import SLOT, Slot
+from acidsql.spark.events import PLACE_DIRECTORY, SLOT, Slot
 from acidsql.spark.files import FileSystem
-from acidsql.spark.orc import Tail, encode_end, nest_row, with_user_metadata
+from acidsql.spark.orc import (
+    BUCKET_COLUMN,
+    ORIGINAL_TRANSACTION_COLUMN,
+    ROW_ID_COLUMN,
+    Tail,
+    encode_end,
+    nest_row,
+    with_user_metadata,
+)
 from acidsql.spark.tails import read_file_tail
 
 _PART: Final = re.compile(r"part-(\d{5,})-")
-_SLOT_DIRECTORY: Final = re.compile(rf"{SLOT}=(\d+)")
-_ORIGINAL_TRANSACTION_COLUMN: Final = 2
-_BUCKET_COLUMN: Final = 3
-_ROW_ID_COLUMN: Final = 4
 _THREADS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class StagedFile:
-    """A file that a task wrote; `rows` its number of events."""
+    """A file that a task wrote, and where it goes; `rows` its number of events, `new_partition` the values of a
+    partition that the catalog does not know yet."""
 
     path: str
     slot: Slot
     rows: int
+    partition_directory: str
+    new_partition: tuple[str | None, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WriteTarget:
-    """Where a transaction writes: the table's directory, the write ID, the branches with their own statement IDs."""
+    """Where a transaction writes: the table's directory, its partitions, the write ID, the branches with their own
+    statement IDs.
+
+    `places` are the directories of the target scan's partitions, by number; `partitions` those of all partitions of
+    the catalog, by values.
+    """
 
     table: Table
     directory: str
@@ -54,52 +72,81 @@ class WriteTarget:
     txn: TxnId
     write_id: WriteId
     branches: tuple[tuple[Branch, StatementId], ...]
+    overwrites: bool = False
+    places: tuple[str, ...] = ()
+    partitions: Mapping[tuple[str | None, ...], str] = field(default_factory=dict)
 
     @property
     def staging(self) -> str:
         """Hidden from Hive, and this transaction's alone."""
         return f"{self.directory}/{STAGING_DIRECTORY}_{self.txn}_{self.write_id}"
 
-    def branch_directory(self, number: int) -> str:
+    def branch_directory(self, partition_directory: str, number: int) -> str:
         branch, statement_id = self.branches[number]
+        if self.overwrites:
+            return f"{partition_directory}/{base_name(self.write_id)}"
         name = delete_delta_name if branch.kind is EventKind.DELETE else delta_name
-        return f"{self.directory}/{name(self.write_id, statement_id)}"
+        return f"{partition_directory}/{name(self.write_id, statement_id)}"
+
+    def file_name(self, bucket: int) -> str:
+        return original_name(bucket) if self.table.is_insert_only else bucket_name(bucket)
 
 
 def finish_staged(target: WriteTarget, slots: Mapping[int, Slot] | None) -> list[StagedFile]:
-    """The staged files that hold events, their footers finished. `slots` are the slots by code; None for an INSERT,
-    whose files are numbered by task."""
-    found = target.files.list_below(target.staging).files
-    named = [(f"{target.staging}/{f.path}", f.length, _slot(f.path, slots)) for f in found if f.path.endswith(".orc")]
+    """The staged files that hold events, their footers finished. `slots` are the slots by code; None for an INSERT
+    without partitions, whose files are numbered by task."""
+    found = [f for f in target.files.list_below(target.staging).files if _PART.match(f.path.rpartition("/")[2])]
     with ThreadPoolExecutor(_THREADS) as pool:
-        return [f for f in pool.map(lambda item: _finish(target, *item), named) if f is not None]
+        finished = pool.map(lambda f: _finish(target, f, _place(target, f.path, slots)), found)
+        return [f for f in finished if f is not None]
 
 
 def publish(target: WriteTarget, staged: Sequence[StagedFile]) -> None:
     """Moves the files to `delta_W_W_S/bucket_NNNNN`. Nothing is visible before the transaction commits."""
-    for number in sorted({f.slot.branch for f in staged}):
-        directory = target.branch_directory(number)
+    for partition_directory, number in sorted({(f.partition_directory, f.slot.branch) for f in staged}):
+        directory = target.branch_directory(partition_directory, number)
         target.files.make_directories(directory)
-        target.files.write(f"{directory}/{ACID_VERSION_FILE}", ACID_VERSION_CONTENT)
+        if not target.table.is_insert_only:
+            target.files.write(f"{directory}/{ACID_VERSION_FILE}", ACID_VERSION_CONTENT)
     for file in staged:
-        target.files.rename(file.path, f"{target.branch_directory(file.slot.branch)}/{bucket_name(file.slot.bucket)}")
+        directory = target.branch_directory(file.partition_directory, file.slot.branch)
+        target.files.rename(file.path, f"{directory}/{target.file_name(file.slot.bucket)}")
     target.files.delete(target.staging)
 
 
-def remove(target: WriteTarget) -> None:
+def publish_empty_base(target: WriteTarget, partition_directory: str) -> None:
+    """A base without rows, as TRUNCATE writes it: `base_W/_metadata_acid`."""
+    directory = f"{partition_directory}/{base_name(target.write_id)}"
+    target.files.make_directories(directory)
+    target.files.write(f"{directory}/{METADATA_FILE}", TRUNCATED_METADATA)
+
+
+def remove(target: WriteTarget, partition_directories: Iterable[str]) -> None:
     """Removes all that the transaction staged and published of this table."""
     target.files.delete(target.staging)
-    for number, (branch, _) in enumerate(target.branches):
-        if branch.kind is not EventKind.CHECK:
-            target.files.delete(target.branch_directory(number))
+    for partition_directory in partition_directories:
+        for number, (branch, _) in enumerate(target.branches):
+            if branch.kind is not EventKind.CHECK:
+                target.files.delete(target.branch_directory(partition_directory, number))
 
 
-def orc_options(table: Table) -> dict[str, str]:
-    """The table's `orc.*` properties as options of the writer; ZLIB where it names no codec, as in Hive."""
+SPARK_FORMATS: Final = {"orc": "orc", "parquet": "parquet", "textfile": "csv"}
+"""Spark's names of the file formats that can be written."""
+
+
+def writer_options(table: Table) -> dict[str, str]:
+    """Options of Spark's writer for a table's format: its `orc.*` properties, ZLIB where it names no codec, as in Hive;
+    LazySimpleSerDe's separators for text."""
+    if table.file_format == "textfile":
+        return {"sep": "\x01", "nullValue": "\\N", "quote": "", "escape": "\\", "emptyValue": ""}
+    return _orc_options(table) if table.file_format == "orc" else {}
+
+
+def _orc_options(table: Table) -> dict[str, str]:
     options = {k.lower(): v for k, v in table.properties.items() if k.lower().startswith("orc.")}
     options.setdefault("orc.compress", "ZLIB")
     blooms = options.get("orc.bloom.filter.columns")
-    if blooms is not None:
+    if blooms is not None and not table.is_insert_only:
         options["orc.bloom.filter.columns"] = ",".join(_flat_names(blooms.split(","), table))
     return options
 
@@ -109,33 +156,70 @@ def _flat_names(names: Iterable[str], table: Table) -> Iterator[str]:
     return (f"_c{numbers[n.strip().lower()]}" for n in names if n.strip().lower() in numbers)
 
 
-def _slot(path: str, slots: Mapping[int, Slot] | None) -> Slot:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What the path of a staged file says."""
+
+    slot: Slot
+    partition_directory: str
+    new_partition: tuple[str | None, ...] | None
+
+
+def _place(target: WriteTarget, path: str, slots: Mapping[int, Slot] | None) -> _Place:
     directory, _, name = path.rpartition("/")
     if slots is None:
         task = _PART.match(name)
-        assert task is not None, f"Spark named a file {path}"
-        return Slot(0, int(task.group(1)))
-    code = _SLOT_DIRECTORY.fullmatch(directory)
-    slot = slots.get(int(code.group(1))) if code else None
+        assert task is not None
+        return _Place(Slot(0, int(task.group(1))), target.directory, None)
+    parts = dict(part.partition("=")[::2] for part in directory.split("/"))
+    code = parts.pop(SLOT)
+    slot = slots.get(int(code)) if code.isdigit() else None
     if slot is None:
         # An event that no slot was made for: a row ID that none of the files read can hold.
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="an event names a bucket without a file")
-    return slot
+    place = parts.pop(PLACE_DIRECTORY, DEFAULT_PARTITION)
+    if place != DEFAULT_PARTITION:
+        return _Place(slot, target.places[int(place)], None)
+    if not target.table.partition_columns:
+        return _Place(slot, target.directory, None)
+    values = tuple(None if v == DEFAULT_PARTITION else unescape(v) for v in parts.values())
+    known = target.partitions.get(values)
+    if known is not None:
+        return _Place(slot, known, None)
+    name = partition_name([c.name for c in target.table.partition_columns], values)
+    return _Place(slot, f"{target.directory}/{name}", values)
 
 
-def _finish(target: WriteTarget, path: str, size: int, slot: Slot) -> StagedFile | None:
+def _finish(target: WriteTarget, file: File, place: _Place) -> StagedFile | None:
     """Nests the row and adds Hive's user metadata; an empty file is dropped."""
-    tail = read_file_tail(target.files, path, size)
-    if tail.rows == 0:
+    path = f"{target.staging}/{file.path}"
+    is_orc = target.table.file_format == "orc"
+    rows = _finish_orc(target, path, file.length, place.slot) if is_orc else _count_rows(target, path)
+    if rows == 0:
         return None
-    if target.files.can_rewrite:
+    return StagedFile(path, place.slot, rows, place.partition_directory, place.new_partition)
+
+
+def _count_rows(target: WriteTarget, path: str) -> int:
+    content = target.files.read(path)
+    if target.table.file_format == "textfile":
+        return content.count(b"\n")
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    return int(parquet.ParquetFile(pa.BufferReader(content)).metadata.num_rows)
+
+
+def _finish_orc(target: WriteTarget, path: str, size: int, slot: Slot) -> int:
+    tail = read_file_tail(target.files, path, size)
+    if tail.rows and target.files.can_rewrite and not target.table.is_insert_only:
         columns = [(c.name, parse_type(c.type)) for c in target.table.columns]
         branch, statement_id = target.branches[slot.branch]
         is_delete = branch.kind is EventKind.DELETE
         keys = _delete_keys(path, tail) if is_delete else _insert_keys(target.write_id, slot, statement_id, tail)
         finished = with_user_metadata(nest_row(tail, columns), _user_metadata(tail.rows, keys, is_delete=is_delete))
         target.files.replace_end(path, tail.footer_start, encode_end(finished))
-    return StagedFile(path, slot, tail.rows)
+    return tail.rows
 
 
 def _user_metadata(rows: int, keys: Sequence[tuple[int, int, int]], *, is_delete: bool) -> dict[str, str]:
@@ -150,14 +234,14 @@ def _user_metadata(rows: int, keys: Sequence[tuple[int, int, int]], *, is_delete
 def _insert_keys(write_id: WriteId, slot: Slot, statement_id: StatementId, tail: Tail) -> list[tuple[int, int, int]]:
     """All rows share write ID and bucket property: the last row ID of a stripe is its highest."""
     bucket_property = encode_bucket(slot.bucket, statement_id)
-    ranges = tail.stripe_integer_ranges(_ROW_ID_COLUMN)
+    ranges = tail.stripe_integer_ranges(ROW_ID_COLUMN)
     return [(write_id, bucket_property, r[1]) for r in ranges if r is not None]
 
 
 def _delete_keys(path: str, tail: Tail) -> list[tuple[int, int, int]]:
     """The last key of each stripe, from the statistics where a stripe has one write ID and bucket property, else from
     its last row."""
-    columns = (_ORIGINAL_TRANSACTION_COLUMN, _BUCKET_COLUMN, _ROW_ID_COLUMN)
+    columns = (ORIGINAL_TRANSACTION_COLUMN, BUCKET_COLUMN, ROW_ID_COLUMN)
     stripes = list(zip(*(tail.stripe_integer_ranges(c) for c in columns), strict=True))
     keys: list[tuple[int, int, int]] = []
     for number, (write_ids, properties, rows) in enumerate(stripes):

@@ -1,15 +1,15 @@
-"""The scan of an ACID table: a snapshot's files as one DataFrame of live rows.
+"""The scan of a table: its snapshots' files as one DataFrame of live rows.
 
 Spark's own vectorized ORC reader reads ACID files as long as all six ACID columns stay in the scan's schema: a filter
 that names each of them keeps them there, and a leaf of `row` in it keeps `row` without pulling all of it in
-(spark-findings.md 1, 2). Deleted rows go by a left anti join with the delete events, on one packed 64-bit key where
-the bits suffice (spark-findings.md 4); rows that no delete event can name have a NULL key and pass.
+(spark-findings.md 1, 2). Columns are taken by position, as Hive takes them: files written before a column was renamed
+or added are read under the names they have. Files that need another schema, or from which other write IDs are to be
+skipped, are another scan in a union; a table that was not altered is one scan.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final
 
@@ -18,126 +18,157 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as t
 
 from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
-from acidsql.acid.snapshot import DataFile, FileKind, SelectedDirectory, Snapshot
 from acidsql.acid.table import Table
-from acidsql.acid.types import Char, HiveType, parse_type
-from acidsql.acid.writeids import ValidWriteIdList, WriteId
+from acidsql.acid.types import Char, parse_type
+from acidsql.acid.writeids import WriteId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.planner.plan import Scan
 from acidsql.planner.raised import raise_sql, sql_string
-from acidsql.spark.files import FileSystem
-from acidsql.spark.orc import Tail
-from acidsql.spark.tails import SizedFile, TailCache
-from acidsql.spark.types import CHAR_LENGTH, file_type, has_timestamp, query_type
+from acidsql.spark.bound import BoundScan, SourceFile, data_files, delete_files
+from acidsql.spark.deletes import BUCKET, ROW, WRITE_ID, deleted_keys, without_deleted
+from acidsql.spark.partitions import (
+    FILE_BUCKET,
+    FILE_WRITE_ID,
+    FIRST_ROW,
+    PART,
+    FileFacts,
+    with_partition_values,
+)
+from acidsql.spark.tails import TailCache
+from acidsql.spark.types import CHAR_LENGTH, file_type, has_timestamp, padded_inside, query_type
 
-_STATEMENT_AND_BUCKET_BITS: Final = 24
-_BROADCAST_EVENTS: Final = 8_000_000
-"""Delete events up to which they are broadcast: a long and its slot are some 20 bytes each."""
-_ORIGINAL_TRANSACTION_COLUMN: Final = 2
-_BUCKET_COLUMN: Final = 3
-_ROW_ID_COLUMN: Final = 4
-
-
-@dataclass(frozen=True, slots=True)
-class BoundScan:
-    """A scan with what it reads: the snapshot of its table's directory."""
-
-    scan: Scan
-    directory: str
-    files: FileSystem
-    snapshot: Snapshot
-    write_ids: ValidWriteIdList
-
-    @property
-    def table(self) -> Table:
-        return self.scan.table
-
-    @property
-    def data_directories(self) -> tuple[SelectedDirectory, ...]:
-        base = (self.snapshot.base,) if self.snapshot.base is not None else ()
-        return (*base, *self.snapshot.deltas)
-
-    @property
-    def data_files(self) -> tuple[DataFile, ...]:
-        return tuple(f for d in self.data_directories for f in d.files)
-
-    @property
-    def size(self) -> int:
-        """Bytes of the data files."""
-        return sum(f.file.length for f in self.data_files)
-
-    @property
-    def buckets(self) -> frozenset[int]:
-        """The numbers of the files that hold live rows."""
-        return frozenset(f.bucket for f in self.data_files)
-
-    def path(self, file: DataFile) -> str:
-        return f"{self.directory}/{file.file.path}"
-
-
-@dataclass(frozen=True, slots=True)
-class DeletedKeys:
-    """What the footers of the delete files say: how many events there are, and which rows they can name."""
-
-    events: int
-    write_ids: tuple[int, int]
-    row_ids: tuple[int, int]
-    bucket_properties: tuple[int, int]
-
-    @property
-    def packs(self) -> bool:
-        """Whether write ID, bucket and statement, and row ID fit into one long side by side."""
-        bits = self.write_ids[1].bit_length() + _STATEMENT_AND_BUCKET_BITS + self.row_ids[1].bit_length()
-        one_codec = all(p >> 29 == 1 for p in self.bucket_properties)
-        return bits <= 63 and one_codec and self.row_ids[0] >= 0
+_FILE_NAME: Final = "@file_name"
+_ROW_NUMBER: Final = "@row_number"
+_ROW_NUMBER_MASK: Final = (1 << 33) - 1
+_WHOLE_FILE: Final = str(1 << 42)
+_CHEAP: Final = ("boolean", "tinyint", "smallint", "int", "bigint", "date", "float", "double")
 
 
 def scan_frame(spark: SparkSession, bound: BoundScan, tails: TailCache) -> DataFrame:
-    """The live rows of a snapshot: the table's columns, and the row__id and file name columns that the scan asks for.
+    """The live rows of a scan: the table's columns, and the row__id and file name columns that it asks for.
 
-    Raises NOT_YET_SUPPORTED for original and plain files, MALFORMED_LAYOUT, ACID_V1_FILE (when it runs).
+    Raises MALFORMED_LAYOUT, ACID_V1_FILE, NOT_YET_SUPPORTED.
     """
-    _check_supported(bound)
-    if not bound.data_files:
+    files = data_files(bound, tails)
+    if not files:
         return _empty(spark, bound)
-    _check_instants(bound, tails)
-    data = _live_events(spark, bound)
-    deleted = _deleted_keys(bound, tails)
-    if deleted is not None:
-        data = _without_deleted(spark, data, bound, deleted)
-    return data.select(*_columns(bound))
+    rows = _rows(spark, bound, files)
+    if bound.table.is_full_acid:
+        deletes = delete_files(bound, tails)
+        if deletes:
+            events = _delete_events(spark, bound, deletes)
+            rows = without_deleted(rows, events, deleted_keys(deletes, len(bound.parts)))
+    rows = with_partition_values(spark, rows, bound.table, bound.parts)
+    return rows.select(*_columns(bound))
 
 
-# ------------------------------------------------------------------------------------------------ the parts of a scan
+# ------------------------------------------------------------------------------------------------ data files
 
 
-def _check_supported(bound: BoundScan) -> None:
-    table = bound.table.qualified
-    if bound.snapshot.original_files:
-        feature = f"Reading original (pre-ACID) files, of which {table} has some,"
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
-    for file in bound.data_files:
-        if file.kind is FileKind.PLAIN:
-            feature = f"Reading a plain file in an ACID directory ({bound.path(file)})"
+def _rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
+    """Row ID, partition, file name and the table's own columns of every row in the files."""
+    groups: dict[tuple[bool, tuple[str, ...], frozenset[WriteId]], list[SourceFile]] = {}
+    for file in files:
+        groups.setdefault((file.is_acid, file.names, file.hidden), []).append(file)
+    frames = [_group(spark, bound, group) for group in groups.values()]
+    return reduce(DataFrame.unionAll, frames)
+
+
+def _group(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
+    if files[0].is_acid:
+        return _acid_rows(spark, bound, files)
+    if bound.table.is_full_acid:
+        return _plain_rows_with_ids(spark, bound, files)
+    return _plain_rows(spark, bound, files)
+
+
+def _acid_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
+    """Insert events. Operation 1 or 2 in a data file is ACID v1: it fails the job instead of being filtered away."""
+    first = files[0]
+    types = _types_by_position(bound.table, first.names)
+    failure = raise_sql(Condition.ACID_V1_FILE, path=sql_string(first.path), table=sql_string(bound.table.qualified))
+    events = _read_orc(spark, files, acid_schema(types)).where(_keeps_columns(types, first.hidden))
+    facts = FileFacts(files, with_rows=False)
+    rows = events.where(_expected_operation(OPERATION_INSERT, failure)).select(
+        F.col("originalTransaction").alias(WRITE_ID),
+        F.col("bucket").alias(BUCKET),
+        F.col("rowId").alias(ROW),
+        facts.key(),
+        *_file_name(bound),
+        *_table_columns(bound.table, first.names, "row"),
+    )
+    return facts.attach(spark, rows).select(*_common(bound))
+
+
+def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
+    """Rows of original files and of plain files in a delta or base: their row IDs count through the file.
+
+    Spark has no row index for ORC. A task that reads exactly one whole file counts its rows in order.
+    """
+    whole_files = _one_task_a_file(spark)
+    names = files[0].names
+    facts = FileFacts(files, with_rows=True)
+    rows = _read_orc(whole_files, files, t.StructType(_fields(_types_by_position(bound.table, names)))).select(
+        F.monotonically_increasing_id().bitwiseAND(_ROW_NUMBER_MASK).alias(_ROW_NUMBER),
+        facts.key(),
+        *_file_name(bound),
+        *_table_columns(bound.table, names, None),
+    )
+    numbered = facts.attach(spark, rows).select(
+        "*",
+        F.col(FILE_WRITE_ID).alias(WRITE_ID),
+        F.col(FILE_BUCKET).alias(BUCKET),
+        (F.col(FIRST_ROW) + F.col(_ROW_NUMBER)).alias(ROW),
+    )
+    return numbered.select(*_common(bound))
+
+
+def _plain_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
+    """Rows of insert-only and plain tables, which have no row IDs."""
+    table = bound.table
+    facts = FileFacts(files, with_rows=False)
+    names = files[0].names or tuple(c.name for c in table.columns)
+    schema = t.StructType(_fields(_types_by_position(table, names)))
+    nothing = F.lit(None)
+    rows = _read_format(spark, table, files, schema).select(
+        nothing.cast("long").alias(WRITE_ID),
+        nothing.cast("int").alias(BUCKET),
+        nothing.cast("long").alias(ROW),
+        facts.key(),
+        *_file_name(bound),
+        *_table_columns(table, names, None),
+    )
+    return facts.attach(spark, rows).select(*_common(bound))
+
+
+def _one_task_a_file(spark: SparkSession) -> SparkSession:
+    """A copy of the session whose scans give every file, whole, to a task of its own."""
+    jsession: Any = spark._jsparkSession
+    copy = SparkSession(spark.sparkContext, jsession.cloneSession())
+    copy.conf.set("spark.sql.files.maxPartitionBytes", _WHOLE_FILE)
+    copy.conf.set("spark.sql.files.openCostInBytes", _WHOLE_FILE)
+    return copy
+
+
+def _read_orc(spark: SparkSession, files: Iterable[SourceFile], schema: t.StructType) -> DataFrame:
+    return spark.read.schema(schema).option("__globPaths__", "false").orc([f.path for f in files])
+
+
+def _read_format(spark: SparkSession, table: Table, files: Iterable[SourceFile], schema: t.StructType) -> DataFrame:
+    reader = spark.read.schema(schema).option("__globPaths__", "false")
+    paths = [f.path for f in files]
+    match table.file_format:
+        case "orc" | "parquet":
+            return reader.format(table.file_format).load(paths)
+        case "textfile" if all(isinstance(f.dataType, t.AtomicType) for f in schema.fields):
+            # LazySimpleSerDe: ^A between fields, \N for NULL, no quotes.
+            options = {"sep": "\x01", "nullValue": "\\N", "quote": "", "escape": "\\", "mode": "PERMISSIVE"}
+            return reader.options(**options).option("emptyValue", "").csv(paths)
+        case other:
+            feature = f"Reading {table.qualified}, stored as {other}, with these types"
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
-        if file.flush_length_file is not None:
-            feature = f"Reading a streaming file with a flush length ({bound.path(file)})"
-            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
 
 
-def _check_instants(bound: BoundScan, tails: TailCache) -> None:
-    """Spark's reader fails on ORC's TIMESTAMP_INSTANT, even where the column is not asked for."""
-    if not any("timestamp with local time zone" in c.type for c in bound.table.columns):
-        return
-    files = [SizedFile(bound.path(f), f.file.length, f.file.modified) for f in bound.data_files]
-    if any(tail.has_instants for tail in tails.tails(bound.files, files)):
-        feature = f"Reading a timestamp with local time zone that Hive wrote ({bound.table.qualified})"
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
-
-
-def _read(spark: SparkSession, paths: Sequence[str], schema: t.StructType) -> DataFrame:
-    reader = spark.read.schema(schema).option("__globPaths__", "false").option("mergeSchema", "false")
-    return reader.orc(list(paths))
+# ------------------------------------------------------------------------------------------------ columns
 
 
 def acid_schema(columns: Iterable[tuple[str, t.DataType]]) -> t.StructType:
@@ -149,48 +180,27 @@ def acid_schema(columns: Iterable[tuple[str, t.DataType]]) -> t.StructType:
             t.StructField("bucket", t.IntegerType()),
             t.StructField("rowId", t.LongType()),
             t.StructField("currentTransaction", t.LongType()),
-            t.StructField("row", t.StructType([t.StructField(name, kind) for name, kind in columns])),
+            t.StructField("row", t.StructType(_fields(columns))),
         ]
     )
 
 
-def _acid_schema(table: Table) -> t.StructType:
-    return acid_schema((c.name, file_type(parse_type(c.type))) for c in table.columns)
+def _fields(columns: Iterable[tuple[str, t.DataType]]) -> list[t.StructField]:
+    return [t.StructField(name, kind) for name, kind in columns]
 
 
-def _live_events(spark: SparkSession, bound: BoundScan) -> DataFrame:
-    """The insert events that the reader sees, with all six columns kept in the scan.
-
-    Operation 1 or 2 in a data file is ACID v1: it fails the job instead of filtering rows away.
-    """
-    failure = raise_sql(
-        Condition.ACID_V1_FILE, path=sql_string(bound.directory), table=sql_string(bound.table.qualified)
-    )
-    expected = _expected_operation(OPERATION_INSERT, failure)
-    return _visible_events(spark, bound, bound.data_directories, _acid_schema(bound.table)).where(expected)
-
-
-def _visible_events(
-    spark: SparkSession, bound: BoundScan, directories: Sequence[SelectedDirectory], schema: t.StructType
-) -> DataFrame:
-    """The events of the directories less those of write IDs to skip: one scan, but where directories differ in what
-    is to be skipped (a delta of several transactions of which some are open, aborted or already in the base)."""
-    by_hidden: dict[frozenset[WriteId], list[str]] = {}
-    for directory in directories:
-        paths = [bound.path(f) for f in directory.files if f.bucket in bound.buckets]
-        if paths:
-            by_hidden.setdefault(directory.invalid_write_ids, []).extend(paths)
-    frames = [_read(spark, paths, schema).where(_keeps_columns(bound, hidden)) for hidden, paths in by_hidden.items()]
-    return reduce(DataFrame.unionAll, frames)
+def _types_by_position(table: Table, names: Sequence[str]) -> list[tuple[str, t.DataType]]:
+    """The file's columns under its own names, as the table's types of today."""
+    return [(name, file_type(parse_type(c.type))) for name, c in zip(names, table.columns, strict=False)]
 
 
 def _expected_operation(operation: int, failure: str) -> Column:
     return F.expr(f"CASE WHEN operation <=> {operation} THEN true ELSE CAST({failure} AS BOOLEAN) END")
 
 
-def _keeps_columns(bound: BoundScan, hidden: frozenset[WriteId]) -> Column:
+def _keeps_columns(columns: Sequence[tuple[str, t.DataType]], hidden: frozenset[WriteId]) -> Column:
     """True for every event whose write ID is not hidden; names all six columns."""
-    leaf = F.col("row").getField(_cheapest_column(bound.table))
+    leaf = F.col("row").getField(_cheapest(columns))
     write_id = F.col("currentTransaction")
     return (
         (F.col("originalTransaction") >= 0)
@@ -200,52 +210,68 @@ def _keeps_columns(bound: BoundScan, hidden: frozenset[WriteId]) -> Column:
     )
 
 
-def _cheapest_column(table: Table) -> str:
-    """A column to stand for `row`: one that is cheap to read."""
-    cheap = ("boolean", "tinyint", "smallint", "int", "bigint", "date", "float", "double")
-    ranked = sorted(table.columns, key=lambda c: cheap.index(c.type) if c.type in cheap else len(cheap) + len(c.type))
-    first = table.columns[0]
-    return first.name if first.type in cheap else ranked[0].name
+def _cheapest(columns: Sequence[tuple[str, t.DataType]]) -> str:
+    """A column to stand for `row`: the first one if it is cheap to read, else the cheapest."""
+
+    def cost(column: tuple[str, t.DataType]) -> int:
+        name = column[1].simpleString()
+        return _CHEAP.index(name) if name in _CHEAP else len(_CHEAP) + len(name)
+
+    return columns[0][0] if cost(columns[0]) < len(_CHEAP) else min(columns, key=cost)[0]
 
 
-def _columns(bound: BoundScan) -> list[Column]:
-    scan = bound.scan
-    columns = [_column(c.name, parse_type(c.type)) for c in bound.table.columns]
-    if scan.row_id:
-        row_id = F.struct(
-            F.col("originalTransaction").alias("writeid"),
-            F.col("bucket").alias("bucketid"),
-            F.col("rowId").alias("rowid"),
-        )
-        columns.append(row_id.alias(scan.row_id))
-    if scan.file_name:
-        columns.append(F.col("_metadata.file_path").alias(scan.file_name))
+def _table_columns(table: Table, names: Sequence[str], owner: str | None) -> list[Column]:
+    """The table's columns from the file's, by position; a column that the file is too old for is NULL."""
+    columns = []
+    for position, column in enumerate(table.columns):
+        hive_type = parse_type(column.type)
+        if position >= len(names):
+            value = F.lit(None).cast(query_type(hive_type))
+        else:
+            value = F.col(owner).getField(names[position]) if owner else F.col(f"`{names[position]}`")
+            value = padded_inside(value.cast(query_type(hive_type)) if has_timestamp(hive_type) else value, hive_type)
+        columns.append(value.alias(column.name))
     return columns
 
 
-def _column(name: str, hive_type: HiveType) -> Column:
-    value = F.col("row").getField(name)
-    if has_timestamp(hive_type):
-        value = value.cast(query_type(hive_type))
-    if isinstance(hive_type, Char):
-        return value.alias(name, metadata={CHAR_LENGTH: hive_type.length})
-    return value.alias(name)
+def _common(bound: BoundScan) -> list[Column]:
+    """What every group of files gives, in the order of the union."""
+    names = [WRITE_ID, BUCKET, ROW, PART, *([_FILE_NAME] if bound.scan.file_name else [])]
+    return [F.col(f"`{name}`") for name in (*names, *(c.name for c in bound.table.columns))]
+
+
+def _file_name(bound: BoundScan) -> list[Column]:
+    return [F.col("_metadata.file_path").alias(_FILE_NAME)] if bound.scan.file_name else []
+
+
+def _columns(bound: BoundScan) -> list[Column]:
+    """What the scan gives: the table's columns, then the virtual ones."""
+    scan = bound.scan
+    columns = []
+    for column in (*bound.table.columns, *bound.table.partition_columns):
+        value = F.col(f"`{column.name}`")
+        hive_type = parse_type(column.type)
+        if isinstance(hive_type, Char):
+            value = value.alias(column.name, metadata={CHAR_LENGTH: hive_type.length})
+        columns.append(value)
+    if scan.row_id:
+        row_id = F.struct(F.col(WRITE_ID).alias("writeid"), F.col(BUCKET).alias("bucketid"), F.col(ROW).alias("rowid"))
+        columns.append(row_id.alias(scan.row_id))
+    if scan.file_name:
+        columns.append(F.col(_FILE_NAME).alias(scan.file_name))
+    if scan.place:
+        columns.append(F.col(PART).alias(scan.place))
+    return columns
 
 
 def _empty(spark: SparkSession, bound: BoundScan) -> DataFrame:
-    schema = t.StructType([t.StructField(c.name, query_type(parse_type(c.type))) for c in bound.table.columns])
-    if bound.scan.row_id:
-        row_id = t.StructType(
-            [
-                t.StructField("writeid", t.LongType()),
-                t.StructField("bucketid", t.IntegerType()),
-                t.StructField("rowid", t.LongType()),
-            ]
-        )
-        schema = schema.add(bound.scan.row_id, row_id)
-    if bound.scan.file_name:
-        schema = schema.add(bound.scan.file_name, t.StringType())
-    return empty_frame(spark, schema)
+    columns = (*bound.table.columns, *bound.table.partition_columns)
+    schema = t.StructType(_fields((c.name, query_type(parse_type(c.type))) for c in columns))
+    internal = {WRITE_ID: "bigint", BUCKET: "int", ROW: "bigint", PART: "int", _FILE_NAME: "string"}
+    rows = empty_frame(spark, schema)
+    return rows.select("*", *(F.lit(None).cast(kind).alias(name) for name, kind in internal.items())).select(
+        *_columns(bound)
+    )
 
 
 def empty_frame(spark: SparkSession, schema: t.StructType) -> DataFrame:
@@ -255,74 +281,32 @@ def empty_frame(spark: SparkSession, schema: t.StructType) -> DataFrame:
     return DataFrame(spark._jsparkSession.createDataFrame(jvm.java.util.ArrayList(), jschema), spark)
 
 
-# ------------------------------------------------------------------------------------------------ deletes
+# ------------------------------------------------------------------------------------------------ delete files
 
 
-def _delete_files(bound: BoundScan) -> list[SizedFile]:
-    return [
-        SizedFile(bound.path(f), f.file.length, f.file.modified)
-        for directory in bound.snapshot.delete_deltas
-        for f in directory.files
-        if f.bucket in bound.buckets
-    ]
+def _delete_events(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
+    """The delete events that the reader sees, by row ID and partition."""
+    groups: dict[tuple[str, t.DataType, frozenset[WriteId]], list[SourceFile]] = {}
+    for file in files:
+        leaf = _cheapest(_types_by_position(bound.table, file.names))
+        kind = dict(_types_by_position(bound.table, file.names))[leaf]
+        groups.setdefault((leaf, kind, file.hidden), []).append(file)
+    frames = [_delete_group(spark, (leaf, kind), group) for (leaf, kind, _), group in groups.items()]
+    return reduce(DataFrame.unionAll, frames)
 
 
-def _deleted_keys(bound: BoundScan, tails: TailCache) -> DeletedKeys | None:
-    """What can be deleted; None where no delete file can name a row of this snapshot's data files."""
-    found = [tail for tail in tails.tails(bound.files, _delete_files(bound)) if tail.rows]
-    if not found:
-        return None
-    return DeletedKeys(
-        events=sum(tail.rows for tail in found),
-        write_ids=_range(found, _ORIGINAL_TRANSACTION_COLUMN),
-        row_ids=_range(found, _ROW_ID_COLUMN),
-        bucket_properties=_range(found, _BUCKET_COLUMN),
-    )
-
-
-def _range(tails: Sequence[Tail], column: int) -> tuple[int, int]:
-    """Over all files; the whole range of a long where a file has no statistics."""
-    ranges = [tail.integer_range(column) or (-1, 2**62) for tail in tails]
-    return min(low for low, _ in ranges), max(high for _, high in ranges)
-
-
-def _without_deleted(spark: SparkSession, data: DataFrame, bound: BoundScan, deleted: DeletedKeys) -> DataFrame:
-    events = _delete_events(spark, bound)
-    if deleted.packs:
-        key = _packed_key(deleted)
-        events = events.select(key.alias("@deleted"))
-        if deleted.events <= _BROADCAST_EVENTS:
-            events = F.broadcast(events)
-        can_be_deleted = _in_range("originalTransaction", deleted.write_ids) & _in_range("rowId", deleted.row_ids)
-        return data.join(events, F.when(can_be_deleted, key) == F.col("@deleted"), "left_anti")
-    names = {"originalTransaction": "@o", "bucket": "@b", "rowId": "@r"}
-    events = events.select(*(F.col(name).alias(alias) for name, alias in names.items()))
-    condition = [F.col(name) == F.col(alias) for name, alias in names.items()]
-    return data.join(events, condition, "left_anti")
-
-
-def _delete_events(spark: SparkSession, bound: BoundScan) -> DataFrame:
-    """The delete events that the reader sees."""
-    leaf = _cheapest_column(bound.table)
-    kind = next(file_type(parse_type(c.type)) for c in bound.table.columns if c.name == leaf)
+def _delete_group(spark: SparkSession, leaf: tuple[str, t.DataType], files: Sequence[SourceFile]) -> DataFrame:
     failure = raise_sql(
         Condition.MALFORMED_LAYOUT,
-        path=sql_string(bound.directory),
+        path=sql_string(files[0].path),
         reason=sql_string("a delete_delta holds an event that is no delete"),
     )
-    expected = _expected_operation(OPERATION_DELETE, failure)
-    return _visible_events(spark, bound, bound.snapshot.delete_deltas, acid_schema([(leaf, kind)])).where(expected)
-
-
-def _packed_key(deleted: DeletedKeys) -> Column:
-    """Write ID, bucket and statement, row ID in one long (BucketCodec V1: 12 bits each for bucket and statement)."""
-    row_bits = deleted.row_ids[1].bit_length()
-    bucket = F.shiftright(F.col("bucket"), 16).bitwiseAND(0xFFF).cast("long")
-    statement = F.col("bucket").bitwiseAND(0xFFF).cast("long")
-    high = F.shiftleft(F.col("originalTransaction"), row_bits + _STATEMENT_AND_BUCKET_BITS)
-    middle = F.shiftleft(bucket, row_bits + 12).bitwiseOR(F.shiftleft(statement, row_bits))
-    return high.bitwiseOR(middle).bitwiseOR(F.col("rowId"))
-
-
-def _in_range(name: str, bounds: tuple[int, int]) -> Column:
-    return F.col(name).between(*bounds)
+    facts = FileFacts(files, with_rows=False)
+    events = _read_orc(spark, files, acid_schema([leaf])).where(_keeps_columns([leaf], files[0].hidden))
+    rows = events.where(_expected_operation(OPERATION_DELETE, failure)).select(
+        F.col("originalTransaction").alias(WRITE_ID),
+        F.col("bucket").alias(BUCKET),
+        F.col("rowId").alias(ROW),
+        facts.key(),
+    )
+    return facts.attach(spark, rows).select(WRITE_ID, BUCKET, ROW, PART)

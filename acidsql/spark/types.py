@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from pyspark.sql import Column
+from pyspark.sql import functions as F
 from pyspark.sql import types as t
 
 from acidsql.acid.types import Array, Char, Decimal, HiveType, Map, Primitive, Struct, Varchar
@@ -110,3 +112,41 @@ def is_storable(source: t.DataType, target: HiveType) -> bool:
             return isinstance(source, t.NumericType | t.StringType | t.BooleanType | t.TimestampType)
         case _:
             return isinstance(source, t.AtomicType)
+
+
+def padded_inside(value: Column, hive_type: HiveType) -> Column:
+    """CHAR(n) values deep inside a value with their blanks; a CHAR column itself is padded last (CHAR_LENGTH)."""
+    return value if isinstance(hive_type, Char) else padded(value, hive_type)
+
+
+def padded(value: Column, hive_type: HiveType) -> Column:
+    """CHAR(n) values with the blanks that ORC's reader drops, also deep inside (HiveCharWritable)."""
+    if not _has_char(hive_type):
+        return value
+    match hive_type:
+        case Char(length):
+            return F.rpad(value, length, " ")
+        case Array(element):
+            return F.transform(value, lambda e: padded(e, element))
+        case Map(key, of):
+            keys = F.transform_keys(value, lambda k, _: padded(k, key)) if _has_char(key) else value
+            return F.transform_values(keys, lambda _, v: padded(v, of)) if _has_char(of) else keys
+        case Struct(fields):
+            rebuilt = F.struct(*(padded(value.getField(n), f).alias(n) for n, f in fields))
+            return F.when(value.isNotNull(), rebuilt)
+        case _:
+            return value
+
+
+def _has_char(hive_type: HiveType) -> bool:
+    match hive_type:
+        case Char():
+            return True
+        case Array(element):
+            return _has_char(element)
+        case Map(key, value):
+            return _has_char(key) or _has_char(value)
+        case Struct(fields):
+            return any(_has_char(f) for _, f in fields)
+        case _:
+            return False

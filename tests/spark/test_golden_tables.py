@@ -20,22 +20,6 @@ from tests.spark.golden_cases import (
 from tests.spark.golden_model import Model, new_value, sql_literal
 
 NOT_YET = {
-    "bucketed/t",
-    "bucketed_string/t",
-    "insert_only_orc.inserted/t",
-    "insert_only_orc/t",
-    "insert_only_parquet.inserted/t",
-    "insert_only_parquet/t",
-    "insert_only_textfile.inserted/t",
-    "insert_only_textfile/t",
-    "load_data/t",
-    "originals.changed/t",
-    "originals.converted/t",
-    "originals_bucketed.converted/t",
-    "originals_bucketed/t",
-    "partitioned_dynamic/t",
-    "partitioned_ops/t",
-    "partitioned_static/t",
     "timestamp_ltz/t",
 }
 """Tables that cannot be read yet: take one out of here when it can."""

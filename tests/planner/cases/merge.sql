@@ -37,7 +37,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
@@ -68,7 +69,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
@@ -96,7 +98,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
@@ -125,7 +128,8 @@ events
       'n', `n`))
   END)
   FROM (SELECT
-      `@action`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+      `@action`,
+      CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
@@ -152,7 +156,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
@@ -190,7 +195,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 0 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
@@ -310,7 +316,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN CAST(`@1.id` AS INT) WHEN 3 THEN `id` WHEN 4 THEN `id` WHEN 5 THEN `id` WHEN 7 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) WHEN 3 THEN CAST(`@3.name` AS STRING) WHEN 4 THEN CAST(`@4.name` AS STRING) WHEN 5 THEN `name` WHEN 7 THEN `name` END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) WHEN 3 THEN `n` WHEN 4 THEN CAST(`@4.n` AS INT) WHEN 5 THEN CAST(`@5.n` AS INT) WHEN 7 THEN CAST(`@7.n` AS INT) END AS `n`
@@ -361,7 +368,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN CAST(`@1.id` AS INT) END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
@@ -396,7 +404,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 0 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
@@ -436,7 +445,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
@@ -476,7 +486,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN `n` END AS `n`
@@ -517,7 +528,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 0 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN `name` END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
@@ -547,7 +559,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
@@ -586,7 +599,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN CAST(`@1.id` AS INT) END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
@@ -616,7 +630,8 @@ events
       'n', `n`))
   END)
   FROM (SELECT
-      `@action`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+      `@action`,
+      CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
@@ -655,7 +670,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN `n` END AS `n`
@@ -684,7 +700,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
@@ -723,7 +740,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
@@ -759,7 +777,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
@@ -799,7 +818,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN `n` END AS `n`
@@ -829,7 +849,8 @@ events
       'n', `n`))
   END)
   FROM (SELECT
-      `@action`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+      `@action`,
+      CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
@@ -867,7 +888,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 0 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN `n` END AS `n`
@@ -911,7 +933,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
@@ -962,7 +985,8 @@ events
       'v', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 2 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.v` AS INT) WHEN 2 THEN CAST(`@2.v` AS INT) END AS `v`
     FROM `@rows`
@@ -1004,7 +1028,8 @@ events
       'tags', CAST(NULL AS array<string>)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.info` AS struct<city:string,zip:int>) WHEN 1 THEN CAST(`@1.info` AS struct<city:string,zip:int>) END AS `info`,
       CASE `@action` WHEN 0 THEN CAST(`@0.tags` AS array<string>) WHEN 1 THEN CAST(`@1.tags` AS array<string>) END AS `tags`
@@ -1039,7 +1064,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 0 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN `name` END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
@@ -1081,7 +1107,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 1 THEN `id` END AS `id`,
       CASE `@action` WHEN 1 THEN `name` END AS `name`,
       CASE `@action` WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
@@ -1171,7 +1198,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
@@ -1314,7 +1342,8 @@ events
       'n', CAST(NULL AS INT)))
   END)
   FROM (SELECT
-      `@action`, `@row_id` AS `@row_id`,
+      `@action`,
+      `@row_id`,
       CASE `@action` WHEN 0 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN `name` END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
@@ -1357,7 +1386,8 @@ events
       'n', `n`))
   END)
   FROM (SELECT
-      `@action`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+      `@action`,
+      CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`

@@ -374,7 +374,11 @@ events
       'low', `low`,
       'high', `high`,
       'code', `code`)))
-  FROM (SELECT `@row_id`, `id` AS `id`, `low` AS `low`, CAST(`@high` AS INT) AS `high`, RPAD(SUBSTRING(CAST(`@code` AS STRING), 1, 3), 3) AS `code` FROM `@rows`)
+  FROM (SELECT `@row_id`,
+    `id`,
+    `low`,
+    CAST(`@high` AS INT) AS `high`,
+    RPAD(SUBSTRING(CAST(`@code` AS STRING), 1, 3), 3) AS `code` FROM `@rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -400,7 +404,11 @@ events
       'low', `low`,
       'high', `high`,
       'code', `code`)))
-  FROM (SELECT `@row_id`, CAST(`@id` AS INT) AS `id`, `low` AS `low`, `high` AS `high`, `code` AS `code` FROM `@rows`)
+  FROM (SELECT `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    `low`,
+    `high`,
+    `code` FROM `@rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows

@@ -1,0 +1,195 @@
+"""A scan bound to what it reads: partitions, their snapshots, and the files in them with what is known of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from acidsql.acid.directories import Base
+from acidsql.acid.rowid import encode_bucket
+from acidsql.acid.snapshot import DataFile, FileKind, SelectedDirectory, Snapshot
+from acidsql.acid.table import Table
+from acidsql.acid.writeids import WriteId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.plan import Scan
+from acidsql.spark.files import FileSystem
+from acidsql.spark.orc import OPERATION_COLUMN, Tail
+from acidsql.spark.tails import SizedFile, TailCache
+
+
+@dataclass(frozen=True, slots=True)
+class BoundPart:
+    """One partition, or the whole of an unpartitioned table; `values` are the partition's, as its path has them."""
+
+    values: tuple[str | None, ...]
+    directory: str
+    snapshot: Snapshot
+
+    @property
+    def data_directories(self) -> tuple[SelectedDirectory, ...]:
+        base = (self.snapshot.base,) if self.snapshot.base is not None else ()
+        return (*base, *self.snapshot.deltas)
+
+    @property
+    def data_files(self) -> tuple[DataFile, ...]:
+        return (*self.snapshot.original_files, *(f for d in self.data_directories for f in d.files))
+
+    @property
+    def buckets(self) -> frozenset[int]:
+        """The numbers of the files that hold live rows."""
+        return frozenset(f.bucket for f in self.data_files)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundScan:
+    """A scan with the snapshots that it reads."""
+
+    scan: Scan
+    files: FileSystem
+    parts: tuple[BoundPart, ...]
+
+    @property
+    def table(self) -> Table:
+        return self.scan.table
+
+    @property
+    def buckets(self) -> frozenset[int]:
+        return frozenset().union(*(p.buckets for p in self.parts))
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A data or delete file with all that the reader needs to know of it.
+
+    `names` are the table's columns in it, by position; `hidden` the write IDs whose events are to be skipped. Of a
+    plain file every row has write ID `write_id`, bucket property `bucket_property` and row IDs from `first_row` on.
+    """
+
+    path: str
+    size: int
+    part: int
+    is_acid: bool
+    names: tuple[str, ...]
+    hidden: frozenset[WriteId] = frozenset()
+    write_id: int = 0
+    bucket_property: int = 0
+    first_row: int = 0
+    tail: Tail | None = None
+
+
+def data_files(bound: BoundScan, tails: TailCache) -> list[SourceFile]:
+    """The data files of all partitions.
+
+    Raises ACID_V1_FILE, MALFORMED_LAYOUT, NOT_YET_SUPPORTED.
+    """
+    return [f for number, part in enumerate(bound.parts) for f in _part_files(bound, number, part, tails)]
+
+
+def delete_files(bound: BoundScan, tails: TailCache) -> list[SourceFile]:
+    """The delete files that hold an event and whose bucket some data file of the partition has."""
+    return [f for number, part in enumerate(bound.parts) for f in _part_delete_files(bound, number, part, tails)]
+
+
+def _part_files(bound: BoundScan, number: int, part: BoundPart, tails: TailCache) -> Iterator[SourceFile]:
+    originals = part.snapshot.original_files
+    for directory in part.data_directories:
+        _check_whole(bound, directory, part)
+    if bound.table.file_format != "orc":
+        for data in part.data_files:
+            yield SourceFile(f"{part.directory}/{data.file.path}", data.file.length, number, False, ())
+        return
+    yield from _source_files(bound, number, part, originals, 0, frozenset(), tails)
+    for directory in part.data_directories:
+        write_id = _write_id(directory)
+        yield from _source_files(bound, number, part, directory.files, write_id, directory.invalid_write_ids, tails)
+
+
+def _check_whole(bound: BoundScan, directory: SelectedDirectory, part: BoundPart) -> None:
+    """Rows of an insert-only table do not say which write they are of: none of a directory's can be left out."""
+    if directory.invalid_write_ids and bound.table.is_insert_only:
+        reason = f"only some of its write IDs may be read, and its rows do not tell theirs: {directory.name}"
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=part.directory, reason=reason)
+
+
+def _write_id(directory: SelectedDirectory) -> int:
+    """The write ID of plain files in the directory (LOAD DATA; a table that was insert-only)."""
+    parsed = directory.parsed
+    return parsed.write_id if isinstance(parsed, Base) else parsed.max_write_id
+
+
+def _source_files(
+    bound: BoundScan,
+    number: int,
+    part: BoundPart,
+    files: Sequence[DataFile],
+    write_id: int,
+    hidden: frozenset[WriteId],
+    tails: TailCache,
+) -> Iterator[SourceFile]:
+    counted: dict[int, int] = {}
+    for data, tail in zip(files, _tails(bound, part, files, tails), strict=True):
+        path = f"{part.directory}/{data.file.path}"
+        first_row = counted.get(data.bucket, 0)
+        if not tail.is_acid:
+            _check_plain(bound, data, path)
+            counted[data.bucket] = first_row + tail.rows
+        else:
+            _check_version_2(bound, tail, path)
+        if tail.rows:
+            bucket_property = encode_bucket(data.bucket, data.statement_id)
+            yield SourceFile(
+                path,
+                data.file.length,
+                number,
+                tail.is_acid,
+                tail.row_names[: len(bound.table.columns)],
+                hidden if tail.is_acid else frozenset(),
+                write_id,
+                bucket_property,
+                first_row,
+                tail,
+            )
+
+
+def _tails(bound: BoundScan, part: BoundPart, files: Sequence[DataFile], tails: TailCache) -> list[Tail]:
+    for data in files:
+        if data.flush_length_file is not None:
+            feature = f"Reading a streaming file with a flush length ({part.directory}/{data.file.path})"
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
+    found = tails.tails(bound.files, _sized(part, files))
+    if any("with local" in c.type for c in bound.table.columns) and any(tail.has_instants for tail in found):
+        # Spark's reader fails on ORC's TIMESTAMP_INSTANT, even where the column is not asked for.
+        feature = f"Reading a timestamp with local time zone that Hive wrote ({bound.table.qualified})"
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
+    return found
+
+
+def _sized(part: BoundPart, files: Sequence[DataFile]) -> list[SizedFile]:
+    return [SizedFile(f"{part.directory}/{f.file.path}", f.file.length, f.file.modified) for f in files]
+
+
+def _check_plain(bound: BoundScan, data: DataFile, path: str) -> None:
+    if data.kind is FileKind.ACID and not bound.table.is_insert_only:
+        reason = "its name says that it has the six ACID columns, and it has not"
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason=reason)
+
+
+def _check_version_2(bound: BoundScan, tail: Tail, path: str) -> None:
+    """Operation 1 or 2 in a data file is ACID v1. A file without statistics is checked row by row when it is read."""
+    operations = tail.integer_range(OPERATION_COLUMN)
+    if operations is not None and operations[1] > 0:
+        raise AcidSqlError(Condition.ACID_V1_FILE, path=path, table=bound.table.qualified)
+
+
+def _part_delete_files(bound: BoundScan, number: int, part: BoundPart, tails: TailCache) -> Iterator[SourceFile]:
+    buckets = part.buckets
+    for directory in part.snapshot.delete_deltas:
+        files = [f for f in directory.files if f.bucket in buckets]
+        for data, tail in zip(files, _tails(bound, part, files, tails), strict=True):
+            path = f"{part.directory}/{data.file.path}"
+            if not tail.is_acid:
+                reason = "a file of delete events has the six ACID columns, and it has not"
+                raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason=reason)
+            if tail.rows:
+                hidden = directory.invalid_write_ids
+                yield SourceFile(path, data.file.length, number, True, tail.row_names, hidden, tail=tail)

@@ -1,0 +1,163 @@
+"""Partition pruning: which partitions a scan can need, from what its query says of partition columns alone.
+
+Conjuncts of WHERE that compare partition columns with literals are evaluated on the driver, before anything is listed.
+What cannot be decided keeps the partition: Spark applies the whole condition again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from typing import Final, TypeAlias
+
+from sqlglot import exp
+
+from acidsql.acid.partitions import value_as_read
+from acidsql.acid.table import Table
+
+Value: TypeAlias = "str | Decimal | date | None"
+_UNKNOWN: Final = object()
+_NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "decimal")
+"""Not float and double: their texts do not compare as their values do."""
+
+_COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+
+
+def partition_filter(query: exp.Expr, alias: str, table: Table) -> tuple[exp.Expr, ...]:
+    """The conjuncts of a SELECT's WHERE that speak of one table's partition columns and literals only."""
+    where = query.args.get("where")
+    if where is None or not table.partition_columns:
+        return ()
+    names = {c.name for c in table.partition_columns}
+    only_table = len(list(query.find_all(exp.Table))) == 1 and not query.args.get("joins")
+    return tuple(c.copy() for c in _conjuncts(where.this) if _speaks_of(c, names, alias, only_table=only_table))
+
+
+def keeps(conjuncts: Sequence[exp.Expr], table: Table, values: Sequence[str | None]) -> bool:
+    """Whether a partition with these values can hold a row for which all conjuncts are true."""
+    typed = {
+        c.name: _typed(value_as_read(value, c.type), c.type.partition("(")[0])
+        for c, value in zip(table.partition_columns, values, strict=True)
+    }
+    return all(_evaluate(c, typed) is not False for c in conjuncts)
+
+
+def _conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
+    if isinstance(condition, exp.And):
+        yield from _conjuncts(condition.this)
+        yield from _conjuncts(condition.expression)
+    elif isinstance(condition, exp.Paren):
+        yield from _conjuncts(condition.this)
+    else:
+        yield condition
+
+
+def _speaks_of(condition: exp.Expr, names: set[str], alias: str, *, only_table: bool) -> bool:
+    if condition.find(exp.Query, exp.Subquery) is not None:
+        return False
+    columns = list(condition.find_all(exp.Column))
+    return bool(columns) and all(
+        c.name.lower() in names
+        and (c.table.lower() == alias.lower() if c.table else only_table)
+        and not c.args.get("db")
+        for c in columns
+    )
+
+
+def _evaluate(condition: exp.Expr, values: dict[str, object]) -> bool | None:
+    """SQL's three-valued truth, where the second None stands for "cannot tell" too: both keep the partition."""
+    match condition:
+        case exp.Paren():
+            return _evaluate(condition.this, values)
+        case exp.And():
+            return _and(_evaluate(condition.this, values), _evaluate(condition.expression, values))
+        case exp.Or():
+            return _or(_evaluate(condition.this, values), _evaluate(condition.expression, values))
+        case exp.In() if condition.expressions and not condition.args.get("query"):
+            compared = [_compare(exp.EQ, condition.this, e, values) for e in condition.expressions]
+            return True if True in compared else None if None in compared else False
+        case exp.Between():
+            low = _compare(exp.GTE, condition.this, condition.args["low"], values)
+            return _and(low, _compare(exp.LTE, condition.this, condition.args["high"], values))
+        case _ if type(condition) in _COMPARISONS:
+            return _compare(type(condition), condition.this, condition.expression, values)
+        case _:
+            return None
+
+
+def _and(left: bool | None, right: bool | None) -> bool | None:
+    return False if left is False or right is False else True if left and right else None
+
+
+def _or(left: bool | None, right: bool | None) -> bool | None:
+    return True if left or right else False if left is False and right is False else None
+
+
+def _compare(kind: type[exp.Expr], left: exp.Expr, right: exp.Expr, values: dict[str, object]) -> bool | None:
+    a, b = _value(left, values), _value(right, values)
+    if a is _UNKNOWN or b is _UNKNOWN:
+        return None
+    if a is None or b is None:
+        return False  # NULL: no row of the partition passes
+    if isinstance(a, Decimal) and isinstance(b, str):
+        b = _typed(b, "decimal")
+    elif isinstance(b, Decimal) and isinstance(a, str):
+        return None  # a string column compared with a number: Spark's casts decide
+    elif isinstance(a, date) and isinstance(b, str):
+        b = _typed(b, "date")
+    elif isinstance(b, date) and isinstance(a, str):
+        a = _typed(a, "date")
+    if type(a) is not type(b):
+        return None
+    return _ordered(kind, a, b)
+
+
+def _ordered(kind: type[exp.Expr], a: object, b: object) -> bool | None:
+    if kind is exp.EQ:
+        return a == b
+    if kind is exp.NEQ:
+        return a != b
+    if isinstance(a, str):
+        return None  # Spark orders by UTF-8 bytes: leave it to Spark
+    assert isinstance(a, Decimal | date)
+    below, equal = a < b, a == b  # type: ignore[operator]
+    if kind is exp.LT:
+        return bool(below)
+    if kind is exp.LTE:
+        return bool(below or equal)
+    return not below and not equal if kind is exp.GT else not below
+
+
+def _value(node: exp.Expr, values: dict[str, object]) -> object:
+    match node:
+        case exp.Paren():
+            return _value(node.this, values)
+        case exp.Column():
+            return values.get(node.name.lower(), _UNKNOWN)
+        case exp.Literal():
+            return str(node.this) if node.is_string else _typed(str(node.this), "decimal")
+        case exp.Neg():
+            inner = _value(node.this, values)
+            return -inner if isinstance(inner, Decimal) else _UNKNOWN
+        case exp.Cast() if node.to.this == exp.DataType.Type.DATE and isinstance(node.this, exp.Literal):
+            return _typed(str(node.this.this), "date")
+        case exp.Null():
+            return None
+        case _:
+            return _UNKNOWN
+
+
+def _typed(value: str | None, kind: str) -> object:
+    """A partition's text as a value that compares like its type; _UNKNOWN where Spark must decide."""
+    if value is None:
+        return None
+    try:
+        if kind in _NUMBERS:
+            number = Decimal(value)
+            return number if number.is_finite() else _UNKNOWN
+        if kind == "date":
+            return date.fromisoformat(value)
+    except (InvalidOperation, ValueError):
+        return _UNKNOWN
+    return value if kind in ("string", "varchar") else _UNKNOWN
