@@ -20,9 +20,10 @@ from acidsql.grammar.statements import (
     CreateTable,
     DropDatabase,
     DropTable,
+    Name,
     TableName,
 )
-from acidsql.metastore.client import AdoptedWriteIds, Database, Metastore, Partition
+from acidsql.metastore.client import AdoptedWriteIds, Database, LockComponent, LockType, Metastore, Operation, Partition
 from acidsql.spark.files import FileSystem, Listing
 
 ADOPT_WRITE_IDS: Final = "acidsql.adopt.writeids"
@@ -83,6 +84,13 @@ class Ddl:
             return
         self._drop(self.lookup(statement.table, database))
 
+    def database(self, name: Name) -> Database:
+        """The database, or DATABASE_NOT_FOUND at its place."""
+        try:
+            return self.metastore.database(name.value)
+        except AcidSqlError as error:
+            raise (error.with_span(name.span) if name.span else error) from None
+
     def lookup(self, name: TableName, database: str) -> Table:
         """The table, or TABLE_NOT_FOUND at its place."""
         try:
@@ -91,7 +99,17 @@ class Ddl:
             raise (error.with_span(name.span) if name.span else error) from None
 
     def _drop(self, table: Table) -> None:
-        self.metastore.drop_table(table.database, table.name)
+        """Once no transaction writes the table any more."""
+        if not table.is_transactional:
+            self.metastore.drop_table(table.database, table.name)
+        else:
+            lock = LockComponent(table.database, table.name, LockType.EXCLUSIVE, Operation.NO_TXN)
+            txn = self.metastore.open_txn()
+            try:
+                self.metastore.lock(txn, [lock])
+                self.metastore.drop_table(table.database, table.name)
+            finally:
+                self.metastore.abort(txn)
         if not table.external:
             self._delete(table.location)
 

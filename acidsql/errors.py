@@ -144,6 +144,7 @@ class Condition(Enum):
         " hive.exec.dynamic.partition.mode=nonstrict",
         10096,
     )
+    NOT_PARTITIONED = _info("42000", "Table {table} is not a partitioned table", 10241)
     PARTITION_NOT_FOUND = _info("42000", "Partition not found {partition}", 10006)
     PARTITION_COLUMN_UNKNOWN = _info(
         "42703", "Non-Partition column appears in the partition specification: {column}", 10098
@@ -181,6 +182,9 @@ class Condition(Enum):
         "40001",
         "Aborting [txnid:{txn_id},{commit_id}] due to a write conflict on {resource} committed by"
         " [txnid:{other_txn_id},{other_commit_id}] {operations}",
+    )
+    TABLE_CHANGED = _info(
+        "40001", "{table} was altered or dropped while the statement waited for its turn: run it again"
     )
     LOCK_TIMEOUT = _info("57014", "Lock acquisition for {resource} timed out after {millis}ms.  {detail}", 10307)
     METASTORE_UNAVAILABLE = _info("08001", "Cannot open the metastore {uri}: {reason}")

@@ -179,6 +179,10 @@ class Session:
             case s.CreateTable():
                 self._ddl.create_table(statement, self.database)
                 return Result("CREATE TABLE")
+            case s.TruncateTable():
+                table = self._ddl.lookup(statement.table, self.database)
+                txn_id, write_id = self._executor.truncate(table, statement.partition, statement.table)
+                return Result("TRUNCATE TABLE", txn_id=txn_id, write_ids={table.qualified: write_id})
             case s.DropTable():
                 self._ddl.drop_table(statement, self.database)
                 return Result("DROP TABLE")
@@ -189,7 +193,7 @@ class Session:
                 self._ddl.drop_database(statement)
                 return Result("DROP DATABASE")
             case s.UseDatabase():
-                self.database = self._metastore.database(statement.database.value).name
+                self.database = self._ddl.database(statement.database).name
                 return Result("USE")
             case s.Show():
                 answer = show.show(statement, self._ddl, self.database)

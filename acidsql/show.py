@@ -6,10 +6,12 @@ import fnmatch
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from acidsql.acid.partitions import partition_name
 from acidsql.acid.table import Column, Table
 from acidsql.ddl import Ddl
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import Describe, Show, Shown
+from acidsql.planner.prune import has_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ def show(statement: Show, ddl: Ddl, database: str) -> Answer:
             return _names("database_name", [d.name for d in ddl.metastore.databases()], statement.pattern)
         case Shown.COLUMNS:
             return _names("field", _table(statement, ddl, database).column_names, statement.pattern)
+        case Shown.PARTITIONS:
+            return _partitions(statement, ddl, database)
         case Shown.CREATE_TABLE:
             text = create_table_text(_table(statement, ddl, database))
             return Answer(("createtab_stmt",), tuple((line,) for line in text.splitlines()))
@@ -104,6 +108,17 @@ def _quoted(text: str) -> str:
 def _table(statement: Show, ddl: Ddl, database: str) -> Table:
     assert statement.table is not None
     return ddl.lookup(statement.table, database)
+
+
+def _partitions(statement: Show, ddl: Ddl, database: str) -> Answer:
+    """`p=a/q=b`, as Hive escapes them; a PARTITION clause picks those with these values."""
+    table = _table(statement, ddl, database)
+    if not table.partition_columns:
+        assert statement.table is not None
+        raise AcidSqlError(Condition.NOT_PARTITIONED, span=statement.table.span, table=table.qualified)
+    names = [c.name for c in table.partition_columns]
+    found = [p for p in ddl.metastore.partitions(table) if has_values(statement.partition, table, p.values)]
+    return Answer(("partition",), tuple((n,) for n in sorted(partition_name(names, p.values) for p in found)))
 
 
 def _names(header: str, names: Sequence[str], pattern: str | None) -> Answer:

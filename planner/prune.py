@@ -13,8 +13,11 @@ from typing import Final, TypeAlias
 
 from sqlglot import exp
 
-from acidsql.acid.partitions import value_as_read
-from acidsql.acid.table import Table
+from acidsql.acid.partitions import DEFAULT_PARTITION, value_as_read
+from acidsql.acid.table import Column, Table
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar.dialect import to_spark
+from acidsql.grammar.statements import PartitionItem
 
 Value: TypeAlias = "str | Decimal | date | None"
 _UNKNOWN: Final = object()
@@ -41,6 +44,37 @@ def keeps(conjuncts: Sequence[exp.Expr], table: Table, values: Sequence[str | No
         for c, value in zip(table.partition_columns, values, strict=True)
     }
     return all(_evaluate(c, typed) is not False for c in conjuncts)
+
+
+def has_values(items: Sequence[PartitionItem], table: Table, values: Sequence[str | None]) -> bool:
+    """Whether a partition has the values that a PARTITION clause names: as text, or as values of their types.
+
+    Raises PARTITION_COLUMN_UNKNOWN.
+    """
+    of = {c.name: (c, value) for c, value in zip(table.partition_columns, values, strict=True)}
+    for item in items:
+        if item.column.value not in of:
+            raise AcidSqlError(Condition.PARTITION_COLUMN_UNKNOWN, span=item.column.span, column=item.column.value)
+        column, value = of[item.column.value]
+        if item.value is not None and not _is_value(item.value, column, value):
+            return False
+    return True
+
+
+def _is_value(wanted: exp.Expr, column: Column, value: str | None) -> bool:
+    if isinstance(wanted, exp.Null):
+        return value is None
+    text = to_spark(wanted) if not isinstance(wanted, exp.Literal) else str(wanted.this)
+    if value is None:
+        return text == DEFAULT_PARTITION
+    return (
+        text == value
+        or _evaluate(
+            exp.EQ(this=exp.column(column.name), expression=wanted.copy()),
+            {column.name: _typed(value, column.type.partition("(")[0])},
+        )
+        is True
+    )
 
 
 def _conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:

@@ -136,6 +136,8 @@ class Binder:
 
     def _view_of(self, node: exp.Table) -> str | None:
         """The scan view for a table of the FROM clause; None for what Spark itself resolves."""
+        if not isinstance(node.this, exp.Identifier):
+            return None  # a table function
         frame = frame_of(node)
         if frame is not None:
             view = f"{frame}@frame"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -86,11 +88,24 @@ class StatementSpark:
     storage: SparkSession
 
     def sql(self, text: str, args: Mapping[str, object] | None = None) -> DataFrame:
-        return self.query.sql(text, args=dict(args) if args else None)
+        with _quiet():
+            return self.query.sql(text, args=dict(args) if args else None)
 
     def define_view(self, name: str, frame: DataFrame) -> None:
         """A temporary view of this statement; the frame may be of any session."""
         adopt(frame, self.query).createOrReplaceTempView(f"`{name}`")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the JSON record that PySpark logs for every analysis error: the error itself reaches the user."""
+    logger = logging.getLogger("SQLQueryContextLogger")
+    was = logger.disabled
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = was
 
 
 def adopt(frame: DataFrame, session: SparkSession) -> DataFrame:
@@ -220,7 +235,9 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
 
 def _require_java() -> None:
     home = os.environ.get("JAVA_HOME")
-    java = Path(home, "bin", "java") if home else None
-    if (java is not None and java.exists()) or shutil.which("java"):
+    if home and not Path(home, "bin", "java").exists():
+        # PySpark would take it all the same, and fail with a stack trace.
+        raise AcidSqlError(Condition.CANNOT_START, message=f"JAVA_HOME is {home}, and there is no bin/java in it")
+    if home or shutil.which("java"):
         return
     raise AcidSqlError(Condition.JAVA_NOT_FOUND)

@@ -25,11 +25,15 @@ from acidsql.acid.table import Table
 from acidsql.acid.types import parse_type
 from acidsql.acid.writeids import TxnId, ValidTxnList, WriteId
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar.dialect import to_spark
+from acidsql.grammar.statements import PartitionItem, TableName
 from acidsql.metastore.client import Metastore, Partition
 from acidsql.metastore.heartbeat import Heartbeat
 from acidsql.planner.events import stored
 from acidsql.planner.insert import wrong_count
+from acidsql.planner.locks import overwrite_locks
 from acidsql.planner.plan import ROWS, Effect, FrameScan, Overwrite, Plan, QueryPlan, WritePlan
+from acidsql.planner.prune import has_values
 from acidsql.spark import plain
 from acidsql.spark.bound import BoundScan
 from acidsql.spark.engine import Engine, StatementSpark, adopt
@@ -135,6 +139,7 @@ class Executor:
             try:
                 with Heartbeat(self._metastore, txn) as heartbeat:
                     self._metastore.lock(txn, plan.locks)
+                    self._check_unchanged(plan.target)
                     txns = self._metastore.valid_txns(txn)
                     write_id = self._metastore.allocate_write_id(txn, plan.target)
                     self._write_table(plan, request, txns, (txn, write_id), written)
@@ -146,6 +151,42 @@ class Executor:
                 raise
             counts = _counts(plan, [f for w in written for f in w.staged])
             return Written(counts, txn, {plan.target.qualified: write_id})
+
+    def truncate(self, table: Table, items: Sequence[PartitionItem], name: TableName) -> tuple[TxnId, WriteId]:
+        """TRUNCATE TABLE: an empty base in the table's directory, or in every partition that the clause names.
+
+        Raises NOT_TRANSACTIONAL, NOT_PARTITIONED, PARTITION_NOT_FOUND.
+        """
+        if not table.is_transactional:
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=name.span, feature="TRUNCATE of a plain table")
+        if items and not table.partition_columns:
+            raise AcidSqlError(Condition.NOT_PARTITIONED, span=name.span, table=table.qualified)
+        txn = self._metastore.open_txn()
+        written: list[_TableWrite] = []
+        try:
+            self._metastore.lock(txn, overwrite_locks(table, ()))
+            self._check_unchanged(table)
+            write_id = self._metastore.allocate_write_id(txn, table)
+            files = self._engine.files(table.location)
+            target = WriteTarget(table, files.resolve(table.location), files, txn, write_id, (), overwrites=True)
+            directories = self._truncated(table, items, target)
+            written.append(_TableWrite(target, [], directories))
+            for directory in directories:
+                publish_empty_base(target, directory)
+            self._metastore.commit(txn)
+        except BaseException:
+            self._undo(txn, written)
+            raise
+        return txn, write_id
+
+    def _truncated(self, table: Table, items: Sequence[PartitionItem], target: WriteTarget) -> list[str]:
+        if not table.partition_columns:
+            return [target.directory]
+        found = [p for p in self._metastore.partitions(table) if has_values(items, table, p.values)]
+        if items and not found:
+            shown = ", ".join(f"{i.column.value}={to_spark(i.value)}" for i in items if i.value is not None)
+            raise AcidSqlError(Condition.PARTITION_NOT_FOUND, span=items[0].column.span, partition=shown)
+        return [target.files.resolve(p.location) for p in found]
 
     # -- snapshots
 
@@ -160,6 +201,11 @@ class Executor:
         for frame in plan.frames:
             spark.define_view(frame.view, _given_frame(frame, request, spark.user))
         return bound_scans
+
+    def _check_unchanged(self, table: Table) -> None:
+        """The statement was planned before it had its locks."""
+        if self._metastore.find_table(table.database, table.name) != table:
+            raise AcidSqlError(Condition.TABLE_CHANGED, table=table.qualified)
 
     def _check_time(self, table: Table) -> None:
         if any(has_timestamp(parse_type(c.type)) for c in table.columns):

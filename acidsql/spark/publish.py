@@ -125,6 +125,9 @@ def remove(target: WriteTarget, partition_directories: Iterable[str]) -> None:
     """Removes all that the transaction staged and published of this table."""
     target.files.delete(target.staging)
     for partition_directory in partition_directories:
+        if target.overwrites:
+            target.files.delete(f"{partition_directory}/{base_name(target.write_id)}")
+            continue
         for number, (branch, _) in enumerate(target.branches):
             if branch.kind is not EventKind.CHECK:
                 target.files.delete(target.branch_directory(partition_directory, number))
