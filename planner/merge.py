@@ -333,8 +333,13 @@ def _first_true(clauses: Sequence[Clause]) -> exp.Expr:
         number = exp.Literal.number(clause.statement_id)
         if clause.condition is None:
             return case.else_(number) if case.args.get("ifs") else number
-        case = case.when(clause.condition.copy(), number)
+        case = case.when(_boolean(clause.condition), number)
     return case if case.args.get("ifs") else exp.cast(exp.null(), "int")
+
+
+def _boolean(condition: exp.Expr) -> exp.Expr:
+    """A condition that is NULL alone has no type, and Spark's CASE wants one."""
+    return exp.cast(exp.null(), "boolean") if isinstance(condition.unnest(), exp.Null) else condition.copy()
 
 
 # ------------------------------------------------------------------------------------------------ events

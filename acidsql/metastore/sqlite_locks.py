@@ -8,16 +8,17 @@ that hold what the next one wants, and none of single statements: those ask once
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from acidsql.acid.writeids import TxnId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Lock, LockComponent, LockType, Operation
-from acidsql.metastore.locks import KINDS, LockKind, must_wait
+from acidsql.metastore.locks import KINDS, LockKind, Resource, Resources, must_wait, resource
 from acidsql.metastore.process import Process
-from acidsql.metastore.sqlite_txns import COMMON_PARTITION, add_components, require_open
+from acidsql.metastore.sqlite_txns import add_components, require_open
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +36,16 @@ class Blocker:
     """Milliseconds since 1970."""
 
 
-def _values(kinds: Iterable[tuple[LockKind, ...]]) -> str:
-    rows = ((text for kind in row for text in (kind.lock_type.value, kind.operation.value)) for row in kinds)
-    return "(VALUES " + ", ".join(f"({', '.join(map(repr, row))})" for row in rows) + ")"
-
-
-_WAITING_PAIRS = _values((mine, theirs) for mine in KINDS for theirs in KINDS if must_wait(mine, theirs))
-_WAITED_FOR = _values((theirs,) for theirs in KINDS if any(must_wait(mine, theirs) for mine in KINDS))
-
-_FIND_BLOCKER = f"""
-    SELECT mine.db, mine.tbl, mine.part, theirs.txn_id, theirs.lock_type, theirs.state = 'waiting',
-           txns.user, txns.host, txns.machine, txns.pid, txns.pid_started, txns.last_heartbeat
-    FROM hive_locks mine
-    JOIN hive_locks theirs ON theirs.db = mine.db AND theirs.txn_id != mine.txn_id
-    JOIN txns ON txns.id = theirs.txn_id AND txns.state = 'open'
-    WHERE mine.txn_id = :txn AND mine.state = 'waiting'
-      AND (theirs.tbl IS NULL OR mine.tbl IS NULL OR theirs.tbl = mine.tbl) AND {COMMON_PARTITION}
-      AND (mine.lock_type, mine.operation, theirs.lock_type, theirs.operation) IN {_WAITING_PAIRS}
-      AND (theirs.state = 'acquired' OR (theirs.lock_id < mine.lock_id AND NOT :holds))
-    ORDER BY theirs.state = 'waiting', theirs.lock_id, mine.tbl, mine.part LIMIT 1
+# Those that another transaction has or, with :queued, has asked for first, as far as a request may wait for them.
+_IN_THE_WAY = """
+    SELECT db, tbl, part, lock_type, operation, txn_id, hive_locks.state = 'waiting',
+           user, host, machine, pid, pid_started, last_heartbeat
+    FROM hive_locks JOIN txns ON txns.id = txn_id AND txns.state = 'open'
+    WHERE txn_id != :txn AND db IN (SELECT db FROM hive_locks WHERE txn_id = :txn AND state = 'waiting')
+      AND lock_type || operation IN (SELECT value FROM json_each(:kinds))
+      AND (hive_locks.state = 'acquired' OR :queued AND lock_id <
+           (SELECT min(lock_id) FROM hive_locks WHERE txn_id = :txn AND state = 'waiting'))
+    ORDER BY hive_locks.state = 'waiting', lock_id, tbl, part
 """
 
 
@@ -69,13 +61,43 @@ def request(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockCompone
 def find_blocker(db: sqlite3.Connection, txn: TxnId) -> Blocker | None:
     """Whom the request of `txn` has to wait for, one who holds a lock before one who waits; None: it need not wait."""
     require_open(db, txn)
-    row = db.execute(_FIND_BLOCKER, {"txn": txn, "holds": _holds_locks(db, txn)}).fetchone()
-    if row is None:
+    mine = _requested(db, txn)
+    kinds = [theirs for theirs in KINDS if any(must_wait(kind, theirs) for kind in mine)]
+    if not kinds:
         return None
-    database, table, partition, other, lock_type, waiting, user, host, machine, pid, started, heard = row
-    resource = "/".join(filter(None, (database, table, partition)))
+    key = {"txn": txn, "kinds": _json(kinds), "queued": not _holds_locks(db, txn)}
+    for database, table, partition, lock_type, operation, *who in db.execute(_IN_THE_WAY, key):
+        theirs = LockKind(LockType(lock_type), Operation(operation))
+        for kind, resources in mine.items():
+            common = resources.overlapping(resource(database, table, partition))
+            if common is not None and must_wait(kind, theirs):
+                return _blocker("/".join(common), theirs.lock_type, *who)
+    return None
+
+
+def _requested(db: sqlite3.Connection, txn: TxnId) -> Mapping[LockKind, Resources]:
+    found: dict[LockKind, list[Resource]] = {}
+    for lock_type, operation, *names in db.execute(
+        "SELECT lock_type, operation, db, tbl, part FROM hive_locks WHERE txn_id = ? AND state = 'waiting'", (txn,)
+    ):
+        found.setdefault(LockKind(LockType(lock_type), Operation(operation)), []).append(resource(*names))
+    return {kind: Resources(resources) for kind, resources in found.items()}
+
+
+def _blocker(
+    common: str,
+    lock_type: LockType,
+    txn: int,
+    waiting: int,
+    user: str,
+    host: str,
+    machine: str,
+    pid: int,
+    started: int | None,
+    heard: int,
+) -> Blocker:
     process = Process(machine, pid, started)
-    return Blocker(resource, TxnId(other), LockType(lock_type), bool(waiting), user, host, process, heard)
+    return Blocker(common, TxnId(txn), lock_type, bool(waiting), user, host, process, heard)
 
 
 def acquire(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockComponent]) -> Blocker | None:
@@ -125,8 +147,14 @@ def timed_out(blocker: Blocker, seconds: float) -> AcidSqlError:
 
 def _holds_locks(db: sqlite3.Connection, txn: TxnId) -> bool:
     """Whether `txn` holds a lock that others may be waiting for."""
+    waited_for = [theirs for theirs in KINDS if any(must_wait(mine, theirs) for mine in KINDS)]
     row = db.execute(
-        f"SELECT 1 FROM hive_locks WHERE txn_id = ? AND state = 'acquired' AND (lock_type, operation) IN {_WAITED_FOR}",
-        (txn,),
+        "SELECT 1 FROM hive_locks WHERE txn_id = ? AND state = 'acquired'"
+        " AND lock_type || operation IN (SELECT value FROM json_each(?))",
+        (txn, _json(waited_for)),
     )
     return row.fetchone() is not None
+
+
+def _json(kinds: Iterable[LockKind]) -> str:
+    return json.dumps([kind.lock_type.value + kind.operation.value for kind in kinds])

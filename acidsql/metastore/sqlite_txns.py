@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import LockComponent, Operation
+from acidsql.metastore.locks import Resource, Resources, resource
 from acidsql.metastore.process import Process
-
-# NULL is the whole table, and `p=a` has `p=a/q=1` in it.
-COMMON_PARTITION = """(mine.part IS NULL OR theirs.part IS NULL OR mine.part = theirs.part
-    OR substr(mine.part, 1, length(theirs.part) + 1) = theirs.part || '/'
-    OR substr(theirs.part, 1, length(mine.part) + 1) = mine.part || '/')"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,30 +215,38 @@ def _find_conflict(db: sqlite3.Connection, txn: TxnId) -> AcidSqlError | None:
     themselves, also delete with delete, which Hive 3 let pass. Other than Hive, which never has both kinds for one
     table, a component for the whole table conflicts with each of its partitions.
     """
-    row = db.execute(
-        f"""
-        SELECT mine.db, mine.tbl, coalesce(theirs.part, mine.part), theirs.txn_id, theirs.commit_id,
-               mine.operation, theirs.operation
-        FROM txn_components mine JOIN write_set theirs ON mine.db = theirs.db AND mine.tbl = theirs.tbl
-        WHERE mine.txn_id = :txn AND mine.operation IN ('u', 'd') AND theirs.commit_id >= :txn
-          AND {COMMON_PARTITION}
-        ORDER BY theirs.commit_id, theirs.txn_id, mine.part, mine.operation LIMIT 1
-        """,
+    mine = _write_set(db, txn)
+    theirs = db.execute(
+        "SELECT db, tbl, part, txn_id, commit_id, operation FROM write_set WHERE commit_id >= :txn AND (db, tbl) IN"
+        " (SELECT db, tbl FROM txn_components WHERE txn_id = :txn AND operation IN ('u', 'd'))"
+        " ORDER BY commit_id, txn_id, part, operation",
         {"txn": txn},
-    ).fetchone()
-    if row is None:
-        return None
-    database, table, partition, other, other_commit, my_operation, other_operation = row
-    return AcidSqlError(
-        Condition.WRITE_CONFLICT,
-        hint="Run the statement again: it will see what the other transaction wrote.",
-        txn_id=txn,
-        commit_id=_high_watermark(db),
-        resource="/".join(filter(None, (database, table, partition))),
-        other_txn_id=other,
-        other_commit_id=other_commit,
-        operations=f"{my_operation}/{other_operation}",
     )
+    for database, table, partition, other, other_commit, operation in theirs:
+        for my_operation, resources in sorted(mine.items()):
+            place = resource(database, table, partition)
+            if (common := resources.overlapping(place)) is not None:
+                return AcidSqlError(
+                    Condition.WRITE_CONFLICT,
+                    hint="Run the statement again: it will see what the other transaction wrote.",
+                    txn_id=txn,
+                    commit_id=_high_watermark(db),
+                    resource="/".join(place if partition is not None else common),
+                    other_txn_id=other,
+                    other_commit_id=other_commit,
+                    operations=f"{my_operation}/{operation}",
+                )
+    return None
+
+
+def _write_set(db: sqlite3.Connection, txn: TxnId) -> Mapping[str, Resources]:
+    """What `txn` updates and deletes, by operation."""
+    found: dict[str, list[Resource]] = {}
+    for operation, *names in db.execute(
+        "SELECT operation, db, tbl, part FROM txn_components WHERE txn_id = ? AND operation IN ('u', 'd')", (txn,)
+    ):
+        found.setdefault(operation, []).append(resource(*names))
+    return {operation: Resources(resources) for operation, resources in found.items()}
 
 
 def _abort(db: sqlite3.Connection, txn: TxnId, reason: str) -> None:

@@ -8,6 +8,7 @@ On any failure the transaction is aborted and its files are removed.
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from py4j.protocol import Py4JError
+from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -69,6 +71,10 @@ _TASK: Final = 64 * 1024 * 1024
 
 _UNKNOWN: Final = 1 << 60
 """What Spark answers for an RDD is more than this."""
+
+
+_END_SECONDS: Final = 30.0
+"""How long a statement that failed waits for its tasks to notice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +137,7 @@ class Executor:
 
         Raises what the statement breaks, WRITE_CONFLICT where another transaction came first.
         """
-        with self._translated(request), self._job(plan.operation, plan.target):
+        with self._translated(request), self._job(plan.operation, plan.target) as group:
             if not plan.target.is_transactional:
                 return self._append(plan, request)
             txn = self._metastore.open_txn()
@@ -147,6 +153,7 @@ class Executor:
                 self._register(written)
                 self._metastore.commit(txn)
             except BaseException:
+                self._end_jobs(group)
                 self._undo(txn, written)
                 raise
             counts = _counts(plan, [f for w in written for f in w.staged])
@@ -323,19 +330,29 @@ class Executor:
     # -- edges
 
     @contextmanager
-    def _job(self, operation: str, table: Table) -> Iterator[None]:
-        """Names the statement's Spark jobs, and cancels them when the statement is interrupted."""
+    def _job(self, operation: str, table: Table) -> Iterator[str]:
+        """Names the statement's Spark jobs, gives their group, and ends them when the statement is interrupted."""
         context = self._engine.spark.sparkContext
         group = f"acidsql-{uuid.uuid4()}"
         context.setJobGroup(group, f"{operation} {table.qualified}", interruptOnCancel=False)
         try:
-            yield
+            yield group
         except KeyboardInterrupt:
-            context.cancelJobGroup(group)
+            self._end_jobs(group)
             raise
         finally:
             context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
             context.setLocalProperty("spark.job.description", None)  # type: ignore[arg-type]
+
+    def _end_jobs(self, group: str) -> None:
+        """Ends the jobs of a statement that failed or was interrupted, those too that it is about to start, and waits
+        for their tasks: none may write behind the removal of the statement's files."""
+        context = self._engine.spark.sparkContext
+        scala_context: Any = context._jsc.sc()
+        scala_context.cancelJobGroupAndFutureJobs(group)
+        deadline = time.monotonic() + _END_SECONDS
+        while _has_tasks(context, group) and time.monotonic() < deadline:
+            time.sleep(0.02)
 
     @contextmanager
     def _translated(self, request: Request) -> Iterator[None]:
@@ -343,6 +360,13 @@ class Executor:
             yield
         except (PySparkException, Py4JError) as error:
             raise translate(error, request.text) from error
+
+
+def _has_tasks(context: SparkContext, group: str) -> bool:
+    tracker = context.statusTracker()
+    jobs = (tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group))
+    stages = (tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds)
+    return any(stage.numActiveTasks > 0 for stage in stages if stage is not None)
 
 
 def _padded(rows: DataFrame) -> DataFrame:

@@ -33,8 +33,8 @@ def connect(**options):
     return acidsql.connect(WAREHOUSE, METASTORE, **options)
 """
 
-SLOW_UPDATE = "UPDATE t SET v = v + length(sha2(repeat(CAST(id AS STRING), 400000), 512)) - 127 WHERE id < 4000"
-"""v + 1, in many seconds: a megabyte and more is hashed for each row."""
+SLOW_UPDATE = "UPDATE t SET v = v + length(sha2(repeat(CAST(id AS STRING), 100000), 512)) - 127 WHERE id < 4000"
+"""v + 1, in some seconds: 100 to 400 kB are hashed for each row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ class Place:
     def staging(self) -> list[Path]:
         return list(self.table.glob(f"{STAGING_DIRECTORY}*"))
 
-    def start(self, code: str) -> subprocess.Popen[str]:
-        """Runs `code` behind PRELUDE in a process of its own."""
-        command = [sys.executable, "-c", PRELUDE + code, str(self.warehouse), f"sqlite:///{self.metastore}"]
+    def start(self, code: str, *arguments: str) -> subprocess.Popen[str]:
+        """Runs `code` behind PRELUDE in a process of its own; `arguments` are sys.argv from 3 on."""
+        command = [sys.executable, "-c", PRELUDE + code, str(self.warehouse), f"sqlite:///{self.metastore}", *arguments]
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from acidsql.metastore.client import LockType, Operation
-from acidsql.metastore.locks import COMPATIBLE, KINDS, LockKind, must_wait
+from acidsql.metastore.locks import COMPATIBLE, KINDS, LockKind, Resources, must_wait, resource
 
 # Hive's TxnHandler.checkLock, as the comment above its query has it: rows ask, columns hold, "+" goes together.
 HIVE = """
@@ -53,3 +55,22 @@ def test_readers_wait_for_nobody() -> None:
 
 def test_waiting_is_mutual() -> None:
     assert all(must_wait(one, two) == must_wait(two, one) for one in KINDS for two in KINDS)
+
+
+# -- what overlaps
+resources = st.lists(st.sampled_from("ab"), min_size=1, max_size=4).map(tuple)
+
+
+@given(st.lists(resources, max_size=6), resources)
+def test_many_resources_overlap_what_one_of_them_begins_or_is_begun_by(
+    many: list[tuple[str, ...]], other: tuple[str, ...]
+) -> None:
+    expected = {one for one in many if one[: len(other)] == other or other[: len(one)] == one}
+    found = Resources(many).overlapping(other)
+    assert found in expected if expected else found is None
+
+
+def test_a_resource_is_named_by_its_steps() -> None:
+    assert resource("d", None, None) == ("d",)
+    assert resource("d", "t", None) == ("d", "t")
+    assert resource("d", "t", "p=a%2Fb/q=1") == ("d", "t", "p=a%2Fb", "q=1")

@@ -329,6 +329,18 @@ def test_a_timeout_names_the_resource_and_the_holder(store: Metastore) -> None:
     store.lock(txn, [inserting("t", "p=a/q=1")], timeout=0)
 
 
+def test_a_timeout_names_one_who_holds_the_lock_before_one_who_waits(store: Metastore) -> None:
+    waiters_holder = begin(store, inserting("t"))
+    with ThreadPoolExecutor() as pool:
+        waiter = Waiter(pool, store, overwriting("t"))
+        holder = begin(store, overwriting("u"))
+        txn = store.open_txn()
+        error = fails("LOCK_TIMEOUT", lambda: store.lock(txn, [inserting("t"), inserting("u")], timeout=0))
+        assert error.message.startswith(f"Lock acquisition for default/u timed out after 0ms.  [txnid:{holder}] of ")
+        store.commit(waiters_holder)
+        waiter.got_it()
+
+
 def test_who_gives_up_leaves_the_queue(store: Metastore) -> None:
     begin(store, inserting())
     giving_up = store.open_txn()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pyorc
 
 from acidsql.acid.rowid import decode_bucket
 
-Event: TypeAlias = tuple[int, int, int, int, int, tuple[object, ...] | None]
+Event: TypeAlias = tuple[int, int, int, int, int, tuple[Any, ...] | None]
 """operation, originalTransaction, bucket, rowId, currentTransaction, row."""
 Key: TypeAlias = tuple[int, int, int]
 

@@ -191,13 +191,9 @@ def check_spread(files: list[EventFile]) -> None:
 def check_rows(session: Session, files: list[EventFile]) -> None:
     """The live rows by pyorc are those that the statements mean, and those that acidsql reads."""
     died = {key_of(event) for file in files if file.is_delete for event in file.events}
-    live = {
-        row[0]: (row[1], row[3])
-        for file in files
-        if not file.is_delete
-        for event in file.events
-        if key_of(event) not in died and (row := event[5]) is not None
-    }
+    born = [event for file in files if not file.is_delete for event in file.events]
+    rows = [event[5] for event in born if event[5] is not None and key_of(event) not in died]
+    live = {i: (v, code) for i, v, _, code in rows}
     assert live == {i: (value_of(i), "ab  " if i < ROWS else "new ") for i in range(ROWS + 20_000) if is_left(i)}
     (told,) = session.sql("SELECT count(*), sum(id), sum(v), count(DISTINCT row__id) FROM wide").collect()
     assert tuple(told) == (len(live), sum(live), sum(v for v, _ in live.values()), len(live))

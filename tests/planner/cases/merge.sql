@@ -1395,3 +1395,33 @@ events
     WHERE `@action` IS NOT NULL)
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+
+-- a condition without a type is no condition that Spark takes
+MERGE INTO t USING s ON t.id = s.id WHEN MATCHED AND NULL THEN DELETE
+-->
+MERGE default.t
+reads
+  t@1: default.t with row__id
+  s@2: default.s
+rows
+  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN CAST(NULL AS BOOLEAN) THEN 0 END AS `@action` FROM `t@1` AS `t` INNER JOIN `s@2` AS `s` ON t.id = s.id
+events
+  SELECT inline(CASE `@action`
+    WHEN 0 THEN array(named_struct(
+      '@branch', 0,
+      '@row_id', `@row_id`,
+      'id', CAST(NULL AS INT),
+      'name', CAST(NULL AS STRING),
+      'n', CAST(NULL AS INT)))
+  END)
+  FROM (SELECT
+      `@action`,
+      `@row_id`,
+      CAST(NULL AS INT) AS `id`,
+      CAST(NULL AS STRING) AS `name`,
+      CAST(NULL AS INT) AS `n`
+    FROM `@rows`
+    WHERE `@action` IS NOT NULL)
+writes
+  delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
+checks cardinality: WHEN MATCHED THEN DELETE
