@@ -45,6 +45,7 @@ def plan_insert(statement: Insert, facts: Facts) -> WritePlan:
         locks=(overwrite_locks if statement.overwrite else insert_locks)(table, binder.scans),
         positional=tuple(f"@{c.name}" for c in columns),
         overwrite=Overwrite(static) if statement.overwrite else None,
+        one_partition=bool(static) and len(static) == len(table.partition_columns),
         few_rows=isinstance(statement.rows, Values),
         source_span=statement.target.span,
     )

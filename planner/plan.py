@@ -134,6 +134,8 @@ class WritePlan:
     positional: tuple[str, ...] | None = None
     checked: int | None = None
     overwrite: Overwrite | None = None
+    one_partition: bool = False
+    """INSERT with a value for every partition column: all rows go to one partition."""
     few_rows: bool = False
     """INSERT .. VALUES: the rows are in the statement's text, one writer is enough."""
     source_span: Span | None = field(default=None, compare=False)

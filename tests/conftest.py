@@ -39,9 +39,7 @@ def open_session(spark: SparkSession, tmp_path: Path) -> Iterator[Callable[[], S
     opened: list[Session] = []
 
     def open_one() -> Session:
-        opened.append(
-            connect(tmp_path / "warehouse", metastore=f"sqlite:///{tmp_path}/metastore.db", spark=spark)
-        )
+        opened.append(connect(tmp_path / "warehouse", metastore=f"sqlite:///{tmp_path}/metastore.db", spark=spark))
         return opened[-1]
 
     yield open_one

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isqrt
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
@@ -234,17 +235,21 @@ def _old_bucket() -> Column:
 def _new_bucket(plan: WritePlan, tasks: int) -> Column:
     """The file of a new row: its hash bucket, or any that spreads the rows over the tasks.
 
-    The spread is the same when a task runs again: a hash of the old row ID and of columns that can be hashed. New rows
-    of a partitioned table are spread by partition, so that each gets one file and not one of every task.
+    New rows for many partitions are spread by partition: each is written by a few tasks, the square root of all, so
+    that neither one big partition waits for one task nor every partition gets a file of every task.
     """
     if plan.target.bucket_count:
         return bucket_column(plan.target)
-    return F.pmod(_spread(plan), F.lit(tasks))
+    if not plan.moves_rows or plan.one_partition:
+        return F.pmod(_row_hash(plan), F.lit(tasks))
+    partition = F.hash(*(F.col(f"`{c.name}`") for c in plan.target.partition_columns))
+    writers = F.pmod(_row_hash(plan), F.lit(isqrt(tasks)))
+    # Reduced before the sum: the hash may be as high as an INT goes.
+    return F.pmod(F.pmod(partition, F.lit(tasks)) + writers, F.lit(tasks))
 
 
-def _spread(plan: WritePlan) -> Column:
-    if plan.moves_rows:
-        return F.hash(*(F.col(f"`{c.name}`") for c in plan.target.partition_columns))
+def _row_hash(plan: WritePlan) -> Column:
+    """The same when a task runs again: a hash of the old row ID and of columns that can be hashed."""
     hashable = [c for c in plan.target.columns if not c.type.startswith(("array", "map", "struct", "binary"))]
     return F.hash(F.col(_WRITE_ID), F.col(_ROW), *(F.col(f"`{c.name}`") for c in hashable[:4]))
 
