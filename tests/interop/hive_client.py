@@ -135,6 +135,16 @@ class Hive:
         of_table = [row for row in listed if row[1:3] == [database, name]]
         return max(of_table, key=lambda row: int(str(row[0])))[5]
 
+    @contextmanager
+    def logged(self) -> Iterator[list[str]]:
+        """A list that gets the lines which Hive logs meanwhile: warnings, and the row groups that its readers skip."""
+        lines: list[str] = []
+        start = self.home.log.stat().st_size
+        yield lines
+        with self.home.log.open("rb") as log:
+            log.seek(start)
+            lines += log.read().decode(errors="replace").splitlines()
+
     # -- transactions, over Thrift
 
     def begin(self, table: str) -> Transaction:

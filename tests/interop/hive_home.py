@@ -17,6 +17,8 @@ _POM: Final = _HERE / "pom.xml"
 _SOURCE: Final = _HERE / "HiveProcess.java"
 _SCHEMA_TOOL: Final = "org.apache.hadoop.hive.metastore.tools.schematool.MetastoreSchemaTool"
 _SCRIPTS: Final = "apache-hive-metastore-4.0.1-bin"
+_ROW_GROUP_LOGGER: Final = "org.apache.orc.impl.RecordReaderImpl"
+"""It says which row groups a predicate spares the reader."""
 _OPENED: Final = (
     *(
         f"java.base/{package}"
@@ -163,6 +165,7 @@ def _write_settings(home: HiveHome) -> None:
     for name in ("hive-site", "metastore-site", "tez-site", "core-site"):
         (home.root / "conf" / f"{name}.xml").write_text(f"<configuration>\n{properties}</configuration>\n")
     log = "rootLogger.level=warn\nrootLogger.appenderRefs=e\nrootLogger.appenderRef.e.ref=e\nappenders=e\n"
+    log += f"loggers=orc\nlogger.orc.name={_ROW_GROUP_LOGGER}\nlogger.orc.level=debug\n"
     log += "appender.e.type=Console\nappender.e.name=e\nappender.e.target=SYSTEM_ERR\n"
     log += "appender.e.layout.type=PatternLayout\nappender.e.layout.pattern=%d{ISO8601} %p [%t] %c{2}: %m%n\n"
     for name in ("log4j2", "hive-log4j2"):

@@ -200,6 +200,12 @@ def test_the_listing_says_who_locks_what(store: Metastore) -> None:
     assert third == Lock(third.lock_id, later, inserting(), False, first.user, first.host)
 
 
+def test_an_overwrite_of_one_table_does_not_make_its_insert_into_another_wait(store: Metastore) -> None:
+    begin(store, inserting("u"))
+    assert not must_wait(store, overwriting("t"), inserting("u"))
+    assert must_wait(store, overwriting("t"), overwriting("u"))
+
+
 # -- all or nothing
 def test_components_are_locked_all_together_or_not_at_all(store: Metastore) -> None:
     holder = begin(store, overwriting("t"))

@@ -20,6 +20,7 @@ from acidsql.acid.writeids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent, LockType, Operation
 from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.metastore.sqlite_schema import upgrade_schema
 
 INSERT = LockComponent("default", "t", LockType.SHARED_READ, Operation.INSERT)
 OVERWRITE = LockComponent("default", "t", LockType.EXCLUSIVE, Operation.INSERT)
@@ -304,6 +305,13 @@ def test_a_metastore_without_locks_gets_them_and_keeps_its_open_writers(warehous
             begin(store, OVERWRITE, timeout=0)
         store.commit(writer)
         assert store.allocate_write_id(begin(store, OVERWRITE, timeout=0), table(warehouse)) == WriteId(1)
+
+
+def test_of_two_processes_that_upgrade_a_metastore_the_second_finds_it_done(warehouse: Path) -> None:
+    before = schema(warehouse)
+    with sqlite3.connect(warehouse / "m.db") as db:
+        upgrade_schema(db)
+    assert schema(warehouse) == before
 
 
 def schema(warehouse: Path) -> list[tuple[str, str]]:

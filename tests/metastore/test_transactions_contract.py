@@ -267,6 +267,16 @@ def test_the_write_set_is_what_was_locked_even_after_the_other_committed(store: 
     fails("WRITE_CONFLICT", lambda: store.commit(me))
 
 
+def test_a_conflict_names_the_first_that_committed(store: Metastore, table: Table) -> None:
+    me, early = store.open_txn(), begin(store, writing(table))
+    store.lock(me, [writing(table)])
+    store.commit(early)
+    store.open_txn()  # a later commit has a higher commit ID only if a transaction was opened in between
+    store.lock(other := store.open_txn(), [writing(table)])
+    store.commit(other)
+    assert fails("WRITE_CONFLICT", lambda: store.commit(me)).getMessageParameters()["other_txn_id"] == str(early)
+
+
 def test_a_renamed_table_still_conflicts(store: Metastore, table: Table) -> None:
     early, late, other = begin(store, writing(table)), store.open_txn(), begin(store, writing(table))
     store.commit(other)
