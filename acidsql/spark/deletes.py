@@ -1,7 +1,7 @@
 """Deleted rows: a left anti join of the rows with the delete events that can name them.
 
-On one packed 64-bit key where write ID, partition, bucket, statement and row ID fit into it (spark-findings.md 4): Spark
-keeps such keys in a map of longs. Rows that no delete event can name have a NULL key and pass.
+On one packed 64-bit key where write ID, partition, bucket, statement and row ID fit into it: Spark keeps such keys in a
+map of longs. Rows that no delete event can name have a NULL key and pass.
 """
 
 from __future__ import annotations
