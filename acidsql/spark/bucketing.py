@@ -13,10 +13,10 @@ from functools import reduce
 from typing import Final
 
 from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import functions as F
 
 from acidsql.acid import types as t
-from acidsql.acid.bucketing import MURMUR_SEED, BucketingVersion
+from acidsql.acid.bucketing import MURMUR_SEED, BucketingVersion, no_rule_for_binary
 from acidsql.acid.table import Table
 
 _SEEDING: Final = 1867871456
@@ -27,7 +27,8 @@ def bucket_column(table: Table, columns: Mapping[str, Column] | None = None) -> 
     """The bucket, from 0, of a row of a bucketed table: an INT, never NULL.
 
     `columns` has the bucketing columns by name, of the types that a query sees; without it they are the frame's of
-    these names. TIMESTAMP in bucketing version 1 is hashed as a Hive in UTC does (acidsql.acid.bucketing.bucket_number).
+    these names. A TIMESTAMP in bucketing version 1 is hashed as a Hive in UTC does (see acidsql.acid.bucketing).
+    Raises NOT_YET_SUPPORTED for version 2 of a BINARY.
     """
     assert table.bucket_count, f"{table.qualified} has no buckets"
     types = {column.name: t.parse_type(column.type) for column in table.columns}
@@ -57,7 +58,7 @@ def _hash(type_: t.HiveType, value: Column, version: BucketingVersion) -> Column
             return F.coalesce(F.aggregate(F.map_entries(value), F.lit(0), _adding_pairs(key, of, version)), F.lit(0))
         case t.Primitive("boolean" | "tinyint"):
             return F.coalesce(value.cast("int"), F.lit(0))
-        case t.Primitive("string" | "binary") | t.Varchar() | t.Char() if version is BucketingVersion.MURMUR:
+        case t.Primitive("string") | t.Varchar() | t.Char() if version is BucketingVersion.MURMUR:
             # Not WHEN .. IS NOT NULL: what is inside a condition Spark does not compute once.
             return _murmur3(_bytes(type_, value)) * value.isNotNull().cast("int")
         case _:
@@ -95,10 +96,12 @@ def _bytes(type_: t.HiveType, value: Column) -> Column:
             return _let(_float_bits(value), lambda bits: _float_bits(bits.cast("float"))).cast("binary")
         case t.Primitive("double"):
             return _let(_double_bits(value), _bits_of_whole_double).cast("binary")
+        case t.Primitive("binary"):
+            raise no_rule_for_binary()
         case t.Char():
             return F.rtrim(value).cast("binary")
         case t.Decimal(scale=scale):
-            return _let(_unscaled(_plain(value, scale)), _big_integer_bytes)
+            return _let(_plain(value, scale), _big_integer_bytes)
         case t.Primitive("timestamp" | "timestamp with local time zone" as name):
             return _let(_micros(name, value), _timestamp_bytes)
         case _:
@@ -197,8 +200,8 @@ def _decimal_hash(plain: Column) -> Column:
     scale = F.octet_length(F.substring_index(F.concat(plain, F.lit(".")), ".", 2)) - F.octet_length(
         F.substring_index(plain, ".", 1)
     )
-    digits = F.abs(_unscaled(plain))
-    return _let(digits, _big_integer_hash) * F.when(F.substring(plain, 1, 1) == "-", -31).otherwise(31) + (scale - 1)
+    sign = F.when(_is_negative(plain), -31).otherwise(31)
+    return _let(_magnitude(plain), _big_integer_hash) * sign + (scale - 1)
 
 
 def _big_integer_hash(magnitude: Column) -> Column:
@@ -278,15 +281,21 @@ def _plain(value: Column, scale: int) -> Column:
     return F.rtrim(text, F.lit("0")) if scale else text
 
 
-def _unscaled(plain: Column) -> Column:
-    return F.coalesce(F.replace(plain, F.lit("."), F.lit("")).cast("decimal(38,0)"), F.lit(0).cast("decimal(38,0)"))
+def _is_negative(plain: Column) -> Column:
+    return plain.startswith("-")
 
 
-def _big_integer_bytes(number: Column) -> Column:
-    """BigInteger.toByteArray of a DECIMAL(38,0): 128 bits in two's complement, without the bytes that say nothing."""
-    magnitude = F.when(number < 0, -(number + 1)).otherwise(number).cast("decimal(38,0)")
-    sign = F.when(number < 0, F.lit(-1)).otherwise(F.lit(0)).cast("bigint")
-    halves = _let(magnitude, lambda m: F.hex(_both(_high(m), m.cast("bigint"), sign)))
+def _magnitude(plain: Column) -> Column:
+    """A decimal's digits as a DECIMAL(38,0). Spark rounds ABS and unary minus of a DECIMAL to 34 digits."""
+    return F.translate(plain, "-.", "").cast("decimal(38,0)")
+
+
+def _big_integer_bytes(plain: Column) -> Column:
+    """BigInteger.toByteArray of a decimal's digits: 128 bits in two's complement, less the bytes that say nothing."""
+    negative = _is_negative(plain).cast("int")
+    inverted = (_magnitude(plain) - negative).cast("decimal(38,0)")
+    sign = F.when(_is_negative(plain), F.lit(-1)).otherwise(F.lit(0)).cast("bigint")
+    halves = _let(inverted, lambda m: F.hex(_both(_high(m), m.cast("bigint"), sign)))
     return F.unhex(F.regexp_replace(halves, "^(?:(?:00)+(?=[0-7])|(?:FF)+(?=[89A-F]))", ""))
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.acid.bucketing import BucketingVersion, BucketValue, bucket_number
 from acidsql.session import connect
-from tests.interop.hive_client import Hive
+from tests.interop.hive_client import READ_MODES, Hive
 from tests.interop.shared_table import create_in_both
-from tests.interop.typed_rows import COLUMNS, DDL, SPARK_SCHEMA, Value, random_rows
+from tests.interop.typed_rows import COLUMNS, DDL, SPARK_SCHEMA, random_rows
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 
@@ -21,7 +21,18 @@ BUCKETS: Final = 7
 FOUR_BILLION: Final = 2**32
 """More buckets than hashes: the bucket number is the hash without its sign."""
 ROWS: Final = random_rows(11, 300)
+ROW_READER: Final = next(mode for mode in READ_MODES if mode.name == "row reader")
 NAMES: Final = tuple(COLUMNS)
+
+
+def value_of(k: object, column: str) -> BucketValue:
+    assert isinstance(k, int)
+    return cast(BucketValue, ROWS[k][NAMES.index(column)])
+
+
+def versions_of(column: str) -> list[BucketingVersion]:
+    """A BINARY has no rule in version 2: the last test shows why."""
+    return [BucketingVersion.JAVA] if COLUMNS[column] == "binary" else list(BucketingVersion)
 
 
 @pytest.fixture(scope="module")
@@ -41,23 +52,24 @@ def test_hive_hashes_a_column_as_acidsql_does(hive: Hive, source: str, column: s
     assert len(answered) == len(ROWS)
     for k, *hashes in answered:
         value = value_of(k, column)
-        for version, hashed in zip(BucketingVersion, hashes, strict=True):
+        for version, hashed in zip(versions_of(column), hashes, strict=False):
             assert isinstance(hashed, int)
             found = bucket_number([COLUMNS[column]], [value], FOUR_BILLION, version)
             assert found == hashed & 0x7FFFFFFF, (version, value)
 
 
-@pytest.mark.parametrize("version", BucketingVersion)
-@pytest.mark.parametrize("column", NAMES)
+@pytest.mark.parametrize(("column", "version"), [(name, v) for name in NAMES for v in versions_of(name)])
 def test_hive_puts_rows_into_the_buckets_that_acidsql_says(
     hive: Hive, source: str, column: str, version: BucketingVersion
 ) -> None:
     name = f"interop.by_{column}_{version.value}"
     hive.run(
         f"CREATE TABLE {name} (k int, v {COLUMNS[column]}) CLUSTERED BY (v) INTO {BUCKETS} BUCKETS STORED AS ORC"
-        f" TBLPROPERTIES ('transactional'='true', 'bucketing_version'='{version.value}')",
-        f"INSERT INTO {name} SELECT k, {column} FROM {source}",
+        f" TBLPROPERTIES ('transactional'='true', 'bucketing_version'='{version.value}')"
     )
+    # Hive's vectorized reducer fails on keys with structs in arrays (BinarySortableDeserializeRead.getChild).
+    with hive.reading(ROW_READER if "array<struct" in COLUMNS[column] else READ_MODES[0]):
+        hive.run(f"INSERT INTO {name} SELECT k, {column} FROM {source}")
     stored = hive.rows(f"SELECT row__id.bucketid, k FROM {name}")
     assert len(stored) == len(ROWS)
     for bucket_property, k in stored:
@@ -67,7 +79,11 @@ def test_hive_puts_rows_into_the_buckets_that_acidsql_says(
         assert found == bucket_property >> 16 & 0xFFF, value
 
 
-def value_of(k: object, column: str) -> BucketValue:
-    assert isinstance(k, int)
-    value: Value = ROWS[k][NAMES.index(column)]
-    return value
+def test_hive_hashes_equal_binaries_differently_in_version_two(hive: Hive) -> None:
+    hive.run(
+        "CREATE TABLE interop.binaries (k int, v binary) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
+        "INSERT INTO interop.binaries VALUES (1, binary('ab')), (2, binary('something long')), (3, binary('ab'))",
+        "CREATE TABLE interop.binary_hashes STORED AS ORC AS SELECT k, murmur_hash(v) h FROM interop.binaries",
+    )
+    hashes = {row[0]: row[1] for row in hive.rows("SELECT k, h FROM interop.binary_hashes")}
+    assert hashes[1] != hashes[3]
