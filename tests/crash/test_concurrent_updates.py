@@ -14,12 +14,13 @@ def increment(spark):
     with connect(spark=spark) as session:
         done = 0
         while done < 25:
+            started = time.monotonic()
             try:
                 session.execute("UPDATE t SET v = v + 1")
             except AcidSqlError as error:
                 assert error.condition == "WRITE_CONFLICT", error
                 print("conflict", flush=True)
-                time.sleep(random.uniform(0, 0.5))
+                time.sleep(random.uniform(0, 2 * (time.monotonic() - started)))
             else:
                 done += 1
                 print("done", flush=True)

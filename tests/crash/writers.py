@@ -81,7 +81,7 @@ def wait_for_line(line: str, process: subprocess.Popen[str]) -> None:
 
 def output(process: subprocess.Popen[str]) -> str:
     """What a writer printed, once it has ended well."""
-    out, err = process.communicate(timeout=3 * PATIENCE)
+    out, err = process.communicate(timeout=5 * PATIENCE)
     assert process.returncode == 0, err
     return out
 
