@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import shutil
 import signal
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.errors import AcidSqlError, Condition
@@ -99,7 +99,8 @@ class StatementSpark:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Without the JSON record that PySpark logs for every analysis error: the error itself reaches the user."""
-    logger = logging.getLogger("SQLQueryContextLogger")
+    # Through PySpark: a plain logger made under this name first would fail on the arguments that PySpark gives it.
+    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
     was = logger.disabled
     logger.disabled = True
     try:

@@ -14,7 +14,19 @@ def to_frame(value: Any, name: str, spark: SparkSession) -> DataFrame:
     if isinstance(value, DataFrame):
         return value
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
-    if kind.startswith(("pandas.", "pyarrow.")) or isinstance(value, list):
+    if kind.startswith("pandas."):
+        return spark.createDataFrame(_by_arrow(value))
+    if kind.startswith("pyarrow.") or isinstance(value, list):
         return spark.createDataFrame(value)
     message = f"{{{name}}} is a {kind}: give a Spark, pandas or Arrow frame"
     raise AcidSqlError(Condition.UNRESOLVED_QUERY, message=message)
+
+
+def _by_arrow(frame: Any) -> Any:
+    """A pandas frame as an Arrow table, where Arrow is installed: PySpark 4.1 reads a missing string of pandas 3 as the
+    text 'nan', Arrow as NULL."""
+    try:
+        import pyarrow
+    except ImportError:
+        return frame
+    return pyarrow.Table.from_pandas(frame, preserve_index=False)

@@ -38,7 +38,7 @@ def violated(session: Session, sql: str, detail: str) -> None:
 
 def test_a_default_stands_wherever_no_value_is_given(db: Session) -> None:
     db.sql(
-        "CREATE TRANSACTIONAL TABLE d (id int, name string DEFAULT 'it''s', n int DEFAULT 1 + 2,"
+        "CREATE TRANSACTIONAL TABLE d (id int, name string DEFAULT 'it\\'s', n int DEFAULT 1 + 2,"
         " born date DEFAULT CAST('2020-01-01' AS date), free int)"
     )
     db.sql("INSERT INTO d (id) VALUES (1)")

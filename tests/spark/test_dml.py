@@ -78,26 +78,26 @@ def test_other_tables_frames_and_ctes_in_where_and_set(db: Session) -> None:
 
 
 def test_merge_takes_every_kind_of_source(db: Session, spark: SparkSession) -> None:
-    make(db, "into", "(1, 'a', 1)", "(2, 'b', 2)")
+    make(db, "sink", "(1, 'a', 1)", "(2, 'b', 2)")
     rest = "ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
     frame = pa.table({"n": [10, 30], "name": ["f", "g"], "id": [1, 3]})
-    assert counts(db, f"MERGE INTO into t USING {{x}} s {rest}", x=frame) == (2, 1, 0, 1)
-    own = "MERGE INTO into t USING into s ON t.id = s.n WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT *"
+    assert counts(db, f"MERGE INTO sink t USING {{x}} s {rest}", x=frame) == (2, 1, 0, 1)
+    own = "MERGE INTO sink t USING sink s ON t.id = s.n WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT *"
     assert counts(db, own) == (3, 0, 1, 2)
-    assert rows(db, "SELECT * FROM into ORDER BY id, n") == [(1, "f", 10), (1, "f", 10), (3, "g", 30), (3, "g", 30)]
-    values = "MERGE INTO into t USING (VALUES (3, 5)) v(k, w) ON t.id = k WHEN MATCHED THEN UPDATE SET n = w"
+    assert rows(db, "SELECT * FROM sink ORDER BY id, n") == [(1, "f", 10), (1, "f", 10), (3, "g", 30), (3, "g", 30)]
+    values = "MERGE INTO sink t USING (VALUES (3, 5)) v(k, w) ON t.id = k WHEN MATCHED THEN UPDATE SET n = w"
     assert counts(db, values) == (2, 2, 0, 0)
-    cte = "WITH c AS (SELECT 9 AS id) MERGE INTO into t USING c ON t.id = c.id WHEN NOT MATCHED BY SOURCE THEN DELETE"
+    cte = "WITH c AS (SELECT 9 AS id) MERGE INTO sink t USING c ON t.id = c.id WHEN NOT MATCHED BY SOURCE THEN DELETE"
     assert counts(db, cte) == (4, 0, 4, 0)
     spark.createDataFrame([(5, "v", 6)], "id int, name string, n int").createOrReplaceTempView("merge_view")
     try:
-        assert counts(db, f"MERGE INTO into t USING merge_view s {rest}") == (1, 0, 0, 1)
+        assert counts(db, f"MERGE INTO sink t USING merge_view s {rest}") == (1, 0, 0, 1)
     finally:
         spark.catalog.dropTempView("merge_view")
     db.sql("CREATE TABLE plain_source (id int, name string, n int)")
     db.sql("INSERT INTO plain_source VALUES (5, 'p', 7), (6, 'q', 8)")
-    assert counts(db, f"MERGE INTO default.into t USING default.plain_source s {rest}") == (2, 1, 0, 1)
-    assert rows(db, "SELECT * FROM into ORDER BY id") == [(5, "p", 7), (6, "q", 8)]
+    assert counts(db, f"MERGE INTO default.sink t USING default.plain_source s {rest}") == (2, 1, 0, 1)
+    assert rows(db, "SELECT * FROM sink ORDER BY id") == [(5, "p", 7), (6, "q", 8)]
 
 
 def test_merge_matches_nulls_only_where_on_says_so(db: Session) -> None:
@@ -143,7 +143,7 @@ def test_a_statement_that_matches_nothing_commits_and_writes_no_directory(db: Se
     before = directories(db, "idle")
     for sql in (
         "UPDATE idle SET n = 2 WHERE id = 9",
-        "DELETE FROM idle WHERE NULL",
+        "DELETE FROM idle WHERE id = NULL",
         "INSERT INTO idle SELECT * FROM idle WHERE id = 9",
         "MERGE INTO idle t USING idle s ON t.id = s.id AND t.n > 5 WHEN MATCHED THEN DELETE",
     ):
