@@ -125,7 +125,16 @@ def _tail(data: Column, start: Column) -> Column:
 
 def _byte(data: Column, position: Column) -> Column:
     """The signed byte at a position from 1; 0 past the end."""
-    return F.ascii(F.decode(F.substring(data, position, F.lit(1)), "ISO-8859-1")).bitwiseXOR(128) - 128
+    return _signed(_latin(F.substring(data, position, F.lit(1))))
+
+
+def _latin(data: Column) -> Column:
+    """Text with a character for each byte."""
+    return F.decode(data, "ISO-8859-1")
+
+
+def _signed(character: Column) -> Column:
+    return F.ascii(character).bitwiseXOR(128) - 128
 
 
 def _scramble(block: Column) -> Column:
@@ -185,8 +194,8 @@ def _java_hash(type_: t.HiveType, value: Column) -> Column:
 
 
 def _java_hash_of_bytes(data: Column, start: int) -> Column:
-    positions = F.sequence(F.lit(1), F.octet_length(data))
-    hashed = F.aggregate(positions, F.lit(start), lambda seen, at: seen * 31 + _byte(data, at))
+    characters = F.split(_latin(data), "")
+    hashed = F.aggregate(characters, F.lit(start), lambda seen, c: seen * 31 + _signed(c))
     return F.when(F.octet_length(data) > 0, hashed).otherwise(start)
 
 
