@@ -239,3 +239,26 @@ def test_lateral_views_windows_and_values(db: Session) -> None:
     assert rows(db, ranked) == [(1, 1), (2, 1), (4, 2)]
     assert rows(db, "VALUES (1, 'a'), (2, NULL)") == [(1, "a"), (2, None)]
     assert rows(db, "SELECT 'row__id', \"a;b\" -- emp") == [("row__id", "a;b")]
+
+
+def test_missing_values_and_times_of_pandas_frames_are_what_they_are_there(db: Session, spark: SparkSession) -> None:
+    frame = pd.DataFrame(
+        {
+            "text": ["x", None],
+            "kind": pd.Categorical(["a", None]),
+            "whole": pd.array([2**60 + 1, None], dtype="Int64"),
+            "moment": [pd.Timestamp("2020-01-01 10:00:00.5"), None],
+        }
+    )
+    db.sql("CREATE TRANSACTIONAL TABLE panda (text string, kind string, whole bigint, moment timestamp)")
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        db.sql("INSERT INTO panda SELECT * FROM {frame}", frame=frame)
+    finally:
+        assert zone is not None
+        spark.conf.set("spark.sql.session.timeZone", zone)
+    assert rows(db, "SELECT * FROM panda ORDER BY whole") == [
+        (None, None, None, None),
+        ("x", "a", 2**60 + 1, datetime.datetime(2020, 1, 1, 10, 0, 0, 500000)),
+    ]
