@@ -26,7 +26,7 @@ from acidsql.acid.rowid import MAX_BUCKET
 from acidsql.acid.table import Table
 from acidsql.acid.types import parse_type
 from acidsql.acid.writeids import TxnId, ValidTxnList, WriteId
-from acidsql.errors import AcidSqlError, Condition
+from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import PartitionItem, TableName
 from acidsql.metastore.client import Metastore, Partition
@@ -385,7 +385,10 @@ def _shown(value: Column, field: StructField) -> Column:
 
 def _given_frame(frame: FrameScan, request: Request, spark: SparkSession) -> DataFrame:
     if frame.frame not in request.frames:
-        raise AcidSqlError(Condition.UNBOUND_PARAMETER, name=f"{{{frame.frame}}}")
+        name = f"{{{frame.frame}}}"
+        start = request.text.find(name)
+        span = Span(request.text, start, start + len(name)) if start >= 0 else None
+        raise AcidSqlError(Condition.UNBOUND_PARAMETER, span=span, name=name)
     return to_frame(request.frames[frame.frame], frame.frame, spark)
 
 

@@ -263,7 +263,7 @@ ANALYSED: list[Bad] = [
     ),
     ("INSERT INTO emp SELECT id, name FROM upd", "INSERT_COLUMN_COUNT", 10044, "emp", "3 columns but"),
     ("INSERT INTO emp SELECT *, 1 FROM upd", "INSERT_COLUMN_COUNT", 10044, "emp", "gives 4 values"),
-    ("INSERT INTO emp SELECT * FROM {frame}", "UNBOUND_PARAMETER", None, None, "{frame}"),
+    ("INSERT INTO emp SELECT * FROM {frame}", "UNBOUND_PARAMETER", None, "{frame}", "{frame}"),
     # found in the job, among rows
     ("INSERT INTO strict (low) VALUES (1)", "CONSTRAINT_VIOLATED", None, None, "NOT NULL on column id"),
     ("INSERT INTO strict (id, high) SELECT id, salary FROM emp", "CONSTRAINT_VIOLATED", None, None, "CHECK high < 100"),
