@@ -83,7 +83,9 @@ def _murmur_of(type_: t.HiveType, value: Column) -> Column:
         case t.Primitive("int" | "bigint" | "date" | "float" | "double"):
             return F.hash(F.lit(_SEEDING), _bytes(type_, value))
         case _:
-            return _let(_bytes(type_, value), _murmur3)
+            return _let(
+                _bytes(type_, value), lambda data: _let(_hash_of_whole(data), lambda whole: _with_tail(whole, data))
+            )
 
 
 def _bytes(type_: t.HiveType, value: Column) -> Column:
@@ -110,11 +112,20 @@ def _bytes(type_: t.HiveType, value: Column) -> Column:
 
 def _murmur3(data: Column) -> Column:
     """Murmur3 of any number of bytes, the tail as Hive takes it; of NULL any number."""
+    return _with_tail(_hash_of_whole(data), data)
+
+
+def _hash_of_whole(data: Column) -> Column:
+    """Murmur3 of the bytes before the tail."""
     length = F.octet_length(data)
-    whole = F.hash(F.lit(_SEEDING), F.substring(data, F.lit(1), length - length % 4))
+    return F.hash(F.lit(_SEEDING), F.substring(data, F.lit(1), length - length % 4))
+
+
+def _with_tail(hash_of_whole: Column, data: Column) -> Column:
+    length = F.octet_length(data)
     mixed = _scramble(_tail(data, length - length % 4))
     # Both lengths are mixed in by XOR just before the last step; they differ in their lowest two bits.
-    return _finish(_unfinish(whole).bitwiseXOR(mixed).bitwiseXOR(length % 4))
+    return _finish(_unfinish(hash_of_whole).bitwiseXOR(mixed).bitwiseXOR(length % 4))
 
 
 def _tail(data: Column, start: Column) -> Column:
