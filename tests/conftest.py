@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +12,11 @@ from pyspark.sql import SparkSession
 
 from acidsql.session import Session, connect
 from acidsql.spark.engine import Engine
+
+# A job that a shell starts in the background ignores SIGINT, and so would every process that a test starts and
+# interrupts. A handler of one's own is not inherited: children start with the default again.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SPARK_CONF = {
     "spark.master": "local[2]",
