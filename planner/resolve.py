@@ -110,6 +110,7 @@ class Binder:
         tree = query.copy()
         _lower_names(tree)
         _unnest_row_id_fields(tree)
+        _type_bare_nulls(tree)
         tree = _lift_values(tree)
         scopes = traverse_scope(tree)
         for scope in scopes:
@@ -344,6 +345,15 @@ def _unnest_row_id_fields(tree: exp.Expr) -> None:
         for part in parts[at + 1 :]:
             field = exp.Dot(this=field, expression=part.copy())
         node.replace(field)
+
+
+def _type_bare_nulls(tree: exp.Query) -> None:
+    """WHERE NULL and its like: NULL alone has no type, and Spark wants a condition to have one."""
+    for clause in tree.find_all(exp.Where, exp.Having, exp.Join):
+        key = "on" if isinstance(clause, exp.Join) else "this"
+        condition = clause.args.get(key)
+        if condition is not None and isinstance(condition.unnest(), exp.Null):
+            clause.set(key, exp.cast(exp.null(), "boolean"))
 
 
 def _lift_values(tree: exp.Query) -> exp.Query:

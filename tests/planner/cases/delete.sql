@@ -191,3 +191,19 @@ events
   FROM `@rows`
 writes
   delete_delta_W_W_0000: DELETE
+
+DELETE FROM t WHERE NULL
+-->
+DELETE default.t
+reads
+  t@1: default.t with row__id
+rows
+  SELECT `t`.`t@1.row__id` AS `@row_id` FROM `t@1` AS `t` WHERE CAST(NULL AS BOOLEAN)
+events
+  SELECT 0 AS `@branch`, `@row_id`,
+    CAST(NULL AS INT) AS `id`,
+    CAST(NULL AS STRING) AS `name`,
+    CAST(NULL AS struct<city:string>) AS `info`
+  FROM `@rows`
+writes
+  delete_delta_W_W_0000: DELETE

@@ -495,3 +495,12 @@ reads
   emp@1: default.emp with row__id, INPUT__FILE__NAME
 query
   SELECT a, `x`.`emp@1.row__id` AS `row__id`, `x`.`emp@1.input__file__name` AS `input__file__name`, x.* EXCEPT (`emp@1.row__id`, `emp@1.input__file__name`) FROM `emp@1` AS x(a, b, c, d, `emp@1.row__id`, `emp@1.input__file__name`)
+
+SELECT count(*) FROM emp JOIN dept ON NULL WHERE (NULL) GROUP BY emp.id HAVING NULL
+-->
+SELECT
+reads
+  emp@1: default.emp
+  dept@2: default.dept
+query
+  SELECT count(*) FROM `emp@1` AS `emp` JOIN `dept@2` AS `dept` ON CAST(NULL AS BOOLEAN) WHERE CAST(NULL AS BOOLEAN) GROUP BY emp.id HAVING CAST(NULL AS BOOLEAN)
