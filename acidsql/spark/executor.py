@@ -338,6 +338,7 @@ class Executor:
         try:
             yield group
         except KeyboardInterrupt:
+            self._engine.leave_call()
             self._end_jobs(group)
             raise
         finally:

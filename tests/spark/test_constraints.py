@@ -10,9 +10,6 @@ from pyspark.sql import SparkSession
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
 
-# Not seen green as a whole on the merged code yet: run by hand until it was.
-pytestmark = pytest.mark.soak
-
 
 @pytest.fixture(scope="module")
 def db(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
