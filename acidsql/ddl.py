@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from acidsql.acid.layout import adopted_write_ids
@@ -67,7 +67,7 @@ class Ddl:
         """
         _check_supported(statement)
         owner = statement.table.database or database
-        if statement.if_not_exists and self.metastore.find_table(owner, statement.table.name) is not None:
+        if self.exists(statement, database):
             return
         table = self._definition(statement, self.metastore.database(owner))
         listing = self._listing(statement, table)
@@ -76,6 +76,27 @@ class Ddl:
         )
         files = self.files(table.location)
         files.make_directories(files.resolve(table.location))
+
+    def exists(self, statement: CreateTable, database: str) -> bool:
+        """Whether IF NOT EXISTS leaves nothing to be done."""
+        owner = statement.table.database or database
+        return statement.if_not_exists and self.metastore.find_table(owner, statement.table.name) is not None
+
+    def declare(self, statement: CreateTable, database: str, columns: Sequence[tuple[str, str]]) -> Table:
+        """The table that CREATE TABLE .. AS is to make: `columns` are its query's, names and Hive's types. The catalog
+        gets it with its rows.
+
+        Raises what CREATE TABLE raises, COLUMN_NOT_FOUND where the query lacks a partition column, LOCATION_NOT_EMPTY.
+        """
+        _check_supported(statement)
+        owner = statement.table.database or database
+        if self.metastore.find_table(owner, statement.table.name) is not None:
+            raise AcidSqlError(
+                Condition.TABLE_ALREADY_EXISTS, span=statement.table.span, table=f"{owner}.{statement.table.name}"
+            )
+        table = self._definition(_with_columns(statement, columns), self.metastore.database(owner))
+        self._require_empty(statement, table)
+        return table
 
     def drop_table(self, statement: DropTable, database: str) -> None:
         """Drops the table; a managed table's files go with it. Raises TABLE_NOT_FOUND."""
@@ -144,9 +165,15 @@ class Ddl:
 
     def _listing(self, statement: CreateTable, table: Table) -> Listing:
         """What lies where the table is to be. Raises LOCATION_NOT_EMPTY where no LOCATION names it."""
+        if statement.location is None:
+            return self._require_empty(statement, table)
+        files = self.files(table.location)
+        return files.list_below(files.resolve(table.location))
+
+    def _require_empty(self, statement: CreateTable, table: Table) -> Listing:
         files = self.files(table.location)
         listing = files.list_below(files.resolve(table.location))
-        if statement.location is None and listing.files:
+        if listing.files:
             reason = "a new table would take over the files that lie there"
             hint = "Name the directory with LOCATION to adopt its files, or remove them."
             raise AcidSqlError(
@@ -184,12 +211,24 @@ def _found_write_ids(listing: Listing, table: Table, told: str | None) -> Adopte
 
 def _check_supported(statement: CreateTable) -> None:
     span = statement.table.span
-    if statement.query is not None:
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="CREATE TABLE .. AS SELECT")
     if statement.like is not None:
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="CREATE TABLE .. LIKE")
     if statement.temporary:
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="CREATE TEMPORARY TABLE")
+
+
+def _with_columns(statement: CreateTable, columns: Sequence[tuple[str, str]]) -> CreateTable:
+    """CREATE TABLE .. AS with the columns of its query; PARTITIONED BY (p) says which of them are partition columns."""
+    partitions = {c.name.value: c for c in statement.partition_columns}
+    types = dict(columns)
+    for name, definition in partitions.items():
+        if name not in types:
+            near = suggestion(name, list(types))
+            raise AcidSqlError(Condition.COLUMN_NOT_FOUND, span=definition.name.span, column=name, suggestion=near)
+    span = statement.table.span
+    regular = (ColumnDefinition(Name(n, span), kind) for n, kind in columns if n not in partitions)
+    keys = (replace(definition, type=types[name]) for name, definition in partitions.items())
+    return replace(statement, columns=tuple(regular), partition_columns=tuple(keys), query=None)
 
 
 def _column(definition: ColumnDefinition) -> Column:

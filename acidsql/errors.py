@@ -114,6 +114,11 @@ class Condition(Enum):
         " Cannot convert column {column} from {source} to {target}.",
         10044,
     )
+    CREATE_AS_TYPE = _info(
+        "42821",
+        "CREATE-TABLE-AS-SELECT creates a column {column} of type {type}, which Hive does not have",
+        10305,
+    )
     INVALID_STORE_VALUE = _info("22018", "The value {value} cannot be stored in column {column} of type {type}.")
     CONSTRAINT_VIOLATED = _info(
         "23000", "DataConstraintViolationError: Either CHECK or NOT NULL constraint violated! ({detail})"
@@ -137,6 +142,12 @@ class Condition(Enum):
     # -- partitions
     DYNAMIC_PARTITION_ORDER = _info(
         "42000", "Dynamic partition cannot be the parent of a static partition {partition}", 10094
+    )
+    IF_NOT_EXISTS_DYNAMIC = _info(
+        "42000", "Dynamic partitions do not support IF NOT EXISTS. Specify the values of all partition columns.", 10215
+    )
+    OUTPUT_SPECIFIED_MULTIPLE_TIMES = _info(
+        "42000", "The same output cannot be present multiple times: {output}", 10087
     )
     DYNAMIC_PARTITION_STRICT = _info(
         "42000",

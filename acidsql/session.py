@@ -25,14 +25,16 @@ from acidsql.grammar.split import Piece, split_script
 from acidsql.grammar.tables import table_names
 from acidsql.metastore.client import DEFAULT_DATABASE, Catalog, Metastore
 from acidsql.metastore.sqlite import open_sqlite
+from acidsql.planner.create import column_names, plan_create_as, plan_create_query
 from acidsql.planner.explain import explain, explain_locks
-from acidsql.planner.plan import Facts, Plan, QueryPlan, WritePlan
+from acidsql.planner.plan import Facts, MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.planner.statement import plan_statement
 from acidsql.result import COUNT_COLUMNS, Counts, Result, ResultColumn
 from acidsql.settings import Settings
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
 from acidsql.spark.files import is_local
+from acidsql.spark.interrupts import interruptible
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -145,7 +147,7 @@ class Session:
     ) -> Result:
         """Runs one statement. With the piece of a script that it is, errors point into the whole script."""
         started = time.perf_counter()
-        with _located(text, piece):
+        with _located(text, piece), interruptible(self.cancel):
             statement, named = name_placeholders(parse(text), args)
             result = self._run(statement, Request(text, named, frames or {}))
         seconds = time.perf_counter() - started
@@ -174,8 +176,12 @@ class Session:
 
     def _run(self, statement: s.Statement, request: Request) -> Result:
         match statement:
-            case s.Query() | s.Insert() | s.Update() | s.Delete() | s.Merge():
+            case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():
                 return self._execute(self._plan(statement), request)
+            case s.CreateTable() if statement.query is not None:
+                if self._ddl.exists(statement, self.database):
+                    return Result("CREATE TABLE AS SELECT")
+                return self._execute(self._plan_create(statement, request), request)
             case s.CreateTable():
                 self._ddl.create_table(statement, self.database)
                 return Result("CREATE TABLE")
@@ -213,7 +219,7 @@ class Session:
                 rows = self._executor.query(plan, request)
                 columns = tuple(ResultColumn(f.name, f.dataType.simpleString()) for f in rows.schema.fields)
                 return Result("SELECT", columns, query=rows)
-            case WritePlan():
+            case WritePlan() | MultiWritePlan():
                 done = self._executor.write(plan, request)
                 c = done.counts
                 counts = Counts(c.affected, c.updated, c.deleted, c.inserted)
@@ -221,10 +227,22 @@ class Session:
 
     def _plan(self, statement: s.Statement) -> Plan:
         match statement:
-            case s.Query() | s.Insert() | s.Update() | s.Delete() | s.Merge():
+            case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():
                 return plan_statement(statement, self._facts(statement))
+            case s.CreateTable() if statement.query is not None:
+                return self._plan_create(statement, Request(statement.source, {}, {}))
             case _:
                 raise _not_yet(statement)
+
+    def _plan_create(self, statement: s.CreateTable, request: Request) -> WritePlan:
+        """CREATE TABLE .. AS: Spark tells the types of the query's columns."""
+        facts = self._facts(statement)
+        query = plan_create_query(statement, facts)
+        columns = self._executor.columns(query, request)
+        names = column_names([name for name, _ in columns])
+        typed = [(name, kind) for name, (_, kind) in zip(names, columns, strict=True)]
+        table = self._ddl.declare(statement, self.database, typed)
+        return plan_create_as(statement, table, query, names, facts)
 
     def _facts(self, statement: s.Statement) -> Facts:
         """What the planner needs: the tables that the statement names, and near misses for its errors."""
@@ -281,8 +299,6 @@ def _feature(statement: s.Statement) -> str:
     match statement:
         case s.AlterTable(action=s.Compact()):
             return "ALTER TABLE .. COMPACT"
-        case s.MultiInsert():
-            return "FROM .. INSERT .. (multi-insert)"
         case _:
             words = statement.source.split()
             return " ".join(words[:2]).upper().rstrip(";")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from acidsql.planner.plan import Branch, EventKind, Plan, QueryPlan, Scan, WritePlan
+from acidsql.planner.plan import Branch, EventKind, MultiWritePlan, Plan, QueryPlan, Scan, WritePlan
 
 
 def explain(plan: Plan) -> str:
@@ -28,6 +28,12 @@ def _lines(plan: Plan) -> Iterator[str]:
             yield "SELECT"
             yield from _reads(plan)
             yield from _text("query", plan.sql)
+        case MultiWritePlan():
+            yield "FROM"
+            yield from _reads(plan)
+            yield from _text("rows, read once", plan.rows)
+            for write in plan.writes:
+                yield from _lines(write)
         case WritePlan():
             yield f"{plan.operation} {plan.target.qualified}"
             yield from _reads(plan)

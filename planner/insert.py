@@ -17,18 +17,22 @@ from acidsql.planner.locks import insert_locks, overwrite_locks
 from acidsql.planner.plan import BRANCH, Branch, Effect, EventKind, Facts, Overwrite, StoredValue, WritePlan
 from acidsql.planner.resolve import Binder, default_of, find_column, find_table
 
+FIRST: Final = StatementId(0)
 DYNAMIC_PARTITION_MODE: Final = "hive.exec.dynamic.partition.mode"
 
 
-def plan_insert(statement: Insert, facts: Facts) -> WritePlan:
+def plan_insert(statement: Insert, facts: Facts, statement_id: StatementId = FIRST) -> WritePlan:
     """INSERT INTO and INSERT OVERWRITE, with static and dynamic partitions.
 
     Raises TABLE_NOT_FOUND, INSERT_COLUMN_NOT_FOUND, DUPLICATE_COLUMN, INSERT_COLUMN_COUNT (for VALUES),
-    PARTITION_COLUMN_UNKNOWN, DYNAMIC_PARTITION_ORDER, DYNAMIC_PARTITION_STRICT, SORTED_TABLE.
+    PARTITION_COLUMN_UNKNOWN, DYNAMIC_PARTITION_ORDER, DYNAMIC_PARTITION_STRICT, SORTED_TABLE, IF_NOT_EXISTS_DYNAMIC.
     """
     table = find_table(statement.target, facts)
-    _check_supported(statement, table)
+    if table.sort_columns and table.is_transactional:
+        raise AcidSqlError(Condition.SORTED_TABLE, span=statement.target.span, table=table.qualified)
     static = static_values(statement, table, facts)
+    if statement.if_not_exists and len(static) < max(1, len(table.partition_columns)):
+        raise AcidSqlError(Condition.IF_NOT_EXISTS_DYNAMIC, span=statement.target.span)
     columns = _target_columns(statement, table, static)
     binder = Binder(facts, statement.source)
     rows = binder.bind(_rows(statement, table, columns))
@@ -37,26 +41,18 @@ def plan_insert(statement: Insert, facts: Facts) -> WritePlan:
         operation="INSERT OVERWRITE" if statement.overwrite else "INSERT",
         target=table,
         rows=to_spark(rows),
-        events=_events(table, given, facts),
-        branches=(Branch(StatementId(0), EventKind.INSERT, Effect.INSERTED, "INSERT", by_columns=True),),
+        events=insert_events(table, given, facts),
+        branches=(Branch(statement_id, EventKind.INSERT, Effect.INSERTED, "INSERT", by_columns=True),),
         values=_stored_values(statement, columns),
         scans=binder.scans,
         frames=binder.frames,
         locks=(overwrite_locks if statement.overwrite else insert_locks)(table, binder.scans),
         positional=tuple(f"@{c.name}" for c in columns),
-        overwrite=Overwrite(static) if statement.overwrite else None,
+        overwrite=Overwrite(static, statement.if_not_exists) if statement.overwrite else None,
         one_partition=bool(static) and len(static) == len(table.partition_columns),
         few_rows=isinstance(statement.rows, Values),
         source_span=statement.target.span,
     )
-
-
-def _check_supported(statement: Insert, table: Table) -> None:
-    span = statement.target.span
-    if table.sort_columns and table.is_transactional:
-        raise AcidSqlError(Condition.SORTED_TABLE, span=span, table=table.qualified)
-    if statement.if_not_exists:
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="INSERT OVERWRITE .. IF NOT EXISTS")
 
 
 def static_values(statement: Insert, table: Table, facts: Facts) -> dict[str, str]:
@@ -172,8 +168,8 @@ def wrong_count(table: Table, expected: int, got: int, span: Span | None) -> Aci
     )
 
 
-def _events(table: Table, given: dict[str, str], facts: Facts) -> str:
-    """Columns that are not given get their DEFAULT, else NULL."""
+def insert_events(table: Table, given: Mapping[str, str], facts: Facts) -> str:
+    """The event query of new rows. `given` are SQL values by column; other columns get their DEFAULT, else NULL."""
     values = {
         c.name: stored(given.get(c.name) or to_spark(default_of(c, table)), c, facts.settings)
         for c in table.all_columns

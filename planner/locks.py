@@ -24,6 +24,12 @@ def overwrite_locks(table: Table, scans: Sequence[Scan]) -> tuple[LockComponent,
     return (_lock(table, LockType.EXCLUSIVE, Operation.INSERT), *read_locks(scans))
 
 
+def create_locks(table: Table, scans: Sequence[Scan]) -> tuple[LockComponent, ...]:
+    """CREATE TABLE .. AS: EXCLUSIVE, so that of two that make one table the second finds it there. (Hive's EXCL_WRITE
+    does that too, where writers of one table take turns.)"""
+    return (_lock(table, LockType.EXCLUSIVE, Operation.INSERT), *read_locks(scans))
+
+
 def write_locks(table: Table, operation: Operation, scans: Sequence[Scan]) -> tuple[LockComponent, ...]:
     """UPDATE, DELETE and MERGE: EXCL_WRITE, so that writers of old rows take turns while inserts and readers go on."""
     return (_lock(table, LockType.EXCL_WRITE, operation), *read_locks(scans))

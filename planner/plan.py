@@ -110,6 +110,8 @@ class Overwrite:
     else only the partitions that get rows."""
 
     static: Mapping[str, str]
+    if_not_exists: bool = False
+    """Whether a partition that exists is left as it is (with a value for every partition column)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,14 @@ class WritePlan:
     """INSERT with a value for every partition column: all rows go to one partition."""
     few_rows: bool = False
     """INSERT .. VALUES: the rows are in the statement's text, one writer is enough."""
+    creates: bool = False
+    """CREATE TABLE .. AS: the catalog gets the target with the commit."""
     source_span: Span | None = field(default=None, compare=False)
+
+    @property
+    def writes(self) -> tuple[WritePlan, ...]:
+        """Itself alone; a MultiWritePlan has several."""
+        return (self,)
 
     @property
     def inserts_only(self) -> bool:
@@ -161,7 +170,26 @@ class WritePlan:
         return bool(self.target.partition_columns) and any(not b.by_columns for b in self.branches)
 
 
-Plan: TypeAlias = QueryPlan | WritePlan
+@dataclass(frozen=True, slots=True)
+class MultiWritePlan:
+    """FROM .. INSERT .. INSERT ..: `rows` over the scans is read once, as the view SCANNED (multi_insert.py), from
+    which each of the `writes` reads.
+
+    `sources` are the relations of a FROM clause with more than one: each is a struct column of `rows`, by its name.
+    `columns` are the names, in lower case, that the branches mention; None where a star may mean any.
+    """
+
+    operation: str
+    rows: str
+    scans: tuple[Scan, ...]
+    frames: tuple[FrameScan, ...]
+    writes: tuple[WritePlan, ...]
+    locks: tuple[LockComponent, ...]
+    sources: tuple[str, ...] = ()
+    columns: frozenset[str] | None = None
+
+
+Plan: TypeAlias = QueryPlan | WritePlan | MultiWritePlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,6 +236,13 @@ class TransactionClient(Protocol):
         """
         ...
 
+    def commit_created(self, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
+        """Creates the table that `txn` has written under write ID 1, and commits: both or none.
+
+        Raises TABLE_ALREADY_EXISTS, DATABASE_NOT_FOUND and what `commit` raises; `txn` is open then.
+        """
+        ...
+
     def abort(self, txn: TxnId) -> None:
         """Aborts; a transaction that is already aborted is no error.
 

@@ -208,6 +208,15 @@ class SqliteMetastore:
         if conflict is not None:  # raised here, so that the abort above is kept
             raise conflict
 
+    def commit_created(self, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
+        with self._file.writing() as db:
+            sqlite_catalog.create_table(db, table, None, partitions)
+            if table.is_transactional:
+                sqlite_txns.allocate_write_id(db, txn, sqlite_catalog.table_id(db, table))
+            conflict = sqlite_txns.commit(db, txn)
+            if conflict is not None:  # raised inside: nothing of the above is kept
+                raise conflict
+
     def abort(self, txn: TxnId) -> None:
         with self._file.writing() as db:
             sqlite_txns.abort(db, txn)

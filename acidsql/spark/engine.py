@@ -186,19 +186,9 @@ class Engine:
                 self._spark.conf.set(key, value)
 
     def cancel(self) -> None:
-        """Cancels the running jobs. For the thread whose call was interrupted, or one that makes no call."""
+        """Cancels the running jobs."""
         if self._spark is not None:
-            self.leave_call()
             self._spark.sparkContext.cancelAllJobs()
-
-    def leave_call(self) -> None:
-        """Closes this thread's connection to the JVM: after a KeyboardInterrupt the answer to the interrupted call is
-        still to come on it, and py4j would take it for the answer to the next one. The next call opens a new one."""
-        client: Any = self.spark.sparkContext._gateway._gateway_client  # type: ignore[union-attr]
-        # Without pinned threads (PYSPARK_PIN_THREAD=false) py4j never takes an interrupted connection again.
-        connection = client.get_thread_connection() if hasattr(client, "get_thread_connection") else None
-        if connection is not None:
-            connection.close()
 
     def close(self) -> None:
         """Stops Spark if it was started here: a session that ran before is others' too."""

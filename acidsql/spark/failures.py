@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from py4j.protocol import Py4JError, Py4JJavaError
-from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
+from pyspark.errors import AnalysisException, ParseException, PySparkException
+from pyspark.sql import DataFrame, Row
 
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.planner.raised import find_raised
+from acidsql.spark.interrupts import interruptible
+from acidsql.spark.jobs import JobGroup, job_group
 
 _UNRESOLVED: Final = ("UNRESOLVED_COLUMN", "UNRESOLVED_FIELD", "FIELD_NOT_FOUND", "UNRESOLVED_STAR")
 _VIEW: Final = re.compile(r"`?([A-Za-z0-9_]+)@(?:\d+|frame)`?")
@@ -32,14 +34,30 @@ def translate(error: Exception, text: str) -> AcidSqlError:
 
 
 def fetch(frame: DataFrame, text: str, limit: int | None) -> Iterator[tuple[object, ...]]:
-    """The rows of a query, at most `limit`, as Python values; what fails in its job comes as an AcidSqlError."""
+    """The rows of a query, at most `limit`, as Python values; what fails in its job comes as an AcidSqlError.
+
+    Raises KeyboardInterrupt, after its jobs were cancelled.
+    """
+    context = frame.sparkSession.sparkContext
     try:
-        if limit is not None:
-            yield from map(tuple, frame.limit(limit).collect())
-        else:
-            yield from map(tuple, frame.toLocalIterator(prefetchPartitions=True))
+        # The thread that feeds a local iterator is made here, and its jobs are of the group too.
+        with job_group(context, "SELECT") as jobs, interruptible(jobs.cancel):
+            rows = iter(
+                frame.limit(limit).collect() if limit is not None else frame.toLocalIterator(prefetchPartitions=True)
+            )
+        while (row := _next(rows, jobs)) is not None:
+            yield tuple(row)
     except (PySparkException, Py4JError) as error:
         raise translate(error, text) from error
+
+
+def _next(rows: Iterator[Row], jobs: JobGroup) -> Row | None:
+    try:
+        with interruptible(jobs.cancel):
+            return next(rows, None)
+    except KeyboardInterrupt:
+        jobs.cancel()
+        raise
 
 
 def _of_spark(error: PySparkException, text: str) -> AcidSqlError:
@@ -56,8 +74,8 @@ def _of_spark(error: PySparkException, text: str) -> AcidSqlError:
         name = _plain(parameters.get("relationName", ""))
         return AcidSqlError(Condition.TABLE_NOT_FOUND, span=find_word(name, text), table=name, suggestion="")
     message = _first_lines(_VIEW.sub(r"\1", str(error)))
-    kind = Condition.QUERY_FAILED if isinstance(error.__cause__, Py4JJavaError) else Condition.UNRESOLVED_QUERY
-    return AcidSqlError(kind, message=message)
+    refused = isinstance(error, AnalysisException | ParseException)  # before anything ran
+    return AcidSqlError(Condition.UNRESOLVED_QUERY if refused else Condition.QUERY_FAILED, message=message)
 
 
 def _unresolved_column(name: str, proposal: str, text: str) -> AcidSqlError:

@@ -78,8 +78,9 @@ class WriteTarget:
 
     @property
     def staging(self) -> str:
-        """Hidden from Hive, and this transaction's alone."""
-        return f"{self.directory}/{STAGING_DIRECTORY}_{self.txn}_{self.write_id}"
+        """Hidden from Hive, and this branch of this transaction's alone."""
+        statement_id = self.branches[0][1] if self.branches else 0
+        return f"{self.directory}/{STAGING_DIRECTORY}_{self.txn}_{self.write_id}_{statement_id}"
 
     def branch_directory(self, partition_directory: str, number: int) -> str:
         branch, statement_id = self.branches[number]

@@ -57,6 +57,36 @@ def _spark_type(hive_type: HiveType, timestamp: t.DataType) -> t.DataType:
             return t.StructType([t.StructField(n, _spark_type(f, timestamp)) for n, f in fields])
 
 
+def hive_type_name(field: t.StructField) -> str | None:
+    """Hive's type for a column of a query, as CREATE TABLE .. AS declares it; None where Hive has none."""
+    length = field.metadata.get(CHAR_LENGTH)
+    return f"char({length})" if length is not None else _hive_name(field.dataType)
+
+
+def _hive_name(data_type: t.DataType) -> str | None:
+    match data_type:
+        case t.ArrayType():
+            return _nested("array<{}>", data_type.elementType)
+        case t.MapType():
+            return _nested("map<{},{}>", data_type.keyType, data_type.valueType)
+        case t.StructType():
+            names = (name.lower() for name in data_type.names)
+            inside = ",".join(f"{name}:{{}}" for name in names)
+            return _nested(f"struct<{inside}>", *(f.dataType for f in data_type.fields))
+        case t.DecimalType():
+            return f"decimal({data_type.precision},{data_type.scale})"
+        case t.TimestampNTZType():
+            return "timestamp"
+        case _:
+            return next((name for name, known in _SIMPLE.items() if known == data_type), None)
+
+
+def _nested(shape: str, *inside: t.DataType) -> str | None:
+    names = [_hive_name(of) for of in inside]
+    known = [name for name in names if name is not None]
+    return shape.format(*known) if len(known) == len(names) else None
+
+
 CHAR_LENGTH: Final = "acidsql.char"
 """Metadata of a CHAR(n) column, the length. ORC's reader strips the padding, and Hive's expressions see the value
 without it (HiveChar.getStrippedValue); only what a query finally gives is padded."""

@@ -76,6 +76,7 @@ def declared(statement: s.CreateTable, database: str) -> Table:
         database=statement.table.database or database,
         name=statement.table.name,
         columns=tuple(Column(c.name.value, c.type) for c in statement.columns),
+        partition_columns=tuple(Column(c.name.value, c.type) for c in statement.partition_columns),
         location=f"/warehouse/{statement.table.name}",
         sort_columns=tuple(c.value for c in statement.sort_columns),
         bucket_columns=tuple(c.value for c in statement.bucket_columns),
@@ -102,7 +103,7 @@ def outcome(text: str, stage: Stage) -> str:
     try:
         parsed = parse(statement)
         inner = parsed.statement if isinstance(parsed, s.Explain) else parsed
-        assert isinstance(inner, s.Query | s.Insert | s.Update | s.Delete | s.Merge)
+        assert isinstance(inner, s.Query | s.Insert | s.MultiInsert | s.Update | s.Delete | s.Merge)
         plan = plan_statement(inner, stage.facts(inner))
     except AcidSqlError as error:
         return str(error)

@@ -1,30 +1,72 @@
-"""Ctrl-C in the middle of a call to the JVM: what follows in the same thread gets its own answers."""
+"""Ctrl-C at any moment of a statement: it ends, nothing of it is seen, and the session goes on."""
 
 from __future__ import annotations
 
 import os
+import random
 import signal
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from acidsql.session import Session
+from acidsql.spark.interrupts import interruptible
+
+LONG_QUERY = "SELECT count(*) FROM range(1000000000000) r JOIN t ON r.id * 7 % 1000003 = t.id"
+LONG_UPDATE = "UPDATE t SET v = v + length(sha2(repeat(CAST(id AS STRING), 9000000), 512)) - 127"
 
 
-def test_calls_after_an_interrupted_one_get_their_own_answers(spark: SparkSession, session: Session) -> None:
-    jvm: Any = spark._jvm
-    session.start()
+@pytest.fixture
+def table(session: Session) -> Iterator[Session]:
+    """A table of 200 rows, in a session whose SIGINT raises KeyboardInterrupt whatever the test runner does with it."""
+    session.execute("CREATE TABLE t (id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
+    session.execute("INSERT INTO t SELECT id, 0 FROM range(200)")
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    try:
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
-            jvm.java.lang.Thread.sleep(4000)
-    finally:
-        timer.join()
-        signal.signal(signal.SIGINT, before)
-    session.cancel()
-    assert session.sql("SELECT 1 + 1 AS two").collect()[0].two == 2
+    yield session
+    signal.signal(signal.SIGINT, before)
+
+
+def interrupt_after(seconds: float) -> threading.Timer:
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    return timer
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_interrupt_at_any_moment_ends_the_statement_and_the_session_goes_on(table: Session, seed: int) -> None:
+    statement = (LONG_QUERY, LONG_UPDATE)[seed % 2]
+    # From the planning to the running job.
+    timer = interrupt_after(random.Random(seed).uniform(0.01, 0.12 * (seed + 1)))
+    with pytest.raises(KeyboardInterrupt):
+        list(table.execute(statement).rows())
+    timer.join()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert table.sql("SELECT count(*) AS n, max(v) AS most FROM t").collect()[0] == (200, 0)
+    table.execute("UPDATE t SET v = 7 WHERE id = 3")
+    assert table.sql("SELECT id FROM t WHERE v = 7").collect() == [(3,)]
+    assert len(list(os.scandir(table.catalog.table("default", "t").location))) == 3  # two deltas and a delete_delta
+
+
+def test_an_interrupted_call_to_the_jvm_does_not_leave_its_answer_to_the_next(table: Session) -> None:
+    jvm: Any = table.spark._jvm
+
+    def call() -> None:
+        with interruptible(table.cancel):
+            jvm.java.lang.Thread.sleep(1000)
+
+    timer = interrupt_after(0.3)
+    with pytest.raises(KeyboardInterrupt):
+        call()
+    timer.join()
     assert jvm.java.lang.Integer.parseInt("17") == 17
+    assert jvm.java.lang.Integer.parseInt("18") == 18
+
+
+def test_other_threads_are_not_interrupted(table: Session) -> None:
+    read: list[Any] = []
+    worker = threading.Thread(target=lambda: read.extend(table.execute("SELECT max(id) FROM t").rows()))
+    worker.start()
+    worker.join()
+    assert read == [(199,)]

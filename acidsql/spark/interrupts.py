@@ -1,0 +1,91 @@
+"""Ctrl-C while a statement runs, without harm to the connection to the JVM.
+
+A KeyboardInterrupt in the middle of py4j leaves an answer on the connection that the next call takes for its own, and
+py4j's remedy (0.10.9.9: it has the JVM shut the socket) hits connections made after it. So no interrupt is raised
+inside py4j: there, a thread with a connection of its own cancels the running jobs and signals again, until the call
+has come back.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final
+
+from py4j.protocol import Py4JError
+
+_AGAIN_SECONDS: Final = 0.05
+
+
+@contextmanager
+def interruptible(cancel: Callable[[], None]) -> Iterator[None]:
+    """Inside, SIGINT raises KeyboardInterrupt in the main thread, but outside of py4j only; `cancel` ends what a call
+    to the JVM waits for. In other threads, and where SIGINT is ignored, nothing changes."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    interrupt = _Interrupt(cancel)
+    signal.signal(signal.SIGINT, interrupt.arrive)
+    try:
+        yield
+    except BaseException as error:
+        if interrupt.end() and not isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt from error  # the error says that the jobs were cancelled
+        raise
+    else:
+        if interrupt.end():
+            raise KeyboardInterrupt
+    finally:
+        interrupt.end()
+        signal.signal(signal.SIGINT, before)
+
+
+class _Interrupt:
+    """A SIGINT that waits for the main thread to leave py4j."""
+
+    def __init__(self, cancel: Callable[[], None]) -> None:
+        self._cancel = cancel
+        self._raised = threading.Event()
+        self._insisting: threading.Thread | None = None
+
+    def arrive(self, _number: int, frame: FrameType | None) -> None:
+        """The signal handler."""
+        if not _is_in_py4j(frame):
+            self._raised.set()
+            raise KeyboardInterrupt
+        if self._insisting is None or not self._insisting.is_alive():
+            self._raised.clear()
+            self._insisting = threading.Thread(target=self._insist, name="acidsql-interrupt", daemon=True)
+            self._insisting.start()
+
+    def end(self) -> bool:
+        """Ends the waiting; whether there was an interrupt that was not raised yet."""
+        waiting = self._insisting is not None and not self._raised.is_set()
+        self._raised.set()
+        if self._insisting is not None:
+            self._insisting.join()
+            self._insisting = None
+        return waiting
+
+    def _insist(self) -> None:
+        main = threading.main_thread().ident
+        assert main is not None
+        while not self._raised.wait(_AGAIN_SECONDS):
+            try:
+                self._cancel()
+            except Py4JError:
+                return  # the JVM is gone, and with it the call that it did not answer
+            if not self._raised.is_set():
+                signal.pthread_kill(main, signal.SIGINT)
+
+
+def _is_in_py4j(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if str(frame.f_globals.get("__name__", "")).startswith("py4j."):
+            return True
+        frame = frame.f_back
+    return False

@@ -1,0 +1,60 @@
+"""The Spark jobs of one statement as a group: named, and ended with the statement."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pyspark import SparkContext
+
+_END_SECONDS: Final = 30.0
+"""How long a statement that failed waits for its tasks to notice."""
+_PROPERTIES: Final = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
+
+
+@dataclass(frozen=True, slots=True)
+class JobGroup:
+    """A statement's Spark jobs, by the ID that Spark knows them by."""
+
+    context: SparkContext
+    id: str
+
+    def end(self) -> None:
+        """Ends the jobs of a statement that failed or was interrupted, those too that it is about to start, and waits
+        for their tasks: none may write behind the removal of the statement's files."""
+        self.cancel()
+        deadline = time.monotonic() + _END_SECONDS
+        while _has_tasks(self.context, self.id) and time.monotonic() < deadline:
+            time.sleep(0.02)
+
+    def cancel(self) -> None:
+        """Cancels them, those too that are about to start."""
+        scala_context: Any = self.context._jsc.sc()
+        scala_context.cancelJobGroupAndFutureJobs(self.id)
+
+
+@contextmanager
+def job_group(context: SparkContext, description: str) -> Iterator[JobGroup]:
+    """The group of all jobs that this thread, or one that it makes, starts inside; they end when it is interrupted."""
+    group = JobGroup(context, f"acidsql-{uuid.uuid4()}")
+    before = {key: context.getLocalProperty(key) for key in _PROPERTIES}
+    context.setJobGroup(group.id, description, interruptOnCancel=False)
+    try:
+        yield group
+    except KeyboardInterrupt:
+        group.end()
+        raise
+    finally:
+        for key, value in before.items():
+            context.setLocalProperty(key, value)  # type: ignore[arg-type]
+
+
+def _has_tasks(context: SparkContext, group: str) -> bool:
+    tracker = context.statusTracker()
+    jobs = (tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group))
+    stages = (tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds)
+    return any(stage.numActiveTasks > 0 for stage in stages if stage is not None)

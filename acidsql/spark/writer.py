@@ -1,0 +1,146 @@
+"""One table's writing: the plan's event query, run as the one Spark write of the table into its staging directory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pyspark.sql import DataFrame, SparkSession
+
+from acidsql.acid.rowid import MAX_BUCKET
+from acidsql.acid.types import parse_type
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.events import stored
+from acidsql.planner.insert import wrong_count
+from acidsql.planner.plan import ROWS, Overwrite, WritePlan
+from acidsql.spark.engine import StatementSpark
+from acidsql.spark.events import (
+    arranged_events,
+    assign_slots,
+    nested_rows,
+    numbered_inserts,
+    plain_rows,
+    staging_columns,
+)
+from acidsql.spark.publish import SPARK_FORMATS, StagedFile, WriteTarget, finish_staged, writer_options
+from acidsql.spark.transaction import TableWrite
+from acidsql.spark.types import is_storable
+
+_SMALL: Final = 8 * 1024 * 1024
+"""Bytes that one task writes without help."""
+_TASK: Final = 64 * 1024 * 1024
+"""Compressed bytes that a task should get, where there are many."""
+_UNKNOWN: Final = 1 << 60
+"""What Spark answers for an RDD is more than this."""
+
+
+def event_rows(spark: StatementSpark, plan: WritePlan, args: Mapping[str, object]) -> DataFrame:
+    """The plan's event query, over the view of its rows. Raises INSERT_COLUMN_COUNT, INCOMPATIBLE_TYPE."""
+    rows = spark.sql(plan.rows, args)
+    if plan.positional is not None:
+        if len(rows.columns) != len(plan.positional):
+            raise wrong_count(plan.target, len(plan.positional), len(rows.columns), plan.source_span)
+        rows = rows.toDF(*plan.positional)
+    _check_types(rows, plan)
+    spark.define_view(ROWS, rows)
+    return spark.sql(plan.events)
+
+
+def stage(
+    spark: SparkSession, events: DataFrame, plan: WritePlan, target: WriteTarget, buckets: frozenset[int]
+) -> list[StagedFile]:
+    """Writes the events, in the storage session `spark`; `buckets` are the numbers of the files that the target's
+    scan reads."""
+    statement_ids = [s for _, s in target.branches]
+    if plan.inserts_only:
+        rows = numbered_inserts(few_tasks(events, plan), plan, statement_ids[0], target.write_id)
+        _save(rows, plan, target, ())
+        return finish_staged(target, None)
+    tasks = 1 if plan.few_rows else _task_count(spark, events)
+    slots = assign_slots(plan.branches, buckets, tasks, plan.target.bucket_count)
+    rows = arranged_events(events, plan, slots, statement_ids, target.write_id)
+    _save(rows, plan, target, staging_columns(plan))
+    return finish_staged(target, slots.by_code())
+
+
+def few_tasks(events: DataFrame, plan: WritePlan) -> DataFrame:
+    """Buckets are numbered by task in 12 bits; rows from the statement's own text need one task only."""
+    return events.coalesce(1 if plan.few_rows else MAX_BUCKET + 1)
+
+
+def replaced_directories(spark: StatementSpark, plan: WritePlan, write: TableWrite) -> list[str]:
+    """INSERT OVERWRITE of no rows: what gets an empty base, unless the partitions to replace are those with rows."""
+    if plan.overwrite is None or write.staged:
+        return []
+    target = write.target
+    if not plan.target.partition_columns:
+        return [target.directory]
+    directory = target.partitions.get(static_partition(spark, plan, plan.overwrite) or ())
+    return [] if directory is None else [directory]
+
+
+def static_partition(spark: StatementSpark, plan: WritePlan, overwrite: Overwrite) -> tuple[str | None, ...] | None:
+    """The partition that the PARTITION clause names, by its values as text; None if some of them are dynamic."""
+    columns = plan.target.partition_columns
+    if not columns or len(overwrite.static) != len(columns):
+        return None
+    texts = (f"CAST({stored(overwrite.static[c.name], c, {})} AS STRING)" for c in columns)
+    return tuple(v or None for v in spark.sql(f"SELECT {', '.join(texts)}").collect()[0])
+
+
+def check_disjoint(writes: Sequence[TableWrite]) -> None:
+    """Two branches of a multi-insert must not write to one place if one of them replaces what is there.
+
+    Raises OUTPUT_SPECIFIED_MULTIPLE_TIMES.
+    """
+    replaced: dict[str, TableWrite] = {}
+    for write in sorted(writes, key=lambda w: not w.target.overwrites):
+        for directory in sorted(write.partition_directories):
+            if directory in replaced:
+                raise AcidSqlError(Condition.OUTPUT_SPECIFIED_MULTIPLE_TIMES, output=directory)
+        if write.target.overwrites:
+            replaced |= dict.fromkeys(write.partition_directories, write)
+
+
+def _check_types(rows: DataFrame, plan: WritePlan) -> None:
+    types = {f.name: f.dataType for f in rows.schema.fields}
+    for value in plan.values:
+        source = types[value.name]
+        if not is_storable(source, parse_type(value.column.type)):
+            raise AcidSqlError(
+                Condition.INCOMPATIBLE_TYPE,
+                span=value.span,
+                table=plan.target.qualified,
+                column=value.column.name,
+                source=source.simpleString(),
+                target=value.column.type,
+                hint=f"Convert it to {value.column.type} in the statement.",
+            )
+
+
+def _save(rows: DataFrame, plan: WritePlan, target: WriteTarget, partition_by: Sequence[str]) -> None:
+    if plan.target.is_insert_only:
+        rows = plain_rows(rows, plan)
+    elif not target.files.can_rewrite:
+        rows = nested_rows(rows, plan)
+    writer = rows.write.mode("overwrite").options(**writer_options(plan.target))
+    writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+    writer = writer.partitionBy(*partition_by) if partition_by else writer
+    writer.format(SPARK_FORMATS[plan.target.file_format]).save(target.staging)
+
+
+def _task_count(spark: SparkSession, events: DataFrame) -> int:
+    """Writing tasks, by the bytes that the statement reads: one for little, all cores or more for much."""
+    size = _leaf_bytes(events)
+    if size <= _SMALL:
+        return 1
+    cores = spark.sparkContext.defaultParallelism
+    most = max(cores, int(spark.conf.get("spark.sql.shuffle.partitions") or cores))
+    return min(MAX_BUCKET + 1, most, max(cores, -(-size // _TASK)))
+
+
+def _leaf_bytes(frame: DataFrame) -> int:
+    """The bytes that Spark expects the query to read; a little more than _SMALL for a leaf that it knows nothing of."""
+    leaves: Any = frame._jdf.queryExecution().analyzed().collectLeaves()
+    sizes = (int(str(leaves.apply(i).stats().sizeInBytes())) for i in range(leaves.size()))
+    return sum(size if size < _UNKNOWN else _SMALL + 1 for size in sizes)

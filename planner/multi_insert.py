@@ -1,0 +1,185 @@
+"""Multi-insert: the FROM clause as one query that is read once, each branch an INSERT that reads its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from sqlglot import exp
+
+from acidsql.acid.writeids import StatementId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar.dialect import to_spark
+from acidsql.grammar.statements import Insert, MultiInsert
+from acidsql.planner.insert import plan_insert
+from acidsql.planner.locks import read_locks
+from acidsql.planner.plan import Facts, MultiWritePlan, WritePlan
+from acidsql.planner.resolve import Binder, column, quoted
+
+SCANNED: Final = "@scanned"
+"""The view of the FROM clause's rows. Of one relation it has the columns; of several one struct for each."""
+_SIMPLE: Final = (
+    exp.Column,
+    exp.Identifier,
+    exp.Literal,
+    exp.Boolean,
+    exp.Null,
+    exp.Predicate,
+    exp.Connector,
+    exp.Not,
+    exp.Neg,
+    exp.Paren,
+)
+"""What a WHERE may consist of to be asked twice: no function, no subquery."""
+
+
+def plan_multi_insert(statement: MultiInsert, facts: Facts) -> MultiWritePlan:
+    """FROM .. INSERT .. INSERT ..; statement IDs count over the statement, not the table, as in Hive.
+
+    Raises what INSERT raises, and OUTPUT_SPECIFIED_MULTIPLE_TIMES.
+    """
+    names = _relations(statement.scanned)
+    binder = Binder(facts, statement.source)
+    rows = binder.bind(_scan(statement, names))
+    facts = replace(facts, views=facts.views | {SCANNED})
+    writes = tuple(
+        plan_insert(_reading(branch, names, statement.ctes, statement.source), facts, StatementId(number))
+        for number, branch in enumerate(statement.branches)
+    )
+    _check_outputs(statement, writes)
+    locks = (lock for part in (*(w.locks for w in writes), read_locks(binder.scans)) for lock in part)
+    return MultiWritePlan(
+        operation="INSERT",
+        rows=to_spark(rows),
+        scans=binder.scans,
+        frames=binder.frames,
+        writes=writes,
+        locks=tuple(dict.fromkeys(locks)),
+        sources=names if len(names) > 1 else (),
+        columns=_mentioned(statement.branches),
+    )
+
+
+# ------------------------------------------------------------------------------------------------ the FROM clause
+
+
+def _relations(scanned: exp.Expr) -> tuple[str, ...]:
+    """The names by which the branches know what the FROM clause reads, in order."""
+    joined = (join.this for join in scanned.args.get("joins") or ())
+    laterals = scanned.args.get("laterals") or ()
+    return tuple(node.alias_or_name.lower() for node in (scanned, *joined, *laterals))
+
+
+def _scan(statement: MultiInsert, names: Sequence[str]) -> exp.Select:
+    """The FROM clause as a query: of one relation its columns, of several a struct for each."""
+    scanned = statement.scanned.copy()
+    joins, laterals = scanned.args.get("joins"), scanned.args.get("laterals")
+    scanned.set("joins", None)
+    scanned.set("laterals", None)
+    stars = [_struct(name) for name in names] if len(names) > 1 else [exp.Star()]
+    query = exp.Select(expressions=stars)
+    query.set("from_", exp.From(this=scanned))
+    query.set("joins", joins)
+    query.set("laterals", laterals)
+    if statement.ctes is not None:
+        query.set("with_", statement.ctes.copy())
+    wanted = _wanted(statement.branches) if len(names) == 1 else None
+    return query if wanted is None else query.where(wanted)
+
+
+def _struct(name: str) -> exp.Expr:
+    every = exp.Column(this=exp.Star(), table=quoted(name))
+    return exp.alias_(exp.Anonymous(this="struct", expressions=[every]), quoted(_struct_name(name)))
+
+
+def _struct_name(name: str) -> str:
+    return f"@{name}"
+
+
+def _wanted(branches: Sequence[Insert]) -> exp.Expr | None:
+    """A condition that all rows of the branches meet, so that others are not even read; None where there is none that
+    may be asked twice."""
+    conditions = [_where(branch) for branch in branches]
+    simple = [c for c in conditions if c is not None and all(isinstance(node, _SIMPLE) for node in c.walk())]
+    if len(simple) < len(branches):
+        return None
+    return exp.or_(*(c.copy() for c in simple))
+
+
+def _where(branch: Insert) -> exp.Expr | None:
+    rows = branch.rows
+    where = rows.args.get("where") if isinstance(rows, exp.Select) else None
+    return where.this if isinstance(where, exp.Where) else None
+
+
+def _mentioned(branches: Sequence[Insert]) -> frozenset[str] | None:
+    found: set[str] = set()
+    for branch in branches:
+        assert isinstance(branch.rows, exp.Query)
+        if any(_expands(star) for star in branch.rows.find_all(exp.Star)):
+            return None
+        for node in branch.rows.find_all(exp.Column):
+            found.update(part.name.lower() for part in node.parts)
+    return frozenset(found)
+
+
+def _expands(star: exp.Star) -> bool:
+    parent = star.parent
+    return not (isinstance(parent, exp.Count) or (isinstance(parent, exp.Anonymous) and parent.name.lower() == "count"))
+
+
+# ------------------------------------------------------------------------------------------------ the branches
+
+
+def _reading(branch: Insert, names: Sequence[str], ctes: exp.With | None, source: str) -> Insert:
+    """The branch with a query over SCANNED, in which the FROM clause's relations go by their names."""
+    assert isinstance(branch.rows, exp.Query)
+    query = branch.rows.copy()
+    select = query if isinstance(query, exp.Select) else query.find(exp.Select)
+    assert select is not None
+    if len(names) == 1:
+        select.set("from_", exp.From(this=_scanned(names[0])))
+    else:
+        select.set("from_", exp.From(this=_scanned(SCANNED)))
+        select.set("laterals", [*(_again(name) for name in names), *(select.args.get("laterals") or ())])
+        select.set("expressions", [e for item in select.expressions for e in _unfolded(item, names)])
+    if ctes is not None and {cte.alias.lower() for cte in ctes.expressions} & _tables(query):
+        query.set("with_", ctes.copy())
+    return replace(branch, rows=query, source=source)
+
+
+def _scanned(alias: str) -> exp.Table:
+    return exp.Table(this=quoted(SCANNED), alias=exp.TableAlias(this=quoted(alias)))
+
+
+def _again(name: str) -> exp.Lateral:
+    """LATERAL VIEW inline(array(`@a`)) a: the struct's fields as the columns of relation `a`."""
+    struct = column(_struct_name(name), SCANNED)
+    array = exp.Anonymous(this="array", expressions=[struct])
+    inline = exp.Anonymous(this="inline", expressions=[array])
+    return exp.Lateral(this=inline, view=True, outer=False, alias=exp.TableAlias(this=quoted(name)))
+
+
+def _unfolded(item: exp.Expr, names: Sequence[str]) -> list[exp.Expr]:
+    """`*` stands for the columns of the relations, not for the structs."""
+    if isinstance(item, exp.Star):
+        return [exp.Column(this=item.copy(), table=quoted(name)) for name in names]
+    return [item]
+
+
+def _tables(query: exp.Query) -> set[str]:
+    return {table.name.lower() for table in query.find_all(exp.Table) if not table.db}
+
+
+def _check_outputs(statement: MultiInsert, writes: Sequence[WritePlan]) -> None:
+    """A table that one branch overwrites is another branch's too only where both name other partitions (ErrorMsg
+    10087); what is known first when the partitions are, the executor checks."""
+    for branch, write in zip(statement.branches, writes, strict=True):
+        for other in writes:
+            if other is write or other.target != write.target or write.overwrite is None:
+                continue
+            if not (write.one_partition and other.one_partition):
+                span, output = branch.target.span, write.target.qualified
+                hint = "Give each branch a value for every partition column, or write with two statements."
+                raise AcidSqlError(Condition.OUTPUT_SPECIFIED_MULTIPLE_TIMES, span=span, output=output, hint=hint)

@@ -1,0 +1,98 @@
+CREATE TABLE s (id int, name string) PARTITIONED BY (p int) STORED AS ORC TBLPROPERTIES ('transactional'='true');
+CREATE TABLE a (id int, name string) STORED AS ORC TBLPROPERTIES ('transactional'='true');
+CREATE TABLE b (id int, name string) STORED AS ORC TBLPROPERTIES ('transactional'='true')
+
+-- conditions that may be asked twice prune what is read; the columns that are kept are those that are named
+FROM s INSERT INTO a SELECT id, name WHERE p = 1 INSERT OVERWRITE TABLE b SELECT id + 1, name WHERE p = 2 AND id > 0
+-->
+FROM
+reads
+  s@1: default.s
+rows, read once
+  SELECT * FROM `s@1` AS `s` WHERE p = 1 OR (p = 2 AND id > 0)
+INSERT default.a
+rows
+  SELECT id, name FROM `@scanned` AS `s` WHERE p = 1
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST(`@name` AS STRING) AS `name`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT
+INSERT OVERWRITE default.b
+rows
+  SELECT id + 1, name FROM `@scanned` AS `s` WHERE p = 2 AND id > 0
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST(`@name` AS STRING) AS `name`
+  FROM `@rows`
+writes
+  base_W: INSERT
+
+-- a function may give something else the second time: all rows are read
+FROM s x INSERT INTO a SELECT x.id, x.name WHERE rand() < 0.5 INSERT INTO b SELECT id, name
+-->
+FROM
+reads
+  s@1: default.s
+rows, read once
+  SELECT * FROM `s@1` AS x
+INSERT default.a
+rows
+  SELECT x.id, x.name FROM `@scanned` AS `x` WHERE rand() < 0.5
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST(`@name` AS STRING) AS `name`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT
+INSERT default.b
+rows
+  SELECT id, name FROM `@scanned` AS `x`
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST(`@name` AS STRING) AS `name`
+  FROM `@rows`
+writes
+  delta_W_W_0001: INSERT
+
+-- several relations: a struct for each, taken apart again in the branches
+FROM s JOIN a ON s.id = a.id INSERT INTO b SELECT a.id, s.name INSERT INTO b SELECT s.id, a.name WHERE a.id > 1
+-->
+FROM
+reads
+  s@1: default.s
+  a@2: default.a
+rows, read once
+  SELECT struct(`s`.*) AS `@s`, struct(`a`.*) AS `@a` FROM `s@1` AS `s` JOIN `a@2` AS `a` ON s.id = a.id
+INSERT default.b
+rows
+  SELECT a.id, s.name FROM `@scanned` AS `@scanned` LATERAL VIEW inline(array(`@scanned`.`@s`)) s LATERAL VIEW inline(array(`@scanned`.`@a`)) a
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST(`@name` AS STRING) AS `name`
+  FROM `@rows`
+writes
+  delta_W_W_0000: INSERT
+INSERT default.b
+rows
+  SELECT s.id, a.name FROM `@scanned` AS `@scanned` LATERAL VIEW inline(array(`@scanned`.`@s`)) s LATERAL VIEW inline(array(`@scanned`.`@a`)) a WHERE a.id > 1
+events
+  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
+    CAST(`@id` AS INT) AS `id`,
+    CAST(`@name` AS STRING) AS `name`
+  FROM `@rows`
+writes
+  delta_W_W_0001: INSERT
+
+FROM s INSERT OVERWRITE TABLE a SELECT id, name INSERT INTO a SELECT id, name
+-->
+[OUTPUT_SPECIFIED_MULTIPLE_TIMES] [Error 10087] The same output cannot be present multiple times: default.a
+1 | FROM s INSERT OVERWRITE TABLE a SELECT id, name INSERT INTO a SELECT id, name
+  |                               ^
+Hint: Give each branch a value for every partition column, or write with two statements.

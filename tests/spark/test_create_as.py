@@ -1,0 +1,141 @@
+"""CREATE TABLE .. AS: a table of a query's columns, there with its rows or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from acidsql.errors import AcidSqlError
+from acidsql.session import Session
+from tests.spark.acid_files import visible_paths
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+
+
+@pytest.fixture
+def source(session: Session) -> Session:
+    session.execute(
+        "CREATE TABLE s (id INT, c CHAR(4), d DECIMAL(10,2), t TIMESTAMP, a ARRAY<STRUCT<x:INT,y:MAP<STRING,DOUBLE>>>,"
+        f" b BINARY, f FLOAT, s SMALLINT) {ACID}"
+    )
+    session.execute(
+        "INSERT INTO s SELECT 1, 'ab', 1.5, timestamp '1969-12-31 23:59:59.5', array(named_struct('x', 1, 'y',"
+        " map('k', 2.5))), unhex('00ff'), 0.5, 7 UNION ALL SELECT 2, NULL, NULL, NULL, NULL, NULL, NULL, NULL"
+    )
+    return session
+
+
+def rows(session: Session, table: str) -> list[tuple[object, ...]]:
+    return sorted((tuple(r) for r in session.sql(f"SELECT * FROM {table}").collect()), key=str)
+
+
+def types(session: Session, table: str) -> dict[str, str]:
+    return {c.name: c.type for c in session.catalog.table("default", table).all_columns}
+
+
+def location(session: Session, table: str) -> Path:
+    return Path(session.catalog.table("default", table).location)
+
+
+def test_a_table_is_made_of_a_query_with_its_types_and_rows(source: Session) -> None:
+    done = source.execute(f"CREATE TABLE t {ACID} AS SELECT * FROM s")
+    assert done.operation == "CREATE TABLE AS SELECT"
+    assert done.counts is not None
+    assert (done.counts.inserted, done.write_ids) == (2, {"default.t": 1})
+    assert types(source, "t") == types(source, "s")
+    assert rows(source, "t") == rows(source, "s")
+    assert visible_paths(location(source, "t"))[:2] == [
+        "delta_0000001_0000001_0000/_orc_acid_version",
+        "delta_0000001_0000001_0000/bucket_00000",
+    ]
+    source.execute("UPDATE t SET c = 'zz' WHERE id = 2")
+    source.execute("DELETE FROM t WHERE id = 1")
+    assert [r[:2] for r in rows(source, "t")] == [(2, "zz  ")]
+
+
+def test_columns_without_a_name_are_called_as_hive_calls_them(source: Session) -> None:
+    source.execute(f"CREATE TABLE t {ACID} AS SELECT id, count(*), max(s) AS `Top`, 'x', id + 1L FROM s GROUP BY id")
+    assert types(source, "t") == {"id": "int", "_c1": "bigint", "top": "smallint", "_c3": "string", "_c4": "bigint"}
+
+
+def test_the_new_table_may_be_partitioned_bucketed_insert_only_or_plain(source: Session) -> None:
+    for number, rest in enumerate(
+        (
+            f"PARTITIONED BY (s) {ACID}",
+            f"CLUSTERED BY (id) INTO 3 BUCKETS {ACID}",
+            "STORED AS PARQUET TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')",
+            "STORED AS ORC",
+        )
+    ):
+        source.execute(f"CREATE TABLE t{number} {rest} AS SELECT s, id, f FROM s")
+        read = sorted(tuple(r) for r in source.sql(f"SELECT id, f, s FROM t{number}").collect())
+        assert read == [(1, 0.5, 7), (2, None, None)]
+    assert [str(r[0]) for r in source.execute("SHOW PARTITIONS t0").rows()] == ["s=7", "s=__HIVE_DEFAULT_PARTITION__"]
+    assert list(types(source, "t0")) == ["id", "f", "s"]
+    source.execute("UPDATE t0 SET s = 8 WHERE id = 1")
+    assert [str(r[0]) for r in source.execute("SHOW PARTITIONS t0").rows()][-2:] == [
+        "s=8",
+        "s=__HIVE_DEFAULT_PARTITION__",
+    ]
+
+
+def test_a_query_without_rows_makes_an_empty_table(source: Session) -> None:
+    source.execute(f"CREATE TABLE t {ACID} AS SELECT * FROM s WHERE id > 5")
+    assert rows(source, "t") == []
+    assert visible_paths(location(source, "t")) == []
+    source.execute("INSERT INTO t SELECT * FROM s")
+    assert len(rows(source, "t")) == 2
+
+
+def test_if_not_exists_leaves_the_table_that_is_there(source: Session) -> None:
+    before = rows(source, "s")
+    assert source.execute(f"CREATE TABLE IF NOT EXISTS s {ACID} AS SELECT 1 AS x").counts is None
+    assert rows(source, "s") == before
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        (f"CREATE TABLE s {ACID} AS SELECT 1 AS x", "[TABLE_ALREADY_EXISTS]"),
+        (f"CREATE TABLE t {ACID} AS SELECT NULL AS x", "[CREATE_AS_TYPE]"),
+        (f"CREATE TABLE t {ACID} AS SELECT id, id FROM s", "[DUPLICATE_COLUMN]"),
+        (f"CREATE TABLE t {ACID} AS SELECT nope FROM s", "[COLUMN_NOT_FOUND]"),
+        (f"CREATE TABLE t PARTITIONED BY (q) {ACID} AS SELECT id FROM s", "[COLUMN_NOT_FOUND]"),
+        (f"CREATE TABLE t {ACID} AS SELECT id, CAST(raise_error('no') AS INT) AS x FROM s", "[QUERY_FAILED]"),
+        ("CREATE TABLE t STORED AS ORC AS SELECT id, CAST(raise_error('no') AS INT) AS x FROM s", "[QUERY_FAILED]"),
+        ("CREATE TABLE t STORED AS PARQUET TBLPROPERTIES ('transactional'='true') AS SELECT 1 AS x", "[INVALID_TABLE"),
+    ],
+)
+def test_what_fails_leaves_neither_table_nor_directory(source: Session, statement: str, message: str) -> None:
+    with pytest.raises(AcidSqlError) as raised:
+        source.execute(statement)
+    assert str(raised.value).startswith(message)
+    assert list(source.catalog.tables("default")) == ["s"]
+    assert not (location(source, "s").parent / "t").exists()
+
+
+def test_files_that_lie_where_the_table_is_to_be_are_not_taken_over(source: Session, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "000000_0").write_bytes(b"something")
+    with pytest.raises(AcidSqlError, match=r"\[LOCATION_NOT_EMPTY\]"):
+        source.execute(f"CREATE TABLE t STORED AS ORC LOCATION '{tmp_path}/there' AS SELECT 1 AS x")
+    assert (tmp_path / "there" / "000000_0").read_bytes() == b"something"
+
+
+def test_another_session_sees_no_table_before_its_rows(source: Session, open_session: Callable[[], Session]) -> None:
+    other = open_session()
+    frame = source.spark.createDataFrame([(1,)], "x INT")
+    seen: list[object] = []
+
+    class Watching(dict[str, object]):
+        """The frames of the call: looked up when the query is analysed and when it is run, in the transaction."""
+
+        def __getitem__(self, key: str) -> object:
+            seen.append(other.catalog.find_table("default", "t"))
+            return super().__getitem__(key)
+
+    source.execute(f"CREATE TABLE t {ACID} AS SELECT x FROM {{frame}}", frames=Watching(frame=frame))
+    assert seen == [None, None]
+    assert rows(other, "t") == [(1,)]

@@ -1,0 +1,98 @@
+"""Random histories on random tables (types, partitions, buckets), against a model in plain Python."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from acidsql.session import Session, connect
+from tests.spark.histories import Model, Row, random_schema
+
+_HISTORIES = 12
+_STATEMENTS = 30
+_BETWEEN_READS = 4
+"""How many statements run before the table is read: the model says what each must have counted."""
+
+
+@pytest.fixture(scope="module")
+def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    place = tmp_path_factory.mktemp("histories")
+    with connect(place / "warehouse", metastore=f"sqlite:///{place}/metastore.db", spark=spark) as opened:
+        yield opened
+
+
+def run_history(session: Session, seed: int, statements: int) -> None:
+    r = random.Random(seed)
+    model = Model(random_schema(r), r, f"h{seed}")
+    session.execute(f"CREATE TABLE {model.table} {model.schema.ddl}")
+    history: list[str] = [model.schema.ddl]
+    ids: dict[int, Row] = {}
+    used: set[Row] = set()
+    touched: set[int] = set()
+    for number in range(1, statements + 1):
+        step = model.step()
+        history.append(step.sql)
+        done = session.execute(step.sql).counts
+        if step.counts is not None:
+            assert done is not None
+            assert (done.updated, done.deleted, done.inserted) == step.counts, history
+        touched |= step.touched
+        if number % _BETWEEN_READS == 0 or number == statements:
+            ids = checked(session, model, ids, touched, used, history)
+            touched.clear()
+
+
+def checked(
+    session: Session, model: Model, before: dict[int, Row], touched: set[int], used: set[Row], history: list[str]
+) -> dict[int, Row]:
+    """Reads the table: the model's rows, each once; a row that nothing touched has the row ID that it had, and no row
+    ID ever names another row."""
+    found = session.sql(f"SELECT row__id, * FROM {model.table}").collect()
+    read = {row[1]: plain(tuple(row[2:])) for row in found}
+    assert len(read) == len(found), history
+    expected = {key: shown(row, model) for key, row in model.rows.items()}
+    assert read == expected, history
+    ids: dict[int, Row] = {row[1]: tuple(row[0]) for row in found}
+    assert len(set(ids.values())) == len(ids), history
+    assert {k: i for k, i in ids.items() if k not in touched} == {k: i for k, i in before.items() if k not in touched}
+    fresh = {i for k, i in ids.items() if before.get(k) != i}
+    assert not fresh & used, history
+    used |= fresh
+    return ids
+
+
+def shown(row: Row, model: Model) -> Row:
+    """What is read of a row: NULL in a partition column of text is Hive's name for it."""
+    first = len(row) - model.schema.keys
+    texts = [kind.type.startswith(("string", "varchar")) for kind in model.schema.kinds]
+    return tuple(
+        "__HIVE_DEFAULT_PARTITION__" if value is None and i >= first and texts[i] else value
+        for i, value in enumerate(row)
+    )
+
+
+def plain(value: Any) -> Any:
+    """Structs as tuples, as the model has them."""
+    match value:
+        case tuple():
+            return tuple(plain(v) for v in value)
+        case list():
+            return [plain(v) for v in value]
+        case _:
+            return value
+
+
+@pytest.mark.parametrize("seed", range(_HISTORIES))
+def test_a_random_history_leaves_the_rows_of_the_model_under_their_row_ids(tables: Session, seed: int) -> None:
+    run_history(tables, seed, _STATEMENTS)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(36000)
+def test_thousands_of_statements_leave_the_rows_of_the_model(tables: Session) -> None:
+    for seed in range(1000, 1100):
+        run_history(tables, seed, 60)
