@@ -53,6 +53,7 @@ from acidsql.spark.publish import (
     SPARK_FORMATS,
     StagedFile,
     WriteTarget,
+    check_writable,
     finish_staged,
     publish,
     publish_empty_base,
@@ -62,7 +63,7 @@ from acidsql.spark.publish import (
 from acidsql.spark.read import scan_frame
 from acidsql.spark.snapshots import StatementSnapshots
 from acidsql.spark.tails import TailCache
-from acidsql.spark.types import CHAR_LENGTH, has_timestamp, is_storable
+from acidsql.spark.types import CHAR_LENGTH, has_instant, has_timestamp, is_storable
 
 _SMALL: Final = 8 * 1024 * 1024
 """Bytes that one task writes without help."""
@@ -215,7 +216,8 @@ class Executor:
             raise AcidSqlError(Condition.TABLE_CHANGED, table=table.qualified)
 
     def _check_time(self, table: Table) -> None:
-        if any(has_timestamp(parse_type(c.type)) for c in table.columns):
+        types = [parse_type(c.type) for c in table.columns]
+        if any(has_timestamp(kind) or has_instant(kind) for kind in types):
             self._engine.require_exact_time(table.qualified)
 
     # -- writing
@@ -303,6 +305,7 @@ class Executor:
                 self._metastore.add_partitions(write.target.table, partitions)
 
     def _save(self, rows: DataFrame, plan: WritePlan, target: WriteTarget, partition_by: Sequence[str]) -> None:
+        check_writable(target)
         if plan.target.is_insert_only:
             rows = plain_rows(rows, plan)
         elif not target.files.can_rewrite:
