@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from acidsql.acid.datafiles import flushed_length
-from acidsql.acid.directories import Base
+from acidsql.acid.directories import Base, Delta
 from acidsql.acid.rowid import encode_bucket
 from acidsql.acid.snapshot import DataFile, FileKind, SelectedDirectory, Snapshot
 from acidsql.acid.table import Table
@@ -108,7 +108,7 @@ def _part_files(bound: BoundScan, number: int, part: BoundPart, tails: TailCache
         return
     yield from _source_files(bound, number, part, originals, 0, frozenset(), tails)
     for directory in part.data_directories:
-        write_id = _write_id(directory)
+        write_id = plain_write_id(directory.parsed)
         yield from _source_files(bound, number, part, directory.files, write_id, directory.invalid_write_ids, tails)
 
 
@@ -119,9 +119,8 @@ def _check_whole(bound: BoundScan, directory: SelectedDirectory, part: BoundPart
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=part.directory, reason=reason)
 
 
-def _write_id(directory: SelectedDirectory) -> int:
+def plain_write_id(parsed: Base | Delta) -> int:
     """The write ID of plain files in the directory (LOAD DATA; a table that was insert-only)."""
-    parsed = directory.parsed
     return parsed.write_id if isinstance(parsed, Base) else parsed.max_write_id
 
 
@@ -164,18 +163,24 @@ def _opened(
     bound: BoundScan, part: BoundPart, files: Sequence[DataFile], tails: TailCache
 ) -> Iterator[tuple[DataFile, SizedFile, Tail]]:
     """The files with their tails; none of which a streaming client has not committed anything yet."""
-    sized = [SizedFile(f"{part.directory}/{f.file.path}", _length(bound, part, f), f.file.modified) for f in files]
+    sized = [
+        SizedFile(f"{part.directory}/{f.file.path}", readable_length(bound.files, part.directory, f), f.file.modified)
+        for f in files
+    ]
     started = [(data, file) for data, file in zip(files, sized, strict=True) if file.size or not data.flush_length_file]
     found = tails.tails(bound.files, [file for _, file in started])
     return ((data, file, tail) for (data, file), tail in zip(started, found, strict=True))
 
 
-def _length(bound: BoundScan, part: BoundPart, data: DataFile) -> int:
-    """The bytes of the file that are read: all, or as many as a streaming client has committed."""
+def readable_length(files: FileSystem, directory: str, data: DataFile) -> int:
+    """The bytes of a file that are read: all, or as many as a streaming client has committed.
+
+    Raises MALFORMED_LAYOUT.
+    """
     if data.flush_length_file is None:
         return data.file.length
-    path = f"{part.directory}/{data.flush_length_file}"
-    length = flushed_length(path, bound.files.read(path))
+    path = f"{directory}/{data.flush_length_file}"
+    length = flushed_length(path, files.read(path))
     if length > data.file.length:
         reason = f"{length} bytes of the file beside it are committed, and it has {data.file.length}"
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason=reason)

@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -38,6 +39,8 @@ class Listing:
 
     files: tuple[File, ...]
     directories: tuple[str, ...]
+    hidden: tuple[str, ...] = ()
+    """The hidden directories."""
 
 
 class FileSystem(Protocol):
@@ -104,7 +107,7 @@ class LocalFiles:
         files: list[File] = []
         directories: list[str] = []
         self._walk(directory, "", files, directories)
-        return Listing(tuple(files), tuple(directories))
+        return _listing(files, directories)
 
     def _walk(self, root: str, prefix: str, files: list[File], directories: list[str]) -> None:
         try:
@@ -114,8 +117,8 @@ class LocalFiles:
         for entry in entries:
             path = f"{prefix}/{entry.name}" if prefix else entry.name
             if entry.is_dir():
+                directories.append(path)
                 if not is_hidden(entry.name):
-                    directories.append(path)
                     self._walk(root, path, files, directories)
             elif not (entry.name.startswith(".") and entry.name.endswith(".crc")):
                 found = _stat(entry)
@@ -168,6 +171,12 @@ class LocalFiles:
             f.truncate()
 
 
+def _listing(files: Sequence[File], directories: Sequence[str]) -> Listing:
+    hidden = [d for d in directories if is_hidden(d.rpartition("/")[2])]
+    seen = [d for d in directories if not is_hidden(d.rpartition("/")[2])]
+    return Listing(tuple(files), tuple(seen), tuple(hidden))
+
+
 def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:
     try:
         return entry.stat()
@@ -192,7 +201,7 @@ class HadoopFiles:
         directories: list[str] = []
         if self.exists(directory):
             self._walk(self._path(directory), "", files, directories)
-        return Listing(tuple(files), tuple(directories))
+        return _listing(files, directories)
 
     def _walk(self, root: Any, prefix: str, files: list[File], directories: list[str]) -> None:
         where = self._jvm.org.apache.hadoop.fs.Path(root, prefix) if prefix else root
@@ -201,8 +210,9 @@ class HadoopFiles:
             path = f"{prefix}/{name}" if prefix else name
             if not status.isDirectory():
                 files.append(File(path, status.getLen(), status.getModificationTime()))
-            elif not is_hidden(name):
-                directories.append(path)
+                continue
+            directories.append(path)
+            if not is_hidden(name):
                 self._walk(root, path, files, directories)
 
     def exists(self, path: str) -> bool:
