@@ -163,7 +163,7 @@ class Hive:
 
     def start_write_ids_at(self, table: str, next_id: int) -> None:
         """The next write ID of a table that has none yet, as when Hive converts a table with original files."""
-        self._ask({"seed": table, "next": next_id})
+        self._ask({"seed": table, "last": next_id - 1})
 
     def add_partition(self, table: str, name: str) -> None:
         """Adds a partition by its name, `p=1/q=a%2Fb`, as a writer does; one that is there stays as it is."""

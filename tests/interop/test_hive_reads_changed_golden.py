@@ -67,7 +67,7 @@ def in_hive(table: SharedTable, golden: GoldenTable) -> Iterator[None]:
     table.hive.run(f"CREATE TABLE {table.name} ({columns}) {clustered} STORED AS ORC {properties}")
     opened: list[Transaction] = []
     try:
-        first = _AFTER_ORIGINALS if golden.last_write_id >= _AFTER_ORIGINALS else 1
+        first = _AFTER_ORIGINALS if golden.last_write_id >= _AFTER_ORIGINALS - 1 else 1
         if first > 1:
             table.hive.start_write_ids_at(table.name, first)
         for write_id in range(first, golden.last_write_id + 1):

@@ -46,7 +46,7 @@ import org.apache.hadoop.hive.serde2.objectinspector.StructObjectInspector;
  *
  * <p>One request a line, one answer a line, both JSON: {"sql": ..} gives {"columns": .., "rows": ..};
  * {"begin": "db.table"} opens a transaction and gives {"txn": .., "write_id": ..}; {"commit": txn}; {"abort": txn};
- * {"add_partition": "db.table", "name": "p=1/q=a"}; {"seed": "db.table", "next": write ID}.
+ * {"add_partition": "db.table", "name": "p=1/q=a"}; {"seed": "db.table", "last": write ID}.
  * What fails gives {"error": ..}. Argument: the port.
  */
 public final class HiveProcess {
@@ -107,7 +107,7 @@ public final class HiveProcess {
         addPartition(request.get("add_partition").asText().split("\\."), request.get("name").asText());
       } else if (request.has("seed")) {
         String[] table = request.get("seed").asText().split("\\.");
-        client().seedWriteId(table[0], table[1], request.get("next").asLong());
+        client().seedWriteId(table[0], table[1], request.get("last").asLong());
       } else if (request.has("commit")) {
         client().commitTxn(request.get("commit").asLong());
       } else {
