@@ -10,8 +10,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.inspect import print_table
 from acidsql.render import Format
-from acidsql.script import CANNOT_START, INTERRUPTED, Manner, Runner, exit_status
+from acidsql.script import CANNOT_START, FAILED, INTERRUPTED, OK, Manner, Runner, exit_status
 from acidsql.session import Session, connect
 from acidsql.terminal import java_output, report, tell
 
@@ -106,6 +107,12 @@ def _run(runner: Runner, init: Sequence[_Source], sources: Sequence[_Source]) ->
     return runner.status
 
 
+def _inspect(options: argparse.Namespace) -> int:
+    with connect(warehouse=options.warehouse, metastore=options.metastore) as session:
+        sound = print_table(session, options.table, with_events=not options.files)
+    return OK if sound else FAILED
+
+
 # ------------------------------------------------------------------------------------------------ arguments
 
 
@@ -184,7 +191,7 @@ def _add_inspect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     inspect.add_argument("table", metavar="TABLE")
     inspect.add_argument("--files", action="store_true", help="show the files only")
     _add_place(inspect)
-    inspect.set_defaults(command=_not_yet, feature="acidsql inspect")
+    inspect.set_defaults(command=_inspect)
 
 
 def _add_place(parser: argparse.ArgumentParser) -> None:

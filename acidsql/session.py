@@ -31,10 +31,12 @@ from acidsql.planner.plan import Facts, MultiWritePlan, Plan, QueryPlan, WritePl
 from acidsql.planner.statement import plan_statement
 from acidsql.result import COUNT_COLUMNS, Counts, Result, ResultColumn
 from acidsql.settings import Settings
+from acidsql.spark.contents import PartContent, TableContent, table_content
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
 from acidsql.spark.files import is_local
 from acidsql.spark.interrupts import interruptible
+from acidsql.spark.visible import StoredEvent, stored_events
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -167,6 +169,19 @@ class Session:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Reading an earlier version of a table")
         quoted = ".".join(f"`{part}`" for part in name.replace("`", "").split("."))
         return self.sql(f"SELECT * FROM {quoted}")
+
+    def inspect(self, name: str) -> TableContent:
+        """What lies in a table's directories, read or not, and why not. Starts no Spark where they are local.
+
+        Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND.
+        """
+        database, _, table = name.replace("`", "").lower().rpartition(".")
+        found = self._metastore.table(database or self.database, table)
+        return table_content(found, self._metastore, self._engine.files(found.location))
+
+    def events(self, content: TableContent, part: PartContent) -> Iterator[StoredEvent]:
+        """The events in the files of a partition that `inspect` gave, whether a reader sees each, and why not."""
+        return stored_events(content, part, self._engine.files(content.table.location))
 
     def transaction(self) -> NoReturn:
         """START TRANSACTION .. COMMIT as a context manager; comes with the transactions."""

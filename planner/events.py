@@ -50,9 +50,7 @@ def spark_type(hive_type: HiveType) -> str:
         case Char() | Varchar():
             return "STRING"
         case _:
-            text = str(hive_type)
-            if text == "timestamp with local time zone":
-                return "TIMESTAMP_LTZ"
+            text = str(hive_type).replace("timestamp with local time zone", "TIMESTAMP_LTZ")
             return text.upper() if text.isalnum() else text
 
 

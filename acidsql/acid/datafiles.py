@@ -20,6 +20,8 @@ from acidsql.acid.directories import (
 from acidsql.acid.writeids import StatementId
 from acidsql.errors import AcidSqlError, Condition
 
+_NUMBER_BYTES = 8
+
 
 @dataclass(frozen=True, slots=True)
 class File:
@@ -88,6 +90,20 @@ def original_files(files: Iterable[File], *, insert_only: bool) -> tuple[DataFil
         for file in sorted(files, key=_path)
         if file.length > 0
     )
+
+
+def flushed_length(path: str, content: bytes) -> int:
+    """The bytes of a data file that a streaming client has committed, from its side file: the last of its numbers.
+
+    The numbers are 8 bytes each, big-endian; a transaction writes one before it commits, so a last one that is torn is
+    of a transaction that has not (OrcAcidUtils.getLastFlushLength). Raises MALFORMED_LAYOUT where there is none, as
+    AcidUtils.getLogicalLength: reading the file as it is would show what is not committed, or miss what is.
+    """
+    end = len(content) // _NUMBER_BYTES * _NUMBER_BYTES
+    length = int.from_bytes(content[end - _NUMBER_BYTES : end], "big", signed=True) if end else -1
+    if length < 0:
+        raise _malformed(path, "it is to say how many bytes of the file beside it are committed, and does not")
+    return length
 
 
 def _path(file: File) -> str:

@@ -15,10 +15,11 @@ directories, this says which write IDs of a directory to skip.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import groupby
+from itertools import groupby, islice
+from typing import assert_never
 
 from acidsql.acid.datafiles import DataFile, File, FileKind, directory_files, is_visible, original_files
 from acidsql.acid.directories import ORIGINALS_BASE, Base, Delta, parse_directory
@@ -35,7 +36,10 @@ __all__ = [
     "Skipped",
     "Snapshot",
     "select_snapshot",
+    "states",
 ]
+
+_SHOWN_IDS = 5
 
 
 class SkipReason(Enum):
@@ -54,6 +58,23 @@ class Skipped:
 
     name: str
     reason: SkipReason
+    detail: str = ""
+    """What covers it, or which ID is in what state."""
+
+    @property
+    def why(self) -> str:
+        """The reason with its detail, in words."""
+        match self.reason:
+            case SkipReason.COVERED:
+                return f"covered by {self.detail}"
+            case SkipReason.ABORTED | SkipReason.NOT_COMMITTED:
+                return self.detail
+            case SkipReason.INVISIBLE_TXN:
+                return f"not visible: {self.detail}"
+            case SkipReason.TOO_NEW:
+                return f"a compaction that is too new: {self.detail}"
+            case _:
+                assert_never(self.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,20 +158,19 @@ def select_snapshot(
     Raises MALFORMED_LAYOUT, and NOT_ENOUGH_HISTORY where there is only a compacted base that is too new.
     """
     listing = _listing(files, directories)
-    skipped = [Skipped(name, SkipReason.INVISIBLE_TXN) for name, d in listing.acid.items() if not _is_seen(d, txns)]
+    skipped = [_unseen(name, d, txns) for name, d in listing.acid.items() if not _is_seen(d, txns)]
     seen = {name: directory for name, directory in listing.acid.items() if _is_seen(directory, txns)}
 
     bases = [_NamedBase(n, d, _is_compacted(n, d, compacted_bases)) for n, d in seen.items() if isinstance(d, Base)]
     base = _highest_valid(bases, writeids)
     skipped += _skipped_bases(bases, base, writeids)
 
-    covered = WriteId(max(base.parsed.write_id, 0)) if base else WriteId(0)
     chosen, passed_over = _choose_deltas(
-        [_NamedDelta(n, d) for n, d in seen.items() if isinstance(d, Delta)], covered, writeids
+        [_NamedDelta(n, d) for n, d in seen.items() if isinstance(d, Delta)], base, writeids
     )
     skipped += passed_over
     if base:
-        skipped += [Skipped(file.path, SkipReason.COVERED) for file in listing.outside]
+        skipped += [Skipped(file.path, SkipReason.COVERED, base.name) for file in listing.outside]
 
     def selected(name: str, parsed: Base | Delta, invalid: frozenset[WriteId] = frozenset()) -> SelectedDirectory:
         return _selected(name, parsed, invalid, listing.inside.get(name, []), insert_only=insert_only)
@@ -199,6 +219,12 @@ def _refuse_buried(paths: Iterable[str]) -> None:
             raise _malformed(path, "a base or delta directory lies directly in the table's or partition's directory")
 
 
+def _unseen(name: str, directory: Base | Delta, txns: ValidTxnList) -> Skipped:
+    txn = directory.visibility_txn
+    assert txn is not None
+    return Skipped(name, SkipReason.INVISIBLE_TXN, f"transaction {txn} is {txns.state(txn)}")
+
+
 def _is_seen(directory: Base | Delta, txns: ValidTxnList) -> bool:
     return directory.visibility_txn is None or txns.is_valid(directory.visibility_txn)
 
@@ -234,11 +260,12 @@ def _skipped_bases(
     for base in bases:
         if chosen is not None and base.parsed.write_id <= chosen.parsed.write_id:
             if base.name != chosen.name:
-                yield Skipped(base.name, SkipReason.COVERED)
+                yield Skipped(base.name, SkipReason.COVERED, chosen.name)
         elif not base.compacted:
-            yield Skipped(base.name, _invalid_reason(base.parsed.write_id, base.parsed.write_id, writeids))
+            yield _invalid(base.name, base.parsed.write_id, base.parsed.write_id, writeids)
         elif chosen is not None:
-            yield Skipped(base.name, SkipReason.TOO_NEW)
+            first = min(writeids.min_open, writeids.high_watermark + 1)
+            yield Skipped(base.name, SkipReason.TOO_NEW, states(range(first, first + 1), writeids))
         else:
             # What it was made of may be gone: reading on would give fewer rows (AcidUtils.getAcidState).
             raise AcidSqlError(
@@ -253,20 +280,21 @@ def _skipped_bases(
 
 
 def _choose_deltas(
-    deltas: Iterable[_NamedDelta], covered: WriteId, writeids: ValidWriteIdList
+    deltas: Iterable[_NamedDelta], base: _NamedBase | None, writeids: ValidWriteIdList
 ) -> tuple[list[_NamedDelta], list[Skipped]]:
-    """Which deltas and delete deltas are read, in order, where the base has the write IDs up to `covered`."""
+    """Which deltas and delete deltas are read, in order, besides the base."""
+    covered = WriteId(max(base.parsed.write_id, 0)) if base else WriteId(0)
     chosen: list[_NamedDelta] = []
     skipped: list[Skipped] = []
     for (low, high), group in groupby(sorted(deltas, key=_delta_order), key=lambda delta: delta.range):
         same_range = list(group)
         if _is_invalid(low, high, covered, writeids):
-            reason = _invalid_reason(low, high, writeids)
-            skipped += [Skipped(delta.name, reason) for delta in same_range]
+            skipped += [_invalid(delta.name, low, high, writeids) for delta in same_range]
             continue
         _refuse_overlap(chosen, same_range)
         best = _best_of_range(same_range) if high > covered else []
-        skipped += [Skipped(delta.name, SkipReason.COVERED) for delta in same_range if delta not in best]
+        covered_ones = (delta for delta in same_range if delta not in best)
+        skipped += [Skipped(d.name, SkipReason.COVERED, _coverer(d, best or chosen, base)) for d in covered_ones]
         invalid = writeids.invalid_in(low, high).union(map(WriteId, range(low, min(covered, high) + 1)))
         chosen += [_NamedDelta(delta.name, delta.parsed, invalid) for delta in best]
         covered = max(covered, high)
@@ -314,9 +342,34 @@ def _refuse_overlap(chosen: list[_NamedDelta], same_range: list[_NamedDelta]) ->
         raise _malformed(next_name, f"its write IDs overlap those of {chosen[-1].name}")
 
 
-def _invalid_reason(low: WriteId, high: WriteId, writeids: ValidWriteIdList) -> SkipReason:
+def _coverer(delta: _NamedDelta, chosen: Sequence[_NamedDelta], base: _NamedBase | None) -> str:
+    """The name of what has the events of a delta: the base, or a delta as wide, best one of its kind; else the names of
+    several that overlap it."""
+    low, high = delta.range
+    if base and base.parsed.write_id >= high:
+        return base.name
+    overlapping = [d for d in chosen if d.range[0] <= high and d.range[1] >= low]
+    wide = [d for d in overlapping if d.range[0] <= low and d.range[1] >= high]
+    alike = [d for d in wide if d.parsed.is_delete == delta.parsed.is_delete]
+    names = [d.name for d in (alike or wide)[:1] or overlapping]
+    return ", ".join(names if wide or not base else [base.name, *names])
+
+
+def _invalid(name: str, low: WriteId, high: WriteId, writeids: ValidWriteIdList) -> Skipped:
     all_aborted = all(write_id in writeids.aborted for write_id in range(low, high + 1))
-    return SkipReason.ABORTED if all_aborted else SkipReason.NOT_COMMITTED
+    reason = SkipReason.ABORTED if all_aborted else SkipReason.NOT_COMMITTED
+    return Skipped(name, reason, states(range(low, high + 1), writeids))
+
+
+def states(write_ids: Iterable[int], writeids: ValidWriteIdList) -> str:
+    """The states of some write IDs, in words, at most a few of them.
+
+    >>> states([2, 3], ValidWriteIdList("db.t", WriteId(3), aborted=frozenset({WriteId(2)})))
+    'write ID 2 is aborted, write ID 3 is committed'
+    """
+    shown = list(islice(write_ids, _SHOWN_IDS + 1))
+    words = [f"write ID {i} is {writeids.state(WriteId(i))}" for i in shown[:_SHOWN_IDS]]
+    return ", ".join(words) + (", .." if len(shown) > _SHOWN_IDS else "")
 
 
 # -- what is read

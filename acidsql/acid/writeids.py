@@ -42,6 +42,10 @@ class ValidTxnList:
         """Whether the reader sees what `txn` wrote."""
         return txn <= self.high_watermark and txn not in self.open and txn not in self.aborted
 
+    def state(self, txn: TxnId) -> str:
+        """What the reader takes `txn` for, in words."""
+        return _state(txn, self.high_watermark, self.open, self.aborted)
+
     def range_response(self, low: TxnId, high: TxnId) -> RangeResponse:
         """How many of the transactions `low` to `high`, both included, are valid."""
         return _range_response(low, high, self.high_watermark, self.open | self.aborted)
@@ -69,6 +73,10 @@ class ValidWriteIdList:
     def is_valid(self, write_id: WriteId) -> bool:
         """Whether the reader sees what was written under `write_id`."""
         return write_id <= self.high_watermark and write_id not in self.open and write_id not in self.aborted
+
+    def state(self, write_id: WriteId) -> str:
+        """What the reader takes `write_id` for, in words."""
+        return _state(write_id, self.high_watermark, self.open, self.aborted)
 
     def range_response(self, low: WriteId, high: WriteId) -> RangeResponse:
         """How many of the write IDs `low` to `high`, both included, are valid."""
@@ -119,6 +127,14 @@ def _range_response(low: int, high: int, high_watermark: int, invalid: Iterable[
     if valid == 0:
         return RangeResponse.NONE
     return RangeResponse.ALL if valid == size else RangeResponse.SOME
+
+
+def _state(number: int, high_watermark: int, opened: frozenset[int], aborted: frozenset[int]) -> str:
+    if number > high_watermark:
+        return "later than this snapshot"
+    if number in opened:
+        return "open"
+    return "aborted" if number in aborted else "committed"
 
 
 def _ids_to_text(high_watermark: int, min_open: int, opened: Iterable[int], aborted: Iterable[int]) -> str:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from acidsql.acid.directories import Base
+from acidsql.acid.datafiles import flushed_length
+from acidsql.acid.directories import Base, Delta
 from acidsql.acid.rowid import encode_bucket
 from acidsql.acid.snapshot import DataFile, FileKind, SelectedDirectory, Snapshot
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Scan
-from acidsql.spark.files import FileSystem
+from acidsql.spark.files import FileSystem, SizedFile
 from acidsql.spark.orc import OPERATION_COLUMN, Tail
-from acidsql.spark.tails import SizedFile, TailCache
+from acidsql.spark.tails import TailCache
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,9 @@ class BoundScan:
 class SourceFile:
     """A data or delete file with all that the reader needs to know of it.
 
-    `names` are the table's columns in it, by position; `hidden` the write IDs whose events are to be skipped. Of a
-    plain file every row has write ID `write_id`, bucket property `bucket_property` and row IDs from `first_row` on.
+    `path` and `size` are those that Spark reads: of a copy, where it cannot read the file itself, which is `copy_of`
+    then. `names` are the table's columns in it, by position; `hidden` the write IDs whose events are to be skipped. Of
+    a plain file every row has write ID `write_id`, bucket property `bucket_property` and row IDs from `first_row` on.
     """
 
     path: str
@@ -75,6 +77,12 @@ class SourceFile:
     bucket_property: int = 0
     first_row: int = 0
     tail: Tail | None = None
+    copy_of: str | None = None
+
+    @property
+    def origin(self) -> str:
+        """The file's path in the table."""
+        return self.copy_of or self.path
 
 
 def data_files(bound: BoundScan, tails: TailCache) -> list[SourceFile]:
@@ -100,7 +108,7 @@ def _part_files(bound: BoundScan, number: int, part: BoundPart, tails: TailCache
         return
     yield from _source_files(bound, number, part, originals, 0, frozenset(), tails)
     for directory in part.data_directories:
-        write_id = _write_id(directory)
+        write_id = plain_write_id(directory.parsed)
         yield from _source_files(bound, number, part, directory.files, write_id, directory.invalid_write_ids, tails)
 
 
@@ -111,9 +119,8 @@ def _check_whole(bound: BoundScan, directory: SelectedDirectory, part: BoundPart
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=part.directory, reason=reason)
 
 
-def _write_id(directory: SelectedDirectory) -> int:
+def plain_write_id(parsed: Base | Delta) -> int:
     """The write ID of plain files in the directory (LOAD DATA; a table that was insert-only)."""
-    parsed = directory.parsed
     return parsed.write_id if isinstance(parsed, Base) else parsed.max_write_id
 
 
@@ -127,19 +134,19 @@ def _source_files(
     tails: TailCache,
 ) -> Iterator[SourceFile]:
     counted: dict[int, int] = {}
-    for data, tail in zip(files, _tails(bound, part, files, tails), strict=True):
-        path = f"{part.directory}/{data.file.path}"
+    for data, file, tail in _opened(bound, part, files, tails):
         first_row = counted.get(data.bucket, 0)
         if not tail.is_acid:
-            _check_plain(bound, data, path)
+            _check_plain(bound, data, file.path)
             counted[data.bucket] = first_row + tail.rows
         else:
-            _check_version_2(bound, tail, path)
+            _check_version_2(bound, tail, file.path)
         if tail.rows:
             bucket_property = encode_bucket(data.bucket, data.statement_id)
+            read = tails.copies.readable(bound.files, file, tail, data.file.length)
             yield SourceFile(
-                path,
-                data.file.length,
+                read.path,
+                read.size,
                 number,
                 tail.is_acid,
                 tail.row_names[: len(bound.table.columns)],
@@ -148,24 +155,36 @@ def _source_files(
                 bucket_property,
                 first_row,
                 tail,
+                copy_of=file.path if read is not file else None,
             )
 
 
-def _tails(bound: BoundScan, part: BoundPart, files: Sequence[DataFile], tails: TailCache) -> list[Tail]:
-    for data in files:
-        if data.flush_length_file is not None:
-            feature = f"Reading a streaming file with a flush length ({part.directory}/{data.file.path})"
-            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
-    found = tails.tails(bound.files, _sized(part, files))
-    if any("with local" in c.type for c in bound.table.columns) and any(tail.has_instants for tail in found):
-        # Spark's reader fails on ORC's TIMESTAMP_INSTANT, even where the column is not asked for.
-        feature = f"Reading a timestamp with local time zone that Hive wrote ({bound.table.qualified})"
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
-    return found
+def _opened(
+    bound: BoundScan, part: BoundPart, files: Sequence[DataFile], tails: TailCache
+) -> Iterator[tuple[DataFile, SizedFile, Tail]]:
+    """The files with their tails; none of which a streaming client has not committed anything yet."""
+    sized = [
+        SizedFile(f"{part.directory}/{f.file.path}", readable_length(bound.files, part.directory, f), f.file.modified)
+        for f in files
+    ]
+    started = [(data, file) for data, file in zip(files, sized, strict=True) if file.size or not data.flush_length_file]
+    found = tails.tails(bound.files, [file for _, file in started])
+    return ((data, file, tail) for (data, file), tail in zip(started, found, strict=True))
 
 
-def _sized(part: BoundPart, files: Sequence[DataFile]) -> list[SizedFile]:
-    return [SizedFile(f"{part.directory}/{f.file.path}", f.file.length, f.file.modified) for f in files]
+def readable_length(files: FileSystem, directory: str, data: DataFile) -> int:
+    """The bytes of a file that are read: all, or as many as a streaming client has committed.
+
+    Raises MALFORMED_LAYOUT.
+    """
+    if data.flush_length_file is None:
+        return data.file.length
+    path = f"{directory}/{data.flush_length_file}"
+    length = flushed_length(path, files.read(path))
+    if length > data.file.length:
+        reason = f"{length} bytes of the file beside it are committed, and it has {data.file.length}"
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason=reason)
+    return length
 
 
 def _check_plain(bound: BoundScan, data: DataFile, path: str) -> None:
@@ -185,11 +204,11 @@ def _part_delete_files(bound: BoundScan, number: int, part: BoundPart, tails: Ta
     buckets = part.buckets
     for directory in part.snapshot.delete_deltas:
         files = [f for f in directory.files if f.bucket in buckets]
-        for data, tail in zip(files, _tails(bound, part, files, tails), strict=True):
-            path = f"{part.directory}/{data.file.path}"
+        for data, file, tail in _opened(bound, part, files, tails):
             if not tail.is_acid:
                 reason = "a file of delete events has the six ACID columns, and it has not"
-                raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason=reason)
+                raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=file.path, reason=reason)
             if tail.rows:
                 hidden = directory.invalid_write_ids
-                yield SourceFile(path, data.file.length, number, True, tail.row_names, hidden, tail=tail)
+                read = tails.copies.readable(bound.files, file, tail, data.file.length)
+                yield SourceFile(read.path, read.size, number, True, tail.row_names, hidden, tail=tail)

@@ -19,11 +19,13 @@ from pyspark.sql import functions as F
 
 from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
 from acidsql.acid.rowid import MAX_BUCKET, encode_bucket
+from acidsql.acid.table import Column as TableColumn
 from acidsql.acid.types import Char, HiveType, parse_type
 from acidsql.acid.writeids import StatementId, WriteId
 from acidsql.errors import Condition
 from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, Branch, EventKind, WritePlan
-from acidsql.planner.raised import raise_sql
+from acidsql.planner.raised import raise_sql, sql_string
+from acidsql.spark import textfile
 from acidsql.spark.bucketing import bucket_column
 from acidsql.spark.types import file_type
 
@@ -279,7 +281,25 @@ def _by_branch_columns(values: Sequence[Column]) -> Column:
 
 def _new_row(plan: WritePlan) -> list[Column]:
     """The table's columns under names that cannot clash with the ACID columns; orc.nest_row gives their own back."""
-    return [_filed(F.col(f"`{c.name}`"), parse_type(c.type)).alias(f"_c{i}") for i, c in enumerate(plan.target.columns)]
+    columns = ((F.col(f"`{c.name}`"), parse_type(c.type)) for c in plan.target.columns)
+    filed = [_filed(value, hive_type) for value, hive_type in columns]
+    if plan.target.file_format == "orc":
+        filed = [_representable(value, c) for value, c in zip(filed, plan.target.columns, strict=True)]
+    return [value.alias(f"_c{i}") for i, value in enumerate(filed)]
+
+
+def _representable(value: Column, column: TableColumn) -> Column:
+    """ORC counts seconds towards zero, so a fraction of the second before 1970 is read as one of the second after it
+    (TimestampTreeWriter; Hive shows it so)."""
+    if not column.type.startswith("timestamp"):
+        return value
+    failure = raise_sql(
+        Condition.INVALID_STORE_VALUE,
+        value="'1969-12-31 23:59:59 and a fraction'",
+        column=sql_string(column.name),
+        type=sql_string(f"{column.type} of an ORC file"),
+    )
+    return F.when(F.unix_micros(value).between(-999_999, -1), F.expr(failure).cast("timestamp")).otherwise(value)
 
 
 def _filed(value: Column, hive_type: HiveType) -> Column:
@@ -291,8 +311,11 @@ def _filed(value: Column, hive_type: HiveType) -> Column:
 def plain_rows(arranged: DataFrame, plan: WritePlan) -> DataFrame:
     """New rows without the ACID columns, for insert-only tables: the table's own columns under their own names."""
     placed = [c for c in staging_columns(plan) if c in arranged.columns]
-    names = [F.col(f"_c{i}").alias(c.name) for i, c in enumerate(plan.target.columns)]
-    return arranged.select(*placed, *names)
+    names = [f"_c{i}" for i in range(len(plan.target.columns))]
+    if plan.target.file_format == "textfile":
+        return arranged.select(*placed, textfile.line(plan.target, names).alias("value"))
+    columns = (F.col(n).alias(c.name) for n, c in zip(names, plan.target.columns, strict=True))
+    return arranged.select(*placed, *columns)
 
 
 def nested_rows(flat: DataFrame, plan: WritePlan) -> DataFrame:

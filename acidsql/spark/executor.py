@@ -40,7 +40,7 @@ from acidsql.spark.scanned import scanned_once
 from acidsql.spark.snapshots import StatementSnapshots
 from acidsql.spark.tails import TailCache
 from acidsql.spark.transaction import WriteTransaction, transaction
-from acidsql.spark.types import CHAR_LENGTH, has_timestamp, hive_type_name
+from acidsql.spark.types import CHAR_LENGTH, has_instant, has_timestamp, hive_type_name
 from acidsql.spark.writer import check_disjoint, event_rows, few_tasks, replaced_directories, stage, static_partition
 
 
@@ -172,7 +172,8 @@ class Executor:
         return BoundScan(scan, self._engine.files(scan.table.location), ())
 
     def _check_time(self, table: Table) -> None:
-        if any(has_timestamp(parse_type(c.type)) for c in table.columns):
+        types = [parse_type(c.type) for c in table.columns]
+        if any(has_timestamp(kind) or has_instant(kind) for kind in types):
             self._engine.require_exact_time(table.qualified)
 
     # -- writing

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
+import tempfile
+import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -13,6 +17,20 @@ from acidsql.acid.directories import is_hidden
 from acidsql.acid.snapshot import File
 
 _LOCAL_SCHEMES: Final = ("", "file")
+_SCRATCH: Final = "acidsql-read-"
+_PIECE: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class SizedFile:
+    """An absolute path with the file's size in bytes and modification time, which tell a new file of the same name.
+
+    Of a file that is still written to, the size is that of the part that is read.
+    """
+
+    path: str
+    size: int
+    modified: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +39,8 @@ class Listing:
 
     files: tuple[File, ...]
     directories: tuple[str, ...]
+    hidden: tuple[str, ...] = ()
+    """The hidden directories."""
 
 
 class FileSystem(Protocol):
@@ -54,7 +74,15 @@ class FileSystem(Protocol):
     def read(self, path: str) -> bytes: ...
 
     def read_end(self, path: str, size: int, count: int) -> bytes:
-        """The last `count` bytes of a file of `size` bytes, or all of it."""
+        """The last `count` of the first `size` bytes of a file, or all of them."""
+        ...
+
+    def copy_start(self, path: str, count: int, end: bytes, to: str) -> None:
+        """Writes the first `count` bytes of a file, and `end` behind them, into a new file."""
+        ...
+
+    def scratch_directory(self, path: str) -> str:
+        """A new directory on the file system of `path` that is removed when the process ends."""
         ...
 
     def replace_end(self, path: str, at: int, end: bytes) -> None:
@@ -79,7 +107,7 @@ class LocalFiles:
         files: list[File] = []
         directories: list[str] = []
         self._walk(directory, "", files, directories)
-        return Listing(tuple(files), tuple(directories))
+        return _listing(files, directories)
 
     def _walk(self, root: str, prefix: str, files: list[File], directories: list[str]) -> None:
         try:
@@ -89,8 +117,8 @@ class LocalFiles:
         for entry in entries:
             path = f"{prefix}/{entry.name}" if prefix else entry.name
             if entry.is_dir():
+                directories.append(path)
                 if not is_hidden(entry.name):
-                    directories.append(path)
                     self._walk(root, path, files, directories)
             elif not (entry.name.startswith(".") and entry.name.endswith(".crc")):
                 found = _stat(entry)
@@ -121,13 +149,32 @@ class LocalFiles:
     def read_end(self, path: str, size: int, count: int) -> bytes:
         with open(path, "rb") as f:
             f.seek(max(0, size - count))
-            return f.read()
+            return f.read(min(size, count))
+
+    def copy_start(self, path: str, count: int, end: bytes, to: str) -> None:
+        with open(path, "rb") as source, open(to, "wb") as copy:
+            left = count
+            while left and (piece := source.read(min(left, _PIECE))):
+                copy.write(piece)
+                left -= len(piece)
+            copy.write(end)
+
+    def scratch_directory(self, path: str) -> str:
+        directory = tempfile.mkdtemp(prefix=_SCRATCH)
+        atexit.register(shutil.rmtree, directory, ignore_errors=True)
+        return directory
 
     def replace_end(self, path: str, at: int, end: bytes) -> None:
         with open(path, "r+b") as f:
             f.seek(at)
             f.write(end)
             f.truncate()
+
+
+def _listing(files: Sequence[File], directories: Sequence[str]) -> Listing:
+    hidden = [d for d in directories if is_hidden(d.rpartition("/")[2])]
+    seen = [d for d in directories if not is_hidden(d.rpartition("/")[2])]
+    return Listing(tuple(files), tuple(seen), tuple(hidden))
 
 
 def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:
@@ -154,7 +201,7 @@ class HadoopFiles:
         directories: list[str] = []
         if self.exists(directory):
             self._walk(self._path(directory), "", files, directories)
-        return Listing(tuple(files), tuple(directories))
+        return _listing(files, directories)
 
     def _walk(self, root: Any, prefix: str, files: list[File], directories: list[str]) -> None:
         where = self._jvm.org.apache.hadoop.fs.Path(root, prefix) if prefix else root
@@ -163,8 +210,9 @@ class HadoopFiles:
             path = f"{prefix}/{name}" if prefix else name
             if not status.isDirectory():
                 files.append(File(path, status.getLen(), status.getModificationTime()))
-            elif not is_hidden(name):
-                directories.append(path)
+                continue
+            directories.append(path)
+            if not is_hidden(name):
                 self._walk(root, path, files, directories)
 
     def exists(self, path: str) -> bool:
@@ -192,9 +240,25 @@ class HadoopFiles:
     def read_end(self, path: str, size: int, count: int) -> bytes:
         stream = self._fs(path).open(self._path(path))
         stream.seek(max(0, size - count))
-        content = bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
+        content = bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream, min(size, count)))
         stream.close()
         return content
+
+    def copy_start(self, path: str, count: int, end: bytes, to: str) -> None:
+        source = self._fs(path).open(self._path(path))
+        copy = self._fs(to).create(self._path(to), False)
+        self._jvm.org.apache.commons.io.IOUtils.copyLarge(source, copy, 0, count)
+        copy.write(end)
+        copy.close()
+        source.close()
+
+    def scratch_directory(self, path: str) -> str:
+        """In /tmp, where Hive has its scratch directories too (hive.exec.scratchdir)."""
+        fs = self._fs(path)
+        directory = fs.makeQualified(self._path(f"/tmp/{_SCRATCH}{uuid.uuid4()}"))
+        fs.mkdirs(directory)
+        fs.deleteOnExit(directory)
+        return str(directory.toString())
 
     def replace_end(self, path: str, at: int, end: bytes) -> None:
         raise OSError(f"the end of {path} cannot be rewritten on this file system")

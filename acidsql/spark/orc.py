@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from acidsql.acid.layout import ACID_FIELDS
-from acidsql.acid.types import Char, HiveType, Varchar
+from acidsql.acid.types import Array, Char, HiveType, Map, Primitive, Struct, Varchar
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.spark.protobuf import BYTES, VARINT, Field, decode, encode, read_varint, varint
 
 TAIL_GUESS: Final = 16 * 1024
 """Bytes read from a file's end at first: enough for the tail of nearly every file."""
@@ -26,17 +27,13 @@ ROW_ID_COLUMN: Final = 4
 """ORC's numbers of the ACID columns."""
 
 _ROW_COLUMN: Final = 6
+_KIND_TIMESTAMP: Final = 9
 _KIND_VARCHAR: Final = 16
 _KIND_CHAR: Final = 17
 _KIND_STRUCT: Final = 12
 _KIND_TIMESTAMP_INSTANT: Final = 18
 _MAX_CHUNK: Final = 128 * 1024
 _MOST_TAIL: Final = 1 << 30
-
-_VARINT: Final = 0
-_FIXED64: Final = 1
-_BYTES: Final = 2
-_FIXED32: Final = 5
 
 # orc_proto.PostScript
 _PS_FOOTER_LENGTH: Final = 1
@@ -54,27 +51,13 @@ _TYPE_KIND: Final = 1
 _TYPE_SUBTYPES: Final = 2
 _TYPE_FIELD_NAMES: Final = 3
 _TYPE_MAXIMUM_LENGTH: Final = 4
+_TYPE_ATTRIBUTES: Final = 7
 
 _CODECS: Final = {0: "none", 1: "zlib", 2: "snappy", 3: "lzo", 4: "lz4", 5: "zstd"}
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One field of a protobuf message, in its place: `value` is an int (varint) or the bytes."""
-
-    number: int
-    wire: int
-    value: int | bytes
-
-    @property
-    def bytes(self) -> bytes:
-        assert isinstance(self.value, bytes)
-        return self.value
-
-    @property
-    def int(self) -> int:
-        assert isinstance(self.value, int)
-        return self.value
+_SPARK_TYPE: Final = Field(_TYPE_ATTRIBUTES, BYTES, b"\x0a\x17spark.sql.catalyst.type\x12\x09timestamp")
+"""The attribute of a type by which Spark knows it: a StringPair of key (1) and value (2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +102,11 @@ class Tail:
         return tuple(f.bytes.decode() for f in row if f.number == _TYPE_FIELD_NAMES)
 
     @property
-    def has_instants(self) -> bool:
-        """Whether a column is a TIMESTAMP_INSTANT, Hive's timestamp with local time zone."""
+    def has_unnamed_instants(self) -> bool:
+        """Whether a column is a TIMESTAMP_INSTANT, Hive's timestamp with local time zone, without the attribute by
+        which Spark knows it."""
         types = (decode(f.bytes) for f in self.footer if f.number == _FOOTER_TYPES)
-        return any(f.number == _TYPE_KIND and f.value == _KIND_TIMESTAMP_INSTANT for t in types for f in t)
+        return any(_is_instant(t) and _SPARK_TYPE not in t for t in types)
 
     def integer_range(self, column: int) -> tuple[int, int] | None:
         """Minimum and maximum of an integer column by its ORC number; None where the file has no such statistics."""
@@ -176,9 +160,9 @@ def nest_row(tail: Tail, columns: Sequence[tuple[str, HiveType]]) -> Tail:
     types = [decode(f.bytes) for f in tail.footer if f.number == _FOOTER_TYPES]
     children = _subtypes(types[0])[_ROW_COLUMN:]
     types[_ROW_COLUMN] = (
-        Field(_TYPE_KIND, _VARINT, _KIND_STRUCT),
-        Field(_TYPE_SUBTYPES, _BYTES, b"".join(varint(c) for c in children)),
-        *(Field(_TYPE_FIELD_NAMES, _BYTES, name.encode()) for name, _ in columns),
+        Field(_TYPE_KIND, VARINT, _KIND_STRUCT),
+        Field(_TYPE_SUBTYPES, BYTES, b"".join(varint(c) for c in children)),
+        *(Field(_TYPE_FIELD_NAMES, BYTES, name.encode()) for name, _ in columns),
     )
     types[0] = _first_children(types[0], _ROW_COLUMN)
     for child, (_, hive_type) in zip(children, columns, strict=True):
@@ -186,10 +170,32 @@ def nest_row(tail: Tail, columns: Sequence[tuple[str, HiveType]]) -> Tail:
     return _replace_types(tail, [encode(t) for t in types])
 
 
+def instants_named(tail: Tail) -> Tail:
+    """The tail with the name that Spark's reader has for a TIMESTAMP_INSTANT beside each one.
+
+    Spark parses ORC's own name of the type, and fails (OrcUtils.toCatalystSchema, Spark 4.1), unless an attribute of
+    the type says another. Others pass over attributes.
+    """
+    types = [decode(f.bytes) for f in tail.footer if f.number == _FOOTER_TYPES]
+    named = [(*t, _SPARK_TYPE) if _is_instant(t) and _SPARK_TYPE not in t else t for t in types]
+    return _replace_types(tail, [encode(t) for t in named])
+
+
+def with_instants(tail: Tail, columns: Sequence[HiveType]) -> Tail:
+    """The tail with a TIMESTAMP_INSTANT for every timestamp with local time zone; `columns` are those of the table, all
+    that the file has. The writer's time zone was UTC."""
+    types = [decode(f.bytes) for f in tail.footer if f.number == _FOOTER_TYPES]
+    owner = types[_subtypes(types[0])[-1]] if tail.is_acid else types[0]
+    for child, kind in zip(_subtypes(owner), columns, strict=True):
+        for number in _instants(types, child, kind):
+            types[number] = _as_instant(types[number])
+    return instants_named(_replace_types(tail, [encode(t) for t in types]))
+
+
 def with_user_metadata(tail: Tail, items: Mapping[str, str]) -> Tail:
     """The tail with items added to the file's user metadata."""
     added = tuple(
-        Field(_FOOTER_METADATA, _BYTES, encode((Field(1, _BYTES, k.encode()), Field(2, _BYTES, v.encode()))))
+        Field(_FOOTER_METADATA, BYTES, encode((Field(1, BYTES, k.encode()), Field(2, BYTES, v.encode()))))
         for k, v in items.items()
     )
     return Tail(
@@ -207,74 +213,12 @@ def encode_end(tail: Tail) -> bytes:
     return stored + postscript + bytes([len(postscript)])
 
 
-# ------------------------------------------------------------------------------------------------ protobuf
-
-
-def decode(message: bytes) -> tuple[Field, ...]:
-    """The fields of a protobuf message, in order."""
-    return tuple(_fields(message))
-
-
-def encode(fields: Sequence[Field]) -> bytes:
-    """The message of the fields: `encode(decode(m)) == m` for canonical messages."""
-    return b"".join(_encode_field(f) for f in fields)
-
-
-def varint(value: int) -> bytes:
-    """A base-128 varint.
-
-    >>> varint(300)
-    b'\\xac\\x02'
-    """
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def _fields(message: bytes) -> Iterator[Field]:
-    at = 0
-    while at < len(message):
-        key, at = _read_varint(message, at)
-        number, wire = key >> 3, key & 7
-        if wire == _VARINT:
-            value, at = _read_varint(message, at)
-            yield Field(number, wire, value)
-            continue
-        if wire == _BYTES:
-            length, at = _read_varint(message, at)
-        else:
-            length = 8 if wire == _FIXED64 else 4
-        yield Field(number, wire, message[at : at + length])
-        at += length
-
-
-def _read_varint(message: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = message[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-        shift += 7
-
-
-def _encode_field(field: Field) -> bytes:
-    key = varint(field.number << 3 | field.wire)
-    if isinstance(field.value, int):
-        return key + varint(field.value)
-    return key + (varint(len(field.value)) if field.wire == _BYTES else b"") + field.value
+# ------------------------------------------------------------------------------------------------ parts of a footer
 
 
 def _int(numbers: Mapping[int, int | bytes], key: int) -> int:
     value = numbers.get(key, 0)
     return value if isinstance(value, int) else 0
-
-
-# ------------------------------------------------------------------------------------------------ parts of a footer
 
 
 def _subtypes(fields: Sequence[Field]) -> list[int]:
@@ -289,7 +233,7 @@ def _subtypes(fields: Sequence[Field]) -> list[int]:
 def _packed(data: bytes) -> list[int]:
     found, at = [], 0
     while at < len(data):
-        value, at = _read_varint(data, at)
+        value, at = read_varint(data, at)
         found.append(value)
     return found
 
@@ -298,18 +242,45 @@ def _first_children(root: Sequence[Field], count: int) -> tuple[Field, ...]:
     names = [f for f in root if f.number == _TYPE_FIELD_NAMES][:count]
     children = b"".join(varint(c) for c in _subtypes(root)[:count])
     rest = [f for f in root if f.number not in (_TYPE_SUBTYPES, _TYPE_FIELD_NAMES, _TYPE_KIND)]
-    return (Field(_TYPE_KIND, _VARINT, _KIND_STRUCT), Field(_TYPE_SUBTYPES, _BYTES, children), *names, *rest)
+    return (Field(_TYPE_KIND, VARINT, _KIND_STRUCT), Field(_TYPE_SUBTYPES, BYTES, children), *names, *rest)
 
 
 def _with_length(fields: tuple[Field, ...], hive_type: HiveType) -> tuple[Field, ...]:
     """CHAR(n) and VARCHAR(n) are stored like STRING; only their type says so."""
     match hive_type:
         case Char(length):
-            return (Field(_TYPE_KIND, _VARINT, _KIND_CHAR), Field(_TYPE_MAXIMUM_LENGTH, _VARINT, length))
+            return (Field(_TYPE_KIND, VARINT, _KIND_CHAR), Field(_TYPE_MAXIMUM_LENGTH, VARINT, length))
         case Varchar(length):
-            return (Field(_TYPE_KIND, _VARINT, _KIND_VARCHAR), Field(_TYPE_MAXIMUM_LENGTH, _VARINT, length))
+            return (Field(_TYPE_KIND, VARINT, _KIND_VARCHAR), Field(_TYPE_MAXIMUM_LENGTH, VARINT, length))
         case _:
             return fields
+
+
+def _is_instant(fields: tuple[Field, ...]) -> bool:
+    return Field(_TYPE_KIND, VARINT, _KIND_TIMESTAMP_INSTANT) in fields
+
+
+def _as_instant(fields: tuple[Field, ...]) -> tuple[Field, ...]:
+    timestamp, instant = (Field(_TYPE_KIND, VARINT, k) for k in (_KIND_TIMESTAMP, _KIND_TIMESTAMP_INSTANT))
+    return tuple(instant if f == timestamp else f for f in fields)
+
+
+def _instants(types: Sequence[tuple[Field, ...]], number: int, hive_type: HiveType) -> Iterator[int]:
+    """The numbers of the columns that are instants: `number`, or some inside it."""
+    children = _subtypes(types[number])
+    match hive_type:
+        case Primitive("timestamp with local time zone"):
+            yield number
+        case Array(element):
+            yield from _instants(types, children[0], element)
+        case Map(key, value):
+            yield from _instants(types, children[0], key)
+            yield from _instants(types, children[1], value)
+        case Struct(fields):
+            for child, (_, of) in zip(children, fields, strict=True):
+                yield from _instants(types, child, of)
+        case _:
+            pass
 
 
 def _replace_types(tail: Tail, types: Sequence[bytes]) -> Tail:
@@ -323,7 +294,7 @@ def _integer_range(statistics: bytes) -> tuple[int, int] | None:
     inner = next((f.bytes for f in decode(statistics) if f.number == 2), None)
     if inner is None:
         return None
-    numbers = {f.number: f.int for f in decode(inner) if f.wire == _VARINT}
+    numbers = {f.number: f.int for f in decode(inner) if f.wire == VARINT}
     if 1 not in numbers or 2 not in numbers:
         return None
     return _unzigzag(numbers[1]), _unzigzag(numbers[2])
@@ -374,7 +345,7 @@ def _inflate(chunk: bytes, codec: str, path: str) -> bytes:
 def _snappy(chunk: bytes) -> bytes:
     import pyarrow as pa
 
-    size, _ = _read_varint(chunk, 0)
+    size, _ = read_varint(chunk, 0)
     if size > _MOST_TAIL:
         raise IndexError("a length that no footer has")
     return bytes(pa.Codec("snappy").decompress(chunk, decompressed_size=size))

@@ -14,7 +14,7 @@ from acidsql.acid.types import parse_type
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import BRANCH, WritePlan
 from acidsql.spark.engine import Engine
-from acidsql.spark.types import file_type
+from acidsql.spark.types import file_type, has_instant
 
 _FORMATS: Final = ("orc", "parquet")
 
@@ -43,6 +43,9 @@ def append(spark: SparkSession, events: DataFrame, plan: WritePlan, engine: Engi
 def _check_format(table: Table) -> None:
     if table.file_format not in _FORMATS:
         feature = f"A plain table stored as {table.file_format} ({table.qualified})"
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
+    if table.file_format == "orc" and any(has_instant(parse_type(c.type)) for c in table.columns):
+        feature = f"Writing timestamp with local time zone to a plain ORC table ({table.qualified})"
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
     if table.partition_columns:
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"A partitioned plain table ({table.qualified})")

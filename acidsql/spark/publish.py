@@ -37,9 +37,11 @@ from acidsql.spark.orc import (
     Tail,
     encode_end,
     nest_row,
+    with_instants,
     with_user_metadata,
 )
 from acidsql.spark.tails import read_file_tail
+from acidsql.spark.types import has_instant
 
 _PART: Final = re.compile(r"part-(\d{5,})-")
 _THREADS: Final = 8
@@ -93,6 +95,16 @@ class WriteTarget:
         return original_name(bucket) if self.table.is_insert_only else bucket_name(bucket)
 
 
+def check_writable(target: WriteTarget) -> None:
+    """Raises NOT_YET_SUPPORTED for columns that cannot be filed as Hive files them: as ORC's TIMESTAMP, which is all
+    that Spark writes, an instant would be a wall-clock time."""
+    table = target.table
+    instants = [c for c in table.columns if has_instant(parse_type(c.type))]
+    if instants and table.file_format == "orc" and not target.files.can_rewrite:
+        feature = f"Writing {instants[0].type} ({instants[0].name} of {table.qualified}) to this file system"
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
+
+
 def finish_staged(target: WriteTarget, slots: Mapping[int, Slot] | None) -> list[StagedFile]:
     """The staged files that hold events, their footers finished. `slots` are the slots by code; None for an INSERT
     without partitions, whose files are numbered by task."""
@@ -134,15 +146,13 @@ def remove(target: WriteTarget, partition_directories: Iterable[str]) -> None:
                 target.files.delete(target.branch_directory(partition_directory, number))
 
 
-SPARK_FORMATS: Final = {"orc": "orc", "parquet": "parquet", "textfile": "csv"}
+SPARK_FORMATS: Final = {"orc": "orc", "parquet": "parquet", "textfile": "text"}
 """Spark's names of the file formats that can be written."""
 
 
 def writer_options(table: Table) -> dict[str, str]:
-    """Options of Spark's writer for a table's format: its `orc.*` properties, ZLIB where it names no codec, as in Hive;
-    LazySimpleSerDe's separators for text."""
-    if table.file_format == "textfile":
-        return {"sep": "\x01", "nullValue": "\\N", "quote": "", "escape": "\\", "emptyValue": ""}
+    """Options of Spark's writer for a table's format: its `orc.*` properties, ZLIB where it names no codec, as in
+    Hive."""
     return _orc_options(table) if table.file_format == "orc" else {}
 
 
@@ -216,12 +226,16 @@ def _count_rows(target: WriteTarget, path: str) -> int:
 
 def _finish_orc(target: WriteTarget, path: str, size: int, slot: Slot) -> int:
     tail = read_file_tail(target.files, path, size)
-    if tail.rows and target.files.can_rewrite and not target.table.is_insert_only:
-        columns = [(c.name, parse_type(c.type)) for c in target.table.columns]
+    columns = [(c.name, parse_type(c.type)) for c in target.table.columns]
+    types = [kind for _, kind in columns]
+    if tail.rows and target.table.is_insert_only and any(map(has_instant, types)):
+        target.files.replace_end(path, tail.footer_start, encode_end(with_instants(tail, types)))
+    elif tail.rows and target.files.can_rewrite and not target.table.is_insert_only:
         branch, statement_id = target.branches[slot.branch]
         is_delete = branch.kind is EventKind.DELETE
         keys = _delete_keys(path, tail) if is_delete else _insert_keys(target.write_id, slot, statement_id, tail)
-        finished = with_user_metadata(nest_row(tail, columns), _user_metadata(tail.rows, keys, is_delete=is_delete))
+        nested = with_instants(nest_row(tail, columns), types)
+        finished = with_user_metadata(nested, _user_metadata(tail.rows, keys, is_delete=is_delete))
         target.files.replace_end(path, tail.footer_start, encode_end(finished))
     return tail.rows
 

@@ -23,6 +23,7 @@ from acidsql.acid.types import Char, parse_type
 from acidsql.acid.writeids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.raised import raise_sql, sql_string
+from acidsql.spark import textfile
 from acidsql.spark.bound import BoundScan, SourceFile, data_files, delete_files
 from acidsql.spark.deletes import BUCKET, ROW, WRITE_ID, deleted_keys, without_deleted
 from acidsql.spark.partitions import (
@@ -31,6 +32,7 @@ from acidsql.spark.partitions import (
     FIRST_ROW,
     PART,
     FileFacts,
+    file_uri,
     with_partition_values,
 )
 from acidsql.spark.tails import TailCache
@@ -85,7 +87,7 @@ def _acid_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile
     """Insert events. Operation 1 or 2 in a data file is ACID v1: it fails the job instead of being filtered away."""
     first = files[0]
     types = _types_by_position(bound.table, first.names)
-    failure = raise_sql(Condition.ACID_V1_FILE, path=sql_string(first.path), table=sql_string(bound.table.qualified))
+    failure = raise_sql(Condition.ACID_V1_FILE, path=sql_string(first.origin), table=sql_string(bound.table.qualified))
     events = _read_orc(spark, files, acid_schema(types)).where(_keeps_columns(types, first.hidden))
     facts = FileFacts(files, with_rows=False)
     rows = events.where(_expected_operation(OPERATION_INSERT, failure)).select(
@@ -93,7 +95,7 @@ def _acid_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile
         F.col("bucket").alias(BUCKET),
         F.col("rowId").alias(ROW),
         facts.key(),
-        *_file_name(bound),
+        *_file_name(bound, files),
         *_table_columns(bound.table, first.names, "row"),
     )
     return facts.attach(spark, rows).select(*_common(bound))
@@ -110,7 +112,7 @@ def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[
     rows = _read_orc(whole_files, files, t.StructType(_fields(_types_by_position(bound.table, names)))).select(
         F.monotonically_increasing_id().bitwiseAND(_ROW_NUMBER_MASK).alias(_ROW_NUMBER),
         facts.key(),
-        *_file_name(bound),
+        *_file_name(bound, files),
         *_table_columns(bound.table, names, None),
     )
     numbered = facts.attach(spark, rows).select(
@@ -134,7 +136,7 @@ def _plain_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFil
         nothing.cast("int").alias(BUCKET),
         nothing.cast("long").alias(ROW),
         facts.key(),
-        *_file_name(bound),
+        *_file_name(bound, files),
         *_table_columns(table, names, None),
     )
     return facts.attach(spark, rows).select(*_common(bound))
@@ -159,12 +161,12 @@ def _read_format(spark: SparkSession, table: Table, files: Iterable[SourceFile],
     match table.file_format:
         case "orc" | "parquet":
             return reader.format(table.file_format).load(paths)
-        case "textfile" if all(isinstance(f.dataType, t.AtomicType) for f in schema.fields):
-            # LazySimpleSerDe: ^A between fields, \N for NULL, no quotes.
-            options = {"sep": "\x01", "nullValue": "\\N", "quote": "", "escape": "\\", "mode": "PERMISSIVE"}
-            return reader.options(**options).option("emptyValue", "").csv(paths)
+        case "textfile":
+            textfile.check_types(table)
+            lines = spark.read.option("__globPaths__", "false").text(paths)
+            return lines.select(*textfile.fields(schema))
         case other:
-            feature = f"Reading {table.qualified}, stored as {other}, with these types"
+            feature = f"Reading {table.qualified}, stored as {other}"
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
 
 
@@ -229,6 +231,7 @@ def _table_columns(table: Table, names: Sequence[str], owner: str | None) -> lis
             value = F.lit(None).cast(query_type(hive_type))
         else:
             value = F.col(owner).getField(names[position]) if owner else F.col(f"`{names[position]}`")
+            value = F.rtrim(value) if isinstance(hive_type, Char) and table.file_format != "orc" else value
             value = padded_inside(value.cast(query_type(hive_type)) if has_timestamp(hive_type) else value, hive_type)
         columns.append(value.alias(column.name))
     return columns
@@ -240,8 +243,16 @@ def _common(bound: BoundScan) -> list[Column]:
     return [F.col(f"`{name}`") for name in (*names, *(c.name for c in bound.table.columns))]
 
 
-def _file_name(bound: BoundScan) -> list[Column]:
-    return [F.col("_metadata.file_path").alias(_FILE_NAME)] if bound.scan.file_name else []
+def _file_name(bound: BoundScan, files: Sequence[SourceFile]) -> list[Column]:
+    """INPUT__FILE__NAME, which is never the name of a copy."""
+    if not bound.scan.file_name:
+        return []
+    path = F.col("_metadata.file_path")
+    copies = {file_uri(f.path): file_uri(f.copy_of) for f in files if f.copy_of is not None}
+    if copies:
+        known = F.create_map(*(F.lit(text) for pair in copies.items() for text in pair))
+        path = F.coalesce(known[path], path)
+    return [path.alias(_FILE_NAME)]
 
 
 def _columns(bound: BoundScan) -> list[Column]:
@@ -298,7 +309,7 @@ def _delete_events(spark: SparkSession, bound: BoundScan, files: Sequence[Source
 def _delete_group(spark: SparkSession, leaf: tuple[str, t.DataType], files: Sequence[SourceFile]) -> DataFrame:
     failure = raise_sql(
         Condition.MALFORMED_LAYOUT,
-        path=sql_string(files[0].path),
+        path=sql_string(files[0].origin),
         reason=sql_string("a delete_delta holds an event that is no delete"),
     )
     facts = FileFacts(files, with_rows=False)

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from acidsql.acid.datafiles import original_files
+from acidsql.acid.datafiles import is_visible, original_files
 from acidsql.acid.directories import Base, parse_directory
 from acidsql.acid.layout import METADATA_FILE
 from acidsql.acid.snapshot import Snapshot, select_snapshot
 from acidsql.acid.table import Table
-from acidsql.acid.writeids import ValidTxnList
+from acidsql.acid.writeids import ValidTxnList, ValidWriteIdList
 from acidsql.metastore.client import Metastore, Partition
 from acidsql.planner.plan import Scan
 from acidsql.planner.prune import keeps
@@ -55,22 +55,35 @@ class StatementSnapshots:
         def select(partition: Partition) -> BoundPart:
             directory = files.resolve(partition.location)
             listing = files.list_below(directory)
-            if writes is None:
-                plain = Snapshot(None, (), (), original_files(listing.files, insert_only=True), ())
-                return BoundPart(partition.values, directory, plain)
-            snapshot = select_snapshot(
-                listing.files,
-                writes,
-                self._txns,
-                listing.directories,
-                compacted_bases=_compacted_bases(files, directory, listing),
-                insert_only=table.is_insert_only,
+            return BoundPart(
+                partition.values, directory, snapshot_of(table, files, directory, listing, writes, self._txns)
             )
-            return BoundPart(partition.values, directory, snapshot)
 
         with ThreadPoolExecutor(min(_LISTING_THREADS, len(partitions))) as pool:
             for partition, part in zip(partitions, pool.map(select, partitions), strict=True):
                 self._parts[table.qualified, partition.values] = part
+
+
+def snapshot_of(
+    table: Table,
+    files: FileSystem,
+    directory: str,
+    listing: Listing,
+    writes: ValidWriteIdList | None,
+    txns: ValidTxnList,
+) -> Snapshot:
+    """What a reader with these lists reads of a directory; `writes` is None for a table that is not transactional."""
+    if writes is None:
+        visible = [file for file in listing.files if is_visible(file.path)]
+        return Snapshot(None, (), (), original_files(visible, insert_only=True), ())
+    return select_snapshot(
+        listing.files,
+        writes,
+        txns,
+        listing.directories,
+        compacted_bases=_compacted_bases(files, directory, listing),
+        insert_only=table.is_insert_only,
+    )
 
 
 def _compacted_bases(files: FileSystem, directory: str, listing: Listing) -> frozenset[str]:

@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
 
-from acidsql.spark.files import FileSystem
+from acidsql.spark.copies import Copies
+from acidsql.spark.files import FileSystem, SizedFile
 from acidsql.spark.orc import TAIL_GUESS, Tail, read_tail
 
 _THREADS: Final = 16
@@ -23,19 +24,11 @@ def read_file_tail(files: FileSystem, path: str, size: int) -> Tail:
     return tail
 
 
-@dataclass(frozen=True, slots=True)
-class SizedFile:
-    """An absolute path with the file's size in bytes and modification time, which tell a new file of the same name."""
-
-    path: str
-    size: int
-    modified: int
-
-
 @dataclass(slots=True)
 class TailCache:
-    """Tails by file. Thread-safe as far as dict operations are."""
+    """Tails by file, and copies of the files that Spark cannot read. Thread-safe as far as dict operations are."""
 
+    copies: Copies = field(default_factory=Copies)
     _tails: dict[SizedFile, Tail] = field(default_factory=dict)
 
     def tails(self, files: FileSystem, wanted: Sequence[SizedFile]) -> list[Tail]:

@@ -94,15 +94,24 @@ without it (HiveChar.getStrippedValue); only what a query finally gives is padde
 
 def has_timestamp(hive_type: HiveType) -> bool:
     """Whether a TIMESTAMP (without zone) is in it."""
+    return _has_primitive(hive_type, "timestamp")
+
+
+def has_instant(hive_type: HiveType) -> bool:
+    """Whether a TIMESTAMP WITH LOCAL TIME ZONE is in it."""
+    return _has_primitive(hive_type, "timestamp with local time zone")
+
+
+def _has_primitive(hive_type: HiveType, wanted: str) -> bool:
     match hive_type:
         case Primitive(name):
-            return name == "timestamp"
+            return name == wanted
         case Array(element):
-            return has_timestamp(element)
+            return _has_primitive(element, wanted)
         case Map(key, value):
-            return has_timestamp(key) or has_timestamp(value)
+            return _has_primitive(key, wanted) or _has_primitive(value, wanted)
         case Struct(fields):
-            return any(has_timestamp(f) for _, f in fields)
+            return any(_has_primitive(f, wanted) for _, f in fields)
         case _:
             return False
 

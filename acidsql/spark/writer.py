@@ -22,7 +22,7 @@ from acidsql.spark.events import (
     plain_rows,
     staging_columns,
 )
-from acidsql.spark.publish import SPARK_FORMATS, StagedFile, WriteTarget, finish_staged, writer_options
+from acidsql.spark.publish import SPARK_FORMATS, StagedFile, WriteTarget, check_writable, finish_staged, writer_options
 from acidsql.spark.transaction import TableWrite
 from acidsql.spark.types import is_storable
 
@@ -119,6 +119,7 @@ def _check_types(rows: DataFrame, plan: WritePlan) -> None:
 
 
 def _save(rows: DataFrame, plan: WritePlan, target: WriteTarget, partition_by: Sequence[str]) -> None:
+    check_writable(target)
     if plan.target.is_insert_only:
         rows = plain_rows(rows, plan)
     elif not target.files.can_rewrite:

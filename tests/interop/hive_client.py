@@ -161,6 +161,14 @@ class Hive:
     def abort(self, txn: int) -> None:
         self._ask({"abort": txn})
 
+    def start_write_ids_at(self, table: str, next_id: int) -> None:
+        """The next write ID of a table that has none yet, as when Hive converts a table with original files."""
+        self._ask({"seed": table, "last": next_id - 1})
+
+    def add_partition(self, table: str, name: str) -> None:
+        """Adds a partition by its name, `p=1/q=a%2Fb`, as a writer does; one that is there stays as it is."""
+        self._ask({"add_partition": table, "name": name})
+
     # -- the pipe
 
     def _ask(self, request: dict[str, Json]) -> dict[str, Json]:

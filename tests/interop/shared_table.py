@@ -38,6 +38,7 @@ class SharedTable:
 
     def hand_over(self, write_id: int) -> None:
         """Commits the files of a write ID in Hive. The write IDs that acidsql gave up before it are aborted there."""
+        self._add_partitions(write_id)
         given = self.hive.begin(self.name)
         while given.write_id < write_id:
             self.hive.abort(given.txn)
@@ -46,6 +47,12 @@ class SharedTable:
         for path in written_directories(self.directory, write_id):
             shutil.copytree(path, self.hive_directory / path.relative_to(self.directory))
         self.hive.commit(given.txn)
+
+    def _add_partitions(self, write_id: int) -> None:
+        """Registers the partitions that a write ID wrote to; Hive derives their directories from their values."""
+        written = {path.parent.relative_to(self.directory) for path in written_directories(self.directory, write_id)}
+        for path in sorted(written - {Path()}):
+            self.hive.add_partition(self.name, str(path))
 
     def rows(self, columns: str = "row__id, *", where: str = "true") -> list[HiveRow]:
         """Rows as acidsql reads its own table."""

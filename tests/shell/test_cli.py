@@ -87,7 +87,7 @@ def test_help_names_every_option_of_the_contract(capsys: pytest.CaptureFixture[s
     assert "table,vertical,csv,tsv,json,jsonl,markdown" in shown
 
 
-@pytest.mark.parametrize("arguments", [["compactor", "--once"], ["inspect", "t", "--files"]])
+@pytest.mark.parametrize("arguments", [["compactor", "--once"]])
 def test_what_comes_later_says_so(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 1
     printed = capsys.readouterr()

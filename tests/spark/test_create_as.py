@@ -21,7 +21,7 @@ def source(session: Session) -> Session:
         f" b BINARY, f FLOAT, s SMALLINT) {ACID}"
     )
     session.execute(
-        "INSERT INTO s SELECT 1, 'ab', 1.5, timestamp '1969-12-31 23:59:59.5', array(named_struct('x', 1, 'y',"
+        "INSERT INTO s SELECT 1, 'ab', 1.5, timestamp '1969-12-30 23:59:59.5', array(named_struct('x', 1, 'y',"
         " map('k', 2.5))), unhex('00ff'), 0.5, 7 UNION ALL SELECT 2, NULL, NULL, NULL, NULL, NULL, NULL, NULL"
     )
     return session

@@ -79,6 +79,17 @@ def test_what_is_written_is_read_back(files: FileSystem, tmp_path: Path) -> None
     assert files.read_end(f"{directory}/x", len(content), len(content) + 1) == content
 
 
+def test_the_start_of_a_file_is_read_and_copied_without_the_rest(files: FileSystem, tmp_path: Path) -> None:
+    content = bytes(range(256)) * 40
+    (tmp_path / "x").write_bytes(content)
+    assert files.read_end(f"{tmp_path}/x", 1000, 100) == content[900:1000]
+    scratch = files.scratch_directory(str(tmp_path))
+    assert files.exists(scratch)
+    files.copy_start(f"{tmp_path}/x", 1000, b"end", f"{scratch}/y")
+    assert files.read(f"{scratch}/y") == content[:1000] + b"end"
+    assert (tmp_path / "x").read_bytes() == content
+
+
 def test_a_renamed_file_is_in_its_new_place_only(files: FileSystem, tmp_path: Path) -> None:
     put(tmp_path, "old/x")
     (tmp_path / "new").mkdir()

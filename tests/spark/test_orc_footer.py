@@ -23,16 +23,13 @@ from acidsql.errors import AcidSqlError
 from acidsql.spark.files import LocalFiles
 from acidsql.spark.orc import (
     TAIL_GUESS,
-    Field,
     Tail,
-    decode,
-    encode,
     encode_end,
     nest_row,
     read_tail,
-    varint,
     with_user_metadata,
 )
+from acidsql.spark.protobuf import Field, decode, encode, varint
 from acidsql.spark.tails import read_file_tail
 from tests.spark.golden_cases import GOLDEN
 
@@ -185,7 +182,7 @@ def test_footers_that_hive_wrote_come_back_byte_for_byte() -> None:
 
 def test_hives_instants_are_told_from_timestamps() -> None:
     def has_instants(case: str) -> set[bool]:
-        return {tail_of(path).has_instants for path in (GOLDEN / case).rglob("bucket_*")}
+        return {tail_of(path).has_unnamed_instants for path in (GOLDEN / case).rglob("bucket_*")}
 
     assert has_instants("timestamp_ltz") == {True}
     assert has_instants("all_types") == {False}

@@ -23,6 +23,7 @@ import org.apache.hadoop.hive.metastore.HiveMetaStore;
 import org.apache.hadoop.hive.metastore.IMetaStoreClient;
 import org.apache.hadoop.hive.metastore.LockComponentBuilder;
 import org.apache.hadoop.hive.metastore.LockRequestBuilder;
+import org.apache.hadoop.hive.metastore.api.AlreadyExistsException;
 import org.apache.hadoop.hive.metastore.api.DataOperationType;
 import org.apache.hadoop.hive.metastore.api.FieldSchema;
 import org.apache.hadoop.hive.ql.DriverFactory;
@@ -44,7 +45,8 @@ import org.apache.hadoop.hive.serde2.objectinspector.StructObjectInspector;
  * A metastore on a Thrift port and a session of Hive's SQL driver, in one process that lives as long as its input.
  *
  * <p>One request a line, one answer a line, both JSON: {"sql": ..} gives {"columns": .., "rows": ..};
- * {"begin": "db.table"} opens a transaction and gives {"txn": .., "write_id": ..}; {"commit": txn}; {"abort": txn}.
+ * {"begin": "db.table"} opens a transaction and gives {"txn": .., "write_id": ..}; {"commit": txn}; {"abort": txn};
+ * {"add_partition": "db.table", "name": "p=1/q=a"}; {"seed": "db.table", "last": write ID}.
  * What fails gives {"error": ..}. Argument: the port.
  */
 public final class HiveProcess {
@@ -101,6 +103,11 @@ public final class HiveProcess {
         runSql(request.get("sql").asText(), answer);
       } else if (request.has("begin")) {
         begin(request.get("begin").asText().split("\\."), answer);
+      } else if (request.has("add_partition")) {
+        addPartition(request.get("add_partition").asText().split("\\."), request.get("name").asText());
+      } else if (request.has("seed")) {
+        String[] table = request.get("seed").asText().split("\\.");
+        client().seedWriteId(table[0], table[1], request.get("last").asLong());
       } else if (request.has("commit")) {
         client().commitTxn(request.get("commit").asLong());
       } else {
@@ -129,6 +136,14 @@ public final class HiveProcess {
     client().lock(new LockRequestBuilder("tests").setTransactionId(txn).setUser("tests").addLockComponent(component.build()).build());
     answer.put("txn", txn);
     answer.put("write_id", client().allocateTableWriteId(txn, table[0], table[1]));
+  }
+
+  private static void addPartition(String[] table, String name) throws Exception {
+    try {
+      client().appendPartition(table[0], table[1], name);
+    } catch (AlreadyExistsException there) {
+      return;
+    }
   }
 
   private static void runSql(String sql, Map<String, Object> answer) throws Exception {

@@ -1,0 +1,46 @@
+"""Copies of ORC files that Spark's reader cannot take as they are.
+
+Spark cannot be told to read only the first bytes of a file, to which a streaming client still writes, and it fails on a
+file with a TIMESTAMP_INSTANT, whether the column is asked for or not (acidsql.spark.orc.instants_named).
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, field, replace
+from urllib.parse import urlparse
+
+from acidsql.spark.files import FileSystem, SizedFile
+from acidsql.spark.orc import Tail, encode_end, instants_named
+
+
+@dataclass(slots=True)
+class Copies:
+    """The copies made, by what they are of; they stay until the process ends, for queries are read late."""
+
+    _made: dict[SizedFile, SizedFile] = field(default_factory=dict)
+    _directories: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def readable(self, files: FileSystem, file: SizedFile, tail: Tail, length: int) -> SizedFile:
+        """The file itself, whose length is `length`, or a copy that Spark can read."""
+        if file.size == length and not tail.has_unnamed_instants:
+            return file
+        if file not in self._made:
+            self._made[file] = self._copy(files, file, tail)
+        return self._made[file]
+
+    def _copy(self, files: FileSystem, file: SizedFile, tail: Tail) -> SizedFile:
+        to = f"{self._directory(files, file.path)}/{uuid.uuid4().hex}"
+        if not tail.has_unnamed_instants:
+            files.copy_start(file.path, file.size, b"", to)
+            return replace(file, path=to)
+        end = encode_end(instants_named(tail))
+        files.copy_start(file.path, tail.footer_start, end, to)
+        return replace(file, path=to, size=tail.footer_start + len(end))
+
+    def _directory(self, files: FileSystem, path: str) -> str:
+        parsed = urlparse(path)
+        where = (parsed.scheme, parsed.netloc)
+        if where not in self._directories:
+            self._directories[where] = files.scratch_directory(path)
+        return self._directories[where]

@@ -1,0 +1,120 @@
+"""Files that a streaming client still writes to: what lies past their flushed length does not exist."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from acidsql.errors import AcidSqlError
+from acidsql.session import Session
+from tests.spark.streaming_file import StreamingFile
+
+BATCH = "delta_0000001_0000003"
+"""Three transactions of one client."""
+
+
+def adopt(session: Session, directory: Path, write_ids: str = "3:9223372036854775807::") -> None:
+    session.sql(
+        f"CREATE TABLE t (id INT, name STRING) STORED AS ORC LOCATION '{directory}'"
+        f" TBLPROPERTIES ('transactional'='true', 'acidsql.adopt.writeids'='{write_ids}')"
+    )
+
+
+def rows(session: Session) -> list[tuple[object, ...]]:
+    found = session.sql("SELECT row__id.writeid, row__id.rowid, id, name FROM t ORDER BY id").collect()
+    return [tuple(row) for row in found]
+
+
+def test_an_open_file_is_read_up_to_its_last_commit_and_can_be_changed(
+    session: Session, spark: SparkSession, tmp_path: Path
+) -> None:
+    table = tmp_path / "t"
+    file = StreamingFile(spark, table / BATCH)
+    file.add(1, [(1, "a"), (2, "b")])
+    file.commit()
+    file.add(2, [(3, "c")])
+    committed = file.commit()
+    file.add(3, [(4, "d")])
+    assert file.flush() > committed
+    with file.path.open("ab") as more:
+        more.write(b"half a stripe")
+    adopt(session, table, "3:3:3:")
+    assert rows(session) == [(1, 0, 1, "a"), (1, 1, 2, "b"), (2, 2, 3, "c")]
+    assert session.sql("SELECT DISTINCT INPUT__FILE__NAME FROM t").collect()[0][0] == f"file:{file.path}"
+    counts = session.execute("UPDATE t SET name = 'new' WHERE id >= 2").counts
+    assert counts is not None
+    assert counts.updated == 2
+    session.execute("DELETE FROM t WHERE id = 1")
+    assert [row[2:] for row in rows(session)] == [(2, "new"), (3, "new")]
+
+
+def test_a_file_is_read_up_to_the_commit_and_not_to_a_later_footer(
+    session: Session, spark: SparkSession, tmp_path: Path
+) -> None:
+    table = tmp_path / "t"
+    file = StreamingFile(spark, table / BATCH)
+    file.add(1, [(1, "a")])
+    file.commit()
+    file.add(2, [(2, "b")])
+    file.close()
+    adopt(session, table)
+    assert rows(session) == [(1, 0, 1, "a")]
+    file.side_file.write_bytes(struct.pack(">q", file.path.stat().st_size))
+    assert rows(session) == [(1, 0, 1, "a"), (2, 1, 2, "b")]
+    file.side_file.unlink()
+    assert rows(session) == [(1, 0, 1, "a"), (2, 1, 2, "b")]
+
+
+def test_what_an_aborted_transaction_flushed_is_skipped(session: Session, spark: SparkSession, tmp_path: Path) -> None:
+    table = tmp_path / "t"
+    file = StreamingFile(spark, table / BATCH)
+    for write_id in (1, 2, 3):
+        file.add(write_id, [(write_id, "x")])
+        file.commit()
+    adopt(session, table, "3:9223372036854775807::2")
+    assert rows(session) == [(1, 0, 1, "x"), (3, 2, 3, "x")]
+
+
+def test_a_file_of_which_nothing_is_committed_has_no_rows(
+    session: Session, spark: SparkSession, tmp_path: Path
+) -> None:
+    table = tmp_path / "t"
+    file = StreamingFile(spark, table / BATCH)
+    file.side_file.write_bytes(struct.pack(">q", 0))
+    adopt(session, table)
+    assert rows(session) == []
+    session.execute("INSERT INTO t VALUES (1, 'a')")
+    assert [row[2:] for row in rows(session)] == [(1, "a")]
+
+
+def test_a_torn_last_number_is_of_a_transaction_that_has_not_committed(
+    session: Session, spark: SparkSession, tmp_path: Path
+) -> None:
+    table = tmp_path / "t"
+    file = StreamingFile(spark, table / BATCH)
+    file.add(1, [(1, "a")])
+    file.commit()
+    with file.side_file.open("ab") as side:
+        side.write(b"\0\0\0")
+    adopt(session, table)
+    assert rows(session) == [(1, 0, 1, "a")]
+
+
+@pytest.mark.parametrize("content", [b"", b"\0\0\0", struct.pack(">q", -1), struct.pack(">q", 1 << 40)])
+def test_a_side_file_that_does_not_tell_a_length_is_an_error(
+    session: Session, spark: SparkSession, tmp_path: Path, content: bytes
+) -> None:
+    table = tmp_path / "t"
+    file = StreamingFile(spark, table / BATCH)
+    file.add(1, [(1, "a")])
+    file.close()
+    file.side_file.write_bytes(content)
+    adopt(session, table)
+    with pytest.raises(AcidSqlError) as caught:
+        rows(session)
+    assert caught.value.condition == "MALFORMED_LAYOUT"
+    assert str(file.side_file) in str(caught.value)
+    assert "committed" in str(caught.value)
