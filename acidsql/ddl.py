@@ -24,10 +24,11 @@ from acidsql.grammar.statements import (
     TableName,
 )
 from acidsql.metastore.client import AdoptedWriteIds, Database, LockComponent, LockType, Metastore, Operation, Partition
+from acidsql.relocation import settled
 from acidsql.spark.files import FileSystem, Listing
 
 ADOPT_WRITE_IDS: Final = "acidsql.adopt.writeids"
-_HIDDEN_FIELDS: Final = ("row__id", "input__file__name", "block__offset__inside__file")
+HIDDEN_FIELDS: Final = ("row__id", "input__file__name", "block__offset__inside__file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +92,19 @@ class Ddl:
         except AcidSqlError as error:
             raise (error.with_span(name.span) if name.span else error) from None
 
+    def database_of(self, name: TableName, database: str) -> Database:
+        """The database of a table that is to be, or DATABASE_NOT_FOUND at its place."""
+        return self.database(Name(name.database or database, name.span))
+
+    def find(self, name: TableName, database: str) -> Table | None:
+        """The table, or None."""
+        table = self.metastore.find_table(name.database or database, name.name)
+        return None if table is None else settled(self.metastore, self.files, table)
+
     def lookup(self, name: TableName, database: str) -> Table:
         """The table, or TABLE_NOT_FOUND at its place."""
         try:
-            return self.metastore.table(name.database or database, name.name)
+            return settled(self.metastore, self.files, self.metastore.table(name.database or database, name.name))
         except AcidSqlError as error:
             raise (error.with_span(name.span) if name.span else error) from None
 
@@ -204,7 +214,7 @@ def _check_columns(statement: CreateTable) -> None:
         name = definition.name
         if name.value in seen:
             raise AcidSqlError(Condition.DUPLICATE_COLUMN, span=name.span, column=name.value)
-        if name.value in _HIDDEN_FIELDS:
+        if name.value in HIDDEN_FIELDS:
             message = f"{name.value} is the name of a virtual column"
             raise AcidSqlError(Condition.INVALID_TABLE_PROPERTIES, span=name.span, message=message)
         seen.add(name.value)

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn
 
 from acidsql import show
+from acidsql.alter import Alter
 from acidsql.ddl import Ddl
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
@@ -83,6 +84,7 @@ class Session:
         self._engine = engine
         self._executor = Executor(engine, metastore)
         self._ddl = Ddl(metastore, warehouse, engine.files)
+        self._alter = Alter(self._ddl)
         self._settings = Settings()
 
     @property
@@ -183,6 +185,9 @@ class Session:
                 table = self._ddl.lookup(statement.table, self.database)
                 txn_id, write_id = self._executor.truncate(table, statement.partition, statement.table)
                 return Result("TRUNCATE TABLE", txn_id=txn_id, write_ids={table.qualified: write_id})
+            case s.AlterTable():
+                self._alter.run(statement, self.database)
+                return Result("ALTER TABLE")
             case s.DropTable():
                 self._ddl.drop_table(statement, self.database)
                 return Result("DROP TABLE")
@@ -231,7 +236,7 @@ class Session:
         tables = {}
         unknown = False
         for name in table_names(statement):
-            table = self._metastore.find_table(name.database or self.database, name.name)
+            table = self._ddl.find(name, self.database)
             if table is not None:
                 tables[table.qualified] = table
             unknown = unknown or table is None
@@ -279,8 +284,6 @@ def _not_yet(statement: s.Statement) -> AcidSqlError:
 def _feature(statement: s.Statement) -> str:
     """A statement's name, as its first words."""
     match statement:
-        case s.AlterTable(action=s.Compact()):
-            return "ALTER TABLE .. COMPACT"
         case s.MultiInsert():
             return "FROM .. INSERT .. (multi-insert)"
         case _:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import uuid
+from itertools import chain, count
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from acidsql.acid.layout import STAGING_DIRECTORY
+from acidsql.acid.layout import STAGING_DIRECTORY, original_name
 from acidsql.acid.table import Table
 from acidsql.acid.types import parse_type
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import BRANCH, WritePlan
 from acidsql.spark.engine import Engine
+from acidsql.spark.files import FileSystem
 from acidsql.spark.types import file_type
 
 _FORMATS: Final = ("orc", "parquet")
@@ -34,10 +36,17 @@ def append(spark: SparkSession, events: DataFrame, plan: WritePlan, engine: Engi
         count = spark.read.schema(rows.schema).format(table.file_format).load(staging).count()
         for file in files.list_below(staging).files:
             if not file.path.startswith("_"):
-                files.rename(f"{staging}/{file.path}", f"{directory}/{file.path[:10]}_{run}.{table.file_format}")
+                add_file(files, f"{staging}/{file.path}", f"{directory}/{original_name(int(file.path[5:10]))}")
         return count
     finally:
         files.delete(staging)
+
+
+def add_file(files: FileSystem, source: str, target: str) -> str:
+    """Moves a file to `target`, or, where others lie there, to `target_copy_1`, `_copy_2` .., as Hive names them: only
+    files named so are taken over by a conversion to full ACID. Gives the path that it has now."""
+    copies = (f"{target}_copy_{number}" for number in count(1))
+    return next(path for path in chain([target], copies) if files.place(source, path))
 
 
 def _check_format(table: Table) -> None:
