@@ -12,6 +12,7 @@ from acidsql.acid.partitions import parse_partition_name
 from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Check, Column, Constraints, Table
 from acidsql.acid.types import parse_type
 from acidsql.acid.writeids import parse_adopted_write_ids
+from acidsql.create_like import spelled_out
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import (
@@ -70,6 +71,8 @@ class Ddl:
         owner = statement.table.database or database
         if statement.if_not_exists and self.metastore.find_table(owner, statement.table.name) is not None:
             return
+        if statement.like is not None:
+            statement = spelled_out(statement, self.lookup(statement.like, database))
         table = self._definition(statement, self.metastore.database(owner))
         listing = self._listing(statement, table)
         self.metastore.create_table(
@@ -196,8 +199,6 @@ def _check_supported(statement: CreateTable) -> None:
     span = statement.table.span
     if statement.query is not None:
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="CREATE TABLE .. AS SELECT")
-    if statement.like is not None:
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="CREATE TABLE .. LIKE")
     if statement.temporary:
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="CREATE TEMPORARY TABLE")
 
