@@ -34,6 +34,7 @@ from acidsql.settings import Settings
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
 from acidsql.spark.files import is_local
+from acidsql.spark.load import Loader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -85,6 +86,7 @@ class Session:
         self._executor = Executor(engine, metastore)
         self._ddl = Ddl(metastore, warehouse, engine.files)
         self._alter = Alter(self._ddl)
+        self._loader = Loader(engine, metastore)
         self._settings = Settings()
 
     @property
@@ -181,6 +183,8 @@ class Session:
             case s.CreateTable():
                 self._ddl.create_table(statement, self.database)
                 return Result("CREATE TABLE")
+            case s.LoadData():
+                return self._load(statement)
             case s.TruncateTable():
                 table = self._ddl.lookup(statement.table, self.database)
                 txn_id, write_id = self._executor.truncate(table, statement.partition, statement.table)
@@ -223,6 +227,13 @@ class Session:
                 c = done.counts
                 counts = Counts(c.affected, c.updated, c.deleted, c.inserted)
                 return Result(plan.operation, counts=counts, txn_id=done.txn_id or None, write_ids=done.write_ids)
+
+    def _load(self, statement: s.LoadData) -> Result:
+        table = self._ddl.lookup(statement.target, self.database)
+        done = self._loader.load(statement, table)
+        write_ids = {} if done.write_id is None else {table.qualified: done.write_id}
+        counts = Counts(done.rows, 0, 0, done.rows)
+        return Result("LOAD DATA", counts=counts, txn_id=done.txn, write_ids=write_ids)
 
     def _plan(self, statement: s.Statement) -> Plan:
         match statement:

@@ -115,8 +115,13 @@ class Tail:
         if not self.is_acid:
             return self.top_level_names
         types = [f.bytes for f in self.footer if f.number == _FOOTER_TYPES]
-        row = decode(types[_subtypes(decode(types[0]))[-1]])
+        row = decode(types[subtypes(decode(types[0]))[-1]])
         return tuple(f.bytes.decode() for f in row if f.number == _TYPE_FIELD_NAMES)
+
+    @property
+    def types(self) -> tuple[tuple[Field, ...], ...]:
+        """orc_proto.Type of each column, by ORC's number of it."""
+        return tuple(decode(f.bytes) for f in self.footer if f.number == _FOOTER_TYPES)
 
     @property
     def has_instants(self) -> bool:
@@ -174,7 +179,7 @@ def nest_row(tail: Tail, columns: Sequence[tuple[str, HiveType]]) -> Tail:
     have a NULL there.
     """
     types = [decode(f.bytes) for f in tail.footer if f.number == _FOOTER_TYPES]
-    children = _subtypes(types[0])[_ROW_COLUMN:]
+    children = subtypes(types[0])[_ROW_COLUMN:]
     types[_ROW_COLUMN] = (
         Field(_TYPE_KIND, _VARINT, _KIND_STRUCT),
         Field(_TYPE_SUBTYPES, _BYTES, b"".join(varint(c) for c in children)),
@@ -277,7 +282,7 @@ def _int(numbers: Mapping[int, int | bytes], key: int) -> int:
 # ------------------------------------------------------------------------------------------------ parts of a footer
 
 
-def _subtypes(fields: Sequence[Field]) -> list[int]:
+def subtypes(fields: Sequence[Field]) -> list[int]:
     """Child column numbers: packed by ORC's writers, one by one in old files."""
     found: list[int] = []
     for f in fields:
@@ -296,7 +301,7 @@ def _packed(data: bytes) -> list[int]:
 
 def _first_children(root: Sequence[Field], count: int) -> tuple[Field, ...]:
     names = [f for f in root if f.number == _TYPE_FIELD_NAMES][:count]
-    children = b"".join(varint(c) for c in _subtypes(root)[:count])
+    children = b"".join(varint(c) for c in subtypes(root)[:count])
     rest = [f for f in root if f.number not in (_TYPE_SUBTYPES, _TYPE_FIELD_NAMES, _TYPE_KIND)]
     return (Field(_TYPE_KIND, _VARINT, _KIND_STRUCT), Field(_TYPE_SUBTYPES, _BYTES, children), *names, *rest)
 

@@ -45,7 +45,9 @@ def append(spark: SparkSession, events: DataFrame, plan: WritePlan, engine: Engi
 def add_file(files: FileSystem, source: str, target: str) -> str:
     """Moves a file to `target`, or, where others lie there, to `target_copy_1`, `_copy_2` .., as Hive names them: only
     files named so are taken over by a conversion to full ACID. Gives the path that it has now."""
-    copies = (f"{target}_copy_{number}" for number in count(1))
+    directory, _, name = target.rpartition("/")
+    stem, dot, extension = name.partition(".")  # .gz tells a reader of text what to do
+    copies = (f"{directory}/{stem}_copy_{number}{dot}{extension}" for number in count(1))
     return next(path for path in chain([target], copies) if files.place(source, path))
 
 
