@@ -151,12 +151,15 @@ class AlterProperties:
         """An insert-only table has directories of its own, whose files are read as those of LOAD DATA are."""
         *folders, name = path.split("/")
         within = bool(folders) and parse_directory(folders[0]) is not None
+        parsed = parse_bucket_file(name)
         if within and not table.is_insert_only:
             reason = "it lies in a directory that is named as one of an ACID table"
-        elif isinstance(parse_bucket_file(name), Original):
-            return
-        else:
+        elif not isinstance(parsed, Original):
             reason = "an original file is named B_A or B_A_copy_C"
+        elif table.bucket_count is not None and parsed.bucket >= table.bucket_count:
+            reason = f"there are {table.bucket_count} buckets"
+        else:
+            return
         raise self._invalid(
             f"Unexpected data file name format.  Cannot convert {table.qualified} to transactional table."
             f"  File: {directory}/{path} ({reason})",

@@ -125,6 +125,21 @@ def test_a_plain_table_of_acidsql_can_be_converted(session: Session, tmp_path: P
     assert rows(session, "SELECT row__id.rowid, id FROM t ORDER BY id") == [(0, 1), (2, 3)]
 
 
+def test_a_bucketed_plain_table_of_acidsql_has_its_rows_in_hives_buckets(session: Session, tmp_path: Path) -> None:
+    buckets = "CLUSTERED BY (id) INTO 3 BUCKETS STORED AS ORC"
+    session.execute(f"CREATE TABLE t (id int, v string) {buckets}")
+    session.execute(f"CREATE TABLE acid (id int, v string) {buckets} TBLPROPERTIES ('transactional'='true')")
+    for table in ("t", "acid"):
+        for start in (0, 20):
+            session.execute(
+                f"INSERT INTO {table} SELECT id, 'v' FROM (SELECT explode(sequence({start}, {start + 19})) id)"
+            )
+    assert files_below(tmp_path / "warehouse/t") == [f"00000{b}_0{c}" for b in range(3) for c in ("", "_copy_1")]
+    session.execute(f"ALTER TABLE t {TO_ACID}")
+    query = "SELECT id, row__id.bucketid FROM {} ORDER BY id"
+    assert rows(session, query.format("t")) == rows(session, query.format("acid"))
+
+
 @pytest.mark.parametrize("format_", ["ORC", "PARQUET"])
 def test_the_files_of_an_insert_only_table_become_its_first_write(
     session: Session, tmp_path: Path, format_: str
@@ -213,6 +228,12 @@ def test_files_that_no_row_id_can_be_given_for_are_named(session: Session, tmp_p
     file.write_bytes(b"never read")
     (tmp_path / "warehouse/t/_hidden").write_bytes(b"never read")
     refuses(session, ACID, "Unexpected data file name format.  Cannot convert default.t", str(file), "INSERT .. SELECT")
+
+
+def test_files_of_buckets_that_there_are_not_are_refused(session: Session, tmp_path: Path) -> None:
+    session.execute("CREATE TABLE t (id int) CLUSTERED BY (id) INTO 2 BUCKETS STORED AS ORC")
+    (tmp_path / "warehouse/t/000002_0").write_bytes(b"never read")
+    refuses(session, ACID, "Cannot convert default.t", "there are 2 buckets")
 
 
 def test_there_is_no_way_back(session: Session) -> None:
