@@ -240,7 +240,7 @@ class Session:
             case s.Query() | s.Insert() | s.Update() | s.Delete() | s.Merge():
                 return plan_statement(statement, self._facts(statement))
             case _:
-                raise _not_yet(statement)
+                raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"EXPLAIN {_feature(statement)}")
 
     def _facts(self, statement: s.Statement) -> Facts:
         """What the planner needs: the tables that the statement names, and near misses for its errors."""

@@ -9,11 +9,13 @@ from acidsql.acid.directories import Base
 from acidsql.acid.rowid import encode_bucket
 from acidsql.acid.snapshot import DataFile, FileKind, SelectedDirectory, Snapshot
 from acidsql.acid.table import Table
+from acidsql.acid.types import HiveType
 from acidsql.acid.writeids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Scan
 from acidsql.spark.files import FileSystem
 from acidsql.spark.orc import OPERATION_COLUMN, Tail
+from acidsql.spark.orc_types import narrower_types
 from acidsql.spark.tails import SizedFile, TailCache
 
 
@@ -75,6 +77,8 @@ class SourceFile:
     bucket_property: int = 0
     first_row: int = 0
     tail: Tail | None = None
+    narrower: tuple[HiveType | None, ...] = ()
+    """Of each column the file's own type, where the table's was widened since."""
 
 
 def data_files(bound: BoundScan, tails: TailCache) -> list[SourceFile]:
@@ -148,6 +152,7 @@ def _source_files(
                 bucket_property,
                 first_row,
                 tail,
+                narrower=narrower_types(tail, bound.table),
             )
 
 

@@ -54,6 +54,8 @@ _TYPE_KIND: Final = 1
 _TYPE_SUBTYPES: Final = 2
 _TYPE_FIELD_NAMES: Final = 3
 _TYPE_MAXIMUM_LENGTH: Final = 4
+_TYPE_PRECISION: Final = 5
+_TYPE_SCALE: Final = 6
 
 _CODECS: Final = {0: "none", 1: "zlib", 2: "snappy", 3: "lzo", 4: "lz4", 5: "zstd"}
 
@@ -75,6 +77,18 @@ class Field:
     def int(self) -> int:
         assert isinstance(self.value, int)
         return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class OrcType:
+    """orc_proto.Type: `subtypes` are numbers of columns, `names` those of a struct's fields."""
+
+    kind: int
+    subtypes: tuple[int, ...]
+    names: tuple[str, ...]
+    length: int
+    precision: int
+    scale: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +119,11 @@ class Tail:
         return tuple(f.bytes.decode() for f in root if f.number == _TYPE_FIELD_NAMES)
 
     @property
+    def type_messages(self) -> tuple[bytes, ...]:
+        """orc_proto.Type of the columns by ORC's numbers of them (for `orc_type`); the root's is the first."""
+        return tuple(f.bytes for f in self.footer if f.number == _FOOTER_TYPES)
+
+    @property
     def is_acid(self) -> bool:
         """Whether the file has Hive's six ACID columns; the query-based compactor writes them in lower case."""
         return [n.lower() for n in self.top_level_names] == [n.lower() for n in ACID_FIELDS]
@@ -115,13 +134,8 @@ class Tail:
         if not self.is_acid:
             return self.top_level_names
         types = [f.bytes for f in self.footer if f.number == _FOOTER_TYPES]
-        row = decode(types[subtypes(decode(types[0]))[-1]])
+        row = decode(types[_subtypes(decode(types[0]))[-1]])
         return tuple(f.bytes.decode() for f in row if f.number == _TYPE_FIELD_NAMES)
-
-    @property
-    def types(self) -> tuple[tuple[Field, ...], ...]:
-        """orc_proto.Type of each column, by ORC's number of it."""
-        return tuple(decode(f.bytes) for f in self.footer if f.number == _FOOTER_TYPES)
 
     @property
     def has_instants(self) -> bool:
@@ -179,7 +193,7 @@ def nest_row(tail: Tail, columns: Sequence[tuple[str, HiveType]]) -> Tail:
     have a NULL there.
     """
     types = [decode(f.bytes) for f in tail.footer if f.number == _FOOTER_TYPES]
-    children = subtypes(types[0])[_ROW_COLUMN:]
+    children = _subtypes(types[0])[_ROW_COLUMN:]
     types[_ROW_COLUMN] = (
         Field(_TYPE_KIND, _VARINT, _KIND_STRUCT),
         Field(_TYPE_SUBTYPES, _BYTES, b"".join(varint(c) for c in children)),
@@ -282,7 +296,15 @@ def _int(numbers: Mapping[int, int | bytes], key: int) -> int:
 # ------------------------------------------------------------------------------------------------ parts of a footer
 
 
-def subtypes(fields: Sequence[Field]) -> list[int]:
+def orc_type(message: bytes) -> OrcType:
+    fields = decode(message)
+    numbers = {f.number: f.value for f in fields}
+    names = tuple(f.bytes.decode() for f in fields if f.number == _TYPE_FIELD_NAMES)
+    length, precision, scale = (_int(numbers, n) for n in (_TYPE_MAXIMUM_LENGTH, _TYPE_PRECISION, _TYPE_SCALE))
+    return OrcType(_int(numbers, _TYPE_KIND), tuple(_subtypes(fields)), names, length, precision, scale)
+
+
+def _subtypes(fields: Sequence[Field]) -> list[int]:
     """Child column numbers: packed by ORC's writers, one by one in old files."""
     found: list[int] = []
     for f in fields:
@@ -301,7 +323,7 @@ def _packed(data: bytes) -> list[int]:
 
 def _first_children(root: Sequence[Field], count: int) -> tuple[Field, ...]:
     names = [f for f in root if f.number == _TYPE_FIELD_NAMES][:count]
-    children = b"".join(varint(c) for c in subtypes(root)[:count])
+    children = b"".join(varint(c) for c in _subtypes(root)[:count])
     rest = [f for f in root if f.number not in (_TYPE_SUBTYPES, _TYPE_FIELD_NAMES, _TYPE_KIND)]
     return (Field(_TYPE_KIND, _VARINT, _KIND_STRUCT), Field(_TYPE_SUBTYPES, _BYTES, children), *names, *rest)
 

@@ -91,6 +91,26 @@ def test_every_widening_is_read_from_files_of_the_narrow_type(session: Session) 
     assert plain == [expected for *_, expected in changes]
 
 
+def test_a_widened_column_is_compared_as_what_it_is_now(session: Session) -> None:
+    """Spark would push 5.5 down to files with an int as 5, and fail on text."""
+    session.execute(f"CREATE TABLE t (id int, a int, b int, c bigint, d decimal(4,2)) {ACID}")
+    session.execute("INSERT INTO t SELECT id, id, id, id, id FROM (SELECT explode(sequence(5, 6)) AS id)")
+    for column, wider in {"a": "double", "b": "string", "c": "decimal(22,2)", "d": "string"}.items():
+        session.execute(f"ALTER TABLE t CHANGE {column} {column} {wider}")
+    session.execute("INSERT INTO t VALUES (7, 5.25, '50', 5.25, '5.0')")
+    for condition, ids in {
+        "a < 5.5": [5, 7],
+        "a = 5": [5],
+        "b = '5'": [5],
+        "b < '51'": [5, 7],
+        "c < 5.5": [5, 7],
+        "c >= 5.25": [6, 7],
+        "d = '5'": [5],
+        "d IN ('6', '5.0')": [6, 7],
+    }.items():
+        assert rows(session, f"SELECT id FROM t WHERE {condition} ORDER BY id") == [(i,) for i in ids], condition
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
