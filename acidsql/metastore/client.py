@@ -156,8 +156,10 @@ class Catalog(Protocol):
         """Replaces the definition of `old`, all at once or not at all; a new name renames, and keeps all write IDs.
 
         `partitions` are put in the place of those that have their keys as values now: a new location, new values.
-        With `committed_up_to` all write IDs up to it count as committed and the next one is higher, as in Hive's
-        seedWriteIdOnAcidConversion. Raises TABLE_NOT_FOUND, TABLE_ALREADY_EXISTS, PARTITION_ALREADY_EXISTS.
+        With `committed_up_to` all write IDs up to it count as committed and the next one is higher: a Hive Metastore
+        does so by itself when a table becomes full ACID (seedWriteIdOnAcidConversion).
+
+        Raises TABLE_NOT_FOUND, TABLE_ALREADY_EXISTS, PARTITION_ALREADY_EXISTS.
         """
         ...
 

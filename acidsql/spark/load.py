@@ -60,11 +60,11 @@ class Loader:
             span = statement.target.span
             hint = f"PARTITION ({', '.join(f'{c.name} = ..' for c in table.partition_columns)})"
             raise AcidSqlError(Condition.PARTITION_REQUIRED, span=span, table=table.qualified, hint=hint)
-        place = self._place(statement, table)
+        self._place(statement, table)  # what is wrong with the clause is said first
         sources = find_sources(self.engine, statement, table)
         load = self._load_in_transaction if table.is_transactional else self._load_plain
         with _named_failures(statement):
-            loaded = load(statement, table, place, sources)
+            loaded = load(statement, table, sources)
         if not statement.local:
             _remove(statement, sources)
         return loaded
@@ -82,13 +82,14 @@ class Loader:
 
     # -- transactional tables
 
-    def _load_in_transaction(self, statement: LoadData, table: Table, place: _Place, sources: Sources) -> Loaded:
+    def _load_in_transaction(self, statement: LoadData, table: Table, sources: Sources) -> Loaded:
         txn = self.metastore.open_txn()
         written: list[str] = []
         try:
             with Heartbeat(self.metastore, txn) as heartbeat:
                 self.metastore.lock(txn, (overwrite_locks if statement.overwrite else insert_locks)(table, ()))
                 self._check_unchanged(table)
+                place = self._place(statement, table)  # while it waited, a partition may have come or gone
                 write_id = self.metastore.allocate_write_id(txn, table)
                 staging = f"{place.directory}/{STAGING_DIRECTORY}_{txn}_{write_id}"
                 name = base_name(write_id) if statement.overwrite else delta_name(write_id, StatementId(0))
@@ -101,7 +102,7 @@ class Loader:
         except BaseException:
             self.metastore.abort(txn)
             for directory in written:
-                place.files.delete(directory)
+                self.engine.files(directory).delete(directory)
             raise
         return Loaded(_rows(sources), txn, write_id)
 
@@ -115,8 +116,9 @@ class Loader:
 
     # -- plain tables
 
-    def _load_plain(self, statement: LoadData, table: Table, place: _Place, sources: Sources) -> Loaded:
+    def _load_plain(self, statement: LoadData, table: Table, sources: Sources) -> Loaded:
         """Files appear one by one; those that OVERWRITE replaces go when all new ones are there."""
+        place = self._place(statement, table)
         old = _visible_below(place) if statement.overwrite else []
         staging = f"{place.directory}/{STAGING_DIRECTORY}_{uuid4().hex[:12]}"
         placed: list[str] = []

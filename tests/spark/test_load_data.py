@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +13,9 @@ import pytest
 from pyarrow import orc, parquet
 
 from acidsql.acid.types import parse_type
+from acidsql.acid.writeids import TxnId
 from acidsql.errors import AcidSqlError
+from acidsql.metastore.client import LockComponent
 from acidsql.session import Session
 from acidsql.spark.files import LocalFiles
 from acidsql.spark.orc_types import hive_columns
@@ -268,6 +271,25 @@ def test_a_footer_tells_every_type_as_hive_wrote_it() -> None:
 
 
 # ------------------------------------------------------------------------------------------------ what goes wrong
+
+
+def test_a_partition_that_was_dropped_while_the_load_waited_is_there_again(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.execute(f"CREATE TABLE t (id int, v string) PARTITIONED BY (p int) STORED AS ORC {ACID}")
+    session.execute("ALTER TABLE t ADD PARTITION (p=1)")
+    metastore = session._metastore
+    lock = metastore.lock
+
+    def lock_after_a_drop(txn: TxnId, components: Sequence[LockComponent]) -> None:
+        monkeypatch.setattr(metastore, "lock", lock)
+        session.execute("ALTER TABLE t DROP PARTITION (p=1)")
+        lock(txn, components)
+
+    monkeypatch.setattr(metastore, "lock", lock_after_a_drop)
+    file = write_orc(tmp_path / "data.orc", [7])
+    session.execute(f"LOAD DATA INPATH '{file}' INTO TABLE t PARTITION (p=1)")
+    assert rows(session, "SELECT id, p FROM t") == [(7, 1)]
 
 
 def test_a_load_that_fails_at_its_commit_takes_nothing_away(
