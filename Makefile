@@ -28,7 +28,7 @@ shell: $(VENV)/.installed java ## a shell on ./warehouse
 
 .PHONY: test
 test: $(VENV)/.installed-test java ## run the tests (PYTEST_ARGS='-k merge' for some, WORKERS=1 for one process)
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder -q $(PYTEST_ARGS)
 
 .PHONY: check
 check: $(VENV)/.installed-dev ## lint, format, types and the direction of imports

@@ -12,6 +12,7 @@ from acidsql.acid.partitions import parse_partition_name
 from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Check, Column, Constraints, Table
 from acidsql.acid.types import parse_type
 from acidsql.acid.writeids import parse_adopted_write_ids
+from acidsql.create_like import spelled_out
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import (
@@ -24,10 +25,11 @@ from acidsql.grammar.statements import (
     TableName,
 )
 from acidsql.metastore.client import AdoptedWriteIds, Database, LockComponent, LockType, Metastore, Operation, Partition
+from acidsql.relocation import settled
 from acidsql.spark.files import FileSystem, Listing
 
 ADOPT_WRITE_IDS: Final = "acidsql.adopt.writeids"
-_HIDDEN_FIELDS: Final = ("row__id", "input__file__name", "block__offset__inside__file")
+HIDDEN_FIELDS: Final = ("row__id", "input__file__name", "block__offset__inside__file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ class Ddl:
         owner = statement.table.database or database
         if self.exists(statement, database):
             return
+        if statement.like is not None:
+            statement = spelled_out(statement, self.lookup(statement.like, database))
         table = self._definition(statement, self.metastore.database(owner))
         listing = self._listing(statement, table)
         self.metastore.create_table(
@@ -112,10 +116,19 @@ class Ddl:
         except AcidSqlError as error:
             raise (error.with_span(name.span) if name.span else error) from None
 
+    def database_of(self, name: TableName, database: str) -> Database:
+        """The database of a table that is to be, or DATABASE_NOT_FOUND at its place."""
+        return self.database(Name(name.database or database, name.span))
+
+    def find(self, name: TableName, database: str) -> Table | None:
+        """The table, or None."""
+        table = self.metastore.find_table(name.database or database, name.name)
+        return None if table is None else settled(self.metastore, self.files, table)
+
     def lookup(self, name: TableName, database: str) -> Table:
         """The table, or TABLE_NOT_FOUND at its place."""
         try:
-            return self.metastore.table(name.database or database, name.name)
+            return settled(self.metastore, self.files, self.metastore.table(name.database or database, name.name))
         except AcidSqlError as error:
             raise (error.with_span(name.span) if name.span else error) from None
 
@@ -211,8 +224,6 @@ def _found_write_ids(listing: Listing, table: Table, told: str | None) -> Adopte
 
 def _check_supported(statement: CreateTable) -> None:
     span = statement.table.span
-    if statement.like is not None:
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="CREATE TABLE .. LIKE")
     if statement.temporary:
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="CREATE TEMPORARY TABLE")
 
@@ -243,7 +254,7 @@ def _check_columns(statement: CreateTable) -> None:
         name = definition.name
         if name.value in seen:
             raise AcidSqlError(Condition.DUPLICATE_COLUMN, span=name.span, column=name.value)
-        if name.value in _HIDDEN_FIELDS:
+        if name.value in HIDDEN_FIELDS:
             message = f"{name.value} is the name of a virtual column"
             raise AcidSqlError(Condition.INVALID_TABLE_PROPERTIES, span=name.span, message=message)
         seen.add(name.value)

@@ -144,7 +144,7 @@ class Condition(Enum):
         "42000", "Dynamic partition cannot be the parent of a static partition {partition}", 10094
     )
     IF_NOT_EXISTS_DYNAMIC = _info(
-        "42000", "Dynamic partitions do not support IF NOT EXISTS. Specify the values of all partition columns.", 10215
+        "42000", "Dynamic partitions do not support IF NOT EXISTS. Specify the values of all partition columns.", 10127
     )
     OUTPUT_SPECIFIED_MULTIPLE_TIMES = _info(
         "42000", "The same output cannot be present multiple times: {output}", 10087
@@ -159,6 +159,40 @@ class Condition(Enum):
     PARTITION_NOT_FOUND = _info("42000", "Partition not found {partition}", 10006)
     PARTITION_COLUMN_UNKNOWN = _info(
         "42703", "Non-Partition column appears in the partition specification: {column}", 10098
+    )
+    PARTITION_ALREADY_EXISTS = _info("42000", "Partition already exists: {partition}", 10118)
+    INVALID_PARTITION_SPEC = _info("42000", "Invalid partition spec specified: {detail}", 10214)
+    PARTITION_REQUIRED = _info(
+        "42000", "Need to specify partition columns because the destination table {table} is partitioned", 10062
+    )
+    # -- ALTER TABLE
+    ALTER_REFUSED = _info("42000", "{message}")
+    CANNOT_REORDER_COLUMNS = _info(
+        "42000", "Reordering columns is not supported for table {table}. SerDe may be incompatible", 10311
+    )
+    REPLACE_CANNOT_DROP_COLUMNS = _info(
+        "42000", "Replacing columns cannot drop columns for table {table}. SerDe may be incompatible", 10313
+    )
+    INCOMPATIBLE_COLUMN_CHANGE = _info(
+        "42846",
+        "Unable to alter table. The following columns have types incompatible with the existing columns in their"
+        " respective positions : {column} ({old} to {new})",
+    )
+    UNKNOWN_PROPERTY = _info(
+        "42000",
+        "The property {property} does not exist in table {table}: UNSET TBLPROPERTIES IF EXISTS passes it over",
+        10215,
+    )
+    # -- LOAD DATA
+    INVALID_PATH = _info("58030", "Invalid path {path}: {reason}", 10027)
+    ILLEGAL_PATH = _info("58030", "Path is not legal {path}: {reason}", 10028)
+    LOAD_ACID_FILE = _info(
+        "58030", '"{path}" was created by an ACID write - it cannot be loaded into another table', 10413
+    )
+    LOAD_FORMAT = _info(
+        "58030",
+        "The file that you are trying to load does not match the file format of the destination table."
+        " {path}: {reason}",
     )
     # -- queries
     UNRESOLVED_QUERY = _info("42000", "{message}")

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn
 
 from acidsql import show
+from acidsql.alter import Alter
 from acidsql.ddl import Ddl
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
@@ -36,6 +37,7 @@ from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
 from acidsql.spark.files import is_local
 from acidsql.spark.interrupts import interruptible
+from acidsql.spark.load import Loader
 from acidsql.spark.visible import StoredEvent, stored_events
 
 if TYPE_CHECKING:
@@ -87,6 +89,8 @@ class Session:
         self._engine = engine
         self._executor = Executor(engine, metastore)
         self._ddl = Ddl(metastore, warehouse, engine.files)
+        self._alter = Alter(self._ddl)
+        self._loader = Loader(engine, metastore)
         self._settings = Settings()
 
     @property
@@ -200,10 +204,15 @@ class Session:
             case s.CreateTable():
                 self._ddl.create_table(statement, self.database)
                 return Result("CREATE TABLE")
+            case s.LoadData():
+                return self._load(statement)
             case s.TruncateTable():
                 table = self._ddl.lookup(statement.table, self.database)
                 txn_id, write_id = self._executor.truncate(table, statement.partition, statement.table)
                 return Result("TRUNCATE TABLE", txn_id=txn_id, write_ids={table.qualified: write_id})
+            case s.AlterTable():
+                self._alter.run(statement, self.database)
+                return Result("ALTER TABLE")
             case s.DropTable():
                 self._ddl.drop_table(statement, self.database)
                 return Result("DROP TABLE")
@@ -240,6 +249,13 @@ class Session:
                 counts = Counts(c.affected, c.updated, c.deleted, c.inserted)
                 return Result(plan.operation, counts=counts, txn_id=done.txn_id or None, write_ids=done.write_ids)
 
+    def _load(self, statement: s.LoadData) -> Result:
+        table = self._ddl.lookup(statement.target, self.database)
+        done = self._loader.load(statement, table)
+        write_ids = {} if done.write_id is None else {table.qualified: done.write_id}
+        counts = Counts(done.rows, 0, 0, done.rows)
+        return Result("LOAD DATA", counts=counts, txn_id=done.txn, write_ids=write_ids)
+
     def _plan(self, statement: s.Statement) -> Plan:
         match statement:
             case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():
@@ -247,7 +263,7 @@ class Session:
             case s.CreateTable() if statement.query is not None:
                 return self._plan_create(statement, Request(statement.source, {}, {}))
             case _:
-                raise _not_yet(statement)
+                raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"EXPLAIN {_feature(statement)}")
 
     def _plan_create(self, statement: s.CreateTable, request: Request) -> WritePlan:
         """CREATE TABLE .. AS: Spark tells the types of the query's columns."""
@@ -264,7 +280,7 @@ class Session:
         tables = {}
         unknown = False
         for name in table_names(statement):
-            table = self._metastore.find_table(name.database or self.database, name.name)
+            table = self._ddl.find(name, self.database)
             if table is not None:
                 tables[table.qualified] = table
             unknown = unknown or table is None

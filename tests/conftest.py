@@ -24,6 +24,27 @@ SPARK_CONF = {
     "spark.sql.shuffle.partitions": "4",
 }
 
+SLOWEST_FIRST = ("interop", "crash", "shell", "spark")
+"""Folders whose files start JVMs of their own or run for long: the workers begin with them."""
+SPREAD = ("test_golden_tables.py", "test_histories.py")
+"""Files of many long tests that share nothing: each test goes to whoever is free."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Which tests one worker runs together (pytest-xdist's groups): a file; all that need Hive, for there is one."""
+    items.sort(key=lambda item: _rank(item.path))
+    for item in items:
+        if item.get_closest_marker("hive") is not None:
+            item.add_marker(pytest.mark.xdist_group("hive"))
+        elif item.path.name not in SPREAD:
+            item.add_marker(pytest.mark.xdist_group(item.path.name))
+
+
+def _rank(path: Path) -> int:
+    folder = path.parent.name
+    return SLOWEST_FIRST.index(folder) if folder in SLOWEST_FIRST else len(SLOWEST_FIRST)
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
@@ -33,6 +33,10 @@ class Partition:
 
     values: tuple[str | None, ...]
     location: str
+
+
+PartitionValues: TypeAlias = tuple[str | None, ...]
+"""In the order of the table's partition columns."""
 
 
 class LockType(Enum):
@@ -141,8 +145,22 @@ class Catalog(Protocol):
         """
         ...
 
-    def alter_table(self, old: Table, new: Table) -> None:
-        """Replaces the definition of `old`; a new name renames. Raises TABLE_NOT_FOUND, TABLE_ALREADY_EXISTS."""
+    def alter_table(
+        self,
+        old: Table,
+        new: Table,
+        *,
+        partitions: Mapping[PartitionValues, Partition] | None = None,
+        committed_up_to: WriteId | None = None,
+    ) -> None:
+        """Replaces the definition of `old`, all at once or not at all; a new name renames, and keeps all write IDs.
+
+        `partitions` are put in the place of those that have their keys as values now: a new location, new values.
+        With `committed_up_to` all write IDs up to it count as committed and the next one is higher: a Hive Metastore
+        does so by itself when a table becomes full ACID (seedWriteIdOnAcidConversion).
+
+        Raises TABLE_NOT_FOUND, TABLE_ALREADY_EXISTS, PARTITION_ALREADY_EXISTS.
+        """
         ...
 
     def partitions(self, table: Table) -> Sequence[Partition]:

@@ -6,7 +6,7 @@ import getpass
 import os
 import platform
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +24,7 @@ from acidsql.metastore.client import (
     LockComponent,
     Operation,
     Partition,
+    PartitionValues,
 )
 from acidsql.metastore.heartbeat import Heartbeat
 from acidsql.metastore.process import is_gone, this_process
@@ -113,9 +114,19 @@ class SqliteMetastore:
         with self._file.writing() as db:
             sqlite_catalog.drop_table(db, database, name)
 
-    def alter_table(self, old: Table, new: Table) -> None:
+    def alter_table(
+        self,
+        old: Table,
+        new: Table,
+        *,
+        partitions: Mapping[PartitionValues, Partition] | None = None,
+        committed_up_to: WriteId | None = None,
+    ) -> None:
         with self._file.writing() as db:
             sqlite_catalog.alter_table(db, old, new)
+            sqlite_catalog.replace_partitions(db, new, partitions or {})
+            if committed_up_to is not None:
+                sqlite_catalog.seed_write_ids(db, new, committed_up_to)
 
     def partitions(self, table: Table) -> Sequence[Partition]:
         with self._file.reading() as db:

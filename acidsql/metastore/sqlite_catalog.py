@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
+from acidsql.acid.partitions import partition_name
 from acidsql.acid.table import Table
+from acidsql.acid.writeids import WriteId
 from acidsql.errors import AcidSqlError, Condition, suggestion
-from acidsql.metastore.client import DEFAULT_DATABASE, AdoptedWriteIds, Database, Partition
+from acidsql.metastore.client import DEFAULT_DATABASE, AdoptedWriteIds, Database, Partition, PartitionValues
 from acidsql.metastore.sqlite_txns import abort_writers_of_table, count_as_committed
 from acidsql.metastore.table_json import table_from_json, table_to_json
 
@@ -130,6 +132,25 @@ def drop_partitions(db: sqlite3.Connection, of: Table, values: Sequence[tuple[st
     key = table_id(db, of)
     rows = [(key, _values_key(v)) for v in values]
     db.executemany("DELETE FROM partitions WHERE table_id = ? AND part_values = ?", rows)
+
+
+def replace_partitions(db: sqlite3.Connection, of: Table, replaced: Mapping[PartitionValues, Partition]) -> None:
+    """Puts partitions in the place of others, by values. Raises PARTITION_ALREADY_EXISTS."""
+    drop_partitions(db, of, list(replaced))
+    known = {p.values for p in partitions(db, of)}
+    for new in replaced.values():
+        if new.values in known:
+            name = partition_name([c.name for c in of.partition_columns], new.values)
+            raise AcidSqlError(Condition.PARTITION_ALREADY_EXISTS, partition=name)
+    add_partitions(db, of, list(replaced.values()))
+
+
+def seed_write_ids(db: sqlite3.Connection, of: Table, committed_up_to: WriteId) -> None:
+    db.execute(
+        "UPDATE tables SET next_write_id = max(next_write_id, :hwm + 1),"
+        " adopted_high_watermark = max(adopted_high_watermark, :hwm) WHERE id = :table",
+        {"hwm": committed_up_to, "table": table_id(db, of)},
+    )
 
 
 def _values_key(values: tuple[str | None, ...]) -> str:

@@ -10,11 +10,13 @@ from acidsql.acid.directories import Base, Delta
 from acidsql.acid.rowid import encode_bucket
 from acidsql.acid.snapshot import DataFile, FileKind, SelectedDirectory, Snapshot
 from acidsql.acid.table import Table
+from acidsql.acid.types import HiveType
 from acidsql.acid.writeids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Scan
 from acidsql.spark.files import FileSystem, SizedFile
 from acidsql.spark.orc import OPERATION_COLUMN, Tail
+from acidsql.spark.orc_types import narrower_types
 from acidsql.spark.tails import TailCache
 
 
@@ -83,6 +85,9 @@ class SourceFile:
     def origin(self) -> str:
         """The file's path in the table."""
         return self.copy_of or self.path
+
+    narrower: tuple[HiveType | None, ...] = ()
+    """Of each column the file's own type, where the table's was widened since."""
 
 
 def data_files(bound: BoundScan, tails: TailCache) -> list[SourceFile]:
@@ -156,6 +161,7 @@ def _source_files(
                 first_row,
                 tail,
                 copy_of=file.path if read is not file else None,
+                narrower=narrower_types(tail, bound.table),
             )
 
 

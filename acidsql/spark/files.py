@@ -65,6 +65,26 @@ class FileSystem(Protocol):
         """Moves a file; `new` must not exist."""
         ...
 
+    def place(self, old: str, new: str) -> bool:
+        """Moves a file where nothing lies yet; False, and nothing done, where something does."""
+        ...
+
+    def copy(self, source: str, target: str) -> None:
+        """Copies a file of this file system."""
+        ...
+
+    def link(self, source: str, target: str) -> None:
+        """The same content under a second name, for a source that is to be removed: copied only where it must be."""
+        ...
+
+    def take_local(self, source: str, target: str) -> None:
+        """Copies a file of this machine to this file system."""
+        ...
+
+    def file_size(self, path: str) -> int | None:
+        """Bytes of a file; None for a directory, and where there is nothing."""
+        ...
+
     def delete(self, path: str) -> None:
         """Removes a file, or a directory with all below it; no error where there is none."""
         ...
@@ -133,6 +153,29 @@ class LocalFiles:
 
     def rename(self, old: str, new: str) -> None:
         os.rename(old, new)
+
+    def place(self, old: str, new: str) -> bool:
+        try:
+            os.link(old, new)  # a rename would silently replace what lies there
+        except FileExistsError:
+            return False
+        os.unlink(old)
+        return True
+
+    def copy(self, source: str, target: str) -> None:
+        shutil.copyfile(source, target)
+
+    def link(self, source: str, target: str) -> None:
+        try:
+            os.link(source, target)
+        except OSError:  # another device, or a file system without links
+            shutil.copyfile(source, target)
+
+    def take_local(self, source: str, target: str) -> None:
+        shutil.copyfile(source, target)
+
+    def file_size(self, path: str) -> int | None:
+        return os.path.getsize(path) if os.path.isfile(path) else None
 
     def delete(self, path: str) -> None:
         if os.path.isdir(path):
@@ -224,6 +267,26 @@ class HadoopFiles:
     def rename(self, old: str, new: str) -> None:
         if not self._fs(old).rename(self._path(old), self._path(new)):
             raise OSError(f"cannot move {old} to {new}")
+
+    def place(self, old: str, new: str) -> bool:
+        return bool(self._fs(old).rename(self._path(old), self._path(new)))
+
+    def copy(self, source: str, target: str) -> None:
+        util = self._jvm.org.apache.hadoop.fs.FileUtil
+        fs_of = self._fs
+        util.copy(fs_of(source), self._path(source), fs_of(target), self._path(target), False, self._conf)
+
+    def link(self, source: str, target: str) -> None:
+        self.copy(source, target)
+
+    def take_local(self, source: str, target: str) -> None:
+        self._fs(target).copyFromLocalFile(self._path(f"file://{source}"), self._path(target))
+
+    def file_size(self, path: str) -> int | None:
+        if not self.exists(path):
+            return None
+        status = self._fs(path).getFileStatus(self._path(path))
+        return None if status.isDirectory() else int(status.getLen())
 
     def delete(self, path: str) -> None:
         self._fs(path).delete(self._path(path), True)

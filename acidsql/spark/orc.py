@@ -51,6 +51,8 @@ _TYPE_KIND: Final = 1
 _TYPE_SUBTYPES: Final = 2
 _TYPE_FIELD_NAMES: Final = 3
 _TYPE_MAXIMUM_LENGTH: Final = 4
+_TYPE_PRECISION: Final = 5
+_TYPE_SCALE: Final = 6
 _TYPE_ATTRIBUTES: Final = 7
 
 _CODECS: Final = {0: "none", 1: "zlib", 2: "snappy", 3: "lzo", 4: "lz4", 5: "zstd"}
@@ -58,6 +60,18 @@ _CODECS: Final = {0: "none", 1: "zlib", 2: "snappy", 3: "lzo", 4: "lz4", 5: "zst
 
 _SPARK_TYPE: Final = Field(_TYPE_ATTRIBUTES, BYTES, b"\x0a\x17spark.sql.catalyst.type\x12\x09timestamp")
 """The attribute of a type by which Spark knows it: a StringPair of key (1) and value (2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrcType:
+    """orc_proto.Type: `subtypes` are numbers of columns, `names` those of a struct's fields."""
+
+    kind: int
+    subtypes: tuple[int, ...]
+    names: tuple[str, ...]
+    length: int
+    precision: int
+    scale: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +100,11 @@ class Tail:
         """Names of the root struct's fields."""
         root = decode(next(f.bytes for f in self.footer if f.number == _FOOTER_TYPES))
         return tuple(f.bytes.decode() for f in root if f.number == _TYPE_FIELD_NAMES)
+
+    @property
+    def type_messages(self) -> tuple[bytes, ...]:
+        """orc_proto.Type of the columns by ORC's numbers of them (for `orc_type`); the root's is the first."""
+        return tuple(f.bytes for f in self.footer if f.number == _FOOTER_TYPES)
 
     @property
     def is_acid(self) -> bool:
@@ -219,6 +238,17 @@ def encode_end(tail: Tail) -> bytes:
 def _int(numbers: Mapping[int, int | bytes], key: int) -> int:
     value = numbers.get(key, 0)
     return value if isinstance(value, int) else 0
+
+
+# ------------------------------------------------------------------------------------------------ parts of a footer
+
+
+def orc_type(message: bytes) -> OrcType:
+    fields = decode(message)
+    numbers = {f.number: f.value for f in fields}
+    names = tuple(f.bytes.decode() for f in fields if f.number == _TYPE_FIELD_NAMES)
+    length, precision, scale = (_int(numbers, n) for n in (_TYPE_MAXIMUM_LENGTH, _TYPE_PRECISION, _TYPE_SCALE))
+    return OrcType(_int(numbers, _TYPE_KIND), tuple(_subtypes(fields)), names, length, precision, scale)
 
 
 def _subtypes(fields: Sequence[Field]) -> list[int]:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import uuid
+from itertools import chain, count
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from acidsql.acid.layout import STAGING_DIRECTORY
+from acidsql.acid.layout import STAGING_DIRECTORY, original_name
 from acidsql.acid.table import Table
 from acidsql.acid.types import parse_type
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import BRANCH, WritePlan
+from acidsql.spark.bucketing import bucket_column
 from acidsql.spark.engine import Engine
+from acidsql.spark.files import FileSystem
 from acidsql.spark.types import file_type, has_instant
 
 _FORMATS: Final = ("orc", "parquet")
+_BUCKET: Final = "@bucket"
 
 
 def append(spark: SparkSession, events: DataFrame, plan: WritePlan, engine: Engine) -> int:
@@ -28,16 +32,36 @@ def append(spark: SparkSession, events: DataFrame, plan: WritePlan, engine: Engi
     run = uuid.uuid4().hex[:12]
     staging = f"{directory}/{STAGING_DIRECTORY}_{run}"
     columns = [F.col(f"`{c.name}`").cast(file_type(parse_type(c.type))).alias(c.name) for c in table.columns]
+    if table.bucket_columns:
+        columns.append(bucket_column(table).alias(_BUCKET))
     try:
         rows = events.where(F.col(BRANCH) >= 0).select(*columns)
-        rows.write.mode("overwrite").format(table.file_format).save(staging)
-        count = spark.read.schema(rows.schema).format(table.file_format).load(staging).count()
+        writer = rows.write.mode("overwrite").partitionBy(*([_BUCKET] if table.bucket_columns else []))
+        writer.format(table.file_format).save(staging)
+        found = spark.read.schema(rows.schema).format(table.file_format).load(staging).count()
         for file in files.list_below(staging).files:
-            if not file.path.startswith("_"):
-                files.rename(f"{staging}/{file.path}", f"{directory}/{file.path[:10]}_{run}.{table.file_format}")
-        return count
+            if (number := _file_number(file.path)) is not None:
+                add_file(files, f"{staging}/{file.path}", f"{directory}/{original_name(number)}")
+        return found
     finally:
         files.delete(staging)
+
+
+def _file_number(path: str) -> int | None:
+    """The bucket of a staged file or, where there are none, the task that wrote it; None for no data file."""
+    directory, _, name = path.rpartition("/")
+    if not name.startswith("part-"):
+        return None
+    return int(directory.removeprefix(f"{_BUCKET}=")) if directory else int(name.split("-")[1])
+
+
+def add_file(files: FileSystem, source: str, target: str) -> str:
+    """Moves a file to `target`, or, where others lie there, to `target_copy_1`, `_copy_2` .., as Hive names them: only
+    files named so are taken over by a conversion to full ACID. Gives the path that it has now."""
+    directory, _, name = target.rpartition("/")
+    stem, dot, extension = name.partition(".")  # .gz tells a reader of text what to do
+    copies = (f"{directory}/{stem}_copy_{number}{dot}{extension}" for number in count(1))
+    return next(path for path in chain([target], copies) if files.place(source, path))
 
 
 def _check_format(table: Table) -> None:

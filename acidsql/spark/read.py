@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
-from typing import Any, Final
+from itertools import chain, repeat
+from typing import Any, Final, TypeAlias
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -19,7 +20,7 @@ from pyspark.sql import types as t
 
 from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
 from acidsql.acid.table import Table
-from acidsql.acid.types import Char, parse_type
+from acidsql.acid.types import Char, HiveType, Primitive, parse_type
 from acidsql.acid.writeids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.raised import raise_sql, sql_string
@@ -42,6 +43,7 @@ _FILE_NAME: Final = "@file_name"
 _ROW_NUMBER: Final = "@row_number"
 _ROW_NUMBER_MASK: Final = (1 << 33) - 1
 _WHOLE_FILE: Final = str(1 << 42)
+Narrower: TypeAlias = "tuple[HiveType | None, ...]"
 _CHEAP: Final = ("boolean", "tinyint", "smallint", "int", "bigint", "date", "float", "double")
 
 
@@ -68,9 +70,9 @@ def scan_frame(spark: SparkSession, bound: BoundScan, tails: TailCache) -> DataF
 
 def _rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
     """Row ID, partition, file name and the table's own columns of every row in the files."""
-    groups: dict[tuple[bool, tuple[str, ...], frozenset[WriteId]], list[SourceFile]] = {}
+    groups: dict[tuple[bool, tuple[str, ...], Narrower, frozenset[WriteId]], list[SourceFile]] = {}
     for file in files:
-        groups.setdefault((file.is_acid, file.names, file.hidden), []).append(file)
+        groups.setdefault((file.is_acid, file.names, file.narrower, file.hidden), []).append(file)
     frames = [_group(spark, bound, group) for group in groups.values()]
     return reduce(DataFrame.unionAll, frames)
 
@@ -86,7 +88,7 @@ def _group(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -
 def _acid_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
     """Insert events. Operation 1 or 2 in a data file is ACID v1: it fails the job instead of being filtered away."""
     first = files[0]
-    types = _types_by_position(bound.table, first.names)
+    types = _types_by_position(bound.table, first.names, first.narrower)
     failure = raise_sql(Condition.ACID_V1_FILE, path=sql_string(first.origin), table=sql_string(bound.table.qualified))
     events = _read_orc(spark, files, acid_schema(types)).where(_keeps_columns(types, first.hidden))
     facts = FileFacts(files, with_rows=False)
@@ -96,7 +98,7 @@ def _acid_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile
         F.col("rowId").alias(ROW),
         facts.key(),
         *_file_name(bound, files),
-        *_table_columns(bound.table, first.names, "row"),
+        *_table_columns(bound.table, first.names, "row", first.narrower),
     )
     return facts.attach(spark, rows).select(*_common(bound))
 
@@ -107,13 +109,14 @@ def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[
     Spark has no row index for ORC. A task that reads exactly one whole file counts its rows in order.
     """
     whole_files = _one_task_a_file(spark)
-    names = files[0].names
+    names, narrower = files[0].names, files[0].narrower
     facts = FileFacts(files, with_rows=True)
-    rows = _read_orc(whole_files, files, t.StructType(_fields(_types_by_position(bound.table, names)))).select(
+    types = _types_by_position(bound.table, names, narrower)
+    rows = _read_orc(whole_files, files, t.StructType(_fields(types))).select(
         F.monotonically_increasing_id().bitwiseAND(_ROW_NUMBER_MASK).alias(_ROW_NUMBER),
         facts.key(),
         *_file_name(bound, files),
-        *_table_columns(bound.table, names, None),
+        *_table_columns(bound.table, names, None, narrower),
     )
     numbered = facts.attach(spark, rows).select(
         "*",
@@ -129,7 +132,7 @@ def _plain_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFil
     table = bound.table
     facts = FileFacts(files, with_rows=False)
     names = files[0].names or tuple(c.name for c in table.columns)
-    schema = t.StructType(_fields(_types_by_position(table, names)))
+    schema = t.StructType(_fields(_types_by_position(table, names, files[0].narrower)))
     nothing = F.lit(None)
     rows = _read_format(spark, table, files, schema).select(
         nothing.cast("long").alias(WRITE_ID),
@@ -137,7 +140,7 @@ def _plain_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFil
         nothing.cast("long").alias(ROW),
         facts.key(),
         *_file_name(bound, files),
-        *_table_columns(table, names, None),
+        *_table_columns(table, names, None, files[0].narrower),
     )
     return facts.attach(spark, rows).select(*_common(bound))
 
@@ -191,9 +194,24 @@ def _fields(columns: Iterable[tuple[str, t.DataType]]) -> list[t.StructField]:
     return [t.StructField(name, kind) for name, kind in columns]
 
 
-def _types_by_position(table: Table, names: Sequence[str]) -> list[tuple[str, t.DataType]]:
-    """The file's columns under its own names, as the table's types of today."""
-    return [(name, file_type(parse_type(c.type))) for name, c in zip(names, table.columns, strict=False)]
+def _types_by_position(table: Table, names: Sequence[str], narrower: Narrower = ()) -> list[tuple[str, t.DataType]]:
+    """The file's columns under its own names, as the table's types of today or, for `widened`, as the file's own."""
+    types = (parse_type(c.type) for c in table.columns)
+    return [
+        (name, file_type(own if own is not None and not _is_text(kind) else kind))
+        for name, kind, own in zip(names, types, chain(narrower, repeat(None)), strict=False)
+    ]
+
+
+def _is_text(hive_type: HiveType) -> bool:
+    return hive_type == Primitive("string")
+
+
+def _widened(value: Column, hive_type: HiveType) -> Column:
+    """A value of the file's type as one of the table's. Spark pushes a comparison down to a file with its literal made
+    one of the file's type, 5.5 becoming 5, or fails in that (OrcFilters.castLiteralValue): so none may be pushed but
+    through Spark's own cast. Numbers become text as ORC, and so Hive, writes them: 2.50 is 2.5."""
+    return F.concat(value, F.lit("")) if _is_text(hive_type) else value.cast(query_type(hive_type))
 
 
 def _expected_operation(operation: int, failure: str) -> Column:
@@ -222,7 +240,7 @@ def _cheapest(columns: Sequence[tuple[str, t.DataType]]) -> str:
     return columns[0][0] if cost(columns[0]) < len(_CHEAP) else min(columns, key=cost)[0]
 
 
-def _table_columns(table: Table, names: Sequence[str], owner: str | None) -> list[Column]:
+def _table_columns(table: Table, names: Sequence[str], owner: str | None, narrower: Narrower = ()) -> list[Column]:
     """The table's columns from the file's, by position; a column that the file is too old for is NULL."""
     columns = []
     for position, column in enumerate(table.columns):
@@ -232,6 +250,7 @@ def _table_columns(table: Table, names: Sequence[str], owner: str | None) -> lis
         else:
             value = F.col(owner).getField(names[position]) if owner else F.col(f"`{names[position]}`")
             value = F.rtrim(value) if isinstance(hive_type, Char) and table.file_format != "orc" else value
+            value = _widened(value, hive_type) if any(narrower[position : position + 1]) else value
             value = padded_inside(value.cast(query_type(hive_type)) if has_timestamp(hive_type) else value, hive_type)
         columns.append(value.alias(column.name))
     return columns

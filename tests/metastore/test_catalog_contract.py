@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from acidsql.acid.table import Check, Column, Constraints, Table
+from acidsql.acid.writeids import WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import (
     Database,
@@ -165,6 +166,39 @@ def test_renaming_keeps_partitions_and_write_ids(store: Metastore) -> None:
     assert list(store.tables("default")) == ["new"]
     assert list(store.partitions(new)) == [Partition(("a", "1"), "/w/a")]
     assert store.allocate_write_id(store.open_txn(), new) == 2
+
+
+def test_altering_a_table_replaces_partitions_by_their_values(store: Metastore) -> None:
+    table = partitioned_table()
+    one, two = Partition(("a", "1"), "/w/a"), Partition((None, "2"), "/w/null")
+    store.create_table(table, partitions=[one, two])
+    moved, renamed = Partition((None, "2"), "/elsewhere"), Partition(("b", "1"), "/w/a")
+    wider = replace(table, properties={"x": "y"})
+    store.alter_table(table, wider, partitions={two.values: moved, one.values: renamed})
+    assert list(store.partitions(table)) == [moved, renamed]
+    assert store.table("default", table.name) == wider
+
+
+def test_altering_a_table_fails_as_a_whole(store: Metastore) -> None:
+    table = partitioned_table()
+    one, two = Partition(("a", "1"), "/w/a"), Partition(("b", "1"), "/w/b")
+    store.create_table(table, partitions=[one, two])
+    changed = {one.values: replace(one, values=two.values)}
+    wider = replace(table, name="other", properties={"x": "y"})
+    fails("PARTITION_ALREADY_EXISTS", lambda: store.alter_table(table, wider, partitions=changed))
+    assert list(store.partitions(table)) == [one, two]
+    assert list(store.tables("default")) == [table.name]
+
+
+def test_write_ids_of_a_converted_table_begin_above_those_that_count_as_committed(store: Metastore) -> None:
+    table = plain_table()
+    store.create_table(replace(table, properties={}))
+    store.alter_table(table, table, committed_up_to=WriteId(10_000_000))
+    seen = store.valid_write_ids(table, store.valid_txns())
+    assert (seen.high_watermark, seen.open, seen.aborted) == (10_000_000, frozenset(), frozenset())
+    assert store.allocate_write_id(store.open_txn(), table) == 10_000_001
+    store.alter_table(table, table, committed_up_to=WriteId(1))
+    assert store.allocate_write_id(store.open_txn(), table) == 10_000_002
 
 
 def test_renaming_onto_another_table_fails(store: Metastore, table: Table) -> None:

@@ -1,0 +1,124 @@
+"""ALTER TABLE: each action under the table's EXCLUSIVE lock, as one change of the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from acidsql.acid.table import Table
+from acidsql.alter_columns import with_added, with_changed, with_replaced
+from acidsql.alter_partitions import AlterPartitions
+from acidsql.conversion import AlterProperties
+from acidsql.ddl import Ddl
+from acidsql.errors import AcidSqlError, Condition, Span
+from acidsql.grammar.statements import (
+    AddColumns,
+    AddPartitions,
+    AlterTable,
+    ChangeColumn,
+    Compact,
+    DropPartitions,
+    RenamePartition,
+    RenameTable,
+    ReplaceColumns,
+    SetLocation,
+    SetTableProperties,
+    UnsetTableProperties,
+)
+from acidsql.metastore.client import Partition
+from acidsql.planner.partition_spec import partition_values
+from acidsql.relocation import exclusively_settled, finish_move, require_free, with_move
+
+
+@dataclass(frozen=True, slots=True)
+class Alter:
+    """Runs ALTER TABLE statements."""
+
+    ddl: Ddl
+
+    def run(self, statement: AlterTable, database: str) -> None:
+        """Raises TABLE_NOT_FOUND, and what the action breaks; then nothing has changed."""
+        table = self.ddl.lookup(statement.table, database)
+        span = statement.table.span
+        action = statement.action
+        match action:
+            case AddColumns():
+                self._columns(table, lambda now: with_added(now, action))
+            case ChangeColumn():
+                self._columns(table, lambda now: with_changed(now, action))
+            case ReplaceColumns():
+                self._columns(table, lambda now: with_replaced(now, action, span))
+            case AddPartitions():
+                self._partitions(table, span).add(action)
+            case DropPartitions():
+                self._partitions(table, span).drop(action)
+            case RenamePartition():
+                self._partitions(table, span).rename(action)
+            case RenameTable():
+                self._rename(table, action, database)
+            case SetTableProperties():
+                AlterProperties(self.ddl.metastore, self.ddl.files, table, span).set(action)
+            case UnsetTableProperties():
+                AlterProperties(self.ddl.metastore, self.ddl.files, table, span).unset(action)
+            case SetLocation():
+                self._set_location(table, action, span)
+            case Compact():
+                raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="ALTER TABLE .. COMPACT")
+            case _:
+                assert_never(action)
+
+    def _columns(self, table: Table, change: Callable[[Table], Table]) -> None:
+        """Uses up a write ID, as in Hive (tests/golden/schema_evolution)."""
+        metastore = self.ddl.metastore
+        with exclusively_settled(metastore, self.ddl.files, table) as held:
+            changed = change(held.table)
+            if held.table.is_transactional:
+                metastore.allocate_write_id(held.txn, held.table)
+            metastore.alter_table(held.table, changed)
+
+    def _partitions(self, table: Table, span: Span | None) -> AlterPartitions:
+        return AlterPartitions(self.ddl.metastore, self.ddl.files, table, span)
+
+    def _rename(self, table: Table, action: RenameTable, database: str) -> None:
+        """As in Hive, the directory moves if the table is managed and has its default location."""
+        metastore, files = self.ddl.metastore, self.ddl.files
+        new_name = action.new_name
+        target = self.ddl.database_of(new_name, database)
+        if metastore.find_table(target.name, new_name.name) is not None:
+            shown = f"{target.name}.{new_name.name}"
+            raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, span=new_name.span, table=shown)
+        new_location = f"{target.location}/{new_name.name}"
+        with exclusively_settled(metastore, files, table) as held:
+            old = held.table
+            moves = not old.external and old.location == f"{metastore.database(old.database).location}/{old.name}"
+            renamed = replace(old, database=target.name, name=new_name.name)
+            if moves:
+                require_free(files, new_location)
+                renamed = with_move(renamed, old.location, new_location)
+            if old.is_transactional:
+                metastore.allocate_write_id(held.txn, old)
+            metastore.alter_table(old, renamed)
+            if moves:
+                finish_move(metastore, files, renamed)
+
+    def _set_location(self, table: Table, action: SetLocation, span: Span | None) -> None:
+        """Of plain tables only, and no file moves, as in Hive: the table has what lies there."""
+        if table.is_transactional:
+            message = (
+                f"The location of {table.qualified} cannot be set: it is transactional, and what lies elsewhere has"
+                " write IDs that are not its own"
+            )
+            hint = "CREATE TABLE .. LOCATION adopts the directory of a transactional table."
+            raise AcidSqlError(Condition.ALTER_REFUSED, span=span, message=message, hint=hint)
+        location = action.location.rstrip("/")
+        metastore = self.ddl.metastore
+        values = partition_values(action.partition, table, span) if action.partition else None
+        with exclusively_settled(metastore, self.ddl.files, table) as held:
+            if values is None:
+                metastore.alter_table(held.table, replace(held.table, location=location))
+                return
+            if values not in {p.values for p in metastore.partitions(held.table)}:
+                shown = ", ".join(f"{i.column.value}" for i in action.partition)
+                raise AcidSqlError(Condition.PARTITION_NOT_FOUND, span=action.partition[0].column.span, partition=shown)
+            metastore.alter_table(held.table, held.table, partitions={values: Partition(values, location)})

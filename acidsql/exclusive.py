@@ -1,0 +1,39 @@
+"""A table for oneself: what DDL does while no transaction writes the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from acidsql.acid.table import Table
+from acidsql.acid.writeids import TxnId
+from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation
+from acidsql.metastore.heartbeat import Heartbeat
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A table under an EXCLUSIVE lock, as it is now that the lock is held, and the transaction that holds it."""
+
+    table: Table
+    txn: TxnId
+
+
+@contextmanager
+def exclusively(metastore: Metastore, table: Table) -> Iterator[Held]:
+    """Waits for the writers of the table and keeps others away, as Hive's DDL does (DDL_EXCLUSIVE).
+
+    The transaction commits at the end, and with it the write ID that was taken in it, if one was.
+    Raises LOCK_TIMEOUT, TABLE_NOT_FOUND.
+    """
+    lock = LockComponent(table.database, table.name, LockType.EXCLUSIVE, Operation.NO_TXN)
+    txn = metastore.open_txn()
+    try:
+        with Heartbeat(metastore, txn):
+            metastore.lock(txn, [lock])
+            yield Held(metastore.table(table.database, table.name), txn)
+        metastore.commit(txn)
+    except BaseException:
+        metastore.abort(txn)
+        raise

@@ -1,0 +1,412 @@
+"""ALTER TABLE: columns, partitions, names, properties; what is refused changes nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from acidsql.acid.evolution import is_widening, is_widening_in_parquet
+from acidsql.acid.types import parse_type
+from acidsql.errors import AcidSqlError
+from acidsql.metastore.client import LockComponent, LockType, Operation
+from acidsql.relocation import with_move
+from acidsql.session import Session, connect
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+MADE_UP = b"not read here"
+
+
+def rows(session: Session, query: str) -> list[tuple[object, ...]]:
+    return [tuple(row) for row in session.sql(query).collect()]
+
+
+def fails(session: Session, statement: str, condition: str) -> AcidSqlError:
+    """The statement fails, and neither the table's definition nor its partitions are another."""
+    before = everything(session)
+    with pytest.raises(AcidSqlError) as caught:
+        session.execute(statement)
+    assert caught.value.condition == condition, str(caught.value)
+    assert caught.value.span is not None
+    assert everything(session) == before
+    return caught.value
+
+
+def everything(session: Session) -> list[object]:
+    catalog = session.catalog
+    tables = [catalog.table("default", name) for name in catalog.tables("default")]
+    return [(t, catalog.partitions(t)) for t in tables]
+
+
+def tops(directory: str | Path) -> list[str]:
+    return sorted(os.listdir(directory))
+
+
+# ------------------------------------------------------------------------------------------------ columns
+
+
+def test_old_rows_are_null_in_added_columns_in_every_partition(session: Session) -> None:
+    session.execute(f"CREATE TABLE t (id int, v varchar(2)) PARTITIONED BY (p string) {ACID}")
+    session.execute("INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'y')")
+    session.execute("ALTER TABLE t ADD COLUMNS (w string COMMENT 'later', z int)")
+    session.execute("INSERT INTO t VALUES (3, 'c', 'w', 30, 'x')")
+    assert rows(session, "SELECT * FROM t ORDER BY id") == [
+        (1, "a", None, None, "x"),
+        (2, "b", None, None, "y"),
+        (3, "c", "w", 30, "x"),
+    ]
+    session.execute("ALTER TABLE t CHANGE id ident bigint COMMENT 'wider'")
+    session.execute("ALTER TABLE t CHANGE COLUMN v v string")
+    session.execute("UPDATE t SET w = 'new', ident = 5000000000 WHERE ident = 2")
+    found = rows(session, "SELECT row__id.writeid, ident, v, w, z, p FROM t ORDER BY ident")
+    # Each ALTER of columns took a write ID, as in Hive: 2, 4 and 5 (tests/golden/schema_evolution).
+    assert found == [(1, 1, "a", None, None, "x"), (3, 3, "c", "w", 30, "x"), (6, 5000000000, "b", "new", None, "y")]
+
+
+def test_every_widening_is_read_from_files_of_the_narrow_type(session: Session) -> None:
+    changes = [
+        ("tinyint", "-7", "smallint", -7),
+        ("smallint", "300", "bigint", 300),
+        ("int", "41", "double", 41.0),
+        ("int", "42", "decimal(12,2)", "42.00"),
+        ("bigint", "43", "string", "43"),
+        ("float", "1.5", "double", 1.5),
+        ("decimal(5,2)", "1.25", "decimal(9,3)", "1.250"),
+        ("decimal(5,2)", "2.25", "string", "2.25"),
+        ("char(3)", "'ab'", "string", "ab"),
+        ("varchar(3)", "'abc'", "varchar(9)", "abc"),
+        ("date", "DATE '1999-12-31'", "string", "1999-12-31"),
+        ("double", "0.5", "string", "0.5"),
+    ]
+    columns = ", ".join(f"c{i} {old}" for i, (old, *_) in enumerate(changes))
+    session.execute(f"CREATE TABLE t (id int, {columns}) {ACID}")
+    session.execute(f"INSERT INTO t SELECT 1, {', '.join(value for _, value, *_ in changes)}")
+    for i, (_, _, new, _) in enumerate(changes):
+        session.execute(f"ALTER TABLE t CHANGE c{i} c{i} {new}")
+    (found,) = rows(session, f"SELECT {', '.join(f'c{i}' for i in range(len(changes)))} FROM t")
+    plain = [value if isinstance(value, int | float | str) else str(value) for value in found]
+    assert plain == [expected for *_, expected in changes]
+
+
+def test_a_widened_column_is_compared_as_what_it_is_now(session: Session) -> None:
+    """Spark would push 5.5 down to files with an int as 5, and fail on text."""
+    session.execute(f"CREATE TABLE t (id int, a int, b int, c bigint, d decimal(4,2)) {ACID}")
+    session.execute("INSERT INTO t SELECT id, id, id, id, id FROM (SELECT explode(sequence(5, 6)) AS id)")
+    for column, wider in {"a": "double", "b": "string", "c": "decimal(22,2)", "d": "string"}.items():
+        session.execute(f"ALTER TABLE t CHANGE {column} {column} {wider}")
+    session.execute("INSERT INTO t VALUES (7, 5.25, '50', 5.25, '5.0')")
+    for condition, ids in {
+        "a < 5.5": [5, 7],
+        "a = 5": [5],
+        "b = '5'": [5],
+        "b < '51'": [5, 7],
+        "c < 5.5": [5, 7],
+        "c >= 5.25": [6, 7],
+        "d = '5'": [5],
+        "d IN ('6', '5.0')": [6, 7],
+    }.items():
+        assert rows(session, f"SELECT id FROM t WHERE {condition} ORDER BY id") == [(i,) for i in ids], condition
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("bigint", "int"),
+        ("string", "int"),
+        ("int", "decimal(11,2)"),
+        ("decimal(9,3)", "decimal(9,4)"),
+        ("varchar(9)", "varchar(3)"),
+        ("string", "varchar(9)"),
+        ("double", "float"),
+        ("timestamp", "string"),
+        ("array<int>", "array<bigint>"),
+        ("boolean", "int"),
+    ],
+)
+def test_a_type_that_would_lose_values_is_no_widening(old: str, new: str) -> None:
+    assert not is_widening(parse_type(old), parse_type(new))
+    assert not is_widening_in_parquet(parse_type(old), parse_type(new))
+
+
+def test_columns_are_replaced_by_position_and_constraints_follow_their_names(session: Session) -> None:
+    session.execute(
+        f"CREATE TABLE t (id int NOT NULL ENABLE, v string DEFAULT 'd', CHECK (id > 0 AND v <> 'no')) {ACID}"
+    )
+    session.execute("INSERT INTO t VALUES (1, 'a')")
+    session.execute("ALTER TABLE t REPLACE COLUMNS (`key` bigint, `value` string, more int)")
+    session.execute("INSERT INTO t (`key`) VALUES (2)")
+    assert rows(session, "SELECT * FROM t ORDER BY 1") == [(1, "a", None), (2, "d", None)]
+    for refused in ("(NULL, 'x', 1)", "(0, 'x', 1)", "(1, 'no', 1)"):
+        with pytest.raises(AcidSqlError) as caught:
+            session.execute(f"INSERT INTO t VALUES {refused}")
+        assert caught.value.condition == "CONSTRAINT_VIOLATED"
+
+
+def test_a_renamed_bucket_column_keeps_its_buckets(session: Session) -> None:
+    session.execute(f"CREATE TABLE t (id int, v string) CLUSTERED BY (id) INTO 4 BUCKETS {ACID}")
+    session.execute("ALTER TABLE t CHANGE id k int")
+    assert session.catalog.table("default", "t").bucket_columns == ("k",)
+    assert "k" in fails(session, "ALTER TABLE t CHANGE k k bigint", "ALTER_REFUSED").message
+
+
+def test_changes_of_columns_that_cannot_be_are_refused_with_their_reason(session: Session) -> None:
+    session.execute(f"CREATE TABLE t (id bigint, v string) PARTITIONED BY (p int) {ACID}")
+    error = fails(session, "ALTER TABLE t CHANGE id id int", "INCOMPATIBLE_COLUMN_CHANGE")
+    assert "id (bigint to int)" in error.message
+    assert "Add a column" in error.hint
+    assert error.span is not None
+    assert error.span.text == "int"
+    assert fails(session, "ALTER TABLE t CHANGE v v string FIRST", "CANNOT_REORDER_COLUMNS").hive_code == 10311
+    assert fails(session, "ALTER TABLE t CHANGE id id bigint AFTER v", "CANNOT_REORDER_COLUMNS").hint
+    assert fails(session, "ALTER TABLE t REPLACE COLUMNS (id bigint)", "REPLACE_CANNOT_DROP_COLUMNS").hive_code == 10313
+    fails(session, "ALTER TABLE t REPLACE COLUMNS (v string, id bigint)", "INCOMPATIBLE_COLUMN_CHANGE")
+    fails(session, "ALTER TABLE t REPLACE COLUMNS (id bigint, v string, p int)", "DUPLICATE_COLUMN")
+    fails(session, "ALTER TABLE t CHANGE id v bigint", "DUPLICATE_COLUMN")
+    fails(session, "ALTER TABLE t ADD COLUMNS (n int, P int)", "DUPLICATE_COLUMN")
+    fails(session, "ALTER TABLE t ADD COLUMNS (n int, n int)", "DUPLICATE_COLUMN")
+    fails(session, "ALTER TABLE t ADD COLUMNS (row__id int)", "ALTER_REFUSED")
+    fails(session, "ALTER TABLE t ADD COLUMNS (n int NOT NULL)", "NOT_YET_SUPPORTED")
+    fails(session, "ALTER TABLE t CHANGE p p bigint", "ALTER_REFUSED")
+    assert "Did you mean id" in fails(session, "ALTER TABLE t CHANGE idd x int", "COLUMN_NOT_FOUND").message
+
+
+def test_parquet_files_have_their_columns_by_name(session: Session) -> None:
+    only = "STORED AS PARQUET TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
+    session.execute(f"CREATE TABLE t (id int, v string) {only}")
+    session.execute("INSERT INTO t VALUES (1, 'a')")
+    session.execute("ALTER TABLE t CHANGE v v string FIRST")
+    session.execute("ALTER TABLE t CHANGE id id bigint")
+    session.execute("ALTER TABLE t ADD COLUMNS (w int)")
+    assert rows(session, "SELECT * FROM t") == [("a", 1, None)]
+    fails(session, "ALTER TABLE t CHANGE v text string", "ALTER_REFUSED")
+    fails(session, "ALTER TABLE t CHANGE id id string", "INCOMPATIBLE_COLUMN_CHANGE")
+
+
+# ------------------------------------------------------------------------------------------------ partitions
+
+
+@pytest.fixture
+def parted(session: Session) -> Session:
+    session.execute(f"CREATE TABLE t (id int) PARTITIONED BY (p string, n int) {ACID}")
+    return session
+
+
+def names(session: Session) -> list[str]:
+    return [str(name) for (name,) in session.execute("SHOW PARTITIONS t").rows()]
+
+
+def test_partitions_are_added_once_with_values_as_their_types_write_them(parted: Session, tmp_path: Path) -> None:
+    parted.execute(f"ALTER TABLE t ADD PARTITION (p='a/b', n='07') PARTITION (n=-8, p='c') LOCATION '{tmp_path}/far'")
+    assert names(parted) == ["p=a%2Fb/n=7", "p=c/n=-8"]
+    assert tops(tmp_path / "warehouse/t/p=a%2Fb/n=7") == []
+    assert fails(parted, "ALTER TABLE t ADD PARTITION (p='c', n=-8)", "PARTITION_ALREADY_EXISTS").hive_code == 10118
+    fails(parted, "ALTER TABLE t ADD PARTITION (p='d', n=1) PARTITION (p='d', n='01')", "PARTITION_ALREADY_EXISTS")
+    parted.execute("ALTER TABLE t ADD IF NOT EXISTS PARTITION (p='c', n=-8) PARTITION (p='d', n=1)")
+    assert names(parted) == ["p=a%2Fb/n=7", "p=c/n=-8", "p=d/n=1"]
+    fails(parted, "ALTER TABLE t ADD PARTITION (p='e')", "INVALID_PARTITION_SPEC")
+    fails(parted, "ALTER TABLE t ADD PARTITION (p='e', n='x')", "INVALID_PARTITION_SPEC")
+    fails(parted, "ALTER TABLE t ADD PARTITION (p='e', n=3000000000)", "INVALID_PARTITION_SPEC")
+    fails(parted, "ALTER TABLE t ADD PARTITION (p='e', q=1)", "PARTITION_COLUMN_UNKNOWN")
+    parted.execute(f"CREATE TABLE flat (id int) {ACID}")
+    fails(parted, "ALTER TABLE flat ADD PARTITION (p='e')", "NOT_PARTITIONED")
+
+
+def test_a_location_of_other_write_ids_is_not_added(parted: Session, tmp_path: Path) -> None:
+    strange = tmp_path / "strange"
+    (strange / "delta_0000009_0000009_0000").mkdir(parents=True)
+    error = fails(parted, f"ALTER TABLE t ADD PARTITION (p='a', n=1) LOCATION '{strange}'", "LOCATION_NOT_EMPTY")
+    assert "write ID 9" in error.message
+    named = tmp_path / "named"
+    named.mkdir()
+    (named / "part-0.orc").write_bytes(MADE_UP)
+    assert (
+        "LOAD DATA"
+        in fails(parted, f"ALTER TABLE t ADD PARTITION (p='a', n=1) LOCATION '{named}'", "LOCATION_NOT_EMPTY").hint
+    )
+    assert not (tmp_path / "warehouse/t/p=a").exists()
+
+
+@pytest.mark.parametrize(
+    ("clause", "left"),
+    [
+        ("(p='a')", ["p=b/n=10", "p=b/n=9"]),
+        ("(n<10)", ["p=b/n=10"]),
+        ("(n>=9, p!='a')", ["p=a/n=1"]),
+        ("(n='09')", ["p=a/n=1", "p=b/n=10"]),
+        ("(p>'a'), PARTITION (p='a', n=1)", []),
+    ],
+)
+def test_partitions_are_dropped_by_comparison(parted: Session, tmp_path: Path, clause: str, left: list[str]) -> None:
+    parted.execute("ALTER TABLE t ADD PARTITION (p='a', n=1) PARTITION (p='b', n=9) PARTITION (p='b', n=10)")
+    parted.execute(f"ALTER TABLE t DROP PARTITION {clause}")
+    assert names(parted) == left
+    directories = {path.relative_to(tmp_path / "warehouse/t").as_posix() for path in tmp_path.glob("warehouse/t/*/*")}
+    assert directories == set(left)
+
+
+def test_what_is_not_there_is_not_dropped_and_nothing_else_either(parted: Session) -> None:
+    parted.execute("ALTER TABLE t ADD PARTITION (p='a', n=1)")
+    error = fails(parted, "ALTER TABLE t DROP PARTITION (p='a'), PARTITION (p='b')", "PARTITION_NOT_FOUND")
+    assert error.message == "Partition not found p = 'b'"
+    fails(parted, "ALTER TABLE t DROP PARTITION (id=1)", "PARTITION_COLUMN_UNKNOWN")
+    parted.execute("ALTER TABLE t DROP IF EXISTS PARTITION (p='b'), PARTITION (p='c')")
+    assert names(parted) == ["p=a/n=1"]
+
+
+def test_rows_of_a_dropped_partition_do_not_come_back_even_where_files_were_left(
+    parted: Session, tmp_path: Path
+) -> None:
+    """The process may die after the catalog forgot the partition, before all files are gone."""
+    parted.execute("INSERT INTO t VALUES (1, 'a', 1), (2, 'b', 2)")
+    table = parted.catalog.table("default", "t")
+    directory = tmp_path / "warehouse/t/p=a/n=1"
+    saved = {path.name: path.read_bytes() for path in (directory / "delta_0000001_0000001_0000").iterdir()}
+    parted.execute("ALTER TABLE t DROP PARTITION (p='a')")
+    assert not directory.exists()
+    assert rows(parted, "SELECT * FROM t") == [(2, "b", 2)]
+    # What a process leaves that dies while it removes files: the base that hides the others goes last.
+    (directory / "delta_0000001_0000001_0000").mkdir(parents=True)
+    for name, content in saved.items():
+        (directory / "delta_0000001_0000001_0000" / name).write_bytes(content)
+    (directory / "base_0000002").mkdir()
+    (directory / "base_0000002/_metadata_acid").write_text('{"thisFileVersion":"0","dataFormat":"truncated"}')
+    assert parted.catalog.table("default", "t") == table
+    parted.execute("INSERT INTO t VALUES (3, 'a', 1)")
+    assert rows(parted, "SELECT * FROM t ORDER BY id") == [(2, "b", 2), (3, "a", 1)]
+
+
+def test_a_renamed_partition_has_its_rows_and_its_directory(parted: Session, tmp_path: Path) -> None:
+    parted.execute("INSERT INTO t VALUES (1, 'a', 1), (2, 'b', 2)")
+    fails(
+        parted,
+        "ALTER TABLE t PARTITION (p='a', n=1) RENAME TO PARTITION (p='b', n=2)",
+        "PARTITION_ALREADY_EXISTS",
+    )
+    fails(parted, "ALTER TABLE t PARTITION (p='x', n=1) RENAME TO PARTITION (p='b', n=3)", "PARTITION_NOT_FOUND")
+    parted.execute("ALTER TABLE t PARTITION (p='a', n=1) RENAME TO PARTITION (p='c', n=3)")
+    parted.execute("INSERT INTO t VALUES (4, 'a', 1)")
+    assert rows(parted, "SELECT * FROM t ORDER BY id") == [(1, "c", 3), (2, "b", 2), (4, "a", 1)]
+    assert "delta_0000001_0000001_0000" in tops(tmp_path / "warehouse/t/p=c/n=3")
+
+
+# ------------------------------------------------------------------------------------------------ names
+
+
+def test_a_renamed_table_keeps_rows_write_ids_and_partitions(session: Session, tmp_path: Path) -> None:
+    session.execute("CREATE DATABASE other")
+    session.execute(f"CREATE TABLE t (id int) PARTITIONED BY (p string) {ACID}")
+    session.execute("INSERT INTO t VALUES (1, 'a')")
+    session.execute(f"ALTER TABLE t ADD PARTITION (p='far') LOCATION '{tmp_path}/far'")
+    session.execute("ALTER TABLE t RENAME TO other.u")
+    assert session.catalog.tables("default") == []
+    assert tops(tmp_path / "warehouse/other.db") == ["u"]
+    assert not (tmp_path / "warehouse/t").exists()
+    session.execute("INSERT INTO other.u VALUES (2, 'far')")
+    found = rows(session, "SELECT row__id.writeid, * FROM other.u ORDER BY id")
+    assert found == [(1, 1, "a"), (3, 2, "far")]
+    assert "delta_0000003_0000003_0000" in tops(tmp_path / "far")
+
+
+def test_a_table_is_not_renamed_over_another_or_into_nowhere(session: Session, tmp_path: Path) -> None:
+    session.execute(f"CREATE TABLE t (id int) {ACID}")
+    session.execute(f"CREATE TABLE u (id int) {ACID}")
+    fails(session, "ALTER TABLE t RENAME TO u", "TABLE_ALREADY_EXISTS")
+    fails(session, "ALTER TABLE t RENAME TO nowhere.t", "DATABASE_NOT_FOUND")
+    fails(session, "ALTER TABLE missing RENAME TO v", "TABLE_NOT_FOUND")
+    (tmp_path / "warehouse/v").mkdir()
+    (tmp_path / "warehouse/v/kept").write_bytes(MADE_UP)
+    with pytest.raises(AcidSqlError, match="LOCATION_NOT_EMPTY"):
+        session.execute("ALTER TABLE t RENAME TO v")
+    assert session.catalog.tables("default") == ["t", "u"]
+    assert tops(tmp_path / "warehouse/v") == ["kept"]
+
+
+def test_tables_with_a_location_of_their_own_stay_where_they_are(session: Session, tmp_path: Path) -> None:
+    session.execute(
+        f"CREATE TABLE t (id int) STORED AS ORC LOCATION '{tmp_path}/own' TBLPROPERTIES ('transactional'='true')"
+    )
+    session.execute("ALTER TABLE t RENAME TO u")
+    assert session.catalog.table("default", "u").location == f"{tmp_path}/own"
+    assert (tmp_path / "own").exists()
+
+
+@pytest.mark.parametrize("moved", [False, True], ids=["before the directory moved", "after the directory moved"])
+def test_a_rename_in_which_the_process_died_is_finished_by_the_next(
+    session: Session, tmp_path: Path, moved: bool
+) -> None:
+    session.execute(f"CREATE TABLE t (id int) PARTITIONED BY (p string) {ACID}")
+    session.execute("ALTER TABLE t ADD PARTITION (p='a')")
+    old = session.catalog.table("default", "t")
+    new = f"{tmp_path}/warehouse/u"
+    session.catalog.alter_table(old, with_move(replace(old, name="u"), old.location, new))
+    if moved:
+        os.rename(old.location, new)
+    assert [str(n) for (n,) in session.execute("SHOW PARTITIONS u").rows()] == ["p=a"]
+    table = session.catalog.table("default", "u")
+    assert table == replace(old, name="u", location=new)
+    assert [p.location for p in session.catalog.partitions(table)] == [f"{new}/p=a"]
+    assert tops(new) == ["p=a"]
+    assert not Path(old.location).exists()
+
+
+# ------------------------------------------------------------------------------------------------ properties
+
+
+def test_properties_are_set_and_unset(session: Session, tmp_path: Path) -> None:
+    session.execute("CREATE TABLE t (id int) CLUSTERED BY (id) INTO 2 BUCKETS STORED AS ORC TBLPROPERTIES ('a'='1')")
+    session.execute("ALTER TABLE t SET TBLPROPERTIES ('b'='2', 'comment'='what it is', 'EXTERNAL'='TRUE')")
+    table = session.catalog.table("default", "t")
+    assert dict(table.properties) == {"a": "1", "b": "2", "bucketing_version": "2"}
+    assert (table.comment, table.external) == ("what it is", True)
+    session.execute("ALTER TABLE t UNSET TBLPROPERTIES ('a', 'comment')")
+    session.execute("ALTER TABLE t UNSET TBLPROPERTIES IF EXISTS ('a')")
+    table = session.catalog.table("default", "t")
+    assert (dict(table.properties), table.comment) == ({"b": "2", "bucketing_version": "2"}, None)
+    assert fails(session, "ALTER TABLE t UNSET TBLPROPERTIES ('b', 'a')", "UNKNOWN_PROPERTY").hive_code == 10215
+    fails(session, "ALTER TABLE t SET TBLPROPERTIES ('bucketing_version'='1')", "INVALID_TABLE_PROPERTIES")
+    fails(session, "ALTER TABLE t SET TBLPROPERTIES ('acidsql.adopt.writeids'='1:1::')", "INVALID_TABLE_PROPERTIES")
+
+
+def test_only_a_plain_table_is_pointed_elsewhere(session: Session, tmp_path: Path) -> None:
+    session.execute("CREATE TABLE t (id int) PARTITIONED BY (p string) STORED AS ORC")
+    session.execute("ALTER TABLE t ADD PARTITION (p='a')")
+    session.execute(f"ALTER TABLE t PARTITION (p='a') SET LOCATION '{tmp_path}/there/'")
+    session.execute(f"ALTER TABLE t SET LOCATION '{tmp_path}/elsewhere'")
+    table = session.catalog.table("default", "t")
+    assert table.location == f"{tmp_path}/elsewhere"
+    assert [p.location for p in session.catalog.partitions(table)] == [f"{tmp_path}/there"]
+    fails(session, f"ALTER TABLE t PARTITION (p='b') SET LOCATION '{tmp_path}'", "PARTITION_NOT_FOUND")
+    session.execute(f"CREATE TABLE a (id int) {ACID}")
+    fails(session, f"ALTER TABLE a SET LOCATION '{tmp_path}'", "ALTER_REFUSED")
+
+
+# ------------------------------------------------------------------------------------------------ locks
+
+
+@pytest.mark.parametrize(
+    "action", ["ADD COLUMNS (n int)", "RENAME TO u", "DROP PARTITION (p='a')", "SET TBLPROPERTIES ('a'='b')"]
+)
+def test_alter_waits_for_a_transaction_that_writes_the_table(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, action: str
+) -> None:
+    session.execute(f"CREATE TABLE t (id int) PARTITIONED BY (p string) {ACID}")
+    session.execute("ALTER TABLE t ADD PARTITION (p='a')")
+    with connect(tmp_path / "warehouse", metastore=f"sqlite:///{tmp_path}/metastore.db") as other:
+        writer = other._metastore
+        txn = writer.open_txn()
+        writer.lock(txn, [LockComponent("default", "t", LockType.SHARED_READ, Operation.INSERT)])
+        without_waiting(session, monkeypatch)
+        with pytest.raises(AcidSqlError, match="LOCK_TIMEOUT"):
+            session.execute(f"ALTER TABLE t {action}")
+        assert names(session) == ["p=a"]
+        writer.commit(txn)
+    session.execute(f"ALTER TABLE t {action}")
+
+
+def without_waiting(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lock that is not free at once times out."""
+    lock: Callable[..., None] = session._metastore.lock
+    monkeypatch.setattr(session._metastore, "lock", lambda txn, components: lock(txn, components, timeout=0.0))
