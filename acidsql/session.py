@@ -16,8 +16,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn
 
 from acidsql import show
-from acidsql.alter import Alter
-from acidsql.ddl import Ddl
+from acidsql.ddl.alter import Alter
+from acidsql.ddl.tables import Ddl
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
 from acidsql.grammar.parse import parse

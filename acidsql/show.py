@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from acidsql.acid.partitions import partition_name
 from acidsql.acid.table import Column, Table
-from acidsql.ddl import Ddl
+from acidsql.ddl.tables import Ddl
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import Describe, Show, Shown
 from acidsql.planner.prune import has_values

@@ -11,9 +11,9 @@ import pytest
 
 from acidsql.acid.evolution import is_widening, is_widening_in_parquet
 from acidsql.acid.types import parse_type
+from acidsql.ddl.relocation import with_move
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent, LockType, Operation
-from acidsql.relocation import with_move
 from acidsql.session import Session, connect
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"

@@ -12,7 +12,8 @@ from acidsql.acid.partitions import parse_partition_name
 from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Check, Column, Constraints, Table
 from acidsql.acid.types import parse_type
 from acidsql.acid.writeids import parse_adopted_write_ids
-from acidsql.create_like import spelled_out
+from acidsql.ddl.like import spelled_out
+from acidsql.ddl.relocation import settled
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import (
@@ -25,7 +26,6 @@ from acidsql.grammar.statements import (
     TableName,
 )
 from acidsql.metastore.client import AdoptedWriteIds, Database, LockComponent, LockType, Metastore, Operation, Partition
-from acidsql.relocation import settled
 from acidsql.spark.files import FileSystem, Listing
 
 ADOPT_WRITE_IDS: Final = "acidsql.adopt.writeids"

@@ -14,7 +14,7 @@ from sqlglot import exp
 from acidsql.acid.evolution import is_widening, is_widening_in_parquet
 from acidsql.acid.table import Check, Column, Constraints, Table
 from acidsql.acid.types import parse_type
-from acidsql.ddl import HIDDEN_FIELDS
+from acidsql.ddl.tables import HIDDEN_FIELDS
 from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parse import parse

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Final
 
 from acidsql.acid.table import Table
+from acidsql.ddl.exclusive import Held, exclusively
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.exclusive import Held, exclusively
 from acidsql.metastore.client import Metastore, Partition
 from acidsql.spark.files import FileSystem
 

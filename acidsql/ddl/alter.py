@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from acidsql.acid.table import Table
-from acidsql.alter_columns import with_added, with_changed, with_replaced
-from acidsql.alter_partitions import AlterPartitions
-from acidsql.conversion import AlterProperties
-from acidsql.ddl import Ddl
+from acidsql.ddl.columns import with_added, with_changed, with_replaced
+from acidsql.ddl.conversion import AlterProperties
+from acidsql.ddl.partitions import AlterPartitions
+from acidsql.ddl.relocation import exclusively_settled, finish_move, require_free, with_move
+from acidsql.ddl.tables import Ddl
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.statements import (
     AddColumns,
@@ -28,7 +29,6 @@ from acidsql.grammar.statements import (
 )
 from acidsql.metastore.client import Partition
 from acidsql.planner.partition_spec import partition_values
-from acidsql.relocation import exclusively_settled, finish_move, require_free, with_move
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,11 @@ from acidsql.acid.directories import Original, parse_bucket_file, parse_director
 from acidsql.acid.layout import delta_name
 from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Table
 from acidsql.acid.writeids import StatementId, WriteId
-from acidsql.ddl import ADOPT_WRITE_IDS
+from acidsql.ddl.relocation import MOVING, Files, exclusively_settled
+from acidsql.ddl.tables import ADOPT_WRITE_IDS
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.statements import SetTableProperties, UnsetTableProperties
 from acidsql.metastore.client import Metastore
-from acidsql.relocation import MOVING, Files, exclusively_settled
 
 SEEDED: Final = WriteId(10_000_000)
 """Full ACID begins above it: Hive leaves room for original files, "for now assume no partition may have > 10M"."""

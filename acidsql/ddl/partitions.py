@@ -10,13 +10,13 @@ from acidsql.acid.directories import Original, parse_bucket_file, parse_director
 from acidsql.acid.layout import METADATA_FILE, TRUNCATED_METADATA, adopted_write_ids, base_name
 from acidsql.acid.partitions import partition_name
 from acidsql.acid.table import Table
+from acidsql.ddl.exclusive import Held
+from acidsql.ddl.relocation import Files, exclusively_settled, finish_move, require_free, with_move
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.exclusive import Held
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import AddPartitions, DropPartitions, PartitionItem, RenamePartition
 from acidsql.metastore.client import Metastore, Partition, PartitionValues
 from acidsql.planner.partition_spec import partition_values, partitions_named
-from acidsql.relocation import Files, exclusively_settled, finish_move, require_free, with_move
 from acidsql.spark.files import is_local
 
 
