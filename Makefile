@@ -6,8 +6,8 @@ MAKEFLAGS += --no-print-directory
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-# Each worker is one Spark process of up to 3 GB.
-WORKERS ?= 2
+# Each worker is one Spark process of up to 3 GB; one of them waits for Hive most of its time.
+WORKERS ?= 3
 PYTEST_ARGS ?=
 
 .PHONY: help
@@ -28,7 +28,7 @@ shell: $(VENV)/.installed java ## a shell on ./warehouse
 
 .PHONY: test
 test: $(VENV)/.installed-test java ## run the tests (PYTEST_ARGS='-k merge' for some, WORKERS=1 for one process)
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder -q $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder -q $(PYTEST_ARGS)
 
 .PHONY: check
 check: $(VENV)/.installed-dev ## lint, format, types and the direction of imports

@@ -6,9 +6,11 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from xdist.scheduler import LoadScopeScheduling
 
 from acidsql.session import Session, connect
 from acidsql.spark.engine import Engine
@@ -30,15 +32,23 @@ SPREAD = ("test_golden_tables.py", "test_histories.py")
 """Files of many long tests that share nothing: each test goes to whoever is free."""
 
 
-@pytest.hookimpl(tryfirst=True)
+class _Units(LoadScopeScheduling):
+    """What a worker takes at once: a file; all that may need Hive, for there is one; of SPREAD files a test."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path, _, _ = nodeid.partition("::")
+        folder, _, name = path.rpartition("/")
+        if folder.endswith("interop"):
+            return "hive"
+        return nodeid if name in SPREAD else path
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _Units:
+    return _Units(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Which tests one worker runs together (pytest-xdist's groups): a file; all that need Hive, for there is one."""
     items.sort(key=lambda item: _rank(item.path))
-    for item in items:
-        if item.get_closest_marker("hive") is not None:
-            item.add_marker(pytest.mark.xdist_group("hive"))
-        elif item.path.name not in SPREAD:
-            item.add_marker(pytest.mark.xdist_group(item.path.name))
 
 
 def _rank(path: Path) -> int:

@@ -48,6 +48,8 @@ _OWN_CONF: Final = {
     "spark.ui.enabled": "false",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.ui.showConsoleProgress": "false",
+    # Or every call that makes a Column asks the JVM nine things more, to say in errors where it was made.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     # DML is many small jobs of few tasks.
     "spark.sql.shuffle.partitions": "64",
     "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",

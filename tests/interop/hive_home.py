@@ -117,7 +117,7 @@ class HiveHome:
     def command(self) -> list[str]:
         """The process's command line."""
         return [
-            *_jvm(self.root, "-Xmx2g"),
+            *_jvm(self.root, "-Xmx2g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
             "-cp",
             f"{self.root / 'conf'}:{self.class_path}",
             "HiveProcess",

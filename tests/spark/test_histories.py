@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 from acidsql.session import Session, connect
 from tests.spark.histories import Model, Row, random_schema
 
-_HISTORIES = 12
-_STATEMENTS = 30
+_HISTORIES = 6
+_STATEMENTS = 25
 _BETWEEN_READS = 4
 """How many statements run before the table is read: the model says what each must have counted."""
 
