@@ -32,7 +32,7 @@ SPREAD = ("test_golden_tables.py", "test_histories.py")
 """Files of many long tests that share nothing: each test goes to whoever is free."""
 
 
-class _Units(LoadScopeScheduling):
+class _Units(LoadScopeScheduling):  # type: ignore[misc]  # xdist says nothing of its types
     """What a worker takes at once: a file; all that may need Hive, for there is one; of SPREAD files a test."""
 
     def _split_scope(self, nodeid: str) -> str:
