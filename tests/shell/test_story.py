@@ -16,7 +16,8 @@ import pytest
 
 from tests.shell import employee
 
-COMMAND = [sys.executable, "-m", "acidsql", "shell", "--master", "local[2]"]
+SHORT_LIVED = "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+COMMAND = [sys.executable, "-m", "acidsql", "shell", "--master", "local[2]", "--conf", SHORT_LIVED]
 
 
 SLOW = "SELECT count(*) FROM range(1000000000000) r JOIN employee e ON r.id * 7 % 1000003 = e.id"

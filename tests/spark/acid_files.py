@@ -44,7 +44,8 @@ class EventFile:
 
     @property
     def statement_id(self) -> int:
-        return int(self.directory.removeprefix("delete_").split("_")[3])
+        parts = self.directory.removeprefix("delete_").split("_")
+        return int(parts[3]) if len(parts) > 3 else 0  # a base has none in its name
 
 
 def key_of(event: Event) -> Key:

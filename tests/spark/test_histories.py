@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.session import Session, connect
+from tests.spark.acid_files import check_file, event_files, key_of
 from tests.spark.histories import Model, Row, random_schema
 
+ACID_COLUMNS = "operation:int,originalTransaction:bigint,bucket:int,rowId:bigint,currentTransaction:bigint"
 _HISTORIES = 6
 _STATEMENTS = 25
 _BETWEEN_READS = 4
@@ -44,6 +47,7 @@ def run_history(session: Session, seed: int, statements: int) -> None:
         if number % _BETWEEN_READS == 0 or number == statements:
             ids = checked(session, model, ids, touched, used, history)
             touched.clear()
+    check_files(Path(session.catalog.table("default", model.table).location), model)
 
 
 def checked(
@@ -63,6 +67,25 @@ def checked(
     assert not fresh & used, history
     used |= fresh
     return ids
+
+
+def check_files(root: Path, model: Model) -> None:
+    """Reads all files with pyorc: each keeps the rules of the format, and the rows that live are the model's."""
+    names = ("k", *model.schema.names[: len(model.schema.names) - model.schema.keys])
+    types = ("int", *(kind.type for kind in model.schema.kinds))
+    row = ",".join(f"{name}:{kind}" for name, kind in zip(names, types, strict=False))
+    schema = f"struct<{ACID_COLUMNS},row:struct<{row}>>"
+    living: list[int] = []
+    for directory in {path.parent.parent for path in root.rglob("bucket_*")}:
+        files = event_files(directory)
+        for file in files:
+            check_file(file, schema)
+        base = max((int(path.name.removeprefix("base_")) for path in directory.glob("base_*")), default=0)
+        seen = [f for f in files if f.write_id > base or f.directory == f"base_{base:07d}"]
+        dead = {key_of(event) for f in seen if f.is_delete for event in f.events}
+        born = {key_of(event): event[5] for f in seen if not f.is_delete for event in f.events}
+        living += [new[0] for key, new in born.items() if key not in dead and new is not None]
+    assert sorted(living) == sorted(model.rows)
 
 
 def shown(row: Row, model: Model) -> Row:
