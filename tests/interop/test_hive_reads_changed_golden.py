@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -21,24 +21,33 @@ pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 
 _CASES: Final = (
     "aborted_open/t",
+    "load_data/t",
+    "minor_compacted.before_clean/t",
+    "originals_bucketed.converted/t",
+    "schema_evolution/t",
+)
+_MORE_CASES: Final = (
     "all_types/t",
     "bucketed_string/t",
     "employee_merge/employee",
-    "load_data/t",
     "major_compacted/t",
-    "minor_compacted.before_clean/t",
     "multi_writer/t",
     "originals.changed/t",
-    "originals_bucketed.converted/t",
-    "schema_evolution/t",
     "update_no_split/t",
 )
+"""By `make soak`: they take a quarter of a minute each."""
 _AFTER_ORIGINALS: Final = 10_000_001
 """The first write ID of a table that Hive converted (AcidUtils: original files have the IDs below)."""
 _VISIBILITY: Final = re.compile(r"_v\d{7,}$")
 
 
-@pytest.mark.parametrize("golden", [t for t in golden_tables() if t.id in _CASES], ids=lambda t: t.id)
+def _tables() -> list[Any]:
+    found = {table.id: table for table in golden_tables()}
+    often = [pytest.param(found[name], id=name) for name in _CASES]
+    return often + [pytest.param(found[name], id=name, marks=pytest.mark.soak) for name in _MORE_CASES]
+
+
+@pytest.mark.parametrize("golden", _tables())
 def test_hive_reads_its_own_table_after_acidsql_changed_it(
     golden: GoldenTable, hive: Hive, session: Session, tmp_path: Path
 ) -> None:

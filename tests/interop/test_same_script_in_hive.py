@@ -17,8 +17,8 @@ from tests.interop.values import assert_same_rows, rows_of_spark
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 
 _ACID: Final = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
-_STATEMENTS: Final = 27
-_COMPACTIONS: Final = {9: "minor", 18: "major", 24: "minor"}
+_STATEMENTS: Final = 18
+_COMPACTIONS: Final = {6: "minor", 12: "major"}
 """Before which statement Hive compacts both its tables."""
 
 
@@ -40,7 +40,7 @@ def test_a_random_script_gives_the_same_rows_in_hive_and_acidsql(hive: Hive, ses
         mine.write(statement.format(t=mine.name, s=source.name))
         changing += written(session) > 0
         assert_same_rows(mine.rows("*"), hive_rows(hive, theirs, "*"), f"{number}: {statement}")
-    assert changing >= 24, "statements that touch no row prove nothing"
+    assert changing >= 15, "statements that touch no row prove nothing"
     assert_each_reads_the_other(mine, theirs, tmp_path / "copy")
 
 

@@ -15,7 +15,9 @@ from acidsql.session import Session
 from acidsql.spark.interrupts import interruptible
 
 LONG_QUERY = "SELECT count(*) FROM range(1000000000000) r JOIN t ON r.id * 7 % 1000003 = t.id"
-LONG_UPDATE = "UPDATE t SET v = v + length(sha2(repeat(CAST(id AS STRING), 9000000), 512)) - 127"
+LONG_UPDATE = (
+    "UPDATE t SET v = v + 1 WHERE id IN (SELECT r.id % 7 FROM range(1000000000000) r WHERE r.id * 7 % 1000003 = 5)"
+)
 
 
 @pytest.fixture
@@ -34,7 +36,7 @@ def interrupt_after(seconds: float) -> threading.Timer:
     return timer
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_an_interrupt_at_any_moment_ends_the_statement_and_the_session_goes_on(table: Session, seed: int) -> None:
     statement = (LONG_QUERY, LONG_UPDATE)[seed % 2]
     # From the planning to the running job.

@@ -265,7 +265,7 @@ def source_sql(source: list[Data]) -> str:
     return f"(SELECT CAST(k AS int) AS k, CAST(v AS int) AS v FROM {typed})"
 
 
-@settings(once, max_examples=25)
+@settings(once, max_examples=12)
 @given(rows, rows | distinct_rows, on_conditions, all_clauses, st.booleans())
 def test_merge_does_what_its_definition_says(
     tables: Session, target: list[Data], source: list[Data], on: Condition, clauses: list[Clause], split: bool
@@ -349,7 +349,7 @@ steps = st.one_of(
 )
 
 
-@settings(once, max_examples=3)
+@settings(once, max_examples=2)
 @given(st.lists(steps, min_size=6, max_size=8))
 def test_a_history_leaves_the_rows_of_the_model_and_never_changes_the_id_of_an_untouched_row(
     tables: Session, history: list[Step]
