@@ -20,7 +20,10 @@ with connect(conf=CONF) as session:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("partitioned", [False, True], ids=["table", "dynamic partitions"])
+@pytest.mark.parametrize(
+    "partitioned",
+    [pytest.param(False, id="table", marks=pytest.mark.soak), pytest.param(True, id="dynamic partitions")],
+)
 def test_no_insert_is_lost_beside_overwrites_of_a_table_by_its_own_rows(
     session: Session, tmp_path: Path, partitioned: bool
 ) -> None:

@@ -349,7 +349,8 @@ steps = st.one_of(
 )
 
 
-@settings(once, max_examples=2)
+@pytest.mark.soak  # test_histories.py has the like of it on more kinds of tables
+@settings(once, max_examples=3)
 @given(st.lists(steps, min_size=6, max_size=8))
 def test_a_history_leaves_the_rows_of_the_model_and_never_changes_the_id_of_an_untouched_row(
     tables: Session, history: list[Step]
