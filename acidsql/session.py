@@ -161,7 +161,8 @@ class Session:
         return self.last_result
 
     def explain(self, sql: str) -> str:
-        """The plan of a statement as text; opens no transaction and starts no Spark."""
+        """The plan of a statement as text; opens no transaction, and starts Spark for CREATE TABLE .. AS only, whose
+        column types it tells."""
         with _located(sql, None):
             statement = parse(sql)
             inner = statement.statement if isinstance(statement, s.Explain) else statement

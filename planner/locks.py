@@ -27,7 +27,7 @@ def overwrite_locks(table: Table, scans: Sequence[Scan]) -> tuple[LockComponent,
 def create_locks(table: Table, scans: Sequence[Scan]) -> tuple[LockComponent, ...]:
     """CREATE TABLE .. AS: EXCLUSIVE, so that of two that make one table the second finds it there. (Hive's EXCL_WRITE
     does that too, where writers of one table take turns.)"""
-    return (_lock(table, LockType.EXCLUSIVE, Operation.INSERT), *read_locks(scans))
+    return overwrite_locks(table, scans)
 
 
 def write_locks(table: Table, operation: Operation, scans: Sequence[Scan]) -> tuple[LockComponent, ...]:

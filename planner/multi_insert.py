@@ -15,7 +15,7 @@ from acidsql.grammar.statements import Insert, MultiInsert
 from acidsql.planner.insert import plan_insert
 from acidsql.planner.locks import read_locks
 from acidsql.planner.plan import Facts, MultiWritePlan, WritePlan
-from acidsql.planner.resolve import Binder, column, quoted
+from acidsql.planner.resolve import Binder, column, is_counted, quoted
 
 SCANNED: Final = "@scanned"
 """The view of the FROM clause's rows. Of one relation it has the columns; of several one struct for each."""
@@ -117,16 +117,11 @@ def _mentioned(branches: Sequence[Insert]) -> frozenset[str] | None:
     found: set[str] = set()
     for branch in branches:
         assert isinstance(branch.rows, exp.Query)
-        if any(_expands(star) for star in branch.rows.find_all(exp.Star)):
+        if not all(is_counted(star) for star in branch.rows.find_all(exp.Star)):
             return None
         for node in branch.rows.find_all(exp.Column):
             found.update(part.name.lower() for part in node.parts)
     return frozenset(found)
-
-
-def _expands(star: exp.Star) -> bool:
-    parent = star.parent
-    return not (isinstance(parent, exp.Count) or (isinstance(parent, exp.Anonymous) and parent.name.lower() == "count"))
 
 
 # ------------------------------------------------------------------------------------------------ the branches

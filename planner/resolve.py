@@ -235,7 +235,7 @@ class Binder:
         if not hidden:
             return
         for star in list(scope.expression.find_all(exp.Star)):
-            if star.parent_select is not scope.expression or _counts(star):
+            if star.parent_select is not scope.expression or is_counted(star):
                 continue
             owner = star.parent.table if isinstance(star.parent, exp.Column) else None
             names = [n for alias, ns in hidden.items() if owner in (None, "", alias) for n in ns]
@@ -326,8 +326,8 @@ def _references(scope: Scope) -> set[str]:
     return {name for name, _ in scope.references if name in scope.sources}
 
 
-def _counts(star: exp.Star) -> bool:
-    """COUNT(*) is not an expansion."""
+def is_counted(star: exp.Star) -> bool:
+    """COUNT(*), which is no expansion."""
     parent = star.parent
     return isinstance(parent, exp.Count) or (isinstance(parent, exp.Anonymous) and parent.name.lower() == "count")
 

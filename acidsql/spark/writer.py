@@ -93,13 +93,13 @@ def check_disjoint(writes: Sequence[TableWrite]) -> None:
 
     Raises OUTPUT_SPECIFIED_MULTIPLE_TIMES.
     """
-    replaced: dict[str, TableWrite] = {}
+    replaced: set[str] = set()
     for write in sorted(writes, key=lambda w: not w.target.overwrites):
         for directory in sorted(write.partition_directories):
             if directory in replaced:
                 raise AcidSqlError(Condition.OUTPUT_SPECIFIED_MULTIPLE_TIMES, output=directory)
         if write.target.overwrites:
-            replaced |= dict.fromkeys(write.partition_directories, write)
+            replaced |= write.partition_directories
 
 
 def _check_types(rows: DataFrame, plan: WritePlan) -> None:
