@@ -14,7 +14,7 @@ from acidsql.inspect import print_table
 from acidsql.render import Format
 from acidsql.script import CANNOT_START, FAILED, INTERRUPTED, OK, Manner, Runner, exit_status
 from acidsql.session import Session, connect
-from acidsql.terminal import java_output, report, tell
+from acidsql.terminal import java_output, report, tell_interrupted
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -23,8 +23,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     command: Callable[[argparse.Namespace], int] = options.command
     try:
         return command(options)
-    except KeyboardInterrupt:
-        tell("Interrupted")
+    except KeyboardInterrupt as interrupt:
+        tell_interrupted("Interrupted", interrupt)
         return INTERRUPTED
     except AcidSqlError as error:
         report(error)

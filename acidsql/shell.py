@@ -25,7 +25,7 @@ from acidsql.grammar.split import is_complete
 from acidsql.metastore.client import DEFAULT_DATABASE
 from acidsql.script import CANNOT_START, OK, Runner
 from acidsql.session import Session
-from acidsql.terminal import report, tell
+from acidsql.terminal import report, tell, tell_interrupted
 
 _LEAVE = frozenset({"quit", "exit", r"\q", "!q", "!quit", "!exit"})
 _HELP = frozenset({"help", "?", r"\h", r"\?", "!help"})
@@ -76,8 +76,8 @@ class Shell:
     def _run(self, text: str) -> None:
         try:
             self._runner.run_text(text)
-        except KeyboardInterrupt:
-            tell("Cancelled")
+        except KeyboardInterrupt as interrupt:
+            tell_interrupted("Cancelled", interrupt)
 
     def _greet(self) -> None:
         if not self._runner.manner.silent:

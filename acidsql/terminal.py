@@ -18,6 +18,11 @@ _WAIT_SHOWN_AFTER = 0.5
 """Seconds until a terminal shows that a statement is running."""
 
 
+def tell_interrupted(word: str, interrupt: KeyboardInterrupt) -> None:
+    """`word`, and what the interrupt says of a statement that it came too late for."""
+    tell(". ".join((word, *getattr(interrupt, "__notes__", ()))))
+
+
 def tell(message: str) -> None:
     """Writes a line to standard error."""
     sys.stderr.write(message + "\n")

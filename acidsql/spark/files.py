@@ -180,6 +180,8 @@ class LocalFiles:
     def delete(self, path: str) -> None:
         if os.path.isdir(path):
             shutil.rmtree(path, ignore_errors=True)
+            if os.path.isdir(path):  # a file came while it was at it
+                shutil.rmtree(path, ignore_errors=True)
         else:
             Path(path).unlink(missing_ok=True)
 

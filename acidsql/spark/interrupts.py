@@ -3,7 +3,7 @@
 A KeyboardInterrupt in the middle of py4j leaves an answer on the connection that the next call takes for its own, and
 py4j's remedy (0.10.9.9: it has the JVM shut the socket) hits connections made after it. So no interrupt is raised
 inside py4j: there, a thread with a connection of its own cancels the running jobs and signals again, until the call
-has come back.
+has come back. Nor is one raised while a transaction commits or is undone (`hold`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,17 @@ from typing import Final
 from py4j.protocol import Py4JError
 
 _AGAIN_SECONDS: Final = 0.05
+_TOO_LATE: Final = "The statement was finished when the interrupt came."
+
+_statements: list[_Interrupt] = []
+"""Those of the main thread that run, the innermost last."""
+
+
+def hold() -> bool:
+    """From here on an interrupt waits for the end of the `interruptible` block. Gives whether one waits already."""
+    if not _statements or threading.current_thread() is not threading.main_thread():
+        return False
+    return _statements[-1].hold()
 
 
 @contextmanager
@@ -29,6 +40,7 @@ def interruptible(cancel: Callable[[], None]) -> Iterator[None]:
         yield
         return
     interrupt = _Interrupt(cancel)
+    _statements.append(interrupt)
     signal.signal(signal.SIGINT, interrupt.arrive)
     try:
         yield
@@ -38,23 +50,27 @@ def interruptible(cancel: Callable[[], None]) -> Iterator[None]:
         raise
     else:
         if interrupt.end():
-            raise KeyboardInterrupt
+            late = KeyboardInterrupt()
+            late.add_note(_TOO_LATE)
+            raise late
     finally:
         interrupt.end()
+        _statements.remove(interrupt)
         signal.signal(signal.SIGINT, before)
 
 
 class _Interrupt:
-    """A SIGINT that waits for the main thread to leave py4j."""
+    """A SIGINT that waits for the main thread to leave py4j, or for the end of the statement."""
 
     def __init__(self, cancel: Callable[[], None]) -> None:
         self._cancel = cancel
+        self._held = False
         self._raised = threading.Event()
         self._insisting: threading.Thread | None = None
 
     def arrive(self, _number: int, frame: FrameType | None) -> None:
         """The signal handler."""
-        if not _is_in_py4j(frame):
+        if not self._held and not _is_in_py4j(frame):
             self._raised.set()
             raise KeyboardInterrupt
         if self._insisting is None or not self._insisting.is_alive():
@@ -62,24 +78,34 @@ class _Interrupt:
             self._insisting = threading.Thread(target=self._insist, name="acidsql-interrupt", daemon=True)
             self._insisting.start()
 
+    def hold(self) -> bool:
+        self._held = True
+        return self._is_waiting
+
     def end(self) -> bool:
         """Ends the waiting; whether there was an interrupt that was not raised yet."""
-        waiting = self._insisting is not None and not self._raised.is_set()
+        waiting = self._is_waiting
         self._raised.set()
         if self._insisting is not None:
             self._insisting.join()
             self._insisting = None
         return waiting
 
+    @property
+    def _is_waiting(self) -> bool:
+        return self._insisting is not None and not self._raised.is_set()
+
     def _insist(self) -> None:
         main = threading.main_thread().ident
         assert main is not None
         while not self._raised.wait(_AGAIN_SECONDS):
+            if self._held:
+                continue
             try:
                 self._cancel()
             except Py4JError:
                 return  # the JVM is gone, and with it the call that it did not answer
-            if not self._raised.is_set():
+            if not self._raised.is_set() and not self._held:
                 signal.pthread_kill(main, signal.SIGINT)
 
 

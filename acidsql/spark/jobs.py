@@ -54,7 +54,14 @@ def job_group(context: SparkContext, description: str) -> Iterator[JobGroup]:
 
 
 def _has_tasks(context: SparkContext, group: str) -> bool:
-    tracker = context.statusTracker()
-    jobs = (tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group))
-    stages = (tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds)
-    return any(stage.numActiveTasks > 0 for stage in stages if stage is not None)
+    """Asks the scheduler itself: the status tracker hears of a task that has just begun a moment later."""
+    scheduler: Any = context._jsc.sc().taskScheduler()
+    queue = scheduler.rootPool().getSortedTaskSetQueue()
+    return any(_is_running(queue.apply(i), group) for i in range(queue.size()))
+
+
+def _is_running(task_set: Any, group: str) -> bool:
+    properties = task_set.taskSet().properties()
+    return bool(
+        properties is not None and properties.getProperty("spark.jobGroup.id") == group and task_set.runningTasks() > 0
+    )

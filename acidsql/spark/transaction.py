@@ -12,6 +12,7 @@ from acidsql.acid.writeids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import LockComponent, Metastore, Partition
 from acidsql.metastore.heartbeat import Heartbeat
+from acidsql.spark.interrupts import hold
 from acidsql.spark.jobs import JobGroup
 from acidsql.spark.publish import StagedFile, WriteTarget, remove
 
@@ -102,8 +103,11 @@ def transaction(
             metastore.lock(txn.id, locks)
             yield txn
             heartbeat.check()
+        if hold():
+            raise KeyboardInterrupt
         txn.commit()
     except BaseException:
+        hold()
         if jobs is not None:
             jobs.end()
         txn.undo()

@@ -6,13 +6,16 @@ import os
 import random
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from acidsql.acid.writeids import TxnId
+from acidsql.metastore.sqlite import SqliteMetastore
 from acidsql.session import Session
-from acidsql.spark.interrupts import interruptible
+from acidsql.spark.interrupts import hold, interruptible
 
 LONG_QUERY = "SELECT count(*) FROM range(1000000000000) r JOIN t ON r.id * 7 % 1000003 = t.id"
 LONG_UPDATE = (
@@ -64,6 +67,42 @@ def test_an_interrupted_call_to_the_jvm_does_not_leave_its_answer_to_the_next(ta
     timer.join()
     assert jvm.java.lang.Integer.parseInt("17") == 17
     assert jvm.java.lang.Integer.parseInt("18") == 18
+
+
+def test_an_interrupt_while_it_commits_waits_and_the_commit_stands(table: Session) -> None:
+    def commit_slowly() -> list[str]:
+        done = []
+        with interruptible(table.cancel):
+            assert not hold()
+            time.sleep(0.4)
+            done.append("committed")
+            done.append(f"waits: {hold()}")
+            finished.extend(done)
+        return done
+
+    finished: list[str] = []
+    timer = interrupt_after(0.1)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        commit_slowly()
+    timer.join()
+    assert finished == ["committed", "waits: True"]
+    assert caught.value.__notes__ == ["The statement was finished when the interrupt came."]
+
+
+def test_an_interrupt_at_the_commit_leaves_all_or_nothing(table: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes while the metastore commits: the commit stands, and the files stay."""
+    commit = SqliteMetastore.commit
+
+    def slow_commit(store: SqliteMetastore, txn: TxnId) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.2)
+        commit(store, txn)
+
+    monkeypatch.setattr(SqliteMetastore, "commit", slow_commit)
+    with pytest.raises(KeyboardInterrupt):
+        table.execute("UPDATE t SET v = 9 WHERE id = 5")
+    monkeypatch.undo()
+    assert table.sql("SELECT id FROM t WHERE v = 9").collect() == [(5,)]
 
 
 def test_other_threads_are_not_interrupted(table: Session) -> None:
