@@ -232,6 +232,14 @@ class Condition(Enum):
         "40001", "{table} was altered or dropped while the statement waited for its turn: run it again"
     )
     LOCK_TIMEOUT = _info("57014", "Lock acquisition for {resource} timed out after {millis}ms.  {detail}", 10307)
+    DEADLOCK = _info(
+        "40001",
+        "Transaction manager has aborted the transaction {txn_id}.  Reason: deadlock on {resource} with {others}",
+        10263,
+    )
+    TOO_MANY_TRANSACTIONS = _info(
+        "53300", "Maximum allowed number of open transactions ({limit}, hive.max.open.txns) has been reached."
+    )
     METASTORE_UNAVAILABLE = _info("08001", "Cannot open the metastore {uri}: {reason}")
     # -- start-up and front ends
     JAVA_NOT_FOUND = _info(

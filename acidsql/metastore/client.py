@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol, TypeAlias
@@ -15,8 +15,29 @@ DEFAULT_DATABASE = "default"
 TXN_TIMEOUT = 300.0
 """Seconds without a heartbeat after which a transaction is aborted (hive.txn.timeout)."""
 
-LOCK_TIMEOUT = 600.0
-"""Seconds that a statement waits for its locks, if it is not told otherwise."""
+MAX_OPEN_TXNS = 100_000
+"""How many transactions may be open at once (hive.max.open.txns)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a statement waits for its locks: pauses from 100 ms, doubling up to `longest_pause` seconds
+    (hive.lock.sleep.between.retries), `retries` of them (hive.lock.numretries), as DbLockManager."""
+
+    retries: int = 105
+    longest_pause: float = 6.0
+
+    def pauses(self) -> Iterator[float]:
+        """Seconds."""
+        pause = 0.1
+        for _ in range(self.retries):
+            yield min(pause, self.longest_pause)
+            pause *= 2
+
+    @property
+    def seconds(self) -> float:
+        """All of them: 10 minutes, if not told otherwise."""
+        return sum(self.pauses())
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +93,35 @@ class LockComponent:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """A component that an open transaction has locked or, if `waiting`, is waiting for.
+    """A component that an open transaction has locked or, if `waiting`, is waiting for (ShowLocksResponseElement).
 
-    `lock_id` is the same for all components of one lock() call, and higher for a later call. `user` and `host` are
-    the transaction's. `component.dynamic_partition_write` is not kept: it is always false here.
+    `lock_id` is the same for all components of one lock() call, and higher for a later call; `number` counts them.
+    `txn` is 0 for a lock that belongs to no transaction, `blocked_by` the lock_id and number that this one waits for,
+    where the metastore tells. `last_heartbeat` and `acquired` are milliseconds since 1970, 0 for none. `user` and
+    `host` are the transaction's. `component.dynamic_partition_write` is not kept: it is always false here.
     """
 
     lock_id: int
+    number: int
     txn: TxnId
     component: LockComponent
     waiting: bool
+    user: str
+    host: str
+    last_heartbeat: int = 0
+    acquired: int = 0
+    blocked_by: tuple[int, int] | None = None
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """A transaction that is open or was aborted (TxnInfo). Both times are milliseconds since 1970."""
+
+    id: TxnId
+    is_open: bool
+    started: int
+    last_heartbeat: int
     user: str
     host: str
 
@@ -98,6 +138,9 @@ class AdoptedWriteIds:
     open: frozenset[WriteId] = frozenset()
     aborted: frozenset[WriteId] = frozenset()
     committed_txns: frozenset[TxnId] = frozenset()
+
+
+DEFAULT_PATIENCE = Patience()
 
 
 class Catalog(Protocol):
@@ -179,8 +222,16 @@ class Catalog(Protocol):
 class TransactionClient(Protocol):
     """Hive's transactions (org.apache.hadoop.hive.metastore.txn.TxnHandler)."""
 
-    def open_txn(self) -> TxnId:
-        """Opens a transaction; also aborts those whose heartbeat is older than the transaction timeout."""
+    def open_txn(self, *, read_only: bool = False) -> TxnId:
+        """Opens a transaction; also aborts those whose heartbeat is older than the transaction timeout.
+
+        One that is `read_only` takes SHARED_READ locks at most, and can give them back (`release_locks`).
+        Raises TOO_MANY_TRANSACTIONS (hive.max.open.txns).
+        """
+        ...
+
+    def transactions(self) -> Sequence[Transaction]:
+        """The open and the aborted transactions that the metastore remembers, by ID."""
         ...
 
     def valid_txns(self, txn: TxnId | None = None) -> ValidTxnList:
@@ -192,26 +243,32 @@ class TransactionClient(Protocol):
         """
         ...
 
-    def lock(self, txn: TxnId, components: Sequence[LockComponent], *, timeout: float = LOCK_TIMEOUT) -> None:
+    def lock(self, txn: TxnId, components: Sequence[LockComponent], *, patience: Patience = DEFAULT_PATIENCE) -> bool:
         """Locks what `txn` reads and writes until it ends (the UPDATE and DELETE components are its write set).
 
-        All `components` are locked together, or none. For now this waits only so that whoever replaces or removes a
-        whole excludes all writers: EXCLUSIVE (INSERT OVERWRITE, TRUNCATE, DROP, ALTER) against another transaction's
-        INSERT, UPDATE, DELETE or EXCLUSIVE on the same resource, and these against its EXCLUSIVE. A database overlaps
-        its tables, a table its partitions, `p=a` overlaps `p=a/q=b`. SELECT neither waits nor blocks, and of two
-        updates the first committer wins (locks.py has the rule).
+        All `components` are locked together, or none. Which lock waits for which is Hive's (metastore/locks.py). A
+        database overlaps its tables, a table its partitions, `p=a` overlaps `p=a/q=b`.
 
         Requests are served in the order in which they came: an EXCLUSIVE that waits holds up later INSERTs. One of a
-        transaction that holds locks already goes ahead of the queue; two such transactions that wait for each other
-        do so until one times out. The locks of a process that has ended, and of a transaction without heartbeat, go
-        with their transaction. While it waits, this keeps `txn` alive; KeyboardInterrupt leaves nothing behind.
+        transaction that holds locks already goes ahead of the queue. The locks of a process that has ended, and of a
+        transaction without heartbeat, go with their transaction. While it waits, this keeps `txn` alive;
+        KeyboardInterrupt leaves nothing behind.
 
         Take write IDs and the snapshot after this has returned, and the table's definition again: then every earlier
         writer that was excluded is committed and visible, or aborted, and every later one gets a higher write ID.
 
-        Raises LOCK_TIMEOUT after `timeout` seconds (0: without waiting), naming the resource and the holder; `txn`
-        stays open and keeps what it held before. Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED.
+        Gives whether `txn` can be committed on a snapshot taken now: not where the metastore will count what others
+        committed since `txn` was opened as a conflict, although they held the locks before it (Hive's Driver opens
+        another transaction then).
+
+        Raises LOCK_TIMEOUT when `patience` is over (no retries: without waiting), naming the resource and the holder;
+        `txn` stays open and keeps what it held before. Raises DEADLOCK where transactions wait for each other and
+        `txn` is the youngest of them: it is aborted then. Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED.
         """
+        ...
+
+    def release_locks(self, txn: TxnId) -> None:
+        """Gives back the locks of a read-only transaction, which stays open: cleaners still spare what it reads."""
         ...
 
     def locks(self) -> Sequence[Lock]:

@@ -1,4 +1,4 @@
-"""Which lock waits for which: Hive's compatibility of lock types, how much of it is enforced, what overlaps."""
+"""Which lock waits for which: Hive's compatibility of lock types, and what overlaps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from acidsql.metastore.client import LockType, Operation
+from acidsql.metastore.client import LockType
 
 COMPATIBLE: Mapping[LockType, frozenset[LockType]] = {
     LockType.SHARED_READ: frozenset((LockType.SHARED_READ, LockType.SHARED_WRITE, LockType.EXCL_WRITE)),
@@ -15,44 +15,31 @@ COMPATIBLE: Mapping[LockType, frozenset[LockType]] = {
     LockType.EXCLUSIVE: frozenset(),
 }
 """The lock types of others that a lock of the type can be held together with (Hive 4's TxnHandler.checkLock).
-
-Not in it, because nobody asks for such a lock yet: a SHARED_READ of a database goes with an EXCLUSIVE of its tables.
 """
-
-WRITES = frozenset((Operation.INSERT, Operation.UPDATE, Operation.DELETE))
-
-
-@dataclass(frozen=True, slots=True)
-class LockKind:
-    """What decides whether two locks on one resource wait for each other."""
-
-    lock_type: LockType
-    operation: Operation
-
-
-KINDS = tuple(LockKind(lock_type, operation) for lock_type in LockType for operation in Operation)
-
-
-def must_wait(mine: LockKind, theirs: LockKind) -> bool:
-    """Whether one who asks for `mine` waits while another transaction holds `theirs` on an overlapping resource.
-
-    Of Hive's incompatible pairs only those with an EXCLUSIVE one: two updates may go on, and the first committer wins.
-    Readers take no part. Both are a subset of COMPATIBLE's complement: to enforce all of it is to drop two conditions.
-    """
-    if theirs.lock_type in COMPATIBLE[mine.lock_type]:
-        return False
-    if LockType.EXCLUSIVE not in (mine.lock_type, theirs.lock_type):
-        return False
-    return _excludes(mine) and _excludes(theirs)
-
-
-def _excludes(kind: LockKind) -> bool:
-    """Writers, and whoever replaces or removes the whole (DROP and ALTER: EXCLUSIVE without a transaction's write)."""
-    return kind.operation in WRITES or (kind.lock_type is LockType.EXCLUSIVE and kind.operation is not Operation.SELECT)
 
 
 Resource: TypeAlias = tuple[str, ...]
 """A database, a table or a partition: `("default", "t", "p=a", "q=1")`. One overlaps those that it begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class LockedResource:
+    """A lock, without who has it."""
+
+    lock_type: LockType
+    resource: Resource
+
+
+def must_wait(mine: LockType, resource: Resource, theirs: LockedResource) -> bool:
+    """Whether one who asks for `mine` on a resource waits while another transaction holds `theirs`, which overlaps it.
+
+    A SHARED_READ of a database (CREATE TABLE: nobody shall drop it) goes with any lock of its tables, as in Hive.
+    """
+    if theirs.lock_type in COMPATIBLE[mine]:
+        return False
+    pair = ((mine, resource), (theirs.lock_type, theirs.resource))
+    shared_database = any(kind is LockType.SHARED_READ and len(place) == 1 for kind, place in pair)
+    return not (shared_database and any(len(place) > 1 for _, place in pair))
 
 
 def resource(database: str, table: str | None, partition: str | None) -> Resource:

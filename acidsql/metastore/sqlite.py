@@ -16,7 +16,8 @@ from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore import sqlite_catalog, sqlite_locks, sqlite_txns
 from acidsql.metastore.client import (
-    LOCK_TIMEOUT,
+    DEFAULT_PATIENCE,
+    MAX_OPEN_TXNS,
     TXN_TIMEOUT,
     AdoptedWriteIds,
     Database,
@@ -25,6 +26,8 @@ from acidsql.metastore.client import (
     Operation,
     Partition,
     PartitionValues,
+    Patience,
+    Transaction,
 )
 from acidsql.metastore.heartbeat import Heartbeat
 from acidsql.metastore.process import is_gone, this_process
@@ -56,11 +59,19 @@ class SqliteMetastore:
     Any call raises METASTORE_UNAVAILABLE if the file cannot be read or written, or stays locked for a minute.
     """
 
-    def __init__(self, path: str | Path, warehouse: str, *, txn_timeout: float = TXN_TIMEOUT) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        warehouse: str,
+        *,
+        txn_timeout: float = TXN_TIMEOUT,
+        max_open_txns: int = MAX_OPEN_TXNS,
+    ) -> None:
         """Opens or makes the file; `warehouse` is the location that a new file's database `default` gets.
 
         A transaction without a heartbeat for `txn_timeout` seconds may be aborted by whoever opens the next one.
         """
+        self._max_open = max_open_txns
         self._file = SqliteFile(path, warehouse)
         self._timeout_millis = int(txn_timeout * 1000)
 
@@ -141,11 +152,12 @@ class SqliteMetastore:
             sqlite_catalog.drop_partitions(db, table, values)
 
     # -- transactions
-    def open_txn(self) -> TxnId:
+    def open_txn(self, *, read_only: bool = False) -> TxnId:
         opener = sqlite_txns.Opener(_user(), platform.node(), this_process())
         with self._file.writing() as db:
             now = _now()
             sqlite_txns.abort_dead(db, is_gone, now, self._timeout_millis)
+            sqlite_txns.require_room(db, self._max_open)
             return sqlite_txns.open_txn(db, opener, now)
 
     def abort_timed_out(self) -> Sequence[TxnId]:
@@ -153,23 +165,28 @@ class SqliteMetastore:
         with self._file.writing() as db:
             return sqlite_txns.abort_dead(db, is_gone, _now(), self._timeout_millis)
 
+    def transactions(self) -> Sequence[Transaction]:
+        with self._file.reading() as db:
+            return sqlite_txns.transactions(db)
+
     def valid_txns(self, txn: TxnId | None = None) -> ValidTxnList:
         with self._file.reading() as db:
             return sqlite_txns.valid_txns(db)
 
-    def lock(self, txn: TxnId, components: Sequence[LockComponent], *, timeout: float = LOCK_TIMEOUT) -> None:
+    def lock(self, txn: TxnId, components: Sequence[LockComponent], *, patience: Patience = DEFAULT_PATIENCE) -> bool:
         try:
-            self._wait_for_locks(txn, components, timeout)
+            self._wait_for_locks(txn, components, patience.seconds)
         except BaseException:
             # If the file is out of reach now, the request goes with its transaction.
             with suppress(AcidSqlError), self._file.writing() as db:
                 sqlite_locks.withdraw(db, txn)
             raise
+        return True
 
     def _wait_for_locks(self, txn: TxnId, components: Sequence[LockComponent], timeout: float) -> None:
         with self._file.writing() as db:
             sqlite_locks.request(db, txn, components)
-            blocker = sqlite_locks.acquire(db, txn, components)
+            blocker = sqlite_locks.acquire(db, txn, components, _now())
         if blocker is None:
             return
         with Heartbeat(self, txn, interval=self._timeout_millis / 5000):
@@ -180,18 +197,39 @@ class SqliteMetastore:
         raise sqlite_locks.timed_out(blocker, timeout)
 
     def _try_locks(self, txn: TxnId, components: Sequence[LockComponent]) -> sqlite_locks.Blocker | None:
-        """Looks first, without holding up other writers of the file."""
+        """Looks first, without holding up other writers of the file. Raises DEADLOCK."""
         with self._file.reading() as db:
             blocker = sqlite_locks.find_blocker(db, txn)
+            ring = sqlite_locks.deadlock(db, txn) if blocker is not None else ()
         if blocker is not None:
+            if ring and txn == max(ring):
+                raise self._out_of_deadlock(ring, blocker)
             if not self._is_dead(blocker):
                 return blocker
             self.abort_timed_out()
         with self._file.writing() as db:
-            return sqlite_locks.acquire(db, txn, components)
+            return sqlite_locks.acquire(db, txn, components, _now())
+
+    def _out_of_deadlock(self, ring: Sequence[TxnId], blocker: sqlite_locks.Blocker) -> AcidSqlError:
+        """Aborts the first transaction of a ring in which each waits for the next one."""
+        txn, *others = ring
+        error = AcidSqlError(
+            Condition.DEADLOCK,
+            hint="Run the transaction again: the other one can end now.",
+            txn_id=f"txnid:{txn}",
+            resource=blocker.resource,
+            others=", ".join(f"txnid:{other}" for other in others),
+        )
+        with self._file.writing() as db:
+            sqlite_txns.abort(db, txn, error.message)
+        return error
 
     def _is_dead(self, blocker: sqlite_locks.Blocker) -> bool:
         return is_gone(blocker.process) or _now() - blocker.last_heartbeat > self._timeout_millis
+
+    def release_locks(self, txn: TxnId) -> None:
+        with self._file.writing() as db:
+            sqlite_locks.release(db, txn)
 
     def locks(self) -> Sequence[Lock]:
         with self._file.reading() as db:

@@ -8,15 +8,14 @@ that hold what the next one wants, and none of single statements: those ask once
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from acidsql.acid.writeids import TxnId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Lock, LockComponent, LockType, Operation
-from acidsql.metastore.locks import KINDS, LockKind, Resource, Resources, must_wait, resource
+from acidsql.metastore.locks import LockedResource, Resource, Resources, must_wait, resource
 from acidsql.metastore.process import Process
 from acidsql.metastore.sqlite_txns import add_components, require_open
 
@@ -26,6 +25,8 @@ class Blocker:
     """Whom a request waits for, and where. `waiting`: the other one has come first, and waits too."""
 
     resource: str
+    lock: tuple[int, int]
+    """Its lock_id and number."""
     txn: TxnId
     lock_type: LockType
     waiting: bool
@@ -36,16 +37,15 @@ class Blocker:
     """Milliseconds since 1970."""
 
 
-# Those that another transaction has or, with :queued, has asked for first, as far as a request may wait for them.
+# Those that another transaction has or, with :queued, has asked for first.
 _IN_THE_WAY = """
-    SELECT db, tbl, part, lock_type, operation, txn_id, hive_locks.state = 'waiting',
+    SELECT db, tbl, part, lock_type, lock_id, number, txn_id, hive_locks.state = 'waiting',
            user, host, machine, pid, pid_started, last_heartbeat
     FROM hive_locks JOIN txns ON txns.id = txn_id AND txns.state = 'open'
     WHERE txn_id != :txn AND db IN (SELECT db FROM hive_locks WHERE txn_id = :txn AND state = 'waiting')
-      AND lock_type || operation IN (SELECT value FROM json_each(:kinds))
       AND (hive_locks.state = 'acquired' OR :queued AND lock_id <
            (SELECT min(lock_id) FROM hive_locks WHERE txn_id = :txn AND state = 'waiting'))
-    ORDER BY hive_locks.state = 'waiting', lock_id, tbl, part
+    ORDER BY hive_locks.state = 'waiting', lock_id, number
 """
 
 
@@ -54,38 +54,48 @@ def request(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockCompone
     require_open(db, txn)
     (lock_id,) = db.execute("SELECT next FROM next_lock_id").fetchone()
     db.execute("UPDATE next_lock_id SET next = next + 1")
-    rows = {(lock_id, txn, c.database, c.table, c.partition, c.operation.value, c.lock_type.value) for c in components}
-    db.executemany("INSERT INTO hive_locks VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting')", rows)
+    asked = dict.fromkeys(replace(c, dynamic_partition_write=False) for c in components)
+    rows = [
+        (lock_id, number, txn, c.database, c.table, c.partition, c.operation.value, c.lock_type.value)
+        for number, c in enumerate(asked, 1)
+    ]
+    db.executemany(
+        "INSERT INTO hive_locks (lock_id, number, txn_id, db, tbl, part, operation, lock_type, state)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting')",
+        rows,
+    )
 
 
 def find_blocker(db: sqlite3.Connection, txn: TxnId) -> Blocker | None:
     """Whom the request of `txn` has to wait for, one who holds a lock before one who waits; None: it need not wait."""
+    return next(_blockers(db, txn), None)
+
+
+def _blockers(db: sqlite3.Connection, txn: TxnId) -> Iterator[Blocker]:
     require_open(db, txn)
     mine = _requested(db, txn)
-    kinds = [theirs for theirs in KINDS if any(must_wait(kind, theirs) for kind in mine)]
-    if not kinds:
-        return None
-    key = {"txn": txn, "kinds": _json(kinds), "queued": not _holds_locks(db, txn)}
-    for database, table, partition, lock_type, operation, *who in db.execute(_IN_THE_WAY, key):
-        theirs = LockKind(LockType(lock_type), Operation(operation))
+    key = {"txn": txn, "queued": not _holds_locks(db, txn)}
+    for database, table, partition, lock_type, lock_id, number, *who in db.execute(_IN_THE_WAY, key).fetchall():
+        theirs = LockedResource(LockType(lock_type), resource(database, table, partition))
         for kind, resources in mine.items():
-            common = resources.overlapping(resource(database, table, partition))
-            if common is not None and must_wait(kind, theirs):
-                return _blocker("/".join(common), theirs.lock_type, *who)
-    return None
+            common = resources.overlapping(theirs.resource)
+            if common is not None and must_wait(kind, common, theirs):
+                yield _blocker("/".join(common), (lock_id, number), theirs.lock_type, *who)
+                break
 
 
-def _requested(db: sqlite3.Connection, txn: TxnId) -> Mapping[LockKind, Resources]:
-    found: dict[LockKind, list[Resource]] = {}
-    for lock_type, operation, *names in db.execute(
-        "SELECT lock_type, operation, db, tbl, part FROM hive_locks WHERE txn_id = ? AND state = 'waiting'", (txn,)
+def _requested(db: sqlite3.Connection, txn: TxnId) -> Mapping[LockType, Resources]:
+    found: dict[LockType, list[Resource]] = {}
+    for lock_type, *names in db.execute(
+        "SELECT lock_type, db, tbl, part FROM hive_locks WHERE txn_id = ? AND state = 'waiting'", (txn,)
     ):
-        found.setdefault(LockKind(LockType(lock_type), Operation(operation)), []).append(resource(*names))
+        found.setdefault(LockType(lock_type), []).append(resource(*names))
     return {kind: Resources(resources) for kind, resources in found.items()}
 
 
 def _blocker(
     common: str,
+    lock: tuple[int, int],
     lock_type: LockType,
     txn: int,
     waiting: int,
@@ -97,16 +107,39 @@ def _blocker(
     heard: int,
 ) -> Blocker:
     process = Process(machine, pid, started)
-    return Blocker(common, TxnId(txn), lock_type, bool(waiting), user, host, process, heard)
+    return Blocker(common, lock, TxnId(txn), lock_type, bool(waiting), user, host, process, heard)
 
 
-def acquire(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockComponent]) -> Blocker | None:
+def acquire(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockComponent], now: int) -> Blocker | None:
     """Acquires what `txn` has requested, and makes it its write set, or says who is in the way."""
     if (blocker := find_blocker(db, txn)) is not None:
         return blocker
-    db.execute("UPDATE hive_locks SET state = 'acquired' WHERE txn_id = ?", (txn,))
+    if not _holds_locks(db, txn):
+        db.execute(
+            "UPDATE txns SET seen = coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'write_set'), 0)"
+            " WHERE id = ?",
+            (txn,),
+        )
+    db.execute(
+        "UPDATE hive_locks SET state = 'acquired', acquired = ? WHERE txn_id = ? AND state = 'waiting'", (now, txn)
+    )
     add_components(db, txn, components)
     return None
+
+
+def deadlock(db: sqlite3.Connection, txn: TxnId) -> Sequence[TxnId]:
+    """Transactions that wait for each other in a ring, `txn` first; empty where it is in none."""
+    edges: dict[TxnId, list[TxnId]] = {}
+    paths: list[tuple[TxnId, ...]] = [(txn,)]
+    while paths:
+        path = paths.pop()
+        if path[-1] not in edges:
+            edges[path[-1]] = [b.txn for b in _blockers(db, path[-1])]
+            for other in edges[path[-1]]:
+                if other == txn:
+                    return path
+                paths.append((*path, other))
+    return ()
 
 
 def withdraw(db: sqlite3.Connection, txn: TxnId) -> None:
@@ -114,22 +147,44 @@ def withdraw(db: sqlite3.Connection, txn: TxnId) -> None:
     db.execute("DELETE FROM hive_locks WHERE txn_id = ? AND state = 'waiting'", (txn,))
 
 
+def release(db: sqlite3.Connection, txn: TxnId) -> None:
+    """Gives back all locks of `txn`."""
+    require_open(db, txn)
+    db.execute("DELETE FROM hive_locks WHERE txn_id = ?", (txn,))
+    db.execute("DELETE FROM txn_components WHERE txn_id = ?", (txn,))
+
+
 def locks(db: sqlite3.Connection) -> Sequence[Lock]:
     rows = db.execute(
-        "SELECT lock_id, txn_id, db, tbl, lock_type, operation, part, hive_locks.state = 'waiting', user, host"
-        " FROM hive_locks JOIN txns ON txns.id = txn_id AND txns.state = 'open' ORDER BY lock_id, db, tbl, part"
-    )
-    return [
-        Lock(
-            lock_id,
-            TxnId(txn),
-            LockComponent(database, table, LockType(lock_type), Operation(operation), partition),
-            bool(waiting),
-            user,
-            host,
-        )
-        for lock_id, txn, database, table, lock_type, operation, partition, waiting, user, host in rows
-    ]
+        "SELECT lock_id, number, txn_id, db, tbl, lock_type, operation, part, hive_locks.state = 'waiting', user, host,"
+        " last_heartbeat, acquired"
+        " FROM hive_locks JOIN txns ON txns.id = txn_id AND txns.state = 'open' ORDER BY lock_id, number"
+    ).fetchall()
+    waiting = {TxnId(row[2]) for row in rows if row[8]}
+    blockers = {txn: find_blocker(db, txn) for txn in waiting}
+    return [_lock(blockers, *row) for row in rows]
+
+
+def _lock(
+    blockers: Mapping[TxnId, Blocker | None],
+    lock_id: int,
+    number: int,
+    txn: TxnId,
+    database: str,
+    table: str | None,
+    lock_type: str,
+    operation: str,
+    partition: str | None,
+    waiting: int,
+    user: str,
+    host: str,
+    last_heartbeat: int,
+    acquired: int,
+) -> Lock:
+    component = LockComponent(database, table, LockType(lock_type), Operation(operation), partition)
+    blocker = blockers.get(txn) if waiting else None
+    blocked_by = None if blocker is None else blocker.lock
+    return Lock(lock_id, number, txn, component, bool(waiting), user, host, last_heartbeat, acquired, blocked_by)
 
 
 def timed_out(blocker: Blocker, seconds: float) -> AcidSqlError:
@@ -147,14 +202,5 @@ def timed_out(blocker: Blocker, seconds: float) -> AcidSqlError:
 
 def _holds_locks(db: sqlite3.Connection, txn: TxnId) -> bool:
     """Whether `txn` holds a lock that others may be waiting for."""
-    waited_for = [theirs for theirs in KINDS if any(must_wait(mine, theirs) for mine in KINDS)]
-    row = db.execute(
-        "SELECT 1 FROM hive_locks WHERE txn_id = ? AND state = 'acquired'"
-        " AND lock_type || operation IN (SELECT value FROM json_each(?))",
-        (txn, _json(waited_for)),
-    )
+    row = db.execute("SELECT 1 FROM hive_locks WHERE txn_id = ? AND state = 'acquired'", (txn,))
     return row.fetchone() is not None
-
-
-def _json(kinds: Iterable[LockKind]) -> str:
-    return json.dumps([kind.lock_type.value + kind.operation.value for kind in kinds])

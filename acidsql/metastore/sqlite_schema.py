@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
-_LOCKS = (
+_LOCKS_2 = (
     "CREATE TABLE next_lock_id (next INTEGER NOT NULL)",
     "INSERT INTO next_lock_id VALUES (1)",
     # One row for each component of a lock() call; lock_id is Hive's HL_LOCK_EXT_ID, in order of arrival.
@@ -22,6 +22,28 @@ _LOCKS = (
     )""",
     "CREATE INDEX hive_locks_by_txn ON hive_locks (txn_id)",
     "CREATE INDEX hive_locks_by_database ON hive_locks (db)",
+)
+
+# `seen`: the last row of write_set when the transaction got its first locks, and so could take its snapshot; `number`
+# counts the components of a lock() call; `acquired` is milliseconds since 1970.
+_UPGRADE_TO_3 = (
+    "ALTER TABLE txns ADD COLUMN seen INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE hive_locks ADD COLUMN number INTEGER NOT NULL DEFAULT 1",
+    "ALTER TABLE hive_locks ADD COLUMN acquired INTEGER NOT NULL DEFAULT 0",
+    # What committed transactions updated or deleted, in the order of their commits.
+    """CREATE TABLE write_sets (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        db TEXT NOT NULL,
+        tbl TEXT NOT NULL,
+        part TEXT,
+        txn_id INTEGER NOT NULL,
+        commit_id INTEGER NOT NULL,
+        operation TEXT NOT NULL
+    )""",
+    "INSERT INTO write_sets SELECT NULL, db, tbl, part, txn_id, commit_id, operation FROM write_set",
+    "DROP TABLE write_set",
+    "ALTER TABLE write_sets RENAME TO write_set",
+    "CREATE INDEX write_set_by_table ON write_set (db, tbl)",
 )
 
 DDL = (
@@ -99,15 +121,17 @@ DDL = (
         operation TEXT NOT NULL
     )""",
     "CREATE INDEX write_set_by_table ON write_set (db, tbl)",
-    *_LOCKS,
+    *_LOCKS_2,
+    *_UPGRADE_TO_3,
 )
 
 # By the version that it starts from. Transactions that an older acidsql has open count as if they held their locks.
 _UPGRADES = {
     1: (
-        *_LOCKS,
+        *_LOCKS_2,
         "INSERT INTO hive_locks SELECT 0, txn_id, db, tbl, part, operation, lock_type, 'acquired' FROM txn_components",
-    )
+    ),
+    2: _UPGRADE_TO_3,
 }
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import LockComponent, Operation
+from acidsql.metastore.client import LockComponent, Operation, Transaction
 from acidsql.metastore.locks import Resource, Resources, resource
 from acidsql.metastore.process import Process
 
@@ -26,6 +26,13 @@ class Opener:
     user: str
     host: str
     process: Process
+
+
+def require_room(db: sqlite3.Connection, limit: int) -> None:
+    """Raises TOO_MANY_TRANSACTIONS where that many are open."""
+    (count,) = db.execute("SELECT count(*) FROM txns WHERE state = 'open'").fetchone()
+    if count >= limit:
+        raise AcidSqlError(Condition.TOO_MANY_TRANSACTIONS, limit=limit)
 
 
 def open_txn(db: sqlite3.Connection, opener: Opener, now: int) -> TxnId:
@@ -46,6 +53,14 @@ def valid_txns(db: sqlite3.Connection) -> ValidTxnList:
     for txn, state in db.execute("SELECT id, state FROM txns WHERE state IN ('open', 'aborted')"):
         by_state[state].add(TxnId(txn))
     return ValidTxnList(_high_watermark(db), frozenset(by_state["open"]), frozenset(by_state["aborted"]))
+
+
+def transactions(db: sqlite3.Connection) -> Sequence[Transaction]:
+    rows = db.execute(
+        "SELECT id, state = 'open', started, last_heartbeat, user, host FROM txns"
+        " WHERE state IN ('open', 'aborted') ORDER BY id"
+    )
+    return [Transaction(TxnId(txn), bool(is_open), *rest) for txn, is_open, *rest in rows]
 
 
 def add_components(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockComponent]) -> None:
@@ -130,7 +145,8 @@ def commit(db: sqlite3.Connection, txn: TxnId) -> AcidSqlError | None:
         return conflict
     # The commit ID is the highest transaction ID at this moment: whoever has an ID up to it was open before.
     db.execute(
-        "INSERT INTO write_set SELECT DISTINCT db, tbl, part, txn_id, ?, operation FROM txn_components"
+        "INSERT INTO write_set (db, tbl, part, txn_id, commit_id, operation)"
+        " SELECT DISTINCT db, tbl, part, txn_id, ?, operation FROM txn_components"
         " WHERE txn_id = ? AND tbl IS NOT NULL AND operation IN ('u', 'd')",
         (_high_watermark(db), txn),
     )
@@ -142,11 +158,11 @@ def commit(db: sqlite3.Connection, txn: TxnId) -> AcidSqlError | None:
     return None
 
 
-def abort(db: sqlite3.Connection, txn: TxnId) -> None:
+def abort(db: sqlite3.Connection, txn: TxnId, reason: str = "it was rolled back") -> None:
     if _state(db, txn)[0] == "aborted":
         return
     require_open(db, txn)
-    _abort(db, txn, "it was rolled back")
+    _abort(db, txn, reason)
 
 
 def abort_dead(
@@ -198,7 +214,7 @@ def count_as_committed(db: sqlite3.Connection, table: Table, txns: Collection[Tx
 def _renumber_aborted(db: sqlite3.Connection, txn: TxnId) -> None:
     new = _next_txn_id(db)
     db.execute(
-        "INSERT INTO txns SELECT ?, state, reason, started, last_heartbeat, user, host, machine, pid, pid_started"
+        "INSERT INTO txns SELECT ?, state, reason, started, last_heartbeat, user, host, machine, pid, pid_started, seen"
         " FROM txns WHERE id = ?",
         (new, txn),
     )
@@ -213,13 +229,15 @@ def _find_conflict(db: sqlite3.Connection, txn: TxnId) -> AcidSqlError | None:
 
     Hive's checkForWriteConflict (CommitTxnFunction in Hive 4): update and delete conflict with each other and with
     themselves, also delete with delete, which Hive 3 let pass. Other than Hive, which never has both kinds for one
-    table, a component for the whole table conflicts with each of its partitions.
+    table, a component for the whole table conflicts with each of its partitions. And what was committed before `txn`
+    had its first locks is no conflict: its snapshot, taken after them, sees it. (Hive opens another transaction then.)
     """
     mine = _write_set(db, txn)
     theirs = db.execute(
-        "SELECT db, tbl, part, txn_id, commit_id, operation FROM write_set WHERE commit_id >= :txn AND (db, tbl) IN"
+        "SELECT db, tbl, part, txn_id, commit_id, operation FROM write_set WHERE commit_id >= :txn"
+        " AND id > (SELECT seen FROM txns WHERE id = :txn) AND (db, tbl) IN"
         " (SELECT db, tbl FROM txn_components WHERE txn_id = :txn AND operation IN ('u', 'd'))"
-        " ORDER BY commit_id, txn_id, part, operation",
+        " ORDER BY id",
         {"txn": txn},
     )
     for database, table, partition, other, other_commit, operation in theirs:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from itertools import product
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acidsql.metastore.client import LockType, Operation
-from acidsql.metastore.locks import COMPATIBLE, KINDS, LockKind, Resources, must_wait, resource
+from acidsql.metastore.client import LockType
+from acidsql.metastore.locks import COMPATIBLE, LockedResource, Resources, must_wait, resource
 
 # Hive's TxnHandler.checkLock, as the comment above its query has it: rows ask, columns hold, "+" goes together.
 HIVE = """
@@ -18,16 +19,7 @@ EXCL_WRITE    +            -             -           -
 EXCLUSIVE     -            -             -           -
 """
 
-# What statements ask for (AcidUtils.makeLockComponents), and which of them exclude each other for now.
-SELECT = LockKind(LockType.SHARED_READ, Operation.SELECT)
-INSERT = LockKind(LockType.SHARED_READ, Operation.INSERT)
-UPDATE = LockKind(LockType.EXCL_WRITE, Operation.UPDATE)
-DELETE = LockKind(LockType.SHARED_WRITE, Operation.DELETE)
-CREATE_IN_DATABASE = LockKind(LockType.SHARED_READ, Operation.NO_TXN)
-OVERWRITE = LockKind(LockType.EXCLUSIVE, Operation.INSERT)
-DROP = LockKind(LockType.EXCLUSIVE, Operation.NO_TXN)
-LOCK_AND_READ = LockKind(LockType.EXCLUSIVE, Operation.SELECT)
-STATEMENTS = (SELECT, INSERT, UPDATE, DELETE, CREATE_IN_DATABASE, OVERWRITE, DROP, LOCK_AND_READ)
+PLACES = (("default",), ("default", "t"), ("default", "t", "p=1"))
 
 
 def test_the_compatibility_of_lock_types_is_hives() -> None:
@@ -39,22 +31,19 @@ def test_the_compatibility_of_lock_types_is_hives() -> None:
     assert expected == COMPATIBLE
 
 
-@pytest.mark.parametrize("whole", [OVERWRITE, DROP])
-def test_who_replaces_the_whole_excludes_every_writer_and_no_reader(whole: LockKind) -> None:
-    assert {kind for kind in STATEMENTS if must_wait(whole, kind)} == {INSERT, UPDATE, DELETE, OVERWRITE, DROP}
+def test_waiting_is_mutual_and_follows_the_lock_types() -> None:
+    for (mine, theirs), (one, two) in product(product(LockType, repeat=2), product(PLACES, repeat=2)):
+        waits = must_wait(mine, one, LockedResource(theirs, two))
+        assert waits == must_wait(theirs, two, LockedResource(mine, one))
+        assert waits <= (theirs not in COMPATIBLE[mine])
 
 
-@pytest.mark.parametrize("writer", [INSERT, UPDATE, DELETE])
-def test_a_writer_waits_for_those_that_replace_the_whole_only(writer: LockKind) -> None:
-    assert {kind for kind in STATEMENTS if must_wait(writer, kind)} == {OVERWRITE, DROP}
-
-
-def test_readers_wait_for_nobody() -> None:
-    assert not any(must_wait(kind, other) for kind in KINDS for other in KINDS if kind.operation is Operation.SELECT)
-
-
-def test_waiting_is_mutual() -> None:
-    assert all(must_wait(one, two) == must_wait(two, one) for one in KINDS for two in KINDS)
+def test_a_shared_database_does_not_hold_up_a_table_in_it() -> None:
+    drop = LockedResource(LockType.EXCLUSIVE, ("default", "t"))
+    assert not must_wait(LockType.SHARED_READ, ("default",), drop)
+    assert must_wait(LockType.SHARED_READ, ("default", "t"), drop)
+    assert must_wait(LockType.EXCLUSIVE, ("default",), drop)
+    assert must_wait(LockType.SHARED_READ, ("default",), LockedResource(LockType.EXCLUSIVE, ("default",)))
 
 
 # -- what overlaps

@@ -14,6 +14,7 @@ import pytest
 from acidsql.acid.writeids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Database, Lock, LockComponent, LockType, Metastore, Operation
+from tests.metastore.patience import AT_ONCE, within
 from tests.metastore.test_transactions_contract import IMPLEMENTATIONS, begin, fails, plain_table
 
 PATIENCE = 20.0
@@ -58,7 +59,7 @@ def must_wait(store: Metastore, *components: LockComponent) -> bool:
     txn = store.open_txn()
     before = store.locks()
     try:
-        store.lock(txn, components, timeout=0)
+        store.lock(txn, components, patience=AT_ONCE)
     except AcidSqlError as error:
         if error.condition != "LOCK_TIMEOUT":
             raise
@@ -74,12 +75,12 @@ class Waiter:
 
     def __init__(self, pool: ThreadPoolExecutor, store: Metastore, *components: LockComponent) -> None:
         self.txn = store.open_txn()
-        self._call: Future[None] = pool.submit(store.lock, self.txn, components, timeout=PATIENCE)
+        self._call: Future[bool] = pool.submit(store.lock, self.txn, components, patience=within(PATIENCE))
         eventually(lambda: any(lock.txn == self.txn and lock.waiting for lock in store.locks()) or self._call.done())
         assert not self._call.done()
 
     def got_it(self) -> None:
-        self._call.result(PATIENCE)
+        assert self._call.result(PATIENCE)
 
     def error(self) -> BaseException | None:
         return self._call.exception(PATIENCE)
@@ -112,19 +113,55 @@ def test_who_replaces_a_table_and_a_writer_exclude_each_other(
     assert not must_wait(store, whole)
 
 
-@pytest.mark.parametrize("held", [inserting(), updating(), overwriting(), dropping(), reading()])
-def test_readers_neither_wait_nor_block(store: Metastore, held: LockComponent) -> None:
-    holder = begin(store, held)
+@pytest.mark.parametrize("writer", [inserting(), updating(), replace(updating(), lock_type=LockType.SHARED_WRITE)])
+def test_readers_and_writers_of_rows_go_on_together(store: Metastore, writer: LockComponent) -> None:
+    holder = begin(store, writer)
     assert not must_wait(store, reading())
+    assert not must_wait(store, inserting())
+    store.commit(holder)
+    begin(store, reading(), inserting())
+    assert not must_wait(store, writer)
+
+
+@pytest.mark.parametrize("whole", [overwriting(), dropping()])
+def test_readers_and_who_replaces_a_table_exclude_each_other(store: Metastore, whole: LockComponent) -> None:
+    holder = begin(store, whole)
+    assert must_wait(store, reading())
     store.commit(holder)
     begin(store, reading())
-    assert not must_wait(store, held)
+    assert must_wait(store, whole)
 
 
-def test_writers_of_rows_go_on_together(store: Metastore) -> None:
-    begin(store, inserting(), updating())
-    assert not must_wait(store, inserting())
-    assert not must_wait(store, updating())
+def test_exclusive_writers_take_turns_and_shared_ones_do_not(store: Metastore) -> None:
+    shared = replace(updating(), lock_type=LockType.SHARED_WRITE)
+    holder = begin(store, updating())
+    assert must_wait(store, updating())
+    assert must_wait(store, shared)
+    store.abort(holder)
+    begin(store, shared)
+    assert not must_wait(store, shared)
+    assert must_wait(store, updating())
+
+
+def test_what_was_committed_before_the_locks_is_no_conflict(store: Metastore) -> None:
+    """The snapshot is taken after the locks: it sees what the one that held them before has written."""
+    holder = begin(store, updating())
+    with ThreadPoolExecutor() as pool:
+        waiter = Waiter(pool, store, updating())
+        store.commit(holder)
+        waiter.got_it()
+    store.commit(waiter.txn)
+
+
+def test_reads_can_be_given_back_while_the_transaction_stays_open(store: Metastore) -> None:
+    reader = store.open_txn(read_only=True)
+    store.lock(reader, [reading()])
+    assert must_wait(store, dropping())
+    store.release_locks(reader)
+    assert not must_wait(store, dropping())
+    assert reader in store.valid_txns().open
+    assert not store.locks()
+    store.commit(reader)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +184,7 @@ def test_only_overlapping_resources_are_excluded(
 ) -> None:
     for mine, theirs in ((one, two), (two, one)):
         holder = begin(store, component(LockType.EXCLUSIVE, Operation.INSERT, *theirs))
-        assert must_wait(store, component(LockType.SHARED_READ, Operation.INSERT, *mine)) == expected
+        assert must_wait(store, component(LockType.SHARED_WRITE, Operation.INSERT, *mine)) == expected
         store.abort(holder)
 
 
@@ -159,7 +196,7 @@ def test_tables_of_one_name_in_two_databases_are_two_resources(store: Metastore)
 
 def test_a_transaction_does_not_wait_for_itself(store: Metastore) -> None:
     txn = begin(store, inserting(), overwriting())
-    store.lock(txn, [dropping(), updating()], timeout=0)
+    store.lock(txn, [dropping(), updating()], patience=AT_ONCE)
     assert {lock.component.operation for lock in store.locks()} == {
         Operation.INSERT,
         Operation.NO_TXN,
@@ -197,7 +234,11 @@ def test_the_listing_says_who_locks_what(store: Metastore) -> None:
     assert (first.txn, second.txn, third.txn) == (txn, txn, later)
     assert first.lock_id == second.lock_id < third.lock_id
     assert [first.component, second.component] == asked
-    assert third == Lock(third.lock_id, later, inserting(), False, first.user, first.host)
+    assert [first.number, second.number] == [1, 2]
+    assert third == Lock(
+        third.lock_id, 1, later, inserting(), False, first.user, first.host, third.last_heartbeat, third.acquired
+    )
+    assert third.last_heartbeat <= third.acquired <= third.last_heartbeat + 60_000
 
 
 def test_an_overwrite_of_one_table_does_not_make_its_insert_into_another_wait(store: Metastore) -> None:
@@ -211,7 +252,7 @@ def test_components_are_locked_all_together_or_not_at_all(store: Metastore) -> N
     holder = begin(store, overwriting("t"))
     txn = store.open_txn()
     held = store.locks()
-    fails("LOCK_TIMEOUT", lambda: store.lock(txn, [updating("u"), inserting("t")], timeout=0))
+    fails("LOCK_TIMEOUT", lambda: store.lock(txn, [updating("u"), inserting("t")], patience=AT_ONCE))
     assert store.locks() == held
     assert not must_wait(store, overwriting("u"))
     # The refused statement is no part of the write set either.
@@ -223,7 +264,7 @@ def test_components_are_locked_all_together_or_not_at_all(store: Metastore) -> N
 def test_a_transaction_keeps_what_it_held_before_a_refused_request(store: Metastore) -> None:
     begin(store, overwriting("t"))
     txn = begin(store, inserting("u"))
-    fails("LOCK_TIMEOUT", lambda: store.lock(txn, [inserting("t")], timeout=0))
+    fails("LOCK_TIMEOUT", lambda: store.lock(txn, [inserting("t")], patience=AT_ONCE))
     assert must_wait(store, overwriting("u"))
     store.commit(txn)
 
@@ -268,7 +309,7 @@ def test_a_waiting_overwrite_holds_up_later_inserts(store: Metastore) -> None:
     with ThreadPoolExecutor() as pool:
         overwrite = Waiter(pool, store, overwriting())
         later = store.open_txn()
-        error = fails("LOCK_TIMEOUT", lambda: store.lock(later, [inserting()], timeout=0))
+        error = fails("LOCK_TIMEOUT", lambda: store.lock(later, [inserting()], patience=AT_ONCE))
         assert f"[txnid:{overwrite.txn}]" in error.message
         assert error.message.endswith("came first and waits for EXCLUSIVE.")
         store.commit(holder)
@@ -310,9 +351,55 @@ def test_a_transaction_that_holds_locks_is_not_held_up_by_one_that_waits_for_the
     holder = begin(store, inserting())
     with ThreadPoolExecutor() as pool:
         overwrite = Waiter(pool, store, overwriting())
-        store.lock(holder, [inserting(), updating()], timeout=0)
+        store.lock(holder, [inserting(), updating()], patience=AT_ONCE)
         store.commit(holder)
         overwrite.got_it()
+
+
+# -- deadlocks
+def test_the_youngest_of_those_that_wait_for_each_other_is_aborted(store: Metastore) -> None:
+    older, younger = begin(store, updating("t")), begin(store, updating("u"))
+    with ThreadPoolExecutor() as pool:
+        waiter = pool.submit(store.lock, older, [updating("u")], patience=within(PATIENCE))
+        eventually(lambda: older in waiting(store))
+        error = fails("DEADLOCK", lambda: store.lock(younger, [updating("t")], patience=within(PATIENCE)))
+        assert f"txnid:{younger}" in error.message
+        assert f"txnid:{older}" in error.message
+        assert waiter.result(PATIENCE)
+    assert younger in store.valid_txns().aborted
+    store.commit(older)
+
+
+def test_a_ring_of_three_is_found_whoever_closes_it(store: Metastore) -> None:
+    one, two, three = (begin(store, updating(table)) for table in ("t", "u", "v"))
+    with ThreadPoolExecutor() as pool:
+        third = pool.submit(store.lock, three, [updating("t")], patience=within(PATIENCE))
+        eventually(lambda: three in waiting(store))
+        second = pool.submit(store.lock, two, [updating("v")], patience=within(PATIENCE))
+        eventually(lambda: two in waiting(store))
+        first = pool.submit(store.lock, one, [updating("u")], patience=within(PATIENCE))
+        error = third.exception(PATIENCE)
+        assert getattr(error, "condition", None) == "DEADLOCK"
+        assert second.result(PATIENCE)
+        store.commit(two)
+        assert first.result(PATIENCE)
+    # The other wrote to `u` after this one had its snapshot.
+    fails("WRITE_CONFLICT", lambda: store.commit(one))
+
+
+def test_the_listing_says_who_waits_for_whom(store: Metastore) -> None:
+    begin(store, reading("u"), inserting())
+    with ThreadPoolExecutor() as pool:
+        waiter = Waiter(pool, store, overwriting())
+        held, (mine,) = (
+            [lock for lock in store.locks() if not lock.waiting],
+            [lock for lock in store.locks() if lock.waiting],
+        )
+        assert mine.blocked_by == (held[1].lock_id, held[1].number)
+        assert mine.acquired == 0
+        assert all(lock.blocked_by is None and lock.acquired > 0 for lock in held)
+        store.abort(waiter.txn)
+        waiter.error()
 
 
 # -- giving up
@@ -320,7 +407,7 @@ def test_a_timeout_names_the_resource_and_the_holder(store: Metastore) -> None:
     holder = begin(store, overwriting("t", "p=a"))
     txn = store.open_txn()
     began = time.monotonic()
-    error = fails("LOCK_TIMEOUT", lambda: store.lock(txn, [inserting("t", "p=a/q=1")], timeout=0.25))
+    error = fails("LOCK_TIMEOUT", lambda: store.lock(txn, [inserting("t", "p=a/q=1")], patience=within(0.25)))
     assert 0.25 <= time.monotonic() - began < 5
     assert error.hive_code == 10307
     lock = store.locks()[0]
@@ -332,7 +419,7 @@ def test_a_timeout_names_the_resource_and_the_holder(store: Metastore) -> None:
     assert waiting(store) == set()
     assert txn in store.valid_txns().open
     store.commit(holder)
-    store.lock(txn, [inserting("t", "p=a/q=1")], timeout=0)
+    store.lock(txn, [inserting("t", "p=a/q=1")], patience=AT_ONCE)
 
 
 def test_a_timeout_names_one_who_holds_the_lock_before_one_who_waits(store: Metastore) -> None:
@@ -341,7 +428,7 @@ def test_a_timeout_names_one_who_holds_the_lock_before_one_who_waits(store: Meta
         waiter = Waiter(pool, store, overwriting("t"))
         holder = begin(store, overwriting("u"))
         txn = store.open_txn()
-        error = fails("LOCK_TIMEOUT", lambda: store.lock(txn, [inserting("t"), inserting("u")], timeout=0))
+        error = fails("LOCK_TIMEOUT", lambda: store.lock(txn, [inserting("t"), inserting("u")], patience=AT_ONCE))
         assert error.message.startswith(f"Lock acquisition for default/u timed out after 0ms.  [txnid:{holder}] of ")
         store.commit(waiters_holder)
         waiter.got_it()
@@ -350,5 +437,5 @@ def test_a_timeout_names_one_who_holds_the_lock_before_one_who_waits(store: Meta
 def test_who_gives_up_leaves_the_queue(store: Metastore) -> None:
     begin(store, inserting())
     giving_up = store.open_txn()
-    fails("LOCK_TIMEOUT", lambda: store.lock(giving_up, [overwriting()], timeout=0.02))
+    fails("LOCK_TIMEOUT", lambda: store.lock(giving_up, [overwriting()], patience=within(0.02)))
     assert not must_wait(store, inserting())

@@ -16,6 +16,7 @@ from acidsql.acid.writeids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation
 from acidsql.metastore.sqlite import SqliteMetastore, open_sqlite
+from acidsql.metastore.sqlite_schema import SCHEMA_VERSION
 
 TABLE = Table("default", "t", (Column("id", "int"),), "/w/t")
 UPDATE = LockComponent("default", "t", LockType.SHARED_WRITE, Operation.UPDATE)
@@ -91,7 +92,7 @@ def test_a_metastore_of_a_newer_acidsql_is_refused(tmp_path: Path) -> None:
     SqliteMetastore(path, "/w").close()
     with sqlite3.connect(path) as db:
         db.execute("UPDATE metastore SET schema_version = 999")
-    assert reason(path) == "a newer acidsql made it (schema 999, this one knows 2): upgrade acidsql"
+    assert reason(path) == f"a newer acidsql made it (schema 999, this one knows {SCHEMA_VERSION}): upgrade acidsql"
 
 
 def test_a_database_of_another_program_is_refused_and_left_as_it_is(tmp_path: Path) -> None:

@@ -18,9 +18,10 @@ import pytest
 from acidsql.acid.table import Column, Table
 from acidsql.acid.writeids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import LockComponent, LockType, Operation
+from acidsql.metastore.client import DEFAULT_PATIENCE, LockComponent, LockType, Operation, Patience
 from acidsql.metastore.sqlite import SqliteMetastore
-from acidsql.metastore.sqlite_schema import upgrade_schema
+from acidsql.metastore.sqlite_schema import SCHEMA_VERSION, upgrade_schema
+from tests.metastore.patience import AT_ONCE, within
 
 INSERT = LockComponent("default", "t", LockType.SHARED_READ, Operation.INSERT)
 OVERWRITE = LockComponent("default", "t", LockType.EXCLUSIVE, Operation.INSERT)
@@ -145,9 +146,9 @@ def queued(store: SqliteMetastore) -> set[TxnId]:
     return {lock.txn for lock in store.locks() if lock.waiting}
 
 
-def begin(store: SqliteMetastore, component: LockComponent, timeout: float = PATIENCE) -> TxnId:
+def begin(store: SqliteMetastore, component: LockComponent, patience: Patience = DEFAULT_PATIENCE) -> TxnId:
     txn = store.open_txn()
-    store.lock(txn, [component], timeout=timeout)
+    store.lock(txn, [component], patience=patience)
     return txn
 
 
@@ -187,7 +188,7 @@ def test_an_overwrite_gets_through_a_stream_of_inserts(warehouse: Path) -> None:
         try:
             eventually(lambda: len(store.locks()) > 1)
             for _ in range(3):
-                store.commit(begin(store, OVERWRITE, timeout=10))
+                store.commit(begin(store, OVERWRITE, patience=within(10)))
         finally:
             stop.set()
         for done in streams:
@@ -203,7 +204,7 @@ def test_a_killed_holder_and_a_killed_waiter_make_room(warehouse: Path) -> None:
         eventually(lambda: len(queued(store)) == 1)
         mine = store.open_txn()
         with ThreadPoolExecutor() as pool:
-            call = pool.submit(store.lock, mine, [OVERWRITE], timeout=PATIENCE)
+            call = pool.submit(store.lock, mine, [OVERWRITE], patience=within(PATIENCE))
             eventually(lambda: len(queued(store)) == 2)
             kill(waiter)
             kill(holder)
@@ -219,9 +220,9 @@ def test_a_killed_waiter_does_not_hold_up_those_behind_it(warehouse: Path) -> No
         waiter = start(LOCK_AND_HANG, warehouse, "overwrite")
         eventually(lambda: len(queued(store)) == 1)
         with pytest.raises(AcidSqlError, match="LOCK_TIMEOUT"):
-            store.lock(mine, [INSERT], timeout=0)
+            store.lock(mine, [INSERT], patience=AT_ONCE)
         kill(waiter)
-        store.lock(mine, [INSERT], timeout=0)
+        store.lock(mine, [INSERT], patience=AT_ONCE)
 
 
 def test_a_holder_that_is_killed_before_the_request_comes_is_not_waited_for(warehouse: Path) -> None:
@@ -230,7 +231,7 @@ def test_a_holder_that_is_killed_before_the_request_comes_is_not_waited_for(ware
         holder = start(LOCK_AND_HANG, warehouse, "overwrite")
         assert line(holder)
         kill(holder)
-        store.lock(txn, [INSERT], timeout=0)
+        store.lock(txn, [INSERT], patience=AT_ONCE)
 
 
 def test_a_holder_without_heartbeat_makes_room_and_a_waiter_keeps_itself_alive(warehouse: Path) -> None:
@@ -241,7 +242,7 @@ def test_a_holder_without_heartbeat_makes_room_and_a_waiter_keeps_itself_alive(w
         alive = max(store.valid_txns().open)
         waiter = store.open_txn()
         with ThreadPoolExecutor() as pool:
-            call = pool.submit(store.lock, waiter, [INSERT], timeout=PATIENCE)
+            call = pool.submit(store.lock, waiter, [INSERT], patience=within(PATIENCE))
             for _ in range(10):
                 time.sleep(0.2)
                 store.heartbeat(alive)
@@ -261,7 +262,7 @@ def test_an_interrupted_wait_leaves_nothing_in_the_queue(warehouse: Path) -> Non
         assert line(process) == "interrupted"
         assert {lock.txn for lock in store.locks()} == {holder}
         assert waiter in store.valid_txns().open
-        store.commit(begin(store, INSERT, timeout=0))
+        store.commit(begin(store, INSERT, patience=AT_ONCE))
         assert output(process) == "committed\n"
 
 
@@ -270,7 +271,7 @@ def test_a_timeout_names_the_process_that_holds_the_lock(warehouse: Path) -> Non
     holder = start(LOCK_AND_HANG, warehouse, "overwrite")
     other = line(holder)
     with open_store(warehouse) as store, pytest.raises(AcidSqlError) as caught:
-        begin(store, INSERT, timeout=0.05)
+        begin(store, INSERT, patience=within(0.05))
     kill(holder)
     lines = str(caught.value).splitlines()
     assert lines[0].startswith(
@@ -297,14 +298,17 @@ def test_a_metastore_without_locks_gets_them_and_keeps_its_open_writers(warehous
         with sqlite3.connect(warehouse / "m.db") as db:  # as the first version had it
             db.execute("DROP TABLE hive_locks")
             db.execute("DROP TABLE next_lock_id")
+            db.execute("ALTER TABLE txns DROP COLUMN seen")
+            db.execute("DROP TABLE write_set")
+            db.execute("CREATE TABLE write_set (db TEXT, tbl TEXT, part TEXT, txn_id, commit_id, operation TEXT)")
             db.execute("UPDATE metastore SET schema_version = 1")
     with open_store(warehouse) as store:
         assert schema(warehouse) == new
         assert [(lock.txn, lock.component, lock.waiting) for lock in store.locks()] == [(writer, INSERT, False)]
         with pytest.raises(AcidSqlError, match="LOCK_TIMEOUT"):
-            begin(store, OVERWRITE, timeout=0)
+            begin(store, OVERWRITE, patience=AT_ONCE)
         store.commit(writer)
-        assert store.allocate_write_id(begin(store, OVERWRITE, timeout=0), table(warehouse)) == WriteId(1)
+        assert store.allocate_write_id(begin(store, OVERWRITE, patience=AT_ONCE), table(warehouse)) == WriteId(1)
 
 
 def test_of_two_processes_that_upgrade_a_metastore_the_second_finds_it_done(warehouse: Path) -> None:
@@ -316,5 +320,5 @@ def test_of_two_processes_that_upgrade_a_metastore_the_second_finds_it_done(ware
 
 def schema(warehouse: Path) -> list[tuple[str, str]]:
     with sqlite3.connect(warehouse / "m.db") as db:
-        assert db.execute("SELECT schema_version FROM metastore").fetchall() == [(2,)]
+        assert db.execute("SELECT schema_version FROM metastore").fetchall() == [(SCHEMA_VERSION,)]
         return db.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name").fetchall()

@@ -19,7 +19,9 @@ from acidsql.acid.table import Column, Table
 from acidsql.acid.writeids import TxnId, ValidTxnList, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent, LockType, Operation
+from acidsql.metastore.locks import COMPATIBLE
 from acidsql.metastore.sqlite import SqliteMetastore
+from tests.metastore.patience import AT_ONCE
 
 TABLES = {name: Table("default", name, (Column("id", "int"),), f"/w/{name}") for name in ("t", "u")}
 WRITES = (Operation.UPDATE, Operation.DELETE)
@@ -27,18 +29,18 @@ WRITES = (Operation.UPDATE, Operation.DELETE)
 names = st.sampled_from(sorted(TABLES))
 partitions = st.sampled_from([None, "p=1", "p=2"])
 operations = st.sampled_from([Operation.INSERT, Operation.UPDATE, Operation.DELETE, Operation.SELECT])
-# Two of three are such as go together, or nobody would get anywhere.
-lock_types = st.sampled_from([LockType.SHARED_READ, LockType.EXCL_WRITE, LockType.EXCLUSIVE])
+# Some are such as go together, or nobody would get anywhere.
+lock_types = st.sampled_from([LockType.SHARED_READ, LockType.SHARED_WRITE, LockType.EXCL_WRITE, LockType.EXCLUSIVE])
 
 
 @dataclass
 class ModelTxn:
-    opened: int
+    seen: int | None = None
+    """When it had its first locks."""
     state: str = "open"
     committed: int | None = None
     wrote: set[tuple[str, str | None]] = field(default_factory=set)
-    locked: set[tuple[str, str | None, bool]] = field(default_factory=set)
-    """What it writes, and whether for itself alone."""
+    locked: set[tuple[str, str | None, LockType]] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -84,35 +86,39 @@ class Transactions(RuleBasedStateMachine):
     def open_txn(self) -> TxnId:
         txn = self.store().open_txn()
         assert txn == len(self.txns) + 1
-        self.txns[txn] = ModelTxn(self.clock)
+        self.txns[txn] = ModelTxn()
         return txn
 
     @rule(txn=txn_ids, name=names, partition=partitions, operation=operations, lock_type=lock_types)
     def lock(self, txn: TxnId, name: str, partition: str | None, operation: Operation, lock_type: LockType) -> None:
-        exclusive = None if operation is Operation.SELECT else lock_type is LockType.EXCLUSIVE
         condition = self.condition_of_lock(txn, LockComponent("default", name, lock_type, operation, partition))
-        assert condition == self.expected_of_lock(txn, name, partition, exclusive)
+        assert condition == self.expected_of_lock(txn, name, partition, lock_type)
         if condition:
             return
-        if exclusive is not None:
-            self.txns[txn].locked.add((name, partition, exclusive))
+        self.locked(txn, name, partition, lock_type)
         if operation in WRITES:
             self.txns[txn].wrote.add((name, partition))
 
-    def expected_of_lock(self, txn: TxnId, name: str, partition: str | None, exclusive: bool | None) -> str:
+    def locked(self, txn: TxnId, name: str, partition: str | None, lock_type: LockType) -> None:
+        model = self.txns[txn]
+        if model.seen is None:
+            model.seen = self.clock
+        model.locked.add((name, partition, lock_type))
+
+    def expected_of_lock(self, txn: TxnId, name: str, partition: str | None, lock_type: LockType) -> str:
         if self.fails(txn):
             return "TRANSACTION_ABORTED" if self.txns[txn].state == "aborted" else "NO_SUCH_TRANSACTION"
         others = [model for other, model in self.txns.items() if other != txn and model.state == "open"]
-        refused = exclusive is not None and any(
-            name == their_name and overlap(partition, their_partition) and (exclusive or their_exclusive)
-            for theirs in others
-            for their_name, their_partition, their_exclusive in theirs.locked
+        refused = any(
+            name == their_name and overlap(partition, their_partition) and theirs not in COMPATIBLE[lock_type]
+            for other in others
+            for their_name, their_partition, theirs in other.locked
         )
         return "LOCK_TIMEOUT" if refused else ""
 
     def condition_of_lock(self, txn: TxnId, component: LockComponent) -> str:
         try:
-            self.store().lock(txn, [component], timeout=0)
+            self.store().lock(txn, [component], patience=AT_ONCE)
         except AcidSqlError as error:
             return error.condition
         return ""
@@ -121,11 +127,11 @@ class Transactions(RuleBasedStateMachine):
     def write_dynamically(self, txn: TxnId, name: str, touched: set[str]) -> None:
         whole = LockComponent("default", name, LockType.SHARED_WRITE, Operation.UPDATE, dynamic_partition_write=True)
         condition = self.condition_of_lock(txn, whole)
-        assert condition == self.expected_of_lock(txn, name, None, False)
+        assert condition == self.expected_of_lock(txn, name, None, LockType.SHARED_WRITE)
         if condition:
             return
         self.store().add_dynamic_partitions(txn, TABLES[name], sorted(touched), Operation.UPDATE)
-        self.txns[txn].locked.add((name, None, False))
+        self.locked(txn, name, None, LockType.SHARED_WRITE)
         self.txns[txn].wrote |= {(name, partition) for partition in touched}
 
     @rule(txn=txn_ids, name=names)
@@ -163,7 +169,7 @@ class Transactions(RuleBasedStateMachine):
         assert condition == expected
 
     def must_conflict(self, mine: ModelTxn) -> bool:
-        overlapping = [t for t in self.txns.values() if t.committed is not None and t.committed > mine.opened]
+        overlapping = [t for t in self.txns.values() if t.committed is not None and t.committed > (mine.seen or 0)]
         return any(
             name == their_name and overlap(partition, their_partition)
             for theirs in overlapping

@@ -53,6 +53,10 @@ def table(store: Metastore) -> Table:
     return made
 
 
+def reading(table: Table) -> LockComponent:
+    return LockComponent(table.database, table.name, LockType.SHARED_READ, Operation.SELECT)
+
+
 def writing(
     table: Table, operation: Operation = UPDATE, partition: str | None = None, *, dynamic: bool = False
 ) -> LockComponent:
@@ -261,7 +265,7 @@ def test_an_older_transaction_conflicts_with_a_younger_one_that_was_faster(store
 
 
 def test_the_write_set_is_what_was_locked_even_after_the_other_committed(store: Metastore, table: Table) -> None:
-    me, other = store.open_txn(), begin(store, writing(table))
+    me, other = begin(store, reading(table)), begin(store, writing(table))
     store.commit(other)
     store.lock(me, [writing(table)])
     fails("WRITE_CONFLICT", lambda: store.commit(me))
@@ -278,7 +282,7 @@ def test_a_conflict_names_the_first_that_committed(store: Metastore, table: Tabl
 
 
 def test_a_renamed_table_still_conflicts(store: Metastore, table: Table) -> None:
-    early, late, other = begin(store, writing(table)), store.open_txn(), begin(store, writing(table))
+    early, late, other = begin(store, writing(table)), begin(store, reading(table)), begin(store, writing(table))
     store.commit(other)
     renamed = replace(table, name="new")
     store.alter_table(table, renamed)

@@ -13,7 +13,7 @@ from acidsql.acid.evolution import is_widening, is_widening_in_parquet
 from acidsql.acid.types import parse_type
 from acidsql.ddl.relocation import with_move
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import LockComponent, LockType, Operation
+from acidsql.metastore.client import LockComponent, LockType, Operation, Patience
 from acidsql.session import Session, connect
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -408,5 +408,5 @@ def test_alter_waits_for_a_transaction_that_writes_the_table(
 
 def without_waiting(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """A lock that is not free at once times out."""
-    lock: Callable[..., None] = session._metastore.lock
-    monkeypatch.setattr(session._metastore, "lock", lambda txn, components: lock(txn, components, timeout=0.0))
+    lock: Callable[..., bool] = session._metastore.lock
+    monkeypatch.setattr(session._metastore, "lock", lambda txn, components: lock(txn, components, patience=Patience(0)))
