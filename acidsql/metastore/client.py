@@ -46,6 +46,12 @@ class Database:
     location: str
     comment: str | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
+    managed_location: str | None = None
+    """Where its transactional tables lie, if not in `location` (a Hive Metastore may keep them apart)."""
+
+    def location_of(self, *, transactional: bool) -> str:
+        """The directory for tables that have no LOCATION of their own."""
+        return self.managed_location if transactional and self.managed_location is not None else self.location
 
 
 @dataclass(frozen=True, slots=True)

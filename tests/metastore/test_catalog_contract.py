@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -17,29 +16,7 @@ from acidsql.metastore.client import (
     Metastore,
     Partition,
 )
-from acidsql.metastore.sqlite import SqliteMetastore
-
-
-def _open_sqlite(directory: Path) -> Metastore:
-    return SqliteMetastore(directory / ".acidsql" / "metastore.db", str(directory))
-
-
-IMPLEMENTATIONS: dict[str, Callable[[Path], Metastore]] = {"sqlite": _open_sqlite}
-
-
-@pytest.fixture(params=sorted(IMPLEMENTATIONS))
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Metastore]:
-    with closing(IMPLEMENTATIONS[request.param](tmp_path)) as opened:
-        yield opened
-
-
-def plain_table(name: str = "t", *, database: str = "default") -> Table:
-    properties = {"transactional": "true"}
-    return Table(database, name, (Column("id", "int"),), f"/warehouse/{name}", properties=properties)
-
-
-def partitioned_table(name: str = "tab1") -> Table:
-    return replace(plain_table(name), partition_columns=(Column("p", "string"), Column("q", "int")))
+from tests.metastore.tables import partitioned_table, plain_table
 
 
 @pytest.fixture

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -15,17 +13,16 @@ from acidsql.acid.writeids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Database, Lock, LockComponent, LockType, Metastore, Operation
 from tests.metastore.patience import AT_ONCE, within
-from tests.metastore.test_transactions_contract import IMPLEMENTATIONS, begin, fails, plain_table
+from tests.metastore.tables import plain_table
+from tests.metastore.test_transactions_contract import begin, fails
 
 PATIENCE = 20.0
 """Seconds after which a test that waits gives up; none of them should wait for one."""
 
 
-@pytest.fixture(params=sorted(IMPLEMENTATIONS))
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Metastore]:
-    with closing(IMPLEMENTATIONS[request.param](tmp_path)) as opened:
-        opened.create_table(plain_table())
-        yield opened
+@pytest.fixture(autouse=True)
+def table(store: Metastore) -> None:
+    store.create_table(plain_table())
 
 
 def component(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from acidsql.acid.table import Column, Table
+from acidsql.acid.table import Table
 from acidsql.acid.writeids import TxnId, ValidTxnList, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import (
@@ -20,31 +19,9 @@ from acidsql.metastore.client import (
     Metastore,
     Operation,
 )
-from acidsql.metastore.sqlite import SqliteMetastore
+from tests.metastore.tables import partitioned_table, plain_table
 
 UPDATE, DELETE, INSERT, SELECT = Operation.UPDATE, Operation.DELETE, Operation.INSERT, Operation.SELECT
-
-
-def _open_sqlite(directory: Path) -> Metastore:
-    return SqliteMetastore(directory / ".acidsql" / "metastore.db", str(directory))
-
-
-IMPLEMENTATIONS: dict[str, Callable[[Path], Metastore]] = {"sqlite": _open_sqlite}
-
-
-@pytest.fixture(params=sorted(IMPLEMENTATIONS))
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Metastore]:
-    with closing(IMPLEMENTATIONS[request.param](tmp_path)) as opened:
-        yield opened
-
-
-def plain_table(name: str = "t", *, database: str = "default") -> Table:
-    properties = {"transactional": "true"}
-    return Table(database, name, (Column("id", "int"),), f"/warehouse/{name}", properties=properties)
-
-
-def partitioned_table(name: str = "tab1") -> Table:
-    return replace(plain_table(name), partition_columns=(Column("p", "string"), Column("q", "int")))
 
 
 @pytest.fixture

@@ -1,0 +1,49 @@
+"""The Hive Metastore: its catalog and its transactions, in one client."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+
+from acidsql.acid.table import Table
+from acidsql.acid.writeids import TxnId
+from acidsql.metastore.client import Partition
+from acidsql.metastore.hive_address import Address
+from acidsql.metastore.hive_catalog import HiveCatalog
+from acidsql.metastore.hive_connection import HiveConnections
+from acidsql.metastore.hive_txns import HiveTransactions
+
+
+class HiveMetastore(HiveCatalog, HiveTransactions):
+    """A `Metastore` (client.py says what its methods do and raise) over Thrift; also a context manager.
+
+    Any call raises METASTORE_UNAVAILABLE if no metastore can be reached, METASTORE_FAILED with what it says otherwise.
+    """
+
+    def __init__(self, address: Address) -> None:
+        """Raises METASTORE_UNAVAILABLE."""
+        hive = HiveConnections(address)
+        HiveCatalog.__init__(self, hive)
+        HiveTransactions.__init__(self, hive)
+
+    def close(self) -> None:
+        self._hive.close()
+
+    def __enter__(self) -> HiveMetastore:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def commit_created(self, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
+        """Until the commit, other clients see the table, empty; should this process die before, it stays so."""
+        self.create_table(table, partitions=partitions)
+        try:
+            if table.is_transactional:
+                self.allocate_write_id(txn, table)
+            self.commit(txn)
+        except BaseException:
+            self.drop_table(table.database, table.name)
+            raise
