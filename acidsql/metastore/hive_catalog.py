@@ -110,7 +110,7 @@ class HiveCatalog:
             if adopted is not None:
                 self._write_ids.adopt(table, adopted)
         except BaseException:
-            self.drop_table(table.database, table.name)
+            self._drop(table.database, table.name, with_files=False)  # what lies in an adopted directory is not ours
             raise
 
     def _create(self, table: Table) -> None:
@@ -130,8 +130,13 @@ class HiveCatalog:
             raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, table=table.qualified) from error
 
     def drop_table(self, database: str, name: str) -> None:
+        """The files of a managed table go with it: where they are to stay, the metastore keeps the table's write IDs
+        for the next one of its name (AcidEventListener.onDropTable)."""
+        self._drop(database, name, with_files=True)
+
+    def _drop(self, database: str, name: str, *, with_files: bool) -> None:
         try:
-            self._hive.tell(lambda c: c.drop_table(database, name, False), t.NoSuchObjectException)
+            self._hive.tell(lambda c: c.drop_table(database, name, with_files), t.NoSuchObjectException)
         except t.NoSuchObjectException:
             self._no_table(database, name)
 

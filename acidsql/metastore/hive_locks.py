@@ -18,6 +18,7 @@ from acidsql.metastore import hive_idl as idl
 from acidsql.metastore.client import Lock, LockComponent, LockType, Operation, Patience
 from acidsql.metastore.hive_connection import HiveConnections
 from acidsql.metastore.hive_errors import txn_errors
+from acidsql.metastore.locks import LockedResource, must_wait, resource
 
 AGENT: Final = "acidsql"
 """What SHOW LOCKS names as agent; a lock that belongs to no transaction names the one that asked behind it."""
@@ -97,7 +98,8 @@ class HiveLocks:
             time.sleep(pause)
             if self._is_granted(owner, lock_id):
                 return
-        blocker = self._check_deadlock(owner, lock_id)
+        self._check_deadlock(owner, lock_id)
+        blocker = _blocker(self._show(), lock_id)
         if not self._is_granted(owner, lock_id):
             raise _timed_out(blocker, patience.seconds)
 
@@ -149,24 +151,39 @@ class HiveLocks:
 
     # -- deadlocks
 
-    def _check_deadlock(self, owner: Owner, lock_id: int) -> Any:
-        """The lock that the request waits for, if it is still there.
-
-        Raises DEADLOCK where transactions wait for each other in a ring and this is the youngest of those in it that
+    def _check_deadlock(self, owner: Owner, lock_id: int) -> None:
+        """Raises DEADLOCK where transactions wait for each other in a ring and this is the youngest of those in it that
         look for it: Hive's own do not.
         """
         shown = self._show()
         holders = {(e.lockid, e.lockIdInternal): e for e in shown}
         ring = _ring(owner.txn, shown, holders)
-        blocker = next((holders.get(_blocked_by(e)) for e in shown if e.lockid == lock_id and _blocked_by(e)), None)
         if ring and owner.txn == max(txn for txn, agent in ring.items() if agent.startswith(AGENT)):
             others = ", ".join(f"txnid:{txn}" for txn in ring if txn != owner.txn)
             hint = "Run the transaction again: the other one can end now."
-            resource = _resource(blocker) if blocker is not None else ""
+            mine = (holders.get(_blocked_by(e)) for e in shown if e.lockid == lock_id)
+            where = next((_shown_resource(blocker) for blocker in mine if blocker is not None), "")
             raise AcidSqlError(
-                Condition.DEADLOCK, hint=hint, txn_id=f"txnid:{owner.txn}", resource=resource, others=others
+                Condition.DEADLOCK, hint=hint, txn_id=f"txnid:{owner.txn}", resource=where, others=others
             )
-        return blocker
+
+
+def _blocker(shown: Sequence[Any], lock_id: int) -> Any:
+    """Whom a request waits for, one who holds a lock before one who waits, as TxnHandler.checkLock compares them."""
+    mine = [e for e in shown if e.lockid == lock_id]
+    others = [e for e in shown if e.lockid < lock_id and any(_excludes(m, e) for m in mine)]
+    return min(others, key=lambda e: (e.state == t.LockState.WAITING, e.lockid, e.lockIdInternal), default=None)
+
+
+def _excludes(mine: Any, theirs: Any) -> bool:
+    if _owner(mine) == _owner(theirs) or mine.dbname != theirs.dbname:
+        return False
+    if mine.tablename and theirs.tablename:
+        parts = (mine.partname, theirs.partname)
+        if mine.tablename != theirs.tablename or (all(parts) and mine.partname != theirs.partname):
+            return False
+    locked = LockedResource(_TYPES_FROM_HIVE[theirs.type], resource(theirs.dbname, theirs.tablename, theirs.partname))
+    return must_wait(_TYPES_FROM_HIVE[mine.type], resource(mine.dbname, mine.tablename, mine.partname), locked)
 
 
 def _ring(start: TxnId, shown: Sequence[Any], holders: Mapping[tuple[int, int], Any]) -> Mapping[TxnId, str]:
@@ -254,7 +271,7 @@ def _partition_from_hive(name: str) -> str:
     return "/".join(f"{key}={value if escape(unescape(value)) == value else escape(value)}" for key, value in once)
 
 
-def _resource(element: Any) -> str:
+def _shown_resource(element: Any) -> str:
     partition = [_partition_from_hive(element.partname)] if element.partname else []
     return "/".join((element.dbname, *([element.tablename] if element.tablename else []), *partition))
 
@@ -262,15 +279,13 @@ def _resource(element: Any) -> str:
 def _timed_out(blocker: Any, seconds: float) -> AcidSqlError:
     """LOCK_TIMEOUT, with the resource and who is in the way."""
     if blocker is None:
-        detail, resource, hint = "Its holder has just ended.", "", "Run the statement again."
+        detail, where, hint = "Its holder has just ended.", "", "Run the statement again."
     else:
         txn = _owner(blocker)
         who = f"[txnid:{txn}]" if txn else f"[lockid:{blocker.lockid}]"
         what = "came first and waits for" if blocker.state == t.LockState.WAITING else "holds"
         kind = _TYPES_FROM_HIVE[blocker.type].value
-        resource = _resource(blocker)
+        where = _shown_resource(blocker)
         hint = f"Run the statement again when transaction {txn} has ended." if txn else ""
         detail = f"{who} of {blocker.user}@{blocker.hostname} {what} {kind}."
-    return AcidSqlError(
-        Condition.LOCK_TIMEOUT, hint=hint, resource=resource, millis=round(seconds * 1000), detail=detail
-    )
+    return AcidSqlError(Condition.LOCK_TIMEOUT, hint=hint, resource=where, millis=round(seconds * 1000), detail=detail)

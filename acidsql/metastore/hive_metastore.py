@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import TracebackType
+from typing import Final
 
 from acidsql.acid.table import Table
-from acidsql.acid.writeids import TxnId
+from acidsql.acid.writeids import TxnId, WriteId
+from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Partition
 from acidsql.metastore.hive_address import Address
 from acidsql.metastore.hive_catalog import HiveCatalog
 from acidsql.metastore.hive_connection import HiveConnections
 from acidsql.metastore.hive_txns import HiveTransactions
+
+_FIRST: Final = WriteId(1)
 
 
 class HiveMetastore(HiveCatalog, HiveTransactions):
@@ -41,8 +45,9 @@ class HiveMetastore(HiveCatalog, HiveTransactions):
         """Until the commit, other clients see the table, empty; should this process die before, it stays so."""
         self.create_table(table, partitions=partitions)
         try:
-            if table.is_transactional:
-                self.allocate_write_id(txn, table)
+            if table.is_transactional and (given := self.allocate_write_id(txn, table)) != _FIRST:
+                reason = f"it gives the new table {table.qualified} write ID {given}, those of an older one of its name"
+                raise AcidSqlError(Condition.METASTORE_FAILED, uri=self._hive.address, reason=reason)
             self.commit(txn)
         except BaseException:
             self.drop_table(table.database, table.name)

@@ -108,9 +108,6 @@ class HiveTransactions:
 
     def add_dynamic_partitions(self, txn: TxnId, table: Table, partitions: Sequence[str], operation: Operation) -> None:
         """Components of all operations on the whole table give way to the partitions (TxnHandler's rule)."""
-        if not partitions:
-            self.heartbeat(txn)
-            return
         request = t.AddDynamicPartitions(
             txnid=txn,
             writeid=self.allocate_write_id(txn, table),

@@ -56,13 +56,26 @@ class WriteIds:
 
     def adopt(self, table: Table, adopted: AdoptedWriteIds) -> None:
         """As a replicated table's (TxnHandler.replTableWriteIdState): open ones become aborted ones, for nobody is left
-        to commit them."""
+        to commit them.
+
+        One more write ID is committed then: a table whose transactions are all aborted is seen up to the lowest of them
+        only (TxnHandler.getValidWriteIdsForTable).
+        """
         used = max((adopted.high_watermark, *adopted.open, *adopted.aborted))
         if used < 1:
             return
         above = range(adopted.high_watermark + 1, used + 1)
         aborted = adopted.open.union(adopted.aborted, map(WriteId, above))
         self._replicate(table, ValidWriteIdList(table.qualified, WriteId(used), aborted=frozenset(aborted)))
+        if aborted:
+            self._commit_nothing(table)
+
+    def _commit_nothing(self, table: Table) -> None:
+        opened = t.OpenTxnRequest(num_txns=1, user=self._hive.user, hostname=self._hive.host)
+        (txn,) = self._hive.tell(lambda c: c.open_txns(opened)).txn_ids
+        given = t.AllocateTableWriteIdsRequest(dbName=table.database, tableName=table.name, txnIds=[txn])
+        self._hive.ask(lambda c: c.allocate_table_write_ids(given))
+        self._hive.ask(lambda c: c.commit_txn(t.CommitTxnRequest(txnid=txn)))
 
     def seed(self, table: Table, committed_up_to: WriteId) -> None:
         """The metastore does so itself for a table that becomes full ACID (seedWriteIdOnAcidConversion)."""
