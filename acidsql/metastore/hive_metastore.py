@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Final
 
 from acidsql.acid.table import Table
-from acidsql.acid.writeids import TxnId, WriteId
+from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Partition
 from acidsql.metastore.hive_address import Address
@@ -40,6 +40,13 @@ class HiveMetastore(HiveCatalog, HiveTransactions):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
+        """A table that is not there has no write IDs to the metastore."""
+        found = super().valid_write_ids(table, txns)
+        if found.high_watermark == 0:
+            self.table(table.database, table.name)
+        return found
 
     def commit_created(self, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
         """Until the commit, other clients see the table, empty; should this process die before, it stays so."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 from pymetastore.hive_metastore import ttypes as t
 
 from acidsql.acid.partitions import DEFAULT_PARTITION
-from acidsql.acid.table import Check, Column, Constraints, Table
+from acidsql.acid.table import TRANSACTIONAL, Check, Column, Constraints, Table
 from acidsql.metastore import hive_idl as idl
 from acidsql.metastore.client import Database, Partition, PartitionValues
 
@@ -179,13 +179,14 @@ def change_table(found: Any, old: Table, new: Table) -> None:
     if new.location != old.location:
         found.sd.location = location_to_hive(new.location)
     parameters = found.parameters
+    converted = new.is_transactional and parameters.get(TRANSACTIONAL, "").lower() != "true"
     for key in old.properties.keys() - new.properties.keys():
         parameters.pop(key, None)
     parameters |= new.properties
     parameters.pop(_COMMENT, None)
     if new.comment is not None:
         parameters[_COMMENT] = new.comment
-    if new.is_transactional and not old.is_transactional:
+    if converted:
         for key in (_TRANSLATED, _PURGE, _EXTERNAL):
             parameters.pop(key, None)
         found.tableType = MANAGED

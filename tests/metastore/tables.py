@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from acidsql.acid.table import Column, Table
-from acidsql.metastore.client import Partition
+from acidsql.metastore.client import Database, Partition
 
 WAREHOUSE = "/warehouse"
 """The location of the database `default`, set for each test: Hive's metastore makes the directories of tables."""
@@ -33,3 +33,7 @@ def partitioned_table(name: str = "tab1") -> Table:
 def partition(table: Table, *values: str | None, at: str | None = None) -> Partition:
     """A partition below the table's directory."""
     return Partition(values, f"{table.location}/{at or '-'.join(map(str, values))}")
+
+
+def database(name: str) -> Database:
+    return Database(name, f"{WAREHOUSE}/{name}.db")

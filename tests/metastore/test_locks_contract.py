@@ -12,9 +12,9 @@ import pytest
 
 from acidsql.acid.writeids import TxnId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import Database, Lock, LockComponent, LockType, Metastore, Operation
+from acidsql.metastore.client import Lock, LockComponent, LockType, Metastore, Operation
 from tests.metastore.patience import AT_ONCE, within
-from tests.metastore.tables import plain_table
+from tests.metastore.tables import database, plain_table
 from tests.metastore.test_transactions_contract import begin, fails
 
 PATIENCE = 20.0
@@ -214,7 +214,7 @@ def test_only_overlapping_resources_are_excluded(
 
 
 def test_tables_of_one_name_in_two_databases_are_two_resources(store: Metastore) -> None:
-    store.create_database(Database("sales", "/s"))
+    store.create_database(database("sales"))
     begin(store, overwriting(), dropping(None))
     assert not must_wait(store, replace(inserting(), database="sales"))
 

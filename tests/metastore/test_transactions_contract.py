@@ -13,13 +13,12 @@ from acidsql.acid.writeids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import (
     AdoptedWriteIds,
-    Database,
     LockComponent,
     LockType,
     Metastore,
     Operation,
 )
-from tests.metastore.tables import partitioned_table, plain_table
+from tests.metastore.tables import database, partitioned_table, plain_table
 
 UPDATE, DELETE, INSERT, SELECT = Operation.UPDATE, Operation.DELETE, Operation.INSERT, Operation.SELECT
 
@@ -222,7 +221,7 @@ def test_a_conflict_needs_a_common_partition(
 
 
 def test_tables_do_not_conflict_with_each_other(store: Metastore, table: Table) -> None:
-    store.create_database(Database("sales", "/s"))
+    store.create_database(database("sales"))
     store.create_table(elsewhere := plain_table(database="sales"))
     store.create_table(other := plain_table("other"))
     assert not conflicts(store, writing(table), writing(elsewhere))
