@@ -289,6 +289,14 @@ class TransactionClient(Protocol):
         """
         ...
 
+    def forget_statistics(self, txn: TxnId | None, table: Table, partitions: Sequence[PartitionValues]) -> None:
+        """What is counted of the rows of the table, or of those partitions, is not true once `txn` has committed (None:
+        a plain table): Hive must not answer queries from it. Needs the write ID of `txn`, and takes it if it must.
+
+        Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED, TABLE_NOT_FOUND.
+        """
+        ...
+
     def allocate_write_id(self, txn: TxnId, table: Table) -> WriteId:
         """The write ID of `txn` for the table: the same one when asked again.
 

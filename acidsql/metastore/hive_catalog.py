@@ -20,7 +20,7 @@ from acidsql.metastore import hive_idl as idl
 from acidsql.metastore import hive_tables as mapped
 from acidsql.metastore.client import DEFAULT_DATABASE, AdoptedWriteIds, Database, Partition, PartitionValues
 from acidsql.metastore.hive_connection import HiveConnections
-from acidsql.metastore.hive_write_ids import WriteIds
+from acidsql.metastore.hive_write_ids import WriteIds, WriteState
 
 _BATCH: Final = 500
 """Partitions in one call."""
@@ -156,25 +156,58 @@ class HiveCatalog:
         replaced = partitions or {}
         self._check_free(old, replaced)
         mapped.change_table(found, old, new)
-        self._alter(old, found, cascade=old.columns != new.columns)
+        # New columns are those of all partitions, as acidsql reads them.
+        self._alter(old, found, mapped.environment(**({"CASCADE": "true"} if old.columns != new.columns else {})))
         self._change_constraints(old, new)
         self._replace_partitions(new, replaced)
         if committed_up_to is not None:
             self._write_ids.seed(new, committed_up_to)
 
-    def _alter(self, old: Table, found: Any, *, cascade: bool) -> None:
-        """New columns are those of all partitions (CASCADE), as acidsql reads them."""
+    def _alter(self, old: Table, found: Any, environment: Any, state: WriteState | None = None) -> None:
         request = idl.AlterTableRequest(
             catName=mapped.CATALOG,
             dbName=old.database,
             tableName=old.name,
             table=found,
-            environmentContext=mapped.environment(**({"CASCADE": "true"} if cascade else {})),
-            writeId=-1,
+            environmentContext=environment,
+            writeId=-1 if state is None else state.write_id,
+            validWriteIdList=None if state is None else state.valid.to_text(),
             processorCapabilities=list(idl.CAPABILITIES),
             processorIdentifier=idl.IDENTIFIER,
         )
         self._hive.tell(lambda c: c.alter_table_req(request))
+
+    # -- statistics
+
+    def forget_table_statistics(self, table: Table, state: WriteState | None) -> None:
+        """Also where there are none: the write ID that the table gets with it tells another writer, who counts without
+        these rows, that its numbers are not to be believed (ObjectStore.isCurrentStatsValidForTheQuery)."""
+        found = self._find(table.database, table.name) or self._no_table(table.database, table.name)
+        found.parameters.pop(mapped.STATISTICS, None)
+        if state is not None:
+            found.writeId = state.write_id
+        self._alter(table, found, mapped.environment(), state)
+
+    def forget_partition_statistics(
+        self, table: Table, partitions: Sequence[PartitionValues], state: WriteState | None
+    ) -> None:
+        for some in _batches(partitions):
+            found = self.stored_partitions(table, some)
+            for partition in found:
+                partition.parameters.pop(mapped.STATISTICS, None)
+                if state is not None:
+                    partition.writeId = state.write_id
+            request = t.AlterPartitionsRequest(
+                catName=mapped.CATALOG,
+                dbName=table.database,
+                tableName=table.name,
+                partitions=found,
+                environmentContext=mapped.environment(),
+                writeId=-1 if state is None else state.write_id,
+                validWriteIdList=None if state is None else state.valid.to_text(),
+            )
+            if found:
+                self._hive.ask(methodcaller("alter_partitions_req", request))
 
     def _find(self, database: str, name: str) -> Any:
         request = idl.GetTableRequest(

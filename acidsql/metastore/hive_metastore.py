@@ -9,11 +9,12 @@ from typing import Final
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import Partition
+from acidsql.metastore.client import Partition, PartitionValues
 from acidsql.metastore.hive_address import Address
 from acidsql.metastore.hive_catalog import HiveCatalog
 from acidsql.metastore.hive_connection import HiveConnections
 from acidsql.metastore.hive_txns import HiveTransactions
+from acidsql.metastore.hive_write_ids import WriteState
 
 _FIRST: Final = WriteId(1)
 
@@ -47,6 +48,15 @@ class HiveMetastore(HiveCatalog, HiveTransactions):
         if found.high_watermark == 0:
             self.table(table.database, table.name)
         return found
+
+    def forget_statistics(self, txn: TxnId | None, table: Table, partitions: Sequence[PartitionValues]) -> None:
+        state = None
+        if txn is not None:
+            state = WriteState(self.allocate_write_id(txn, table), self.valid_write_ids(table, self.valid_txns(txn)))
+        if table.partition_columns:
+            self.forget_partition_statistics(table, partitions, state)
+        else:
+            self.forget_table_statistics(table, state)
 
     def commit_created(self, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
         """Until the commit, other clients see the table, empty; should this process die before, it stays so."""

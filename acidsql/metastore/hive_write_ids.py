@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from pymetastore.hive_metastore import ttypes as t
@@ -11,6 +12,14 @@ from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import AdoptedWriteIds
 from acidsql.metastore.hive_connection import HiveConnections
+
+
+@dataclass(frozen=True, slots=True)
+class WriteState:
+    """Under which write ID a transaction changes what a table says of itself, and what it saw of the others."""
+
+    write_id: WriteId
+    valid: ValidWriteIdList
 
 
 class WriteIds:

@@ -129,7 +129,11 @@ class Executor:
             txn.check_unchanged(table)
             files = self._engine.files(table.location)
             directory = files.resolve(table.location)
-            target = WriteTarget(table, directory, files, txn.id, txn.write_id(table), (), overwrites=True)
+            known = self._metastore.partitions(table) if table.partition_columns else ()
+            places = {p.values: files.resolve(p.location) for p in known}
+            target = WriteTarget(
+                table, directory, files, txn.id, txn.write_id(table), (), overwrites=True, partitions=places
+            )
             write = txn.begin(target)
             write.emptied.extend(self._truncated(table, items, target))
             for emptied in write.emptied:
@@ -212,7 +216,10 @@ class Executor:
             return Counts()
         events = adopt(event_rows(spark, plan, request.args), spark.storage)
         if not plan.target.is_transactional:
-            return Counts(inserted=plain.append(spark.storage, few_tasks(events, plan), plan, self._engine))
+            inserted = plain.append(spark.storage, few_tasks(events, plan), plan, self._engine)
+            if not plan.creates:
+                self._metastore.forget_statistics(None, plan.target, ())
+            return Counts(inserted=inserted)
         buckets = frozenset[int]().union(*(b.buckets for b in bound if b.scan.is_target))
         write.staged.extend(stage(spark.storage, events, plan, target, buckets))
         write.emptied.extend(replaced_directories(spark, plan, write))
@@ -240,6 +247,7 @@ class Executor:
         self._define_views(spark, plan, request, self._snapshots(self._metastore.valid_txns()))
         events = adopt(event_rows(spark, plan, request.args), spark.storage)
         inserted = plain.append(spark.storage, few_tasks(events, plan), plan, self._engine)
+        self._metastore.forget_statistics(None, plan.target, ())
         return Written(Counts(inserted=inserted), TxnId(0), {})
 
     # -- edges

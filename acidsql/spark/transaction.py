@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import LockComponent, Metastore, Partition
+from acidsql.metastore.client import LockComponent, Metastore, Partition, PartitionValues
 from acidsql.metastore.heartbeat import Heartbeat
 from acidsql.spark.interrupts import hold
 from acidsql.spark.jobs import JobGroup
@@ -37,6 +37,12 @@ class TableWrite:
     def new_partitions(self) -> list[Partition]:
         found = {f.new_partition: f.partition_directory for f in self.staged if f.new_partition is not None}
         return [Partition(values, directory) for values, directory in found.items()]
+
+    @property
+    def written_partitions(self) -> list[PartitionValues]:
+        """The partitions in which it has published, or may have: new ones, and those that were there."""
+        there = [values for values, place in self.target.partitions.items() if place in self.partition_directories]
+        return [*there, *(p.values for p in self.new_partitions)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,8 @@ class WriteTransaction:
         for write in self.writes:
             if write.new_partitions:
                 self.metastore.add_partitions(write.target.table, write.new_partitions)
+            if write.staged or write.emptied:
+                self.metastore.forget_statistics(self.id, write.target.table, write.written_partitions)
         self.metastore.commit(self.id)
 
     def undo(self) -> None:
