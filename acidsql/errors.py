@@ -237,6 +237,15 @@ class Condition(Enum):
         "Transaction manager has aborted the transaction {txn_id}.  Reason: deadlock on {resource} with {others}",
         10263,
     )
+    NO_TRANSACTION = _info("25P01", "Operation {operation} is not allowed without an active transaction", 20008)
+    IN_TRANSACTION = _info("25001", "Operation {operation} is not allowed in a transaction ({txn_id}).", 20007)
+    TOO_MANY_STATEMENTS = _info(
+        "54000", "A transaction can write {limit} statement IDs at most: row IDs have 12 bits for them"
+    )
+    OVERWRITTEN_IN_TRANSACTION = _info(
+        "0A000",
+        "Table {table} was overwritten in this transaction: the base would hide what it writes to it afterwards",
+    )
     TOO_MANY_TRANSACTIONS = _info(
         "53300", "Maximum allowed number of open transactions ({limit}, hive.max.open.txns) has been reached."
     )
@@ -294,6 +303,10 @@ class AcidSqlError(Exception):
         if self.span is not None:
             return self
         return AcidSqlError.of(self._condition, self._parameters, span=span, hint=self.hint)
+
+    def with_hint(self, hint: str) -> AcidSqlError:
+        """The same error with one sentence more on what to do."""
+        return AcidSqlError.of(self._condition, self._parameters, span=self.span, hint=f"{self.hint} {hint}".strip())
 
     def moved(self, source: str, offset: int) -> AcidSqlError:
         """The same error with its place `offset` characters further on, in the longer text `source`."""

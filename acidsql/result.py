@@ -55,6 +55,14 @@ class Result:
     """The statement."""
     make_frame: Callable[[Result], DataFrame] | None = field(default=None, repr=False)
 
+    release: Callable[[], None] | None = field(default=None, repr=False)
+    """Ends the transaction that a query reads in."""
+
+    def close(self) -> None:
+        """Nobody will read the rows any more: a query's locks go now, not when its frame is forgotten."""
+        if self.release is not None:
+            self.release()
+
     def rows(self, limit: int | None = None) -> Iterator[tuple[object, ...]]:
         """The rows as Python values, at most `limit`; a query runs now. Raises AcidSqlError."""
         if self.query is not None:

@@ -7,6 +7,7 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
@@ -103,12 +104,14 @@ class Runner:
             write_rows([self.session.explain(piece.text).rstrip("\n") + "\n"])
             return
         started = time.perf_counter()
-        with waiting_shown(silent=self.manner.silent):
-            result = self.session.execute(piece.text, piece=piece)
-            # Rows are lazy: with the first one, the query has run.
-            rows = iter(()) if result.columns is None else result.rows()
-            first = list(islice(rows, 1))
-        told = self._shown(result, chain(first, rows), shape)
+        with ExitStack() as ending:
+            with waiting_shown(silent=self.manner.silent):
+                result = self.session.execute(piece.text, piece=piece)
+                ending.callback(result.close)
+                # Rows are lazy: with the first one, the query has run.
+                rows = iter(()) if result.columns is None else result.rows()
+                first = list(islice(rows, 1))
+            told = self._shown(result, chain(first, rows), shape)
         if not self.manner.silent:
             tell(f"{told} in {time.perf_counter() - started:.2f} s")
 

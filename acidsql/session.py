@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Final
 
 from acidsql import show
+from acidsql.acid.writeids import TxnId
 from acidsql.ddl.alter import Alter
 from acidsql.ddl.tables import Ddl
 from acidsql.errors import AcidSqlError, Condition
@@ -24,20 +25,22 @@ from acidsql.grammar.parse import parse
 from acidsql.grammar.placeholders import name_placeholders
 from acidsql.grammar.split import Piece, split_script
 from acidsql.grammar.tables import table_names
+from acidsql.interrupts import interruptible
 from acidsql.metastore.client import DEFAULT_DATABASE, Catalog, Metastore
 from acidsql.metastore.hive import open_hive
-from acidsql.metastore.sqlite import open_sqlite
+from acidsql.metastore.sqlite import SqliteMetastore, open_sqlite
+from acidsql.metastore.transaction import Transactions
 from acidsql.planner.create import column_names, plan_create_as, plan_create_query
 from acidsql.planner.explain import explain, explain_locks
+from acidsql.planner.locks import on_partitions
 from acidsql.planner.plan import Facts, MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.planner.statement import plan_statement
 from acidsql.result import COUNT_COLUMNS, Counts, Result, ResultColumn
-from acidsql.settings import Settings
+from acidsql.settings import OPEN_TXNS, Settings
 from acidsql.spark.contents import PartContent, TableContent, table_content
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
 from acidsql.spark.files import is_local
-from acidsql.spark.interrupts import interruptible
 from acidsql.spark.load import Loader
 from acidsql.spark.visible import StoredEvent, stored_events
 
@@ -90,11 +93,12 @@ class Session:
         self.last_result: Result | None = None
         self._metastore = metastore
         self._engine = engine
-        self._executor = Executor(engine, metastore)
-        self._ddl = Ddl(metastore, warehouse, engine.files)
-        self._alter = Alter(self._ddl)
-        self._loader = Loader(engine, metastore)
         self._settings = Settings()
+        self._transactions = Transactions(metastore, self._settings.patience)
+        self._executor = Executor(engine, self._transactions)
+        self._ddl = Ddl(self._transactions, warehouse, engine.files)
+        self._alter = Alter(self._ddl)
+        self._loader = Loader(engine, self._transactions)
 
     @property
     def catalog(self) -> Catalog:
@@ -119,7 +123,9 @@ class Session:
         self._engine.cancel()
 
     def close(self) -> None:
-        """Closes the metastore, and stops Spark if this session started it."""
+        """Rolls back a transaction that is under way, closes the metastore, and stops Spark if this session started
+        it. Frames that the session gave must not be read after it."""
+        self._executor.close()
         self._metastore.close()
         self._engine.close()
 
@@ -157,11 +163,27 @@ class Session:
         """Runs one statement. With the piece of a script that it is, errors point into the whole script."""
         started = time.perf_counter()
         with _located(text, piece), interruptible(self.cancel):
-            statement, named = name_placeholders(parse(text), args)
-            result = self._run(statement, Request(text, named, frames or {}))
+            result = self._run_or_roll_back(text, args, frames or {})
         seconds = time.perf_counter() - started
-        self.last_result = replace(result, seconds=seconds, text=text, make_frame=self._frame_of)
-        return self.last_result
+        result = replace(result, seconds=seconds, text=text, make_frame=self._frame_of)
+        self.last_result = replace(result, query=None, release=None)  # it must not keep the frame
+        return result
+
+    def _run_or_roll_back(
+        self, text: str, args: Mapping[str, object] | Sequence[object] | None, frames: Mapping[str, object]
+    ) -> Result:
+        """Whatever a statement raises ends the transaction that it is part of."""
+        begun = self._executor.begun
+        try:
+            statement, named = name_placeholders(parse(text), args)
+            return self._run(statement, Request(text, named, frames))
+        except BaseException as error:
+            if begun is None or self._executor.begun is None:
+                raise
+            self._executor.rollback()
+            if isinstance(error, AcidSqlError):
+                raise error.with_hint(f"Transaction {begun} was rolled back.") from error.__cause__
+            raise
 
     def explain(self, sql: str) -> str:
         """The plan of a statement as text; opens no transaction, and starts Spark for CREATE TABLE .. AS only, whose
@@ -191,14 +213,35 @@ class Session:
         """The events in the files of a partition that `inspect` gave, whether a reader sees each, and why not."""
         return stored_events(content, part, self._engine.files(content.table.location))
 
-    def transaction(self) -> NoReturn:
-        """START TRANSACTION .. COMMIT as a context manager; comes with the transactions."""
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="START TRANSACTION")
+    @contextmanager
+    def transaction(self) -> Iterator[Session]:
+        """START TRANSACTION .. COMMIT, with ROLLBACK where the block raises.
+
+        Raises IN_TRANSACTION, and at the end WRITE_CONFLICT and what else COMMIT raises.
+        """
+        self.execute("START TRANSACTION")
+        try:
+            yield self
+        except BaseException:
+            if self._executor.begun is not None:
+                self.execute("ROLLBACK")
+            raise
+        self.execute("COMMIT")
 
     # -- one statement
 
     def _run(self, statement: s.Statement, request: Request) -> Result:
+        if self._executor.begun is not None:
+            _check_in_transaction(statement, self._executor.begun)
         match statement:
+            case s.StartTransaction():
+                return Result("START TRANSACTION", txn_id=self._executor.begin())
+            case s.Commit():
+                return Result("COMMIT", txn_id=self._executor.commit())
+            case s.Rollback():
+                return Result("ROLLBACK", txn_id=self._executor.rollback())
+            case s.AbortTransactions():
+                return self._abort(statement)
             case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():
                 return self._execute(self._plan(statement), request)
             case s.CreateTable() if statement.query is not None:
@@ -244,14 +287,20 @@ class Session:
     def _execute(self, plan: Plan, request: Request) -> Result:
         match plan:
             case QueryPlan():
-                rows = self._executor.query(plan, request)
+                rows, release = self._executor.query(plan, request)
                 columns = tuple(ResultColumn(f.name, f.dataType.simpleString()) for f in rows.schema.fields)
-                return Result("SELECT", columns, query=rows)
+                return Result("SELECT", columns, query=rows, release=release)
             case WritePlan() | MultiWritePlan():
                 done = self._executor.write(plan, request)
                 c = done.counts
                 counts = Counts(c.affected, c.updated, c.deleted, c.inserted)
                 return Result(plan.operation, counts=counts, txn_id=done.txn_id or None, write_ids=done.write_ids)
+
+    def _abort(self, statement: s.AbortTransactions) -> Result:
+        """Raises NO_SUCH_TRANSACTION for one that has committed, or never was; those before it are aborted then."""
+        for txn in statement.txn_ids:
+            self._metastore.abort(TxnId(txn))
+        return Result("ABORT TRANSACTIONS")
 
     def _load(self, statement: s.LoadData) -> Result:
         table = self._ddl.lookup(statement.target, self.database)
@@ -294,7 +343,8 @@ class Session:
 
     def _explain(self, statement: s.Explain) -> Result:
         plan = self._plan(statement.statement)
-        text = explain_locks(plan) if statement.locks else explain(plan)
+        locks = on_partitions(plan, self._metastore.partitions) if statement.locks else ()
+        text = explain_locks(locks) if statement.locks else explain(plan)
         rows = tuple((line,) for line in text.splitlines())
         return Result("EXPLAIN", (ResultColumn("plan", "string"),), answer=rows)
 
@@ -304,6 +354,8 @@ class Session:
                 self._engine.set_conf(statement.key, statement.value)
             else:
                 self._settings.set(statement.key, statement.value)
+                if isinstance(self._metastore, SqliteMetastore):
+                    self._metastore.max_open_txns = int(self._settings.values[OPEN_TXNS])
             return Result("SET")
         values = self._settings.values
         if statement.key is not None:
@@ -323,6 +375,29 @@ class Session:
 
 def _answer(operation: str, answer: show.Answer) -> Result:
     return Result(operation, tuple(ResultColumn(name, "string") for name in answer.columns), answer=answer.rows)
+
+
+_ALLOWED_IN_TRANSACTION: Final = (
+    s.Query,
+    s.Insert,
+    s.MultiInsert,
+    s.Update,
+    s.Delete,
+    s.Merge,
+    s.Commit,
+    s.Rollback,
+    s.Show,
+    s.Describe,
+    s.Explain,
+    s.SetSetting,
+    s.UseDatabase,
+)
+
+
+def _check_in_transaction(statement: s.Statement, txn: TxnId) -> None:
+    """DDL has transactions of its own, and a transaction has none inside. Raises IN_TRANSACTION."""
+    if not isinstance(statement, _ALLOWED_IN_TRANSACTION):
+        raise AcidSqlError(Condition.IN_TRANSACTION, operation=_feature(statement), txn_id=f"txnid:{txn}")
 
 
 def _not_yet(statement: s.Statement) -> AcidSqlError:

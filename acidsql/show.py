@@ -5,13 +5,31 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from acidsql.acid.partitions import partition_name
+from acidsql.acid.partitions import parse_partition_name, partition_name
 from acidsql.acid.table import Column, Table
 from acidsql.ddl.tables import Ddl
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.grammar.statements import Describe, Show, Shown
+from acidsql.grammar.statements import Describe, PartitionItem, Show, Shown
+from acidsql.metastore.client import Lock, Transaction
 from acidsql.planner.prune import has_values
+
+_LOCK_COLUMNS: Final = (
+    "lockid",
+    "database",
+    "table",
+    "partition",
+    "lock_state",
+    "blocked_by",
+    "lock_type",
+    "transaction_id",
+    "last_heartbeat",
+    "acquired_at",
+    "user",
+    "hostname",
+    "agent_info",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +57,10 @@ def show(statement: Show, ddl: Ddl, database: str) -> Answer:
             return Answer(("createtab_stmt",), tuple((line,) for line in text.splitlines()))
         case Shown.TBLPROPERTIES:
             return _properties(_table(statement, ddl, database), statement.filter)
+        case Shown.TRANSACTIONS:
+            return _transactions(ddl.metastore.transactions())
+        case Shown.LOCKS:
+            return _locks(statement, ddl, database)
         case _:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"SHOW {statement.what.value}")
 
@@ -69,6 +91,55 @@ def describe(statement: Describe, ddl: Ddl, database: str) -> Answer:
     if statement.detail is not None and statement.column is None:
         rows += list(_details(table))
     return Answer(("col_name", "data_type", "comment"), tuple(rows))
+
+
+def _transactions(found: Sequence[Transaction]) -> Answer:
+    """The columns of Hive's ShowTransactionsDesc; times in milliseconds since 1970."""
+    columns = ("txnid", "state", "startedtime", "lastheartbeattime", "user", "host")
+    rows = (
+        (str(t.id), "OPEN" if t.is_open else "ABORTED", str(t.started), str(t.last_heartbeat), t.user, t.host)
+        for t in found
+    )
+    return Answer(columns, tuple(rows))
+
+
+def _locks(statement: Show, ddl: Ddl, database: str) -> Answer:
+    """SHOW LOCKS [table [PARTITION (..)] | DATABASE db] [EXTENDED], the columns of Hive's ShowLocksDesc; EXTENDED adds
+    nothing, as with Hive's DbTxnManager."""
+    found = list(ddl.metastore.locks())
+    if statement.database is not None:
+        found = [lock for lock in found if lock.component.database == statement.database.value]
+    if statement.table is not None:
+        table = _table(statement, ddl, database)
+        of_table = (table.database, table.name)
+        found = [lock for lock in found if (lock.component.database, lock.component.table) == of_table]
+        if statement.partition:
+            found = [lock for lock in found if _is_on(statement.partition, table, lock.component.partition)]
+    return Answer(_LOCK_COLUMNS, tuple(_lock_row(lock) for lock in found))
+
+
+def _is_on(items: Sequence[PartitionItem], table: Table, partition: str | None) -> bool:
+    values = parse_partition_name(partition or "", [c.name for c in table.partition_columns])
+    return values is not None and has_values(items, table, values)
+
+
+def _lock_row(lock: Lock) -> tuple[str | None, ...]:
+    of = lock.component
+    return (
+        f"{lock.lock_id}.{lock.number}",
+        of.database,
+        of.table,
+        of.partition,
+        "WAITING" if lock.waiting else "ACQUIRED",
+        None if lock.blocked_by is None else "{}.{}".format(*lock.blocked_by),
+        of.lock_type.value,
+        str(lock.txn) if lock.txn else None,
+        str(lock.last_heartbeat),
+        str(lock.acquired) if lock.acquired else None,
+        lock.user,
+        lock.host,
+        lock.agent,
+    )
 
 
 def create_table_text(table: Table) -> str:

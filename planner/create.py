@@ -14,7 +14,7 @@ from acidsql.grammar.dialect import span_of
 from acidsql.grammar.statements import CreateTable, Query
 from acidsql.planner.events import name_sql
 from acidsql.planner.insert import insert_events
-from acidsql.planner.locks import create_locks
+from acidsql.planner.locks import LockRules, create_locks
 from acidsql.planner.plan import Branch, Effect, EventKind, Facts, QueryPlan, StoredValue, WritePlan
 from acidsql.planner.query import plan_query
 from acidsql.planner.resolve import quoted
@@ -58,7 +58,7 @@ def plan_create_as(
         values=tuple(StoredValue(f"@{name}", columns[name], spans[i]) for i, name in enumerate(names)),
         scans=query.scans,
         frames=query.frames,
-        locks=create_locks(table, query.scans),
+        locks=create_locks(table, query.scans, LockRules.of(facts)),
         positional=tuple(f"@{name}" for name in names),
         creates=True,
         source_span=statement.table.span,

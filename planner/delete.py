@@ -9,7 +9,7 @@ from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import Delete
 from acidsql.metastore.client import Operation
 from acidsql.planner.events import name_sql, nulls, old_identity, rows_view
-from acidsql.planner.locks import write_locks
+from acidsql.planner.locks import LockRules, write_locks
 from acidsql.planner.plan import BRANCH, Branch, Effect, EventKind, Facts, WritePlan
 from acidsql.planner.resolve import Binder, check_writable, find_table, identity_columns, target_table
 
@@ -37,5 +37,5 @@ def plan_delete(statement: Delete, facts: Facts) -> WritePlan:
         values=(),
         scans=binder.scans,
         frames=binder.frames,
-        locks=write_locks(table, Operation.DELETE, binder.scans),
+        locks=write_locks(table, (Operation.DELETE,), binder.scans, LockRules.of(facts)),
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
+from acidsql.metastore.client import LockComponent
 from acidsql.planner.plan import Branch, EventKind, MultiWritePlan, Plan, QueryPlan, Scan, WritePlan
 
 
@@ -13,11 +14,11 @@ def explain(plan: Plan) -> str:
     return "\n".join(_lines(plan)) + "\n"
 
 
-def explain_locks(plan: Plan) -> str:
+def explain_locks(locks: Sequence[LockComponent]) -> str:
     """EXPLAIN LOCKS: one line a lock, as Hive prints them."""
     lines = [
         f"{lock.database}.{lock.table}{f'.{lock.partition}' if lock.partition else ''} -> {lock.lock_type.value}"
-        for lock in plan.locks
+        for lock in locks
     ]
     return "\n".join(["LOCK INFORMATION:", *sorted(lines)]) + "\n"
 

@@ -12,8 +12,10 @@ from acidsql.acid.writeids import StatementId
 from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.statements import Default, Insert, Values
+from acidsql.metastore.client import PartitionValues
 from acidsql.planner.events import checked_branch, name_sql, no_identity, rows_view, select_list, stored
-from acidsql.planner.locks import insert_locks, overwrite_locks
+from acidsql.planner.locks import LockRules, insert_locks, overwrite_locks
+from acidsql.planner.partition_spec import partition_values
 from acidsql.planner.plan import BRANCH, Branch, Effect, EventKind, Facts, Overwrite, StoredValue, WritePlan
 from acidsql.planner.resolve import Binder, default_of, find_column, find_table
 
@@ -46,10 +48,11 @@ def plan_insert(statement: Insert, facts: Facts, statement_id: StatementId = FIR
         values=_stored_values(statement, columns),
         scans=binder.scans,
         frames=binder.frames,
-        locks=(overwrite_locks if statement.overwrite else insert_locks)(table, binder.scans),
+        locks=(overwrite_locks if statement.overwrite else insert_locks)(table, binder.scans, LockRules.of(facts)),
         positional=tuple(f"@{c.name}" for c in columns),
         overwrite=Overwrite(static, statement.if_not_exists) if statement.overwrite else None,
         one_partition=bool(static) and len(static) == len(table.partition_columns),
+        partition=_literal_partition(statement, table) if len(static) == len(table.partition_columns) else None,
         few_rows=isinstance(statement.rows, Values),
         source_span=statement.target.span,
     )
@@ -71,6 +74,14 @@ def static_values(statement: Insert, table: Table, facts: Facts) -> dict[str, st
     if names and not static and facts.settings.get(DYNAMIC_PARTITION_MODE, "nonstrict") == "strict":
         raise AcidSqlError(Condition.DYNAMIC_PARTITION_STRICT, span=statement.target.span)
     return static
+
+
+def _literal_partition(statement: Insert, table: Table) -> PartitionValues | None:
+    """The values of a PARTITION clause that has all of them; None where one is no literal."""
+    try:
+        return partition_values(statement.partition, table, None) if table.partition_columns else None
+    except AcidSqlError:
+        return None
 
 
 def _check_order(statement: Insert, names: Sequence[str], static: Mapping[str, str]) -> None:

@@ -28,7 +28,6 @@ from acidsql.acid.writeids import StatementId
 from acidsql.errors import Span
 from acidsql.grammar.dialect import frame_of, span_of, to_spark
 from acidsql.grammar.statements import Default, Merge, MergeClause, MergeDelete, MergeInsert, MergeUpdate, When
-from acidsql.metastore.client import Operation
 from acidsql.planner.events import (
     checked_branch,
     event_struct,
@@ -43,7 +42,7 @@ from acidsql.planner.events import (
     select_list,
     stored,
 )
-from acidsql.planner.locks import write_locks
+from acidsql.planner.locks import LockRules, merge_locks
 from acidsql.planner.merge_rules import check_clauses, check_on, insert_columns, only_from, without_databases
 from acidsql.planner.plan import Branch, Effect, EventKind, Facts, StoredValue, WritePlan
 from acidsql.planner.resolve import (
@@ -132,8 +131,7 @@ def plan_merge(statement: Merge, facts: Facts) -> WritePlan:
         values=tuple(_stored_value(c, target, value, statement) for c in clauses for target, value in c.values),
         scans=binder.scans,
         frames=binder.frames,
-        # Also when it only inserts: two MERGEs must never insert the same new key (semantics.md, "Better" 6).
-        locks=write_locks(table, Operation.UPDATE, binder.scans),
+        locks=merge_locks(table, {b.effect for b in branches}, binder.scans, LockRules.of(facts)),
         checked=_checked(branches, clauses, facts),
     )
 

@@ -13,7 +13,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import Insert, MultiInsert
 from acidsql.planner.insert import plan_insert
-from acidsql.planner.locks import read_locks
+from acidsql.planner.locks import LockRules, read_locks
 from acidsql.planner.plan import Facts, MultiWritePlan, WritePlan
 from acidsql.planner.resolve import Binder, column, is_counted, quoted
 
@@ -48,7 +48,9 @@ def plan_multi_insert(statement: MultiInsert, facts: Facts) -> MultiWritePlan:
         for number, branch in enumerate(statement.branches)
     )
     _check_outputs(statement, writes)
-    locks = (lock for part in (*(w.locks for w in writes), read_locks(binder.scans)) for lock in part)
+    locks = (
+        lock for part in (*(w.locks for w in writes), read_locks(binder.scans, LockRules.of(facts))) for lock in part
+    )
     return MultiWritePlan(
         operation="INSERT",
         rows=to_spark(rows),

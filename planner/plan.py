@@ -138,6 +138,8 @@ class WritePlan:
     overwrite: Overwrite | None = None
     one_partition: bool = False
     """INSERT with a value for every partition column: all rows go to one partition."""
+    partition: tuple[str | None, ...] | None = None
+    """Its values, where the PARTITION clause gives all of them as literals: no row goes elsewhere."""
     few_rows: bool = False
     """INSERT .. VALUES: the rows are in the statement's text, one writer is enough."""
     creates: bool = False

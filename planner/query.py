@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import Query
-from acidsql.planner.locks import read_locks
+from acidsql.planner.locks import LockRules, read_locks
 from acidsql.planner.plan import Facts, QueryPlan
 from acidsql.planner.resolve import Binder
 
@@ -13,4 +13,4 @@ def plan_query(statement: Query, facts: Facts) -> QueryPlan:
     """Raises TABLE_NOT_FOUND, AMBIGUOUS_ROW_ID, ROW_ID_OF_PLAIN_TABLE."""
     binder = Binder(facts, statement.source)
     tree = binder.bind(statement.tree)
-    return QueryPlan(to_spark(tree), binder.scans, binder.frames, read_locks(binder.scans))
+    return QueryPlan(to_spark(tree), binder.scans, binder.frames, read_locks(binder.scans, LockRules.of(facts)))

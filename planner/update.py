@@ -28,7 +28,7 @@ from acidsql.planner.events import (
     select_list,
     stored,
 )
-from acidsql.planner.locks import write_locks
+from acidsql.planner.locks import LockRules, write_locks
 from acidsql.planner.plan import Branch, Effect, EventKind, Facts, StoredValue, WritePlan
 from acidsql.planner.resolve import (
     Binder,
@@ -60,7 +60,7 @@ def plan_update(statement: Update, facts: Facts) -> WritePlan:
         values=tuple(StoredValue(f"@{c.name}", c, span_of(value, statement.source)) for c, value in new_values.items()),
         scans=binder.scans,
         frames=binder.frames,
-        locks=write_locks(table, Operation.UPDATE, binder.scans),
+        locks=write_locks(table, (Operation.UPDATE,), binder.scans, LockRules.of(facts)),
     )
 
 

@@ -88,6 +88,16 @@ class ValidWriteIdList:
         listed = (i for i in (*self.open, *self.aborted) if low <= i <= high)
         return frozenset(listed).union(map(WriteId, above))
 
+    def with_own(self, own: WriteId) -> ValidWriteIdList:
+        """The list of the transaction that writes under `own`: it reads its own rows, and nothing else that is new."""
+        others = frozenset(map(WriteId, range(self.high_watermark + 1, own)))
+        return ValidWriteIdList(
+            self.table,
+            max(self.high_watermark, own),
+            (self.open | others) - {own},
+            self.aborted - {own},
+        )
+
     def to_text(self) -> str:
         """`db.t:hwm:minOpen:open,..:aborted,..`, as ValidReaderWriteIdList.writeToString."""
         return f"{self.table}:{_ids_to_text(self.high_watermark, self.min_open, self.open, self.aborted)}"

@@ -58,9 +58,9 @@ class Alter:
             case RenameTable():
                 self._rename(table, action, database)
             case SetTableProperties():
-                AlterProperties(self.ddl.metastore, self.ddl.files, table, span).set(action)
+                AlterProperties(self.ddl.transactions, self.ddl.files, table, span).set(action)
             case UnsetTableProperties():
-                AlterProperties(self.ddl.metastore, self.ddl.files, table, span).unset(action)
+                AlterProperties(self.ddl.transactions, self.ddl.files, table, span).unset(action)
             case SetLocation():
                 self._set_location(table, action, span)
             case Compact():
@@ -71,14 +71,14 @@ class Alter:
     def _columns(self, table: Table, change: Callable[[Table], Table]) -> None:
         """Uses up a write ID, as in Hive (tests/golden/schema_evolution)."""
         metastore = self.ddl.metastore
-        with exclusively_settled(metastore, self.ddl.files, table) as held:
+        with exclusively_settled(self.ddl.transactions, self.ddl.files, table) as held:
             changed = change(held.table)
             if held.table.is_transactional:
                 metastore.allocate_write_id(held.txn, held.table)
             metastore.alter_table(held.table, changed)
 
     def _partitions(self, table: Table, span: Span | None) -> AlterPartitions:
-        return AlterPartitions(self.ddl.metastore, self.ddl.files, table, span)
+        return AlterPartitions(self.ddl.transactions, self.ddl.files, table, span)
 
     def _rename(self, table: Table, action: RenameTable, database: str) -> None:
         """As in Hive, the directory moves if the table is managed and has its default location."""
@@ -89,7 +89,7 @@ class Alter:
             shown = f"{target.name}.{new_name.name}"
             raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, span=new_name.span, table=shown)
         new_location = f"{target.location}/{new_name.name}"
-        with exclusively_settled(metastore, files, table) as held:
+        with exclusively_settled(self.ddl.transactions, files, table) as held:
             old = held.table
             moves = not old.external and old.location == f"{metastore.database(old.database).location}/{old.name}"
             renamed = replace(old, database=target.name, name=new_name.name)
@@ -114,7 +114,7 @@ class Alter:
         location = action.location.rstrip("/")
         metastore = self.ddl.metastore
         values = partition_values(action.partition, table, span) if action.partition else None
-        with exclusively_settled(metastore, self.ddl.files, table) as held:
+        with exclusively_settled(self.ddl.transactions, self.ddl.files, table) as held:
             if values is None:
                 metastore.alter_table(held.table, replace(held.table, location=location))
                 return

@@ -20,6 +20,7 @@ from acidsql.ddl.tables import ADOPT_WRITE_IDS
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.statements import SetTableProperties, UnsetTableProperties
 from acidsql.metastore.client import Metastore
+from acidsql.metastore.transaction import Transactions
 
 SEEDED: Final = WriteId(10_000_000)
 """Full ACID begins above it: Hive leaves room for original files, "for now assume no partition may have > 10M"."""
@@ -36,15 +37,19 @@ _ACID_KEYS: Final = (TRANSACTIONAL, TRANSACTIONAL_PROPERTIES)
 class AlterProperties:
     """Properties of one table; `span` is the table's name in the statement."""
 
-    metastore: Metastore
+    transactions: Transactions
     files: Files
     table: Table
     span: Span | None
 
+    @property
+    def metastore(self) -> Metastore:
+        return self.transactions.metastore
+
     def set(self, action: SetTableProperties) -> None:
         """Raises INVALID_TABLE_PROPERTIES, SORTED_TABLE."""
         given = {_known_key(key): value for key, value in action.properties}
-        with exclusively_settled(self.metastore, self.files, self.table) as held:
+        with exclusively_settled(self.transactions, self.files, self.table) as held:
             old = held.table
             new = self._with(old, given)
             if new.is_full_acid and not old.is_full_acid:
@@ -59,7 +64,7 @@ class AlterProperties:
 
     def unset(self, action: UnsetTableProperties) -> None:
         """Raises UNKNOWN_PROPERTY, INVALID_TABLE_PROPERTIES."""
-        with exclusively_settled(self.metastore, self.files, self.table) as held:
+        with exclusively_settled(self.transactions, self.files, self.table) as held:
             table = held.table
             known = {**table.properties, **({_COMMENT: table.comment} if table.comment else {})}
             for key in map(_known_key, action.keys):

@@ -1,4 +1,4 @@
-"""A table for oneself: what DDL does while no transaction writes the table."""
+"""A table for oneself: what DDL does while no transaction reads or writes the table."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import TxnId
-from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation
-from acidsql.metastore.heartbeat import Heartbeat
+from acidsql.metastore.client import LockComponent, LockType, Operation
+from acidsql.metastore.transaction import Transactions
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,19 +21,12 @@ class Held:
 
 
 @contextmanager
-def exclusively(metastore: Metastore, table: Table) -> Iterator[Held]:
-    """Waits for the writers of the table and keeps others away, as Hive's DDL does (DDL_EXCLUSIVE).
+def exclusively(transactions: Transactions, table: Table) -> Iterator[Held]:
+    """Waits for the readers and writers of the table and keeps others away, as Hive's DDL does (DDL_EXCLUSIVE).
 
     The transaction commits at the end, and with it the write ID that was taken in it, if one was.
     Raises LOCK_TIMEOUT, TABLE_NOT_FOUND.
     """
     lock = LockComponent(table.database, table.name, LockType.EXCLUSIVE, Operation.NO_TXN)
-    txn = metastore.open_txn()
-    try:
-        with Heartbeat(metastore, txn):
-            metastore.lock(txn, [lock])
-            yield Held(metastore.table(table.database, table.name), txn)
-        metastore.commit(txn)
-    except BaseException:
-        metastore.abort(txn)
-        raise
+    with transactions.run(lambda: (lock,)) as txn:
+        yield Held(transactions.metastore.table(table.database, table.name), txn.id)

@@ -16,6 +16,7 @@ from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import AddPartitions, DropPartitions, PartitionItem, RenamePartition
 from acidsql.metastore.client import Metastore, Partition, PartitionValues
+from acidsql.metastore.transaction import Transactions
 from acidsql.planner.partition_spec import partition_values, partitions_named
 from acidsql.spark.files import is_local
 
@@ -24,19 +25,23 @@ from acidsql.spark.files import is_local
 class AlterPartitions:
     """Partitions of one table; `span` is the table's name in the statement."""
 
-    metastore: Metastore
+    transactions: Transactions
     files: Files
     table: Table
     span: Span | None
 
     # -- ADD
 
+    @property
+    def metastore(self) -> Metastore:
+        return self.transactions.metastore
+
     def add(self, action: AddPartitions) -> None:
         """All of them or none. Raises PARTITION_ALREADY_EXISTS, INVALID_PARTITION_SPEC, LOCATION_NOT_EMPTY."""
         wanted = [
             self._new(partition_values(items, self.table, self.span), location) for items, location in action.partitions
         ]
-        with exclusively_settled(self.metastore, self.files, self.table) as held:
+        with exclusively_settled(self.transactions, self.files, self.table) as held:
             known = {p.values for p in self.metastore.partitions(held.table)}
             new = {p.values: p for p in wanted if p.values not in known}
             if len(new) < len(wanted) and not action.if_not_exists:
@@ -79,7 +84,7 @@ class AlterPartitions:
 
     def drop(self, action: DropPartitions) -> None:
         """All that any of the clauses names; the files of a managed table go with them. Raises PARTITION_NOT_FOUND."""
-        with exclusively_settled(self.metastore, self.files, self.table) as held:
+        with exclusively_settled(self.transactions, self.files, self.table) as held:
             dropped = self._named(held.table, action)
             if held.table.is_transactional:
                 self._hide(held, dropped)
@@ -127,7 +132,7 @@ class AlterPartitions:
         """A managed table's directory moves with it. Raises PARTITION_NOT_FOUND, PARTITION_ALREADY_EXISTS."""
         old_values = partition_values(action.partition, self.table, self.span)
         new_values = partition_values(action.new_partition, self.table, self.span)
-        with exclusively_settled(self.metastore, self.files, self.table) as held:
+        with exclusively_settled(self.transactions, self.files, self.table) as held:
             known = {p.values: p for p in self.metastore.partitions(held.table)}
             if old_values not in known:
                 span = action.partition[0].column.span

@@ -17,6 +17,7 @@ from acidsql.acid.table import Table
 from acidsql.ddl.exclusive import Held, exclusively
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore, Partition
+from acidsql.metastore.transaction import Transactions
 from acidsql.spark.files import FileSystem
 
 MOVING: Final = "acidsql.moving"
@@ -46,20 +47,20 @@ def finish_move(metastore: Metastore, files_of: Files, table: Table) -> Table:
     return settled
 
 
-def settled(metastore: Metastore, files_of: Files, table: Table) -> Table:
+def settled(transactions: Transactions, files_of: Files, table: Table) -> Table:
     """The table without a move under way: waits for one, or finishes that of a process that died."""
     if MOVING not in table.properties:
         return table
-    with exclusively_settled(metastore, files_of, table) as held:
+    with exclusively_settled(transactions, files_of, table) as held:
         return held.table
 
 
 @contextmanager
-def exclusively_settled(metastore: Metastore, files_of: Files, table: Table) -> Iterator[Held]:
+def exclusively_settled(transactions: Transactions, files_of: Files, table: Table) -> Iterator[Held]:
     """`exclusively`, after the move that a process may have died in."""
-    with exclusively(metastore, table) as held:
+    with exclusively(transactions, table) as held:
         under_way = MOVING in held.table.properties
-        yield Held(finish_move(metastore, files_of, held.table), held.txn) if under_way else held
+        yield Held(finish_move(transactions.metastore, files_of, held.table), held.txn) if under_way else held
 
 
 def require_free(files_of: Files, location: str) -> None:

@@ -12,6 +12,7 @@ from acidsql.acid.partitions import parse_partition_name
 from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Check, Column, Constraints, Table
 from acidsql.acid.types import parse_type
 from acidsql.acid.writeids import parse_adopted_write_ids
+from acidsql.ddl.exclusive import exclusively
 from acidsql.ddl.like import spelled_out
 from acidsql.ddl.relocation import settled
 from acidsql.errors import AcidSqlError, Condition, suggestion
@@ -25,7 +26,8 @@ from acidsql.grammar.statements import (
     Name,
     TableName,
 )
-from acidsql.metastore.client import AdoptedWriteIds, Database, LockComponent, LockType, Metastore, Operation, Partition
+from acidsql.metastore.client import AdoptedWriteIds, Database, Metastore, Partition
+from acidsql.metastore.transaction import Transactions
 from acidsql.spark.files import FileSystem, Listing
 
 ADOPT_WRITE_IDS: Final = "acidsql.adopt.writeids"
@@ -36,9 +38,13 @@ HIDDEN_FIELDS: Final = ("row__id", "input__file__name", "block__offset__inside__
 class Ddl:
     """Runs DDL statements. `files` gives the file system of a location."""
 
-    metastore: Metastore
+    transactions: Transactions
     warehouse: str
     files: Callable[[str], FileSystem]
+
+    @property
+    def metastore(self) -> Metastore:
+        return self.transactions.metastore
 
     def create_database(self, statement: CreateDatabase) -> None:
         """Raises DATABASE_ALREADY_EXISTS."""
@@ -123,12 +129,12 @@ class Ddl:
     def find(self, name: TableName, database: str) -> Table | None:
         """The table, or None."""
         table = self.metastore.find_table(name.database or database, name.name)
-        return None if table is None else settled(self.metastore, self.files, table)
+        return None if table is None else settled(self.transactions, self.files, table)
 
     def lookup(self, name: TableName, database: str) -> Table:
         """The table, or TABLE_NOT_FOUND at its place."""
         try:
-            return settled(self.metastore, self.files, self.metastore.table(name.database or database, name.name))
+            return settled(self.transactions, self.files, self.metastore.table(name.database or database, name.name))
         except AcidSqlError as error:
             raise (error.with_span(name.span) if name.span else error) from None
 
@@ -137,13 +143,8 @@ class Ddl:
         if not table.is_transactional:
             self.metastore.drop_table(table.database, table.name)
         else:
-            lock = LockComponent(table.database, table.name, LockType.EXCLUSIVE, Operation.NO_TXN)
-            txn = self.metastore.open_txn()
-            try:
-                self.metastore.lock(txn, [lock])
+            with exclusively(self.transactions, table):
                 self.metastore.drop_table(table.database, table.name)
-            finally:
-                self.metastore.abort(txn)
         if not table.external:
             self._delete(table.location)
 

@@ -228,6 +228,11 @@ class Catalog(Protocol):
 class TransactionClient(Protocol):
     """Hive's transactions (org.apache.hadoop.hive.metastore.txn.TxnHandler)."""
 
+    @property
+    def txn_timeout(self) -> float:
+        """Seconds without a heartbeat after which a transaction is aborted (hive.txn.timeout)."""
+        ...
+
     def open_txn(self, *, read_only: bool = False) -> TxnId:
         """Opens a transaction; also aborts those whose heartbeat is older than the transaction timeout.
 
@@ -314,6 +319,10 @@ class TransactionClient(Protocol):
 
     def heartbeat(self, txn: TxnId) -> None:
         """Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED."""
+        ...
+
+    def check_conflicts(self, txn: TxnId) -> None:
+        """Raises WRITE_CONFLICT where `commit` would for what `txn` has locked so far, if the metastore can tell."""
         ...
 
     def commit(self, txn: TxnId) -> None:

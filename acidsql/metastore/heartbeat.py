@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from types import TracebackType
 
 from acidsql.acid.writeids import TxnId
@@ -19,27 +20,45 @@ _JOIN_SECONDS = 2.0
 class Heartbeat:
     """A context manager whose daemon thread heartbeats `txn` every `interval` seconds, first after one interval.
 
+    `on_lost` is called, on that thread, when the transaction turns out to be gone: what is done for it is in vain.
     An error that leaves hope (the metastore is away for a moment) is tried again at the next beat.
     """
 
-    def __init__(self, client: TransactionClient, txn: TxnId, *, interval: float = DEFAULT_INTERVAL) -> None:
+    def __init__(
+        self,
+        client: TransactionClient,
+        txn: TxnId,
+        *,
+        interval: float = DEFAULT_INTERVAL,
+        on_lost: Callable[[], None] | None = None,
+    ) -> None:
         self._client = client
         self._txn = txn
         self._interval = interval
+        self._on_lost = on_lost
         self._stopped = threading.Event()
         self._lost: AcidSqlError | None = None
         self._thread = threading.Thread(target=self._run, name=f"heartbeat of txnid:{txn}", daemon=True)
 
     def __enter__(self) -> Heartbeat:
-        self._thread.start()
+        self.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Starts the heartbeats."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the heartbeats; stopping twice is no error."""
         self._stopped.set()
         # A beat that is waiting for a locked metastore must not hold up the statement: it will find nothing to do.
-        self._thread.join(_JOIN_SECONDS)
+        if threading.current_thread() is not self._thread:
+            self._thread.join(_JOIN_SECONDS)
 
     def check(self) -> None:
         """Raises TRANSACTION_ABORTED or NO_SUCH_TRANSACTION if a heartbeat met it: then the work is in vain."""
@@ -53,3 +72,5 @@ class Heartbeat:
             except AcidSqlError as error:
                 if error.condition in _LOST:
                     self._lost = error
+                    if self._on_lost is not None:
+                        self._on_lost()

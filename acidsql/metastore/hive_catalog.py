@@ -244,9 +244,7 @@ class HiveCatalog:
             )
         except TApplicationException as error:
             if error.type != TApplicationException.UNKNOWN_METHOD:  # Hive 3 asks for each kind
-                raise AcidSqlError(
-                    Condition.METASTORE_FAILED, uri=self._hive.address, reason=error.message or ""
-                ) from error
+                raise self._hive.failed(error) from error
             return self._constraints_of_hive_3(database, name)
         except t.NoSuchObjectException:  # dropped meanwhile
             return idl.SQLAllTableConstraints()

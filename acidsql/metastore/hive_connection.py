@@ -108,11 +108,11 @@ class HiveConnections:
             self._give_back(connection)
             if isinstance(error, tuple(expected)):
                 raise
-            raise self._failed(error) from error
+            raise self.failed(error) from error
         except BaseException as error:  # an interrupt too: its answer must not be read as that of the next call
             connection.close()
             if isinstance(error, TApplicationException) and not isinstance(error, tuple(expected)):
-                raise self._failed(error) from error
+                raise self.failed(error) from error
             raise
         self._give_back(connection)
         return answer
@@ -174,7 +174,8 @@ class HiveConnections:
 
     # -- errors
 
-    def _failed(self, error: Exception) -> AcidSqlError:
+    def failed(self, error: Exception) -> AcidSqlError:
+        """METASTORE_FAILED, with what the metastore says."""
         return AcidSqlError(Condition.METASTORE_FAILED, uri=self.address, reason=_reason(error))
 
     def _unavailable(self, reasons: Sequence[str]) -> AcidSqlError:

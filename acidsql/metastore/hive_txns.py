@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, Final
 
 from pymetastore.hive_metastore import ttypes as t
@@ -14,13 +16,24 @@ from acidsql.acid.table import Table
 from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore import hive_idl as idl
-from acidsql.metastore.client import DEFAULT_PATIENCE, Lock, LockComponent, Operation, Patience, Transaction
+from acidsql.metastore.client import (
+    DEFAULT_PATIENCE,
+    TXN_TIMEOUT,
+    Lock,
+    LockComponent,
+    LockType,
+    Operation,
+    Patience,
+    Transaction,
+)
 from acidsql.metastore.hive_connection import HiveConnections, Request
 from acidsql.metastore.hive_errors import txn_errors
 from acidsql.metastore.hive_locks import AGENT, HiveLocks, Owner, operation_to_hive
 from acidsql.metastore.hive_write_ids import WriteIds
 
 _TXN_EXCEPTIONS: Final = (t.NoSuchTxnException, t.TxnAbortedException)
+_WRITE_LOCKS: Final = (LockType.SHARED_WRITE, LockType.EXCL_WRITE, LockType.EXCLUSIVE)
+_TXN_TIMEOUT: Final = "metastore.txn.timeout"
 _WRITES: Final = (Operation.UPDATE, Operation.DELETE)
 
 
@@ -34,6 +47,12 @@ class HiveTransactions:
         self._write_ids = WriteIds(hive)
         self._readers: dict[TxnId, tuple[int, ...]] = {}
         self._readers_lock = threading.Lock()
+
+    @cached_property
+    def txn_timeout(self) -> float:
+        """As the metastore has it set: `300s`, or a number with another of Hive's units."""
+        told = str(self._hive.ask(lambda c: c.get_config_value(_TXN_TIMEOUT, "")) or "")
+        return _seconds(told, TXN_TIMEOUT)
 
     def open_txn(self, *, read_only: bool = False) -> TxnId:
         request = idl.OpenTxnRequest(num_txns=1, user=self._hive.user, hostname=self._hive.host, agentInfo=AGENT)
@@ -76,12 +95,34 @@ class HiveTransactions:
         asks the same after its locks (isValidTxnListState)."""
         if not any(c.operation in _WRITES for c in components):
             return True
+        return not self._conflicting(txn)
+
+    def _conflicting(self, txn: TxnId) -> TxnId:
+        """The last one that committed what will be a conflict, or 0. To Hive 3 only a commit tells."""
         try:
-            return not self._hive.ask(
-                lambda c: idl.get_latest_txnid_in_conflict(c, txn), TApplicationException, t.MetaException
-            )
-        except TApplicationException:  # Hive 3: only commit knows
-            return True
+            return TxnId(self._hive.ask(lambda c: idl.get_latest_txnid_in_conflict(c, txn), TApplicationException))
+        except TApplicationException as error:
+            if error.type != TApplicationException.UNKNOWN_METHOD:
+                raise self._hive.failed(error) from error
+            return TxnId(0)
+
+    def check_conflicts(self, txn: TxnId) -> None:
+        """The metastore says with whom, and not where: the message names all that `txn` has locked to write."""
+        other = self._conflicting(txn)
+        if not other:
+            return
+        mark = self.valid_txns().high_watermark
+        mine = (lock.component for lock in self.locks() if lock.txn == txn and lock.component.lock_type in _WRITE_LOCKS)
+        resource = ", ".join(f"{c.database}/{c.table}" for c in dict.fromkeys(mine))
+        raise AcidSqlError(
+            Condition.WRITE_CONFLICT,
+            txn_id=txn,
+            commit_id=mark,
+            resource=resource,
+            other_txn_id=other,
+            other_commit_id=mark,
+            operations="u/u",
+        )
 
     def release_locks(self, txn: TxnId) -> None:
         self.heartbeat(txn)
@@ -168,6 +209,23 @@ class HiveTransactions:
                 with txn_errors(txn):
                     self._hive.ask(lambda c: c.heartbeat(t.HeartbeatRequest(txnid=txn)), *_TXN_EXCEPTIONS)
             raise
+
+
+def _seconds(text: str, default: float) -> float:
+    """A time of Hive's settings (HiveConf.toTime); bare numbers are seconds.
+
+    >>> _seconds("5min", 1), _seconds("1500ms", 1), _seconds("", 7)
+    (300.0, 1.5, 7)
+    """
+    found = _TIME.fullmatch(text.strip().lower())
+    if found is None:
+        return default
+    unit = next((seconds for prefix, seconds in _UNITS.items() if found[2].startswith(prefix)), 1.0)
+    return float(found[1]) * unit
+
+
+_TIME: Final = re.compile(r"(\d+)\s*([a-z]*)")
+_UNITS: Final = {"ms": 1e-3, "msec": 1e-3, "us": 1e-6, "ns": 1e-9, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def _transaction(info: Any) -> Transaction:

@@ -71,7 +71,8 @@ class SqliteMetastore:
 
         A transaction without a heartbeat for `txn_timeout` seconds may be aborted by whoever opens the next one.
         """
-        self._max_open = max_open_txns
+        self.max_open_txns = max_open_txns
+        """How many may be open at once (hive.max.open.txns)."""
         self._file = SqliteFile(path, warehouse)
         self._timeout_millis = int(txn_timeout * 1000)
 
@@ -152,12 +153,16 @@ class SqliteMetastore:
             sqlite_catalog.drop_partitions(db, table, values)
 
     # -- transactions
+    @property
+    def txn_timeout(self) -> float:
+        return self._timeout_millis / 1000
+
     def open_txn(self, *, read_only: bool = False) -> TxnId:
         opener = sqlite_txns.Opener(_user(), platform.node(), this_process())
         with self._file.writing() as db:
             now = _now()
             sqlite_txns.abort_dead(db, is_gone, now, self._timeout_millis)
-            sqlite_txns.require_room(db, self._max_open)
+            sqlite_txns.require_room(db, self.max_open_txns)
             return sqlite_txns.open_txn(db, opener, now)
 
     def abort_timed_out(self) -> Sequence[TxnId]:
@@ -253,6 +258,12 @@ class SqliteMetastore:
     def heartbeat(self, txn: TxnId) -> None:
         with self._file.writing() as db:
             sqlite_txns.heartbeat(db, txn, _now())
+
+    def check_conflicts(self, txn: TxnId) -> None:
+        with self._file.reading() as db:
+            conflict = sqlite_txns.find_conflict(db, txn)
+        if conflict is not None:
+            raise conflict
 
     def commit(self, txn: TxnId) -> None:
         with self._file.writing() as db:

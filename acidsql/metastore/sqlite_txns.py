@@ -140,7 +140,7 @@ def commit(db: sqlite3.Connection, txn: TxnId) -> AcidSqlError | None:
     if _is_committed(db, txn):
         return None
     require_open(db, txn)
-    if (conflict := _find_conflict(db, txn)) is not None:
+    if (conflict := find_conflict(db, txn)) is not None:
         _abort(db, txn, conflict.message)
         return conflict
     # The commit ID is the highest transaction ID at this moment: whoever has an ID up to it was open before.
@@ -224,7 +224,7 @@ def _renumber_aborted(db: sqlite3.Connection, txn: TxnId) -> None:
     db.execute("UPDATE txns SET state = 'replaced' WHERE id = ?", (txn,))
 
 
-def _find_conflict(db: sqlite3.Connection, txn: TxnId) -> AcidSqlError | None:
+def find_conflict(db: sqlite3.Connection, txn: TxnId) -> AcidSqlError | None:
     """Whether another transaction updated or deleted in the same place and committed after `txn` was opened.
 
     Hive's checkForWriteConflict (CommitTxnFunction in Hive 4): update and delete conflict with each other and with

@@ -7,7 +7,7 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,6 +96,12 @@ class StatementSpark:
     def define_view(self, name: str, frame: DataFrame) -> None:
         """A temporary view of this statement; the frame may be of any session."""
         adopt(frame, self.query).createOrReplaceTempView(f"`{name}`")
+
+    def drop_views(self, names: Iterable[str]) -> None:
+        """Lets go of what the views read: Python may forget the session itself much later."""
+        catalog: Any = self.query._jsparkSession.catalog()
+        for name in names:
+            catalog.dropTempView(name)
 
 
 @contextmanager

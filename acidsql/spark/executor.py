@@ -8,7 +8,7 @@ On any failure the transaction is aborted and its files are removed (transaction
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
@@ -20,12 +20,13 @@ from pyspark.sql.types import StructField
 
 from acidsql.acid.table import Table
 from acidsql.acid.types import parse_type
-from acidsql.acid.writeids import TxnId, ValidTxnList, WriteId
+from acidsql.acid.writeids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import PartitionItem, TableName
-from acidsql.metastore.client import Metastore
-from acidsql.planner.locks import overwrite_locks
+from acidsql.metastore.client import LockComponent
+from acidsql.metastore.transaction import Transactions
+from acidsql.planner.locks import on_partitions, overwrite_locks
 from acidsql.planner.plan import Effect, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
 from acidsql.planner.prune import has_values
 from acidsql.spark import plain
@@ -33,14 +34,16 @@ from acidsql.spark.bound import BoundScan
 from acidsql.spark.engine import Engine, StatementSpark, adopt
 from acidsql.spark.failures import translate
 from acidsql.spark.frames import to_frame
-from acidsql.spark.jobs import job_group
+from acidsql.spark.jobs import JobGroup, job_group
 from acidsql.spark.publish import StagedFile, WriteTarget, publish, publish_empty_base
 from acidsql.spark.read import scan_frame
+from acidsql.spark.readers import Reader, Readers
 from acidsql.spark.scanned import scanned_once
 from acidsql.spark.snapshots import StatementSnapshots
 from acidsql.spark.tails import TailCache
 from acidsql.spark.transaction import WriteTransaction, transaction
 from acidsql.spark.types import CHAR_LENGTH, has_instant, has_timestamp, hive_type_name
+from acidsql.spark.view import ReadView
 from acidsql.spark.writer import check_disjoint, event_rows, few_tasks, replaced_directories, stage, static_partition
 
 
@@ -75,20 +78,116 @@ class Request:
     frames: Mapping[str, object]
 
 
+@dataclass(frozen=True, slots=True)
+class BegunTransaction:
+    """What START TRANSACTION began. `guard` is open since before it, and as long as a frame lives that it gave: no
+    cleaner removes what the frame reads."""
+
+    write: WriteTransaction
+    guard: Reader
+
+
 class Executor:
     """Binds plans to snapshots and runs them on Spark."""
 
-    def __init__(self, engine: Engine, metastore: Metastore) -> None:
+    def __init__(self, engine: Engine, transactions: Transactions) -> None:
         self._engine = engine
-        self._metastore = metastore
+        self._transactions = transactions
+        self._metastore = transactions.metastore
+        self._readers = Readers(transactions)
         self._tails = TailCache()
+        self._begun: BegunTransaction | None = None
 
-    def query(self, plan: QueryPlan, request: Request) -> DataFrame:
-        """The rows of a query, lazily, on the snapshot of now; a frame of the user's session."""
+    def close(self) -> None:
+        """Rolls back the transaction that is under way, and ends all that read."""
+        if self._begun is not None:
+            self.rollback()
+        self._readers.close()
+
+    # -- START TRANSACTION .. COMMIT
+
+    @property
+    def begun(self) -> TxnId | None:
+        """The transaction that START TRANSACTION began, and no COMMIT or ROLLBACK has ended."""
+        return None if self._begun is None else self._begun.write.id
+
+    def begin(self) -> TxnId:
+        """START TRANSACTION. The snapshot is that of the first statement."""
+        guard = self._readers.open(())
+        write = WriteTransaction(self._transactions.open(on_lost=self._engine.cancel), self._metastore)
+        self._begun = BegunTransaction(write, guard)
+        return write.id
+
+    def commit(self) -> TxnId:
+        """Raises NO_TRANSACTION, and what `OpenTransaction.commit` raises: then it is rolled back."""
+        begun = self._end("COMMIT")
+        try:
+            begun.write.opened.commit()
+        except BaseException:
+            begun.write.opened.abort()
+            raise
+        finally:
+            self._let_go(begun)
+        return begun.write.id
+
+    def rollback(self) -> TxnId:
+        """Raises NO_TRANSACTION."""
+        begun = self._end("ROLLBACK")
+        try:
+            begun.write.opened.abort()
+        finally:
+            self._let_go(begun)
+        return begun.write.id
+
+    def _end(self, operation: str) -> BegunTransaction:
+        if self._begun is None:
+            raise AcidSqlError(Condition.NO_TRANSACTION, operation=operation)
+        begun, self._begun = self._begun, None
+        return begun
+
+    def _let_go(self, begun: BegunTransaction) -> None:
+        """Frames that it gave may still read, after it."""
+        if not begun.guard.indexes:
+            self._readers.end(begun.guard)
+
+    # -- statements
+
+    def query(self, plan: QueryPlan, request: Request) -> tuple[DataFrame, Callable[[], None]]:
+        """The rows of a query, lazily, on the snapshot of now; a frame of the user's session. And what ends its
+        transaction when nobody will read them any more; frames that nobody holds end it too, later."""
         with self._translated(request):
-            spark = self._engine.statement()
-            self._define_views(spark, plan, request, self._snapshots(self._metastore.valid_txns()))
-            return adopt(_padded(spark.sql(plan.sql, request.args)), spark.user)
+            if self._begun is not None:
+                return self._query_in(self._begun, plan, request), lambda: None
+            if not plan.scans:
+                return self._frame(plan, request, self._now()), lambda: None
+            reader = self._readers.open(self._locks(plan))
+            try:
+                rows = self._frame(plan, request, self._now())
+                self._readers.keep(reader, rows)
+            except BaseException:
+                self._readers.end(reader)
+                raise
+            return rows, lambda: self._readers.end(reader)
+
+    def _query_in(self, begun: BegunTransaction, plan: QueryPlan, request: Request) -> DataFrame:
+        if locks := self._locks(plan):
+            self._transactions.lock(begun.write.id, locks)
+        rows = self._frame(plan, request, begun.write.view())
+        self._readers.keep(begun.guard, rows)
+        return rows
+
+    def _frame(self, plan: QueryPlan, request: Request, view: ReadView) -> DataFrame:
+        spark = self._engine.statement()
+        self._define_views(spark, plan, request, StatementSnapshots(self._engine, view))
+        rows = adopt(_padded(spark.sql(plan.sql, request.args)), spark.user)
+        spark.drop_views((*(s.view for s in plan.scans), *(f.view for f in plan.frames)))
+        return rows
+
+    def _now(self) -> ReadView:
+        return ReadView(self._metastore, self._metastore.valid_txns())
+
+    def _locks(self, plan: QueryPlan | WritePlan | MultiWritePlan) -> tuple[LockComponent, ...]:
+        return on_partitions(plan, self._metastore.partitions)
 
     def columns(self, plan: QueryPlan, request: Request) -> list[tuple[str, str]]:
         """What a query would give: names, and Hive's types. Reads no directory. Raises CREATE_AS_TYPE."""
@@ -98,23 +197,67 @@ class Executor:
             return [(f.name, _hive_type(f)) for f in spark.sql(plan.sql, request.args).schema.fields]
 
     def write(self, plan: WritePlan | MultiWritePlan, request: Request) -> Written:
-        """Runs a DML statement in a transaction of its own.
+        """Runs a DML statement, in a transaction of its own or in the one that was begun.
 
-        Raises what the statement breaks, WRITE_CONFLICT where another transaction came first.
+        Raises what the statement breaks, LOCK_TIMEOUT, DEADLOCK, WRITE_CONFLICT where another transaction came first.
         """
         name = " and ".join(dict.fromkeys(w.target.qualified for w in plan.writes))
         with self._translated(request), job_group(self._engine.spark.sparkContext, f"{plan.operation} {name}") as jobs:
             if isinstance(plan, WritePlan) and not plan.target.is_transactional and not plan.creates:
                 return self._append(plan, request)
+            if self._begun is not None:
+                return self._write_in(self._begun.write, plan, request, jobs)
             creates = plan.target if isinstance(plan, WritePlan) and plan.creates else None
-            with transaction(self._metastore, plan.locks, jobs, creates) as txn:
-                for write in plan.writes:
-                    txn.check_unchanged(write.target)
+            with transaction(
+                self._transactions,
+                lambda: self._locks(plan),
+                creates=creates,
+                on_lost=jobs.cancel,
+                before_undo=jobs.end,
+            ) as txn:
                 counts = self._write_tables(plan, request, txn)
-            written = {
-                w.target.table.qualified: w.target.write_id for w in txn.writes if w.target.table.is_transactional
-            }
-            return Written(counts, txn.id, written)
+            return _written(txn, counts)
+
+    def _write_in(
+        self, txn: WriteTransaction, plan: WritePlan | MultiWritePlan, request: Request, jobs: JobGroup
+    ) -> Written:
+        """One statement of a transaction that was begun; whatever it raises ends the transaction (session.py)."""
+        before = len(txn.writes)
+        for write in plan.writes:
+            txn.check_not_overwritten(write.target)
+        try:
+            self._transactions.lock(txn.id, self._locks(plan))
+            self._metastore.check_conflicts(txn.id)
+            self._check_current(txn, plan)
+            counts = self._write_tables(plan, request, txn)
+        except BaseException:
+            jobs.end()
+            raise
+        txn.end_statement()
+        return _written(txn, counts, before)
+
+    def _check_current(self, txn: WriteTransaction, plan: WritePlan | MultiWritePlan) -> None:
+        """INSERT OVERWRITE hides all that was committed before it, so it must see it: what was committed after the
+        transaction's snapshot is a conflict, also an INSERT."""
+        view = txn.view()
+        for write in plan.writes:
+            if write.overwrite is None:
+                continue
+            now = self._metastore.valid_write_ids(write.target, self._metastore.valid_txns())
+            seen = view.write_ids(write.target)
+            unseen = {*seen.open, *map(WriteId, range(seen.high_watermark + 1, now.high_watermark + 1))}
+            later = sorted(filter(now.is_valid, unseen))
+            if later:
+                raise AcidSqlError(
+                    Condition.WRITE_CONFLICT,
+                    hint="Run the transaction again: it will see what the other one wrote.",
+                    txn_id=txn.id,
+                    commit_id=view.txns.high_watermark,
+                    resource=f"{write.target.database}/{write.target.name}",
+                    other_txn_id=f"of write ID {later[0]}",
+                    other_commit_id="?",
+                    operations="u/i",
+                )
 
     def truncate(self, table: Table, items: Sequence[PartitionItem], name: TableName) -> tuple[TxnId, WriteId]:
         """TRUNCATE TABLE: an empty base in the table's directory, or in every partition that the clause names.
@@ -125,7 +268,9 @@ class Executor:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=name.span, feature="TRUNCATE of a plain table")
         if items and not table.partition_columns:
             raise AcidSqlError(Condition.NOT_PARTITIONED, span=name.span, table=table.qualified)
-        with transaction(self._metastore, overwrite_locks(table, ())) as txn:
+        if self._begun is not None:
+            raise AcidSqlError(Condition.IN_TRANSACTION, operation="TRUNCATE", txn_id=f"txnid:{self._begun.write.id}")
+        with transaction(self._transactions, lambda: overwrite_locks(table, ())) as txn:
             txn.check_unchanged(table)
             files = self._engine.files(table.location)
             directory = files.resolve(table.location)
@@ -150,9 +295,6 @@ class Executor:
         return [target.files.resolve(p.location) for p in found]
 
     # -- snapshots
-
-    def _snapshots(self, txns: ValidTxnList) -> StatementSnapshots:
-        return StatementSnapshots(self._engine, self._metastore, txns)
 
     def _define_views(
         self,
@@ -185,16 +327,20 @@ class Executor:
     def _write_tables(self, plan: WritePlan | MultiWritePlan, request: Request, txn: WriteTransaction) -> Counts:
         """Stages the files of all tables, then publishes them; `txn` knows what there is to undo whenever this is
         left."""
+        for one in plan.writes:
+            txn.check_unchanged(one.target)
         spark = self._engine.statement()
-        snapshots = self._snapshots(self._metastore.valid_txns(txn.id))
+        snapshots = StatementSnapshots(self._engine, txn.view())
+        before = len(txn.writes)
         source: AbstractContextManager[None] = nullcontext()
         if isinstance(plan, MultiWritePlan):
             self._define_views(spark, plan, request, snapshots)
             source = scanned_once(spark, plan, request.args)
         with source:
-            counts = [self._write_table(spark, write, request, txn, snapshots) for write in plan.writes]
-        check_disjoint(txn.writes)
-        for write in txn.writes:
+            counts = [self._write_table(spark, one, request, txn, snapshots) for one in plan.writes]
+        written = txn.writes[before:]
+        check_disjoint(written)
+        for write in written:
             publish(write.target, write.staged)
             for directory in write.emptied:
                 publish_empty_base(write.target, directory)
@@ -228,14 +374,14 @@ class Executor:
     def _target(self, plan: WritePlan, bound: Sequence[BoundScan], txn: WriteTransaction) -> WriteTarget:
         table = plan.target
         files = self._engine.files(table.location)
-        known = self._metastore.partitions(table) if table.partition_columns and not plan.creates else ()
+        known = txn.view().partitions(table) if table.partition_columns and not plan.creates else ()
         return WriteTarget(
             table,
             files.resolve(table.location),
             files,
             txn.id,
             txn.write_id(table) if table.is_transactional else WriteId(0),
-            tuple((b, b.statement_id) for b in plan.branches),
+            txn.statement_ids(plan.branches),
             overwrites=plan.overwrite is not None,
             places=tuple(part.directory for b in bound if b.scan.is_target for part in b.parts),
             partitions={p.values: files.resolve(p.location) for p in known},
@@ -244,7 +390,7 @@ class Executor:
     def _append(self, plan: WritePlan, request: Request) -> Written:
         """INSERT into a plain table: files appear as they are moved, without a transaction."""
         spark = self._engine.statement()
-        self._define_views(spark, plan, request, self._snapshots(self._metastore.valid_txns()))
+        self._define_views(spark, plan, request, StatementSnapshots(self._engine, self._now()))
         events = adopt(event_rows(spark, plan, request.args), spark.storage)
         inserted = plain.append(spark.storage, few_tasks(events, plan), plan, self._engine)
         self._metastore.forget_statistics(None, plan.target, ())
@@ -258,6 +404,12 @@ class Executor:
             yield
         except (PySparkException, Py4JError) as error:
             raise translate(error, request.text) from error
+
+
+def _written(txn: WriteTransaction, counts: Counts, first: int = 0) -> Written:
+    """What the statement did whose writes begin at `first`."""
+    targets = (w.target for w in txn.writes[first:])
+    return Written(counts, txn.id, {t.table.qualified: t.write_id for t in targets if t.table.is_transactional})
 
 
 def _hive_type(field: StructField) -> str:

@@ -11,8 +11,8 @@ from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import DataFrame, Row
 
 from acidsql.errors import AcidSqlError, Condition, Span
+from acidsql.interrupts import interruptible
 from acidsql.planner.raised import find_raised
-from acidsql.spark.interrupts import interruptible
 from acidsql.spark.jobs import JobGroup, job_group
 
 _UNRESOLVED: Final = ("UNRESOLVED_COLUMN", "UNRESOLVED_FIELD", "FIELD_NOT_FOUND", "UNRESOLVED_STAR")

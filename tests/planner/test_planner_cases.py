@@ -107,7 +107,7 @@ def outcome(text: str, stage: Stage) -> str:
         plan = plan_statement(inner, stage.facts(inner))
     except AcidSqlError as error:
         return str(error)
-    shown = explain_locks(plan) if isinstance(parsed, s.Explain) and parsed.locks else explain(plan)
+    shown = explain_locks(plan.locks) if isinstance(parsed, s.Explain) and parsed.locks else explain(plan)
     return shown.rstrip("\n")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from acidsql.acid.evolution import is_widening, is_widening_in_parquet
 from acidsql.acid.types import parse_type
 from acidsql.ddl.relocation import with_move
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import LockComponent, LockType, Operation, Patience
+from acidsql.metastore.client import LockComponent, LockType, Operation
 from acidsql.session import Session, connect
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -389,16 +388,14 @@ def test_only_a_plain_table_is_pointed_elsewhere(session: Session, tmp_path: Pat
 @pytest.mark.parametrize(
     "action", ["ADD COLUMNS (n int)", "RENAME TO u", "DROP PARTITION (p='a')", "SET TBLPROPERTIES ('a'='b')"]
 )
-def test_alter_waits_for_a_transaction_that_writes_the_table(
-    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, action: str
-) -> None:
+def test_alter_waits_for_a_transaction_that_writes_the_table(session: Session, tmp_path: Path, action: str) -> None:
     session.execute(f"CREATE TABLE t (id int) PARTITIONED BY (p string) {ACID}")
     session.execute("ALTER TABLE t ADD PARTITION (p='a')")
     with connect(tmp_path / "warehouse", metastore=f"sqlite:///{tmp_path}/metastore.db") as other:
         writer = other._metastore
         txn = writer.open_txn()
         writer.lock(txn, [LockComponent("default", "t", LockType.SHARED_READ, Operation.INSERT)])
-        without_waiting(session, monkeypatch)
+        without_waiting(session)
         with pytest.raises(AcidSqlError, match="LOCK_TIMEOUT"):
             session.execute(f"ALTER TABLE t {action}")
         assert names(session) == ["p=a"]
@@ -406,7 +403,6 @@ def test_alter_waits_for_a_transaction_that_writes_the_table(
     session.execute(f"ALTER TABLE t {action}")
 
 
-def without_waiting(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def without_waiting(session: Session) -> None:
     """A lock that is not free at once times out."""
-    lock: Callable[..., bool] = session._metastore.lock
-    monkeypatch.setattr(session._metastore, "lock", lambda txn, components: lock(txn, components, patience=Patience(0)))
+    session.execute("SET hive.lock.numretries=0")

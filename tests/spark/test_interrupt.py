@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from acidsql.acid.writeids import TxnId
+from acidsql.interrupts import hold, interruptible
 from acidsql.metastore.sqlite import SqliteMetastore
 from acidsql.session import Session
-from acidsql.spark.interrupts import hold, interruptible
 
 LONG_QUERY = "SELECT count(*) FROM range(1000000000000) r JOIN t ON r.id * 7 % 1000003 = t.id"
 LONG_UPDATE = (

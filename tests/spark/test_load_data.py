@@ -15,7 +15,7 @@ from pyarrow import orc, parquet
 from acidsql.acid.types import parse_type
 from acidsql.acid.writeids import TxnId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import LockComponent
+from acidsql.metastore.client import LockComponent, Patience
 from acidsql.session import Session
 from acidsql.spark.files import LocalFiles
 from acidsql.spark.orc_types import hive_columns
@@ -281,10 +281,10 @@ def test_a_partition_that_was_dropped_while_the_load_waited_is_there_again(
     metastore = session._metastore
     lock = metastore.lock
 
-    def lock_after_a_drop(txn: TxnId, components: Sequence[LockComponent]) -> None:
+    def lock_after_a_drop(txn: TxnId, components: Sequence[LockComponent], *, patience: Patience) -> bool:
         monkeypatch.setattr(metastore, "lock", lock)
         session.execute("ALTER TABLE t DROP PARTITION (p=1)")
-        lock(txn, components)
+        return lock(txn, components, patience=patience)
 
     monkeypatch.setattr(metastore, "lock", lock_after_a_drop)
     file = write_orc(tmp_path / "data.orc", [7])

@@ -15,8 +15,6 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
-from py4j.protocol import Py4JError
-
 _AGAIN_SECONDS: Final = 0.05
 _TOO_LATE: Final = "The statement was finished when the interrupt came."
 
@@ -96,6 +94,8 @@ class _Interrupt:
         return self._insisting is not None and not self._raised.is_set()
 
     def _insist(self) -> None:
+        from py4j.protocol import Py4JError
+
         main = threading.main_thread().ident
         assert main is not None
         while not self._raised.wait(_AGAIN_SECONDS):

@@ -1,0 +1,120 @@
+"""How a session opens transactions: with a heartbeat, with its patience, with its own readers out of the way.
+
+open -> lock, again where it came too late -> the block -> commit; whatever fails, abort and undo
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from acidsql.acid.writeids import TxnId
+from acidsql.interrupts import hold
+from acidsql.metastore.client import DEFAULT_PATIENCE, LockComponent, LockType, Metastore, Patience
+from acidsql.metastore.heartbeat import Heartbeat
+from acidsql.metastore.locks import Resources, resource
+
+_ATTEMPTS: Final = 5
+"""How often a statement opens another transaction because its locks came too late (Hive:
+hive.txn.retrysnapshot.max.count)."""
+
+Locks: TypeAlias = Callable[[], Sequence[LockComponent]]
+"""What a statement locks; asked again when the locks are held, for partitions may have come in between."""
+
+
+@dataclass(slots=True)
+class OpenTransaction:
+    """An open transaction with a heartbeat. It ends with `commit` or `abort`."""
+
+    metastore: Metastore
+    id: TxnId
+    heartbeat: Heartbeat
+    committing: Callable[[], None] | None = None
+    """What commits it, where that is more than the metastore's commit."""
+    undo: list[Callable[[], None]] = field(default_factory=list)
+    """What removes its traces once it is aborted, the last first."""
+
+    def commit(self) -> None:
+        """Makes it visible; an interrupt that has come is raised before, and one that comes now waits.
+
+        Raises WRITE_CONFLICT, TRANSACTION_ABORTED (a heartbeat came too late), NO_SUCH_TRANSACTION.
+        """
+        self.heartbeat.check()
+        if hold():
+            raise KeyboardInterrupt
+        (self.committing or (lambda: self.metastore.commit(self.id)))()
+        self.heartbeat.stop()
+
+    def abort(self) -> None:
+        """Its traces go only once it is known not to be committed."""
+        hold()
+        self.heartbeat.stop()
+        self.metastore.abort(self.id)
+        for step in reversed(self.undo):
+            step()
+
+
+@dataclass(slots=True)
+class Transactions:
+    """The transactions of a session. `patience` is asked at each lock; `readers` are its read-only transactions, by
+    what they lock."""
+
+    metastore: Metastore
+    patience: Callable[[], Patience] = lambda: DEFAULT_PATIENCE
+    readers: dict[TxnId, tuple[LockComponent, ...]] = field(default_factory=dict)
+
+    @contextmanager
+    def run(self, locks: Locks, on_lost: Callable[[], None] | None = None) -> Iterator[OpenTransaction]:
+        """A transaction that commits behind the block; on any failure it is aborted. `on_lost` is called, on another
+        thread, when the transaction turns out to be gone.
+
+        Raises LOCK_TIMEOUT, DEADLOCK, WRITE_CONFLICT, TRANSACTION_ABORTED.
+        """
+        txn = self.open(locks, on_lost)
+        try:
+            yield txn
+            txn.commit()
+        except BaseException:
+            txn.abort()
+            raise
+
+    def open(self, locks: Locks | None = None, on_lost: Callable[[], None] | None = None) -> OpenTransaction:
+        """A transaction that holds `locks`; whoever calls this ends it."""
+        attempt = 1
+        while True:
+            txn = self._begin(on_lost)
+            try:
+                wanted = locks() if locks is not None else ()
+                current = not wanted or self.lock(txn.id, wanted)
+                late = locks is not None and not set(locks()) <= set(wanted)
+            except BaseException:
+                txn.abort()
+                raise
+            if attempt == _ATTEMPTS or (current and not late):
+                return txn
+            txn.abort()
+            attempt += 1
+
+    def lock(self, txn: TxnId, components: Sequence[LockComponent]) -> bool:
+        """As the metastore's; the session's own readers give way to what would wait for them."""
+        exclusive = [c for c in components if c.lock_type is LockType.EXCLUSIVE]
+        if exclusive and self.readers:
+            self._make_way(exclusive)
+        return self.metastore.lock(txn, components, patience=self.patience())
+
+    def _begin(self, on_lost: Callable[[], None] | None) -> OpenTransaction:
+        txn = self.metastore.open_txn()
+        heartbeat = Heartbeat(self.metastore, txn, interval=self.metastore.txn_timeout / 5, on_lost=on_lost)
+        heartbeat.start()
+        return OpenTransaction(self.metastore, txn, heartbeat)
+
+    def _make_way(self, exclusive: Sequence[LockComponent]) -> None:
+        """Frames that the user has not let go of yet must not hold up his next statement. Their transactions stay
+        open: no cleaner removes what they read."""
+        wanted = Resources(resource(c.database, c.table, c.partition) for c in exclusive)
+        for reader, held in list(self.readers.items()):
+            if any(wanted.overlapping(resource(c.database, c.table, c.partition)) for c in held):
+                self.metastore.release_locks(reader)
+                self.readers[reader] = ()

@@ -1,0 +1,149 @@
+"""Read transactions: open, with their locks, as long as a frame lives that reads their files.
+
+Frames that derive from a query's share its file indexes (HadoopFsRelation.location) with it, in Python, in temporary
+views and caches, in plans of the JVM. So each read transaction holds weak references to them, in the JVM; when all are
+cleared, nothing can read the files any more.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from py4j.protocol import Py4JError
+from pyspark.sql import DataFrame, SparkSession
+
+from acidsql.acid.writeids import TxnId
+from acidsql.errors import AcidSqlError
+from acidsql.metastore.client import LockComponent
+from acidsql.metastore.transaction import Transactions
+
+_FIRST_LOOK: Final = 0.5
+"""Seconds from the end of a frame in Python to the first look whether the JVM has let go of it too."""
+_LONGEST_PAUSE: Final = 60.0
+"""A look collects the garbage of both: the pauses between them double."""
+
+
+@dataclass(slots=True, eq=False)
+class Reader:
+    """A read transaction. `indexes` are java.lang.ref.WeakReferences to what its frames read."""
+
+    txn: TxnId
+    indexes: list[Any] = field(default_factory=list)
+
+
+class Readers:
+    """The read transactions of a session, and the thread that keeps them alive and ends them."""
+
+    def __init__(self, transactions: Transactions) -> None:
+        self._transactions = transactions
+        self._kept: dict[TxnId, Reader] = {}
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._closed = False
+        self._thread: threading.Thread | None = None
+        self._spark: SparkSession | None = None
+
+    def open(self, locks: Sequence[LockComponent]) -> Reader:
+        """A transaction that holds `locks`, not yet looked after: end it, or keep it.
+
+        Raises LOCK_TIMEOUT.
+        """
+        transactions = self._transactions
+        txn = transactions.metastore.open_txn(read_only=True)
+        transactions.readers[txn] = tuple(locks)
+        reader = Reader(txn)
+        try:
+            if locks:
+                transactions.lock(txn, locks)
+        except BaseException:
+            self.end(reader)
+            raise
+        return reader
+
+    def keep(self, reader: Reader, frame: DataFrame) -> None:
+        """The transaction stays open as long as `frame`, or one that derives from it, lives."""
+        found = _file_indexes(frame)
+        if not found and reader.txn not in self._kept:
+            self.end(reader)
+            return
+        with self._lock:
+            reader.indexes += found
+            self._kept[reader.txn] = reader
+            self._spark = frame.sparkSession
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._look_after, name="acidsql-readers", daemon=True)
+                self._thread.start()
+        weakref.finalize(frame, self._wake.set).atexit = False
+
+    def end(self, reader: Reader) -> None:
+        """Ends the transaction; ending it twice is no error."""
+        with self._lock:
+            self._kept.pop(reader.txn, None)
+        if self._transactions.readers.pop(reader.txn, None) is not None:
+            with suppress(AcidSqlError):  # it timed out, or the metastore is away: nobody waits for a reader's commit
+                self._transactions.metastore.commit(reader.txn)
+
+    def close(self) -> None:
+        """Ends all."""
+        self._closed = True
+        self._wake.set()
+        for reader in list(self._kept.values()):
+            self.end(reader)
+
+    # -- the thread
+
+    def _look_after(self) -> None:
+        beat = self._transactions.metastore.txn_timeout / 5
+        pause, last_beat = _LONGEST_PAUSE, time.monotonic()
+        while not self._closed:
+            left = last_beat + beat - time.monotonic()
+            if self._wake.wait(max(0.0, min(pause, left))):
+                self._wake.clear()
+                pause = _FIRST_LOOK
+                time.sleep(pause)
+            elif pause <= left:
+                pause = min(2 * pause, _LONGEST_PAUSE)
+            if time.monotonic() - last_beat >= beat:
+                self._heartbeat()
+                last_beat = time.monotonic()
+            if self._kept and not self._closed:
+                self._end_unread()
+
+    def _heartbeat(self) -> None:
+        for reader in list(self._kept.values()):
+            with suppress(AcidSqlError):
+                self._transactions.metastore.heartbeat(reader.txn)
+
+    def _end_unread(self) -> None:
+        for reader in self._unread():
+            self.end(reader)
+
+    def _unread(self) -> list[Reader]:
+        readers = list(self._kept.values())
+        try:
+            assert self._spark is not None
+            gc.collect()  # py4j's objects are rings, and Python lets go of the JVM's with them
+            jvm: Any = self._spark._jvm
+            jvm.java.lang.System.gc()
+            return [r for r in readers if all(index.get() is None for index in r.indexes)]
+        except (Py4JError, OSError, AttributeError):
+            return readers  # the JVM is gone, and all that it read
+
+
+def _file_indexes(frame: DataFrame) -> list[Any]:
+    """Weak references to the file indexes that the frame's plan reads."""
+    jvm: Any = frame.sparkSession._jvm
+    leaves: Any = frame._jdf.queryExecution().analyzed().collectLeaves()
+    relations = (leaves.apply(i) for i in range(leaves.size()))
+    return [
+        jvm.java.lang.ref.WeakReference(relation.relation().location())
+        for relation in relations
+        if relation.getClass().getSimpleName() == "LogicalRelation"
+    ]

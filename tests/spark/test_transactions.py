@@ -1,0 +1,310 @@
+"""START TRANSACTION .. COMMIT | ROLLBACK: one snapshot and what the transaction wrote itself, all of it or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from acidsql.errors import AcidSqlError
+from acidsql.session import Session
+
+TABLE = "(id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+PARTITIONED = "(id int, v int) PARTITIONED BY (p string) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+
+
+@pytest.fixture
+def one(session: Session) -> Session:
+    session.execute(f"CREATE TABLE t {TABLE}")
+    session.execute("INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
+    return session
+
+
+@pytest.fixture
+def two(one: Session, open_session: Callable[[], Session]) -> Session:
+    """Another session on the same tables; it does not wait long for locks."""
+    other = open_session()
+    other.execute("SET hive.lock.numretries=1")
+    return other
+
+
+def rows(session: Session, query: str = "SELECT id, v FROM t ORDER BY id") -> list[tuple[object, ...]]:
+    return [tuple(row) for row in session.sql(query).collect()]
+
+
+def directories(session: Session, table: str = "t") -> list[str]:
+    root = Path(session.warehouse, table)
+    return sorted(str(p.relative_to(root)) for p in root.rglob("*delta_*") if p.is_dir())
+
+
+def fails(condition: str, session: Session, sql: str) -> AcidSqlError:
+    with pytest.raises(AcidSqlError) as caught:
+        session.execute(sql)
+    assert caught.value.condition == condition
+    return caught.value
+
+
+# -- what it sees and what others see
+def test_it_sees_what_it_wrote_and_others_see_it_when_it_has_committed(one: Session, two: Session) -> None:
+    one.execute("START TRANSACTION")
+    one.execute("INSERT INTO t VALUES (4, 40)")
+    one.execute("UPDATE t SET v = v + 1 WHERE id IN (1, 4)")
+    one.execute("DELETE FROM t WHERE id = 2")
+    one.execute(
+        "MERGE INTO t USING (SELECT 4 AS id UNION ALL SELECT 5) s ON t.id = s.id"
+        " WHEN MATCHED THEN UPDATE SET v = t.v + 100 WHEN NOT MATCHED THEN INSERT VALUES (s.id, 50)"
+    )
+    expected = [(1, 11), (3, 30), (4, 141), (5, 50)]
+    assert rows(one) == expected
+    assert rows(two) == [(1, 10), (2, 20), (3, 30)]
+    committed = one.execute("COMMIT")
+    assert committed.operation == "COMMIT"
+    assert rows(one) == rows(two) == expected
+    assert one.sql("SELECT count(DISTINCT row__id) FROM t").collect() == [(4,)]
+
+
+def test_statement_ids_go_on_counting_under_one_write_id(one: Session) -> None:
+    with one.transaction():
+        one.execute("INSERT INTO t VALUES (4, 40)")
+        one.execute("UPDATE t SET v = 0 WHERE id = 4")
+        one.execute("DELETE FROM t WHERE id = 1")
+        one.execute("INSERT INTO t VALUES (5, 50)")
+    assert directories(one)[:2] == ["delete_delta_0000002_0000002_0001", "delete_delta_0000002_0000002_0002"]
+    assert directories(one)[2:] == [
+        "delta_0000001_0000001_0000",
+        "delta_0000002_0000002_0000",
+        "delta_0000002_0000002_0001",
+        "delta_0000002_0000002_0003",
+    ]
+    assert rows(one) == [(2, 20), (3, 30), (4, 0), (5, 50)]
+
+
+def test_it_goes_over_several_tables_and_partitions_that_it_makes(one: Session, two: Session) -> None:
+    one.execute(f"CREATE TABLE p {PARTITIONED}")
+    with one.transaction():
+        one.execute("INSERT INTO p VALUES (1, 1, 'a'), (2, 2, 'b')")
+        one.execute("UPDATE p SET v = 7, p = 'c' WHERE p = 'b'")
+        one.execute("INSERT INTO p PARTITION (p = 'a') SELECT id, v FROM t WHERE id = 3")
+        one.execute("DELETE FROM t WHERE id = 3")
+        assert rows(one, "SELECT * FROM p ORDER BY id") == [(1, 1, "a"), (2, 7, "c"), (3, 30, "a")]
+        assert rows(two, "SELECT * FROM p") == []
+        assert rows(two, "SHOW PARTITIONS p") == []
+    assert rows(two, "SELECT * FROM p ORDER BY id") == [(1, 1, "a"), (2, 7, "c"), (3, 30, "a")]
+    assert rows(two, "SHOW PARTITIONS p") == [("p=a",), ("p=b",), ("p=c",)]
+    assert rows(two) == [(1, 10), (2, 20)]
+
+
+def test_its_snapshot_is_that_of_its_first_statement_for_all_tables(one: Session, two: Session) -> None:
+    one.execute(f"CREATE TABLE u {TABLE}")
+    one.execute("START TRANSACTION")
+    two.execute("INSERT INTO t VALUES (4, 40)")  # before the first statement
+    assert len(rows(one)) == 4
+    two.execute("INSERT INTO t VALUES (5, 50)")
+    two.execute("INSERT INTO u VALUES (1, 1)")
+    assert len(rows(one)) == 4
+    assert rows(one, "SELECT * FROM u") == []
+    one.execute("COMMIT")
+    assert len(rows(one)) == 5
+    assert rows(one, "SELECT * FROM u") == [(1, 1)]
+
+
+def test_an_overwrite_replaces_what_the_transaction_wrote_before(one: Session, two: Session) -> None:
+    with one.transaction():
+        one.execute("INSERT INTO t VALUES (4, 40)")
+        one.execute("INSERT OVERWRITE TABLE t SELECT id, v FROM t WHERE id > 2")
+        assert rows(one) == [(3, 30), (4, 40)]
+    assert rows(two) == [(3, 30), (4, 40)]
+
+
+def test_what_a_base_would_hide_is_refused(one: Session) -> None:
+    one.execute("START TRANSACTION")
+    one.execute("INSERT OVERWRITE TABLE t VALUES (1, 1)")
+    fails("OVERWRITTEN_IN_TRANSACTION", one, "INSERT INTO t VALUES (2, 2)")
+    assert rows(one) == [(1, 10), (2, 20), (3, 30)]
+
+
+# -- how it ends
+def test_a_rollback_leaves_nothing(one: Session) -> None:
+    before = directories(one)
+    one.execute("START TRANSACTION")
+    one.execute("INSERT INTO t VALUES (4, 40)")
+    one.execute("DELETE FROM t")
+    assert rows(one) == []
+    one.execute("ROLLBACK")
+    assert rows(one) == [(1, 10), (2, 20), (3, 30)]
+    assert directories(one) == before
+
+
+def test_an_error_inside_ends_it(one: Session) -> None:
+    before = directories(one)
+    one.execute("START TRANSACTION")
+    one.execute("INSERT INTO t VALUES (4, 40)")
+    error = fails("COLUMN_NOT_FOUND", one, "DELETE FROM t WHERE nope = 1")
+    assert error.hint.endswith("was rolled back.")
+    assert directories(one) == before
+    assert fails("NO_TRANSACTION", one, "COMMIT").hive_code == 20008
+    assert rows(one) == [(1, 10), (2, 20), (3, 30)]
+
+
+def test_an_exception_in_the_block_rolls_back(one: Session) -> None:
+    def work() -> None:
+        with one.transaction():
+            one.execute("INSERT INTO t VALUES (4, 40)")
+            raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine"):
+        work()
+    assert rows(one) == [(1, 10), (2, 20), (3, 30)]
+    one.execute("INSERT INTO t VALUES (5, 50)")
+
+
+def test_closing_the_session_rolls_back(one: Session, open_session: Callable[[], Session]) -> None:
+    other = open_session()
+    other.execute("START TRANSACTION")
+    other.execute("DELETE FROM t")
+    other.close()
+    assert len(rows(one)) == 3
+    one.execute("DELETE FROM t WHERE id = 1")  # nobody holds a lock
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "START TRANSACTION",
+        f"CREATE TABLE u {TABLE}",
+        "DROP TABLE t",
+        "TRUNCATE TABLE t",
+        "ALTER TABLE t ADD COLUMNS (w int)",
+        "CREATE TABLE u AS SELECT * FROM t",
+        "LOAD DATA INPATH '/nowhere' INTO TABLE t",
+    ],
+)
+def test_ddl_and_a_transaction_inside_are_refused(one: Session, statement: str) -> None:
+    one.execute("START TRANSACTION")
+    assert fails("IN_TRANSACTION", one, statement).hive_code == 20007
+    fails("NO_TRANSACTION", one, "ROLLBACK")
+
+
+# -- others at the same time
+def test_no_update_is_lost(one: Session, two: Session) -> None:
+    """Both have read 10. The second may not write 11 over the first one's 11."""
+    for session in (one, two):
+        session.execute("START TRANSACTION")
+        assert rows(session)[0] == (1, 10)
+    one.execute("UPDATE t SET v = v + 1 WHERE id = 1")
+    one.execute("COMMIT")
+    error = fails("WRITE_CONFLICT", two, "UPDATE t SET v = v + 1 WHERE id = 1")
+    assert error.message.startswith("Aborting [txnid:")
+    two.execute("UPDATE t SET v = v + 1 WHERE id = 1")
+    assert rows(one)[0] == (1, 12)
+
+
+def test_a_writer_waits_for_one_that_has_not_committed(one: Session, two: Session) -> None:
+    one.execute("START TRANSACTION")
+    one.execute("UPDATE t SET v = 0 WHERE id = 1")
+    error = fails("LOCK_TIMEOUT", two, "DELETE FROM t WHERE id = 3")
+    assert "holds EXCL_WRITE" in error.message
+    two.execute("INSERT INTO t VALUES (4, 40)")  # inserts and reads do not wait
+    assert rows(two) == [(1, 10), (2, 20), (3, 30), (4, 40)]
+    one.execute("COMMIT")
+    two.execute("DELETE FROM t WHERE id = 3")
+    assert rows(one) == [(1, 0), (2, 20), (4, 40)]
+
+
+def test_an_overwrite_does_not_hide_an_insert_that_it_did_not_see(one: Session, two: Session) -> None:
+    one.execute("START TRANSACTION")
+    assert len(rows(one, "SELECT 1 FROM t")) == 3
+    one.execute("COMMIT")
+    one.execute(f"CREATE TABLE u {TABLE}")
+    one.execute("START TRANSACTION")
+    assert rows(one, "SELECT * FROM u") == []  # the snapshot
+    two.execute("INSERT INTO t VALUES (4, 40)")
+    fails("WRITE_CONFLICT", one, "INSERT OVERWRITE TABLE t VALUES (9, 9)")
+    assert rows(two) == [(1, 10), (2, 20), (3, 30), (4, 40)]
+
+
+def test_write_skew_is_possible_as_under_any_snapshot_isolation(one: Session, two: Session) -> None:
+    """Each reads what the other one writes, and writes another table: neither waits, both commit. What is guaranteed
+    is snapshot isolation, not serializability."""
+    one.execute(f"CREATE TABLE u {TABLE}")
+    one.execute("INSERT INTO u VALUES (1, 1)")
+    for session in (one, two):
+        session.execute("START TRANSACTION")
+        assert rows(session, "SELECT t.v + u.v FROM t JOIN u ON t.id = u.id") == [(11,)]
+    one.execute("UPDATE t SET v = 0 WHERE id = 1")
+    two.execute("UPDATE u SET v = 0 WHERE id = 1")
+    one.execute("COMMIT")
+    two.execute("COMMIT")
+    assert rows(one, "SELECT t.v + u.v FROM t JOIN u ON t.id = u.id") == [(0,)]
+
+
+def test_where_writers_share_the_first_committer_wins(one: Session, two: Session) -> None:
+    for session in (one, two):
+        session.execute("SET hive.txn.xlock.write=false")
+        session.execute("START TRANSACTION")
+        session.execute("UPDATE t SET v = v + 1 WHERE id = 1")  # nobody waits
+    two.execute("COMMIT")
+    error = fails("WRITE_CONFLICT", one, "COMMIT")
+    assert " due to a write conflict on default/t committed by " in error.message
+    assert error.message.endswith(" u/u")
+    assert rows(one)[0] == (1, 11)
+    assert len(directories(one)) == 3  # the loser's files are gone
+
+
+# -- a lazy frame of a transaction
+def test_a_frame_reads_what_its_transaction_saw_after_it(one: Session, two: Session) -> None:
+    with one.transaction():
+        one.execute("INSERT INTO t VALUES (4, 40)")
+        frame = one.sql("SELECT id FROM t")
+        two.execute("INSERT INTO t VALUES (5, 50)")
+    assert sorted(row.id for row in frame.collect()) == [1, 2, 3, 4]
+
+
+# -- SHOW and ABORT
+def test_show_and_abort(one: Session, two: Session) -> None:
+    begun = one.execute("START TRANSACTION").txn_id
+    one.execute("UPDATE t SET v = 0")
+    shown = two.execute("SHOW TRANSACTIONS")
+    assert [c.name for c in shown.columns or ()] == [
+        "txnid",
+        "state",
+        "startedtime",
+        "lastheartbeattime",
+        "user",
+        "host",
+    ]
+    assert (str(begun), "OPEN") in [row[:2] for row in shown.rows()]
+    (lock,) = two.execute("SHOW LOCKS t EXTENDED").rows()
+    assert lock[1:5] == ("default", "t", None, "ACQUIRED")
+    assert lock[6:8] == ("EXCL_WRITE", str(begun))
+    two.execute(f"ABORT TRANSACTIONS {begun}")
+    assert list(two.execute("SHOW LOCKS").rows()) == []
+    error = fails("TRANSACTION_ABORTED", one, "INSERT INTO t VALUES (4, 40)")
+    assert error.hive_code == 10263
+    assert rows(one) == [(1, 10), (2, 20), (3, 30)]
+    assert directories(one) == ["delta_0000001_0000001_0000"]
+    assert (str(begun), "ABORTED") in [row[:2] for row in two.execute("SHOW TRANSACTIONS").rows()]
+    fails("NO_SUCH_TRANSACTION", two, "ABORT TRANSACTIONS 999")
+
+
+def test_show_locks_of_a_partition(one: Session, two: Session) -> None:
+    one.execute(f"CREATE TABLE p {PARTITIONED}")
+    one.execute("INSERT INTO p VALUES (1, 1, 'a'), (2, 2, 'b/c')")
+    one.execute("START TRANSACTION")
+    one.execute("DELETE FROM p WHERE p = 'b/c'")
+    assert [row[3] for row in two.execute("SHOW LOCKS p").rows()] == ["p=b%2Fc"]
+    assert len(list(two.execute("SHOW LOCKS p PARTITION (p = 'b/c')").rows())) == 1
+    assert list(two.execute("SHOW LOCKS p PARTITION (p = 'a')").rows()) == []
+    two.execute("UPDATE p SET v = 5 WHERE p = 'a'")  # another partition: nobody waits
+    fails("LOCK_TIMEOUT", two, "UPDATE p SET v = 5 WHERE p = 'b/c'")
+    one.execute("COMMIT")
+    assert rows(two, "SELECT * FROM p") == [(1, 5, "a")]
+
+
+def test_the_number_of_open_transactions_has_a_limit(one: Session, two: Session) -> None:
+    one.execute("START TRANSACTION")
+    two.execute("SET hive.max.open.txns=1")
+    assert "hive.max.open.txns" in fails("TOO_MANY_TRANSACTIONS", two, "DELETE FROM t").message
+    one.execute("ROLLBACK")
+    two.execute("DELETE FROM t")
