@@ -20,9 +20,10 @@ def open_hive(uri: str) -> HiveMetastore:
         # Here and nowhere else: acidsql works without these packages, and they take half a second to import.
         from acidsql.metastore.hive_metastore import HiveMetastore
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in _EXTRA:
+        package = (error.name or "").partition(".")[0]
+        if package not in _EXTRA:
             raise
-        reason = f"the package {error.name} is not installed"
+        reason = f"the package {package} is not installed"
         hint = "pip install 'acidsql[hms]'"
         raise AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri=uri, reason=reason, hint=hint) from error
     return HiveMetastore(address)

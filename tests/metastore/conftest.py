@@ -40,11 +40,12 @@ def _hive(request: pytest.FixtureRequest) -> Metastore:
     hive = request.getfixturevalue("hive")
     assert isinstance(hive, Hive)
     opened = open_hive(hive.metastore_uri)
-    _clean(opened)
+    clean(opened)
     return opened
 
 
-def _clean(store: Metastore) -> None:
+def clean(store: Metastore) -> None:
+    """Ends all transactions of a shared metastore and drops all tables and databases but those of other tests."""
     for txn in store.transactions():
         if txn.is_open:
             with suppress(AcidSqlError):  # it has just ended
