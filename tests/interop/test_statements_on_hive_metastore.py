@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
 import pytest
 from pyspark.sql import SparkSession
 
+from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
 from tests.interop.hive_client import Hive, HiveRow
 from tests.interop.shared_table import hive_rows
@@ -174,3 +176,43 @@ def test_statistics_of_hive_are_not_believed_after_acidsql_wrote(both: Both) -> 
     assert both.counted("counted_parts") == [[4]]
     both.run(f"CREATE TABLE made {ACID} AS SELECT 1 AS k")
     assert both.counted("made") == [[1]]
+
+
+def test_a_transaction_of_several_statements_is_seen_as_a_whole(both: Both) -> None:
+    both.run(
+        f"CREATE TABLE account (id int, balance int) {ACID}",
+        f"CREATE TABLE booked (id int, amount int) PARTITIONED BY (day string) {ACID}",
+        "INSERT INTO account VALUES (1, 100), (2, 100)",
+    )
+    both.run(
+        "START TRANSACTION",
+        "UPDATE account SET balance = balance - 30 WHERE id = 1",
+        "INSERT INTO booked VALUES (1, -30, 'mon')",
+        "UPDATE account SET balance = balance + 30 WHERE id = 2",
+        "INSERT INTO booked VALUES (2, 30, 'mon')",
+        "UPDATE booked SET amount = amount * 2",
+    )
+    assert hive_rows(both.hive, f"{DATABASE}.account", "*") == [[1, 100], [2, 100]]
+    both.run("COMMIT")
+    assert both.read("account") == [[1, 70], [2, 130]]
+    assert both.read("booked") == [[1, -60, "mon"], [2, 60, "mon"]]
+    both.run("START TRANSACTION", "DELETE FROM account", "ROLLBACK")
+    assert both.read("account") == [[1, 70], [2, 130]]
+
+
+def test_hive_waits_for_acidsql_and_acidsql_for_hive(both: Both) -> None:
+    both.run(f"CREATE TABLE turns (k int, v int) {ACID}", "INSERT INTO turns VALUES (1, 0)")
+    held = both.hive.begin(f"{DATABASE}.turns")
+    both.run("SET hive.lock.numretries = 2")
+    with pytest.raises(AcidSqlError, match=rf"\[txnid:{held.txn}\] of tests@.* holds EXCL_WRITE") as caught:
+        both.run("UPDATE turns SET v = 1")
+    assert caught.value.condition == "LOCK_TIMEOUT"
+    both.hive.abort(held.txn)
+    both.run("SET hive.lock.numretries = 100", "START TRANSACTION", "UPDATE turns SET v = v + 1")
+    with ThreadPoolExecutor(1) as pool:
+        theirs = pool.submit(both.hive.run, f"UPDATE {DATABASE}.turns SET v = v + 10")
+        with pytest.raises(TimeoutError):
+            theirs.result(2)
+        both.run("COMMIT")
+        theirs.result(60)
+    assert both.read("turns") == [[1, 11]]
