@@ -86,7 +86,9 @@ class HiveConnections:
         for pause in _PAUSES:
             try:
                 return self._call(request, expected)
-            except _BROKEN:
+            except _BROKEN as error:
+                if _timed_out(error):  # it has been waited for long enough
+                    raise self._broken(error) from error
                 time.sleep(pause)
         return self.tell(request, *expected)
 
@@ -98,7 +100,7 @@ class HiveConnections:
         try:
             return self._call(request, expected)
         except _BROKEN as error:
-            raise self._unavailable([f"the connection broke during a call: {_reason(error)}"]) from error
+            raise self._broken(error) from error
 
     def _call(self, request: Request, expected: Sequence[type[Exception]]) -> Any:
         connection = self._take()
@@ -178,8 +180,15 @@ class HiveConnections:
         """METASTORE_FAILED, with what the metastore says."""
         return AcidSqlError(Condition.METASTORE_FAILED, uri=self.address, reason=_reason(error))
 
+    def _broken(self, error: Exception) -> AcidSqlError:
+        return self._unavailable([f"the connection broke during a call: {_reason(error)}"])
+
     def _unavailable(self, reasons: Sequence[str]) -> AcidSqlError:
         return AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri=self.address, reason="; ".join(reasons))
+
+
+def _timed_out(error: Exception) -> bool:
+    return isinstance(error, TimeoutError) or getattr(error, "type", None) == TTransportException.TIMED_OUT
 
 
 def _reason(error: Exception) -> str:

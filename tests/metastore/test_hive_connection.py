@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -79,6 +80,14 @@ def test_what_must_not_be_done_twice_fails_when_the_connection_breaks(
         connections.tell(databases)
     assert caught.value.condition == "METASTORE_UNAVAILABLE"
     assert "default" in connections.tell(databases)
+
+
+def test_an_answer_that_does_not_come_is_waited_for_once() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        uri = f"thrift://127.0.0.1:{silent.getsockname()[1]}?timeout=0.2"
+        with pytest.raises(AcidSqlError, match="timeout") as caught:
+            HiveConnections(parse_address(uri))
+    assert caught.value.condition == "METASTORE_UNAVAILABLE"
 
 
 def test_a_connection_that_was_closed_between_two_calls_is_made_anew(
