@@ -30,9 +30,11 @@ from acidsql.metastore.hive_connection import HiveConnections, Request
 from acidsql.metastore.hive_errors import txn_errors
 from acidsql.metastore.hive_locks import AGENT, HiveLocks, Owner, operation_to_hive
 from acidsql.metastore.hive_write_ids import WriteIds
+from acidsql.metastore.locks import Resource, resource
 
 _TXN_EXCEPTIONS: Final = (t.NoSuchTxnException, t.TxnAbortedException)
 _WRITE_LOCKS: Final = (LockType.SHARED_WRITE, LockType.EXCL_WRITE, LockType.EXCLUSIVE)
+_EXCLUSIVE: Final = (LockType.EXCL_WRITE, LockType.EXCLUSIVE)
 _TXN_TIMEOUT: Final = "metastore.txn.timeout"
 _WRITES: Final = (Operation.UPDATE, Operation.DELETE)
 
@@ -47,6 +49,9 @@ class HiveTransactions:
         self._write_ids = WriteIds(hive)
         self._readers: dict[TxnId, tuple[int, ...]] = {}
         self._readers_lock = threading.Lock()
+        self._held: dict[TxnId, frozenset[Resource]] = {}
+        """What a transaction writes to under exclusive locks, all taken by its first request and before its snapshot:
+        nobody can have committed there since. Empty, or not there: its commit looks for conflicts."""
 
     @cached_property
     def txn_timeout(self) -> float:
@@ -88,13 +93,12 @@ class HiveTransactions:
             with self._readers_lock:
                 self._readers[txn] = (*self._readers.get(txn, ()), lock_id)
             return True
-        return self._is_current(txn, components)
-
-    def _is_current(self, txn: TxnId, components: Iterable[LockComponent]) -> bool:
-        """Whether nobody has committed since `txn` was opened what its commit would count as a conflict; Hive's Driver
-        asks the same after its locks (isValidTxnListState)."""
-        if not any(c.operation in _WRITES for c in components):
+        writes = [c for c in components if c.operation in _WRITES]
+        if txn not in self._held and all(c.lock_type in _EXCLUSIVE for c in writes):
+            self._held[txn] = frozenset(resource(c.database, c.table, c.partition) for c in writes)
             return True
+        # Hive's Driver asks the same after its locks (isValidTxnListState).
+        self._held[txn] = frozenset()
         return not self._conflicting(txn)
 
     def _conflicting(self, txn: TxnId) -> TxnId:
@@ -108,7 +112,7 @@ class HiveTransactions:
 
     def check_conflicts(self, txn: TxnId) -> None:
         """The metastore says with whom, and not where: the message names all that `txn` has locked to write."""
-        other = self._conflicting(txn)
+        other = TxnId(0) if self._held.get(txn) else self._conflicting(txn)
         if not other:
             return
         mark = self.valid_txns().high_watermark
@@ -132,7 +136,8 @@ class HiveTransactions:
                 self._readers[txn] = ()
         self._unlock(locks)
 
-    def _forget_reader(self, txn: TxnId) -> None:
+    def _forget(self, txn: TxnId) -> None:
+        self._held.pop(txn, None)
         with self._readers_lock:
             locks = self._readers.pop(txn, ())
         self._unlock(locks)
@@ -158,6 +163,10 @@ class HiveTransactions:
             operationType=operation_to_hive(operation),
         )
         self._in_txn(txn, lambda c: c.add_dynamic_partitions(request))
+        held = self._held.get(txn, frozenset())
+        touched = (resource(table.database, table.name, name) for name in partitions)
+        if operation in _WRITES and not all(held.intersection((one, one[:1], one[:2])) for one in touched):
+            self._held[txn] = frozenset()
 
     def allocate_write_id(self, txn: TxnId, table: Table) -> WriteId:
         request = t.AllocateTableWriteIdsRequest(dbName=table.database, tableName=table.name, txnIds=[txn])
@@ -180,11 +189,11 @@ class HiveTransactions:
                     raise
 
     def commit(self, txn: TxnId) -> None:
-        """With exclWriteEnabled the metastore would not look for conflicts: Hive says so where its locks make sure that
-        there are none, but a transaction of several statements may have read before it locked."""
-        request = idl.CommitTxnRequest(txnid=txn, exclWriteEnabled=False)
+        """With exclWriteEnabled the metastore does not look for conflicts: Hive says so where its locks make sure that
+        there are none."""
+        request = idl.CommitTxnRequest(txnid=txn, exclWriteEnabled=bool(self._held.get(txn)))
         self._in_txn(txn, lambda c: c.commit_txn(request))
-        self._forget_reader(txn)
+        self._forget(txn)
 
     def abort(self, txn: TxnId) -> None:
         request = t.AbortTxnRequest(txnid=txn)
@@ -193,7 +202,7 @@ class HiveTransactions:
         except AcidSqlError as error:
             if error.condition != Condition.TRANSACTION_ABORTED.name:
                 raise
-        self._forget_reader(txn)
+        self._forget(txn)
 
     def _in_txn(self, txn: TxnId, request: Request) -> Any:
         """Calls what may be repeated: each of these finds that it was done, and says so by doing nothing.

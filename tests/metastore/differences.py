@@ -22,7 +22,6 @@ DIFFERENCES: Final[dict[str, str]] = {
         " test_a_table_is_kept_as_it_was_given holds"
     ),
     # -- locks
-    "test_what_was_committed_before_the_locks_is_no_conflict": _FROM_THE_OPENING + "; lock() says so",
     "test_only_overlapping_resources_are_excluded[one2-two2-True]": _PARTITIONS_AS_TEXT,
     "test_a_timeout_names_the_narrower_resource_and_the_holders_process": _PARTITIONS_AS_TEXT,
     "test_the_listing_says_what_a_lock_is_for": "HIVE_LOCKS has no column for the operation",
