@@ -92,7 +92,7 @@ class Session:
         self._engine = engine
         self._settings = Settings()
         self._transactions = Transactions(metastore, self._settings.patience)
-        self._executor = Executor(engine, self._transactions)
+        self._executor = Executor(engine, self._transactions, self._settings.values)
         self._ddl = Ddl(self._transactions, warehouse, engine.files)
         self._alter = Alter(self._ddl)
         self._loader = Loader(engine, self._transactions)
@@ -294,10 +294,14 @@ class Session:
                 return Result(plan.operation, counts=counts, txn_id=done.txn_id or None, write_ids=done.write_ids)
 
     def _abort(self, statement: s.AbortTransactions) -> Result:
-        """Raises NO_SUCH_TRANSACTION for one that has committed, or never was; those before it are aborted then."""
-        for txn in statement.txn_ids:
-            self._metastore.abort(TxnId(txn))
-        return Result("ABORT TRANSACTIONS")
+        """As in Hive, an ID that is not open is no error; a row for each says what became of it."""
+        opened = {t.id for t in self._metastore.transactions() if t.is_open}
+        rows = []
+        for txn in map(TxnId, statement.txn_ids):
+            if txn in opened:
+                self._metastore.abort(txn)
+            rows.append((str(txn), "aborted" if txn in opened else "not open"))
+        return _answer("ABORT TRANSACTIONS", show.Answer(("txnid", "outcome"), tuple(rows)))
 
     def _load(self, statement: s.LoadData) -> Result:
         table = self._ddl.lookup(statement.target, self.database)

@@ -97,7 +97,6 @@ class StatementSpark:
         """A temporary view of this statement; the frame may be of any session."""
         adopt(frame, self.query).createOrReplaceTempView(f"`{name}`")
 
-
     def drop_views(self, names: Iterable[str]) -> None:
         """Lets go of what the views read: Python may forget the session itself much later."""
         catalog: Any = self.query._jsparkSession.catalog()

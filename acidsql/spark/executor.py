@@ -26,18 +26,21 @@ from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import PartitionItem, TableName
 from acidsql.metastore.client import LockComponent
 from acidsql.metastore.transaction import Transactions
-from acidsql.planner.locks import on_partitions, overwrite_locks
+from acidsql.planner.locks import CONFLICTS, on_partitions, overwrite_locks
 from acidsql.planner.plan import Effect, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
 from acidsql.planner.prune import has_values
 from acidsql.spark import plain
 from acidsql.spark.bound import BoundScan
 from acidsql.spark.engine import Engine, StatementSpark, adopt
 from acidsql.spark.failures import translate
+from acidsql.spark.files import FileSystem
 from acidsql.spark.frames import to_frame
 from acidsql.spark.jobs import JobGroup, job_group
+from acidsql.spark.leftovers import remove_leftovers
 from acidsql.spark.publish import StagedFile, WriteTarget, publish, publish_empty_base
 from acidsql.spark.read import scan_frame
 from acidsql.spark.readers import Reader, Readers
+from acidsql.spark.row_conflicts import commit_by_rows
 from acidsql.spark.scanned import scanned_once
 from acidsql.spark.snapshots import StatementSnapshots
 from acidsql.spark.tails import TailCache
@@ -90,7 +93,9 @@ class BegunTransaction:
 class Executor:
     """Binds plans to snapshots and runs them on Spark."""
 
-    def __init__(self, engine: Engine, transactions: Transactions) -> None:
+    def __init__(self, engine: Engine, transactions: Transactions, settings: Mapping[str, str]) -> None:
+        """`settings` are the session's, as they are at each moment."""
+        self._settings = settings
         self._engine = engine
         self._transactions = transactions
         self._metastore = transactions.metastore
@@ -114,7 +119,8 @@ class Executor:
     def begin(self) -> TxnId:
         """START TRANSACTION. The snapshot is that of the first statement."""
         guard = self._readers.open(())
-        write = WriteTransaction(self._transactions.open(on_lost=self._engine.cancel), self._metastore)
+        opened = self._transactions.open(on_lost=self._engine.cancel)
+        write = WriteTransaction(opened, self._metastore, committing=self._committing())
         self._begun = BegunTransaction(write, guard)
         return write.id
 
@@ -212,10 +218,12 @@ class Executor:
                 self._transactions,
                 lambda: self._locks(plan),
                 creates=creates,
+                committing=self._committing(),
                 on_lost=jobs.cancel,
                 before_undo=jobs.end,
             ) as txn:
                 counts = self._write_tables(plan, request, txn)
+            remove_leftovers(self._metastore, self._engine.files)
             return _written(txn, counts)
 
     def _write_in(
@@ -227,7 +235,8 @@ class Executor:
             txn.check_not_overwritten(write.target)
         try:
             self._transactions.lock(txn.id, self._locks(plan))
-            self._metastore.check_conflicts(txn.id)
+            if txn.committing is None and (conflicts := self._metastore.conflicts(txn.id)):
+                raise conflicts[0].error
             self._check_current(txn, plan)
             counts = self._write_tables(plan, request, txn)
         except BaseException:
@@ -235,6 +244,9 @@ class Executor:
             raise
         txn.end_statement()
         return _written(txn, counts, before)
+
+    def _committing(self) -> Callable[[WriteTransaction], None] | None:
+        return commit_by_rows if self._settings.get(CONFLICTS) == "row" else None
 
     def _check_current(self, txn: WriteTransaction, plan: WritePlan | MultiWritePlan) -> None:
         """INSERT OVERWRITE hides all that was committed before it, so it must see it: what was committed after the
@@ -273,22 +285,27 @@ class Executor:
         with transaction(self._transactions, lambda: overwrite_locks(table, ())) as txn:
             txn.check_unchanged(table)
             files = self._engine.files(table.location)
+            emptied = self._truncated(table, items, files)
             directory = files.resolve(table.location)
-            target = WriteTarget(table, directory, files, txn.id, txn.write_id(table), (), overwrites=True)
+            write_id = txn.write_id(table)
+            target = WriteTarget(table, directory, files, txn.id, write_id, (), overwrites=True, partitions=emptied)
             write = txn.begin(target)
-            write.emptied.extend(self._truncated(table, items, target))
-            for emptied in write.emptied:
-                publish_empty_base(target, emptied)
-        return txn.id, target.write_id
+            write.emptied.extend(emptied.values())
+            for place in write.emptied:
+                publish_empty_base(target, place)
+        return txn.id, write_id
 
-    def _truncated(self, table: Table, items: Sequence[PartitionItem], target: WriteTarget) -> list[str]:
+    def _truncated(
+        self, table: Table, items: Sequence[PartitionItem], files: FileSystem
+    ) -> dict[tuple[str | None, ...], str]:
+        """The directories to empty, by the values of their partitions."""
         if not table.partition_columns:
-            return [target.directory]
+            return {(): files.resolve(table.location)}
         found = [p for p in self._metastore.partitions(table) if has_values(items, table, p.values)]
         if items and not found:
             shown = ", ".join(f"{i.column.value}={to_spark(i.value)}" for i in items if i.value is not None)
             raise AcidSqlError(Condition.PARTITION_NOT_FOUND, span=items[0].column.span, partition=shown)
-        return [target.files.resolve(p.location) for p in found]
+        return {p.values: files.resolve(p.location) for p in found}
 
     # -- snapshots
 

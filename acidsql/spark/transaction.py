@@ -76,6 +76,8 @@ class WriteTransaction:
     opened: OpenTransaction
     metastore: Metastore
     creates: Table | None = None
+    committing: Callable[[WriteTransaction], None] | None = None
+    """What asks the metastore to commit, where that is more than one call (row_conflicts.py)."""
     writes: list[TableWrite] = field(default_factory=list)
     _txns: ValidTxnList | None = None
     _own: dict[str, WriteId] = field(default_factory=dict)
@@ -153,13 +155,14 @@ class WriteTransaction:
             if table.partition_columns and table.is_transactional:
                 for operation, names in write.touched().items():
                     self.metastore.add_dynamic_partitions(self.id, table, sorted(names), operation)
-        self.metastore.commit(self.id)
+        (self.committing or (lambda _: self.metastore.commit(self.id)))(self)
 
     def _remove_files(self) -> None:
         for write in self.writes:
             remove(write.target, write.partition_directories)
             if self.creates is not None:
                 write.target.files.delete(write.target.directory)
+        self.metastore.forget_leftovers(self.id)
 
 
 @contextmanager
@@ -168,6 +171,7 @@ def transaction(
     locks: Locks,
     *,
     creates: Table | None = None,
+    committing: Callable[[WriteTransaction], None] | None = None,
     on_lost: Callable[[], None] | None = None,
     before_undo: Callable[[], None] | None = None,
 ) -> Iterator[WriteTransaction]:
@@ -177,7 +181,7 @@ def transaction(
     Raises LOCK_TIMEOUT, DEADLOCK, WRITE_CONFLICT, TRANSACTION_ABORTED (a heartbeat came too late).
     """
     with transactions.run(locks, on_lost) as opened:
-        txn = WriteTransaction(opened, transactions.metastore, creates)
+        txn = WriteTransaction(opened, transactions.metastore, creates, committing)
         if before_undo is not None:
             opened.undo.append(before_undo)
         yield txn
