@@ -170,14 +170,14 @@ class Session:
         self, text: str, args: Mapping[str, object] | Sequence[object] | None, frames: Mapping[str, object]
     ) -> Result:
         """Whatever a statement raises ends the transaction that it is part of."""
-        begun = self._executor.begun
+        begun = self._executor.begun.id
         try:
             statement, named = name_placeholders(parse(text), args)
             return self._run(statement, Request(text, named, frames))
         except BaseException as error:
-            if begun is None or self._executor.begun is None:
+            if begun is None or self._executor.begun.id is None:
                 raise
-            self._executor.rollback()
+            self._executor.begun.rollback()
             if isinstance(error, AcidSqlError):
                 raise error.with_hint(f"Transaction {begun} was rolled back.") from error.__cause__
             raise
@@ -220,7 +220,7 @@ class Session:
         try:
             yield self
         except BaseException:
-            if self._executor.begun is not None:
+            if self._executor.begun.id is not None:
                 self.execute("ROLLBACK")
             raise
         self.execute("COMMIT")
@@ -228,15 +228,15 @@ class Session:
     # -- one statement
 
     def _run(self, statement: s.Statement, request: Request) -> Result:
-        if self._executor.begun is not None:
-            _check_in_transaction(statement, self._executor.begun)
+        if self._executor.begun.id is not None:
+            _check_in_transaction(statement, self._executor.begun.id)
         match statement:
             case s.StartTransaction():
                 return Result("START TRANSACTION", txn_id=self._executor.begin())
             case s.Commit():
-                return Result("COMMIT", txn_id=self._executor.commit())
+                return Result("COMMIT", txn_id=self._executor.begun.commit())
             case s.Rollback():
-                return Result("ROLLBACK", txn_id=self._executor.rollback())
+                return Result("ROLLBACK", txn_id=self._executor.begun.rollback())
             case s.AbortTransactions():
                 return self._abort(statement)
             case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():

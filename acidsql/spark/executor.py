@@ -30,6 +30,7 @@ from acidsql.planner.locks import CONFLICTS, on_partitions, overwrite_locks
 from acidsql.planner.plan import Effect, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
 from acidsql.planner.prune import has_values
 from acidsql.spark import plain
+from acidsql.spark.begun import Begun, BegunTransaction
 from acidsql.spark.bound import BoundScan
 from acidsql.spark.engine import Engine, StatementSpark, adopt
 from acidsql.spark.failures import translate
@@ -39,7 +40,7 @@ from acidsql.spark.jobs import JobGroup, job_group
 from acidsql.spark.leftovers import remove_leftovers
 from acidsql.spark.publish import StagedFile, WriteTarget, publish, publish_empty_base
 from acidsql.spark.read import scan_frame
-from acidsql.spark.readers import Reader, Readers
+from acidsql.spark.readers import Readers
 from acidsql.spark.row_conflicts import commit_by_rows
 from acidsql.spark.scanned import scanned_once
 from acidsql.spark.snapshots import StatementSnapshots
@@ -81,15 +82,6 @@ class Request:
     frames: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class BegunTransaction:
-    """What START TRANSACTION began. `guard` is open since before it, and as long as a frame lives that it gave: no
-    cleaner removes what the frame reads."""
-
-    write: WriteTransaction
-    guard: Reader
-
-
 class Executor:
     """Binds plans to snapshots and runs them on Spark."""
 
@@ -101,60 +93,17 @@ class Executor:
         self._metastore = transactions.metastore
         self._readers = Readers(transactions)
         self._tails = TailCache()
-        self._begun: BegunTransaction | None = None
+        self.begun = Begun(transactions, self._readers)
 
     def close(self) -> None:
         """Rolls back the transaction that is under way, and ends all that read."""
-        if self._begun is not None:
-            self.rollback()
+        if self.begun.current is not None:
+            self.begun.rollback()
         self._readers.close()
 
-    # -- START TRANSACTION .. COMMIT
-
-    @property
-    def begun(self) -> TxnId | None:
-        """The transaction that START TRANSACTION began, and no COMMIT or ROLLBACK has ended."""
-        return None if self._begun is None else self._begun.write.id
-
     def begin(self) -> TxnId:
-        """START TRANSACTION. The snapshot is that of the first statement."""
-        guard = self._readers.open(())
-        opened = self._transactions.open(on_lost=self._engine.cancel)
-        write = WriteTransaction(opened, self._metastore, committing=self._committing())
-        self._begun = BegunTransaction(write, guard)
-        return write.id
-
-    def commit(self) -> TxnId:
-        """Raises NO_TRANSACTION, and what `OpenTransaction.commit` raises: then it is rolled back."""
-        begun = self._end("COMMIT")
-        try:
-            begun.write.opened.commit()
-        except BaseException:
-            begun.write.opened.abort()
-            raise
-        finally:
-            self._let_go(begun)
-        return begun.write.id
-
-    def rollback(self) -> TxnId:
-        """Raises NO_TRANSACTION."""
-        begun = self._end("ROLLBACK")
-        try:
-            begun.write.opened.abort()
-        finally:
-            self._let_go(begun)
-        return begun.write.id
-
-    def _end(self, operation: str) -> BegunTransaction:
-        if self._begun is None:
-            raise AcidSqlError(Condition.NO_TRANSACTION, operation=operation)
-        begun, self._begun = self._begun, None
-        return begun
-
-    def _let_go(self, begun: BegunTransaction) -> None:
-        """Frames that it gave may still read, after it."""
-        if not begun.guard.indexes:
-            self._readers.end(begun.guard)
+        """START TRANSACTION; `begun` ends it."""
+        return self.begun.begin(self._committing(), self._engine.cancel)
 
     # -- statements
 
@@ -162,8 +111,8 @@ class Executor:
         """The rows of a query, lazily, on the snapshot of now; a frame of the user's session. And what ends its
         transaction when nobody will read them any more; frames that nobody holds end it too, later."""
         with self._translated(request):
-            if self._begun is not None:
-                return self._query_in(self._begun, plan, request), lambda: None
+            if self.begun.current is not None:
+                return self._query_in(self.begun.current, plan, request), lambda: None
             if not plan.scans:
                 return self._frame(plan, request, self._now()), lambda: None
             reader = self._readers.open(self._locks(plan))
@@ -211,8 +160,8 @@ class Executor:
         with self._translated(request), job_group(self._engine.spark.sparkContext, f"{plan.operation} {name}") as jobs:
             if isinstance(plan, WritePlan) and not plan.target.is_transactional and not plan.creates:
                 return self._append(plan, request)
-            if self._begun is not None:
-                return self._write_in(self._begun.write, plan, request, jobs)
+            if self.begun.current is not None:
+                return self._write_in(self.begun.current.write, plan, request, jobs)
             creates = plan.target if isinstance(plan, WritePlan) and plan.creates else None
             with transaction(
                 self._transactions,
@@ -280,8 +229,10 @@ class Executor:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=name.span, feature="TRUNCATE of a plain table")
         if items and not table.partition_columns:
             raise AcidSqlError(Condition.NOT_PARTITIONED, span=name.span, table=table.qualified)
-        if self._begun is not None:
-            raise AcidSqlError(Condition.IN_TRANSACTION, operation="TRUNCATE", txn_id=f"txnid:{self._begun.write.id}")
+        if self.begun.current is not None:
+            raise AcidSqlError(
+                Condition.IN_TRANSACTION, operation="TRUNCATE", txn_id=f"txnid:{self.begun.current.write.id}"
+            )
         with transaction(self._transactions, lambda: overwrite_locks(table, ())) as txn:
             txn.check_unchanged(table)
             files = self._engine.files(table.location)
