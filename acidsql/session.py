@@ -107,6 +107,11 @@ class Session:
         """The Spark session; starts it."""
         return self._engine.spark
 
+    @property
+    def transaction_id(self) -> int | None:
+        """Of the transaction that START TRANSACTION began and that is under way."""
+        return self._executor.begun.id
+
     def start(self) -> None:
         """Starts Spark if it is not running. Raises JAVA_NOT_FOUND, CANNOT_START."""
         _ = self._engine.spark
