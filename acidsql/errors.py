@@ -250,6 +250,7 @@ class Condition(Enum):
         "53300", "Maximum allowed number of open transactions ({limit}, hive.max.open.txns) has been reached."
     )
     METASTORE_UNAVAILABLE = _info("08001", "Cannot open the metastore {uri}: {reason}")
+    METASTORE_FAILED = _info("58000", "The metastore {uri} refused: {reason}")
     # -- start-up and front ends
     JAVA_NOT_FOUND = _info(
         "58000", "Java 17 or 21 was not found: install one (for example openjdk-17-jre) or set JAVA_HOME"

@@ -27,11 +27,12 @@ from acidsql.grammar.split import Piece, split_script
 from acidsql.grammar.tables import table_names
 from acidsql.interrupts import interruptible
 from acidsql.metastore.client import DEFAULT_DATABASE, Catalog, Metastore
+from acidsql.metastore.hive import open_hive
 from acidsql.metastore.sqlite import SqliteMetastore, open_sqlite
 from acidsql.metastore.transaction import Transactions
 from acidsql.planner.create import column_names, plan_create_as, plan_create_query
 from acidsql.planner.explain import explain, explain_locks
-from acidsql.planner.locks import on_partitions
+from acidsql.planner.locks import CONFLICTS, on_partitions
 from acidsql.planner.plan import Facts, MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.planner.statement import plan_statement
 from acidsql.result import COUNT_COLUMNS, Counts, Result, ResultColumn
@@ -61,22 +62,24 @@ def connect(
     """Opens a session. Starts nothing: Spark starts with the first statement that needs it.
 
     `warehouse` is a directory or a URI (default $ACIDSQL_WAREHOUSE, else ./warehouse), `metastore` is
-    `sqlite:///PATH` or None for the embedded one (default $ACIDSQL_METASTORE, else <warehouse>/.acidsql/metastore.db),
-    `spark` a session to use instead of one of its own, `conf` Spark settings for that one.
+    `sqlite:///PATH` or None for the embedded one, `thrift://HOST:PORT[,HOST:PORT..]` for a Hive Metastore, whose own
+    warehouse it then is (default $ACIDSQL_METASTORE, else <warehouse>/.acidsql/metastore.db), `spark` a session to use
+    instead of one of its own, `conf` Spark settings for that one.
     Raises METASTORE_UNAVAILABLE.
     """
     where = str(warehouse) if warehouse is not None else os.environ.get(WAREHOUSE_VARIABLE, "warehouse")
     root = os.path.abspath(where) if is_local(where) and not where.startswith("file:") else where.rstrip("/")
     uri = metastore if metastore is not None else os.environ.get(METASTORE_VARIABLE)
-    return Session(root, _open_metastore(uri, root), Engine(spark, conf or {}))
+    if uri is not None and uri.startswith("thrift:"):
+        hive = open_hive(uri)
+        return Session(hive.database(DEFAULT_DATABASE).location, hive, Engine(spark, conf or {}))
+    return Session(root, _open_embedded(uri, root), Engine(spark, conf or {}))
 
 
-def _open_metastore(uri: str | None, warehouse: str) -> Metastore:
+def _open_embedded(uri: str | None, warehouse: str) -> Metastore:
     if uri is None and not is_local(warehouse):
         reason = "a warehouse that is not local needs a metastore given: sqlite:///PATH or thrift://HOST:PORT"
         raise AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri="(none)", reason=reason)
-    if uri is not None and uri.startswith("thrift:"):
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"A Hive Metastore over Thrift ({uri})")
     local = warehouse.removeprefix("file://")
     return open_sqlite(uri or Path(local) / ".acidsql" / "metastore.db", warehouse)
 
@@ -359,6 +362,9 @@ class Session:
             if statement.key.startswith("spark."):
                 self._engine.set_conf(statement.key, statement.value)
             else:
+                if statement.key.lower() == CONFLICTS and not isinstance(self._metastore, SqliteMetastore):
+                    feature = f"SET {CONFLICTS} with a Hive Metastore"
+                    raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
                 self._settings.set(statement.key, statement.value)
                 if isinstance(self._metastore, SqliteMetastore):
                     self._metastore.max_open_txns = int(self._settings.values[OPEN_TXNS])

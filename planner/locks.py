@@ -58,17 +58,13 @@ def read_locks(scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES) -> tuple
     return tuple(_lock(t, LockType.SHARED_READ, Operation.SELECT) for t in locked)
 
 
-def insert_locks(
-    table: Table, scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES
-) -> tuple[LockComponent, ...]:
+def insert_locks(table: Table, scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES) -> tuple[LockComponent, ...]:
     """INSERT: together with everything but those that replace the table, or, where writers share, update it alone."""
     lock_type = LockType.SHARED_READ if rules.exclusive_write else LockType.SHARED_WRITE
     return (_lock(table, lock_type, Operation.INSERT), *read_locks(scans, rules))
 
 
-def overwrite_locks(
-    table: Table, scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES
-) -> tuple[LockComponent, ...]:
+def overwrite_locks(table: Table, scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES) -> tuple[LockComponent, ...]:
     """INSERT OVERWRITE: EXCLUSIVE, so that no insert is hidden by the new base; an update of all rows."""
     alone = rules.exclusive_overwrite and rules.exclusive_write
     lock_type = LockType.EXCLUSIVE if alone else LockType.EXCL_WRITE
@@ -162,9 +158,7 @@ def _written_partitions(
     return None if write.moves_rows else _read_partitions([s for s in write.scans if s.is_target], partitions_of)
 
 
-def _read_partitions(
-    scans: Sequence[Scan], partitions_of: Callable[[Table], Sequence[Partition]]
-) -> list[str] | None:
+def _read_partitions(scans: Sequence[Scan], partitions_of: Callable[[Table], Sequence[Partition]]) -> list[str] | None:
     if not scans or not all(s.partition_filter for s in scans):
         return None
     known = partitions_of(scans[0].table)

@@ -28,7 +28,6 @@ from acidsql.acid.writeids import StatementId
 from acidsql.errors import Span
 from acidsql.grammar.dialect import frame_of, span_of, to_spark
 from acidsql.grammar.statements import Default, Merge, MergeClause, MergeDelete, MergeInsert, MergeUpdate, When
-from acidsql.metastore.client import Operation
 from acidsql.planner.events import (
     checked_branch,
     event_struct,

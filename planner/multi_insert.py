@@ -48,7 +48,9 @@ def plan_multi_insert(statement: MultiInsert, facts: Facts) -> MultiWritePlan:
         for number, branch in enumerate(statement.branches)
     )
     _check_outputs(statement, writes)
-    locks = (lock for part in (*(w.locks for w in writes), read_locks(binder.scans, LockRules.of(facts))) for lock in part)
+    locks = (
+        lock for part in (*(w.locks for w in writes), read_locks(binder.scans, LockRules.of(facts))) for lock in part
+    )
     return MultiWritePlan(
         operation="INSERT",
         rows=to_spark(rows),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import signal
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +17,8 @@ from xdist.scheduler import LoadScopeScheduling
 
 from acidsql.session import Session, connect
 from acidsql.spark.engine import Engine
+from tests.interop.hive_client import Hive
+from tests.interop.shared_table import DATABASE
 
 # A job that a shell starts in the background ignores SIGINT, and so would every process that a test starts and
 # interrupts. A handler of one's own is not inherited: children start with the default again.
@@ -31,6 +36,8 @@ SPARK_CONF = {
 
 SLOWEST_FIRST = ("interop", "crash", "shell", "spark")
 """Folders whose files start JVMs of their own or run for long: the workers begin with them."""
+_NEEDS_HIVE = re.compile(r"[\[-]hive[\]-]|metastore/test_hive_connection")
+"""In the ID of a test: one of those that run on each metastore, on Hive's; and those of Hive's metastore alone."""
 SPREAD = ("test_golden_tables.py", "test_histories.py")
 """Files of many long tests that share nothing: each test goes to whoever is free."""
 
@@ -41,7 +48,7 @@ class _Units(LoadScopeScheduling):  # type: ignore[misc]  # xdist says nothing o
     def _split_scope(self, nodeid: str) -> str:
         path, _, _ = nodeid.partition("::")
         folder, _, name = path.rpartition("/")
-        if folder.endswith("interop"):
+        if folder.endswith("interop") or _NEEDS_HIVE.search(nodeid):
             return "hive"
         return nodeid if name in SPREAD else path
 
@@ -86,3 +93,15 @@ def open_session(spark: SparkSession, tmp_path: Path) -> Iterator[Callable[[], S
     yield open_one
     for one in opened:
         one.close()
+
+
+@pytest.fixture(scope="session")
+def hive() -> Iterator[Hive]:
+    """A running Hive 4.0.1, empty but for the database that the tests share. Skips where it cannot be had."""
+    root = Path(tempfile.mkdtemp(prefix="acidsql-hive-"))
+    try:
+        with Hive(root) as running:
+            running.run(f"CREATE DATABASE {DATABASE}")
+            yield running
+    finally:
+        shutil.rmtree(root)

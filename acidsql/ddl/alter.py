@@ -88,10 +88,13 @@ class Alter:
         if metastore.find_table(target.name, new_name.name) is not None:
             shown = f"{target.name}.{new_name.name}"
             raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, span=new_name.span, table=shown)
-        new_location = f"{target.location}/{new_name.name}"
         with exclusively_settled(self.ddl.transactions, files, table) as held:
             old = held.table
-            moves = not old.external and old.location == f"{metastore.database(old.database).location}/{old.name}"
+            place, new_place = (
+                d.location_of(transactional=old.is_transactional) for d in (metastore.database(old.database), target)
+            )
+            new_location = f"{new_place}/{new_name.name}"
+            moves = not old.external and old.location == f"{place}/{old.name}"
             renamed = replace(old, database=target.name, name=new_name.name)
             if moves:
                 require_free(files, new_location)

@@ -66,7 +66,8 @@ class Ddl:
                 self._drop(self.metastore.table(name, table))
         self.metastore.drop_database(name)
         if name != "default":
-            self._delete(database.location)
+            for location in filter(None, (database.location, database.managed_location)):
+                self._delete(location)
 
     def create_table(self, statement: CreateTable, database: str) -> None:
         """Creates the table, or adopts what lies at its LOCATION (interface.md).
@@ -158,17 +159,20 @@ class Ddl:
         columns = tuple(_column(c) for c in statement.columns)
         partition_columns = tuple(_column(c) for c in statement.partition_columns)
         _check_columns(statement)
+        properties = _properties(statement)
+        transactional = properties.get(TRANSACTIONAL, "").lower() == "true"
+        default_location = f"{database.location_of(transactional=transactional)}/{statement.table.name}"
         table = Table(
             database=database.name,
             name=statement.table.name,
             columns=columns,
             partition_columns=partition_columns,
-            location=(statement.location or f"{database.location}/{statement.table.name}").rstrip("/"),
+            location=(statement.location or default_location).rstrip("/"),
             bucket_columns=tuple(c.value for c in statement.bucket_columns),
             bucket_count=statement.bucket_count,
             sort_columns=tuple(c.value for c in statement.sort_columns),
             file_format=statement.file_format or "orc",
-            properties=_properties(statement),
+            properties=properties,
             constraints=_constraints(statement),
             external=statement.external,
             comment=statement.comment,

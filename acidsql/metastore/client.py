@@ -47,6 +47,12 @@ class Database:
     location: str
     comment: str | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
+    managed_location: str | None = None
+    """Where its transactional tables lie, if not in `location` (a Hive Metastore may keep them apart)."""
+
+    def location_of(self, *, transactional: bool) -> str:
+        """The directory for tables that have no LOCATION of their own."""
+        return self.managed_location if transactional and self.managed_location is not None else self.location
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +313,14 @@ class TransactionClient(Protocol):
 
         Components of `operation` on the table with `dynamic_partition_write` and no partition give way to these;
         the others stay. Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED.
+        """
+        ...
+
+    def forget_statistics(self, txn: TxnId | None, table: Table, partitions: Sequence[PartitionValues]) -> None:
+        """What is counted of the rows of the table, or of those partitions, is not true once `txn` has committed (None:
+        a plain table): Hive must not answer queries from it. Needs the write ID of `txn`, and takes it if it must.
+
+        Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED, TABLE_NOT_FOUND.
         """
         ...
 

@@ -246,6 +246,9 @@ class SqliteMetastore:
         with self._file.writing() as db:
             sqlite_txns.add_dynamic_partitions(db, txn, table, partitions, operation)
 
+    def forget_statistics(self, txn: TxnId | None, table: Table, partitions: Sequence[PartitionValues]) -> None:
+        """It keeps none."""
+
     def allocate_write_id(self, txn: TxnId, table: Table) -> WriteId:
         with self._file.writing() as db:
             return sqlite_txns.allocate_write_id(db, txn, sqlite_catalog.table_id(db, table))

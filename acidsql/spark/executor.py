@@ -326,7 +326,10 @@ class Executor:
             return Counts()
         events = adopt(event_rows(spark, plan, request.args), spark.storage)
         if not plan.target.is_transactional:
-            return Counts(inserted=plain.append(spark.storage, few_tasks(events, plan), plan, self._engine))
+            inserted = plain.append(spark.storage, few_tasks(events, plan), plan, self._engine)
+            if not plan.creates:
+                self._metastore.forget_statistics(None, plan.target, ())
+            return Counts(inserted=inserted)
         buckets = frozenset[int]().union(*(b.buckets for b in bound if b.scan.is_target))
         write.staged.extend(stage(spark.storage, events, plan, target, buckets))
         write.emptied.extend(replaced_directories(spark, plan, write))
@@ -354,6 +357,7 @@ class Executor:
         self._define_views(spark, plan, request, StatementSnapshots(self._engine, self._now()))
         events = adopt(event_rows(spark, plan, request.args), spark.storage)
         inserted = plain.append(spark.storage, few_tasks(events, plan), plan, self._engine)
+        self._metastore.forget_statistics(None, plan.target, ())
         return Written(Counts(inserted=inserted), TxnId(0), {})
 
     # -- edges

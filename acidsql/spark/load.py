@@ -20,7 +20,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.writeids import StatementId, TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import LoadData
-from acidsql.metastore.client import LockComponent, Metastore, Partition
+from acidsql.metastore.client import LockComponent, Metastore, Partition, PartitionValues
 from acidsql.metastore.transaction import Transactions
 from acidsql.planner.locks import insert_locks, overwrite_locks
 from acidsql.planner.partition_spec import partition_values
@@ -46,6 +46,8 @@ class _Place:
     files: FileSystem
     directory: str
     new: Partition | None
+    partitions: tuple[PartitionValues, ...] = ()
+    """The partition, if it is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class Loader:
         name = partition_name([c.name for c in table.partition_columns], values)
         partition = known or Partition(values, f"{table.location}/{name}")
         files = self.engine.files(partition.location)
-        return _Place(files, files.resolve(partition.location), None if known else partition)
+        return _Place(files, files.resolve(partition.location), None if known else partition, (values,))
 
     # -- transactional tables
 
@@ -98,6 +100,7 @@ class Loader:
             self._stage(statement, sources, place, staging)
             place.files.rename(staging, f"{place.directory}/{name}")
             self._register(table, place)
+            self.metastore.forget_statistics(txn.id, table, place.partitions)
         return Loaded(_rows(sources), txn.id, write_id)
 
     def _locks(self, statement: LoadData, table: Table) -> Sequence[LockComponent]:
@@ -128,6 +131,7 @@ class Loader:
             for staged, file in zip(self._stage(statement, sources, place, staging), sources.loaded, strict=True):
                 placed.append(add_file(place.files, staged, f"{place.directory}/{file.name}"))
             self._register(table, place)
+            self.metastore.forget_statistics(None, table, place.partitions)
         except BaseException:
             for path in (*placed, staging):
                 place.files.delete(path)

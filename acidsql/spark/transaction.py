@@ -13,7 +13,7 @@ from acidsql.acid.rowid import MAX_STATEMENT_ID
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import StatementId, TxnId, ValidTxnList, WriteId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import Metastore, Operation, Partition
+from acidsql.metastore.client import Metastore, Operation, Partition, PartitionValues
 from acidsql.metastore.transaction import Locks, OpenTransaction, Transactions
 from acidsql.planner.plan import Branch, Effect
 from acidsql.spark.publish import StagedFile, WriteTarget, remove
@@ -47,6 +47,13 @@ class TableWrite:
     def new_partitions(self) -> list[Partition]:
         found = {f.new_partition: f.partition_directory for f in self.staged if f.new_partition is not None}
         return [Partition(values, directory) for values, directory in found.items()]
+
+    @property
+    def written_partitions(self) -> list[PartitionValues]:
+        """The partitions in which it has published, or may have: new ones, and those that were there."""
+        written = self.partition_directories
+        there = [values for values, place in self.target.partitions.items() if place in written]
+        return [*there, *(p.values for p in self.new_partitions)]
 
     def touched(self) -> Mapping[Operation, set[str]]:
         """Which partitions (`p=a/q=b`) it wrote to, by what it did."""
@@ -155,6 +162,8 @@ class WriteTransaction:
             if table.partition_columns and table.is_transactional:
                 for operation, names in write.touched().items():
                     self.metastore.add_dynamic_partitions(self.id, table, sorted(names), operation)
+            if write.staged or write.emptied:
+                self.metastore.forget_statistics(self.id, table, write.written_partitions)
         (self.committing or (lambda _: self.metastore.commit(self.id)))(self)
 
     def _remove_files(self) -> None:

@@ -209,5 +209,8 @@ def _jvm(root: Path, *options: str) -> list[str]:
         "-Dfile.encoding=UTF-8",
         "-Djava.net.preferIPv4Stack=true",
         f"-Dderby.system.home={root}",
+        # Two clients of the metastore may deadlock in Derby, where it then retries ten times.
+        "-Dderby.locks.deadlockTimeout=1",
+        "-Dderby.locks.waitTimeout=5",
         f"-Dderby.stream.error.file={root}/derby.log",
     ]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -12,34 +11,9 @@ import pytest
 from acidsql.acid.table import Check, Column, Constraints, Table
 from acidsql.acid.writeids import WriteId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import (
-    Database,
-    Metastore,
-    Partition,
-)
-from acidsql.metastore.sqlite import SqliteMetastore
-
-
-def _open_sqlite(directory: Path) -> Metastore:
-    return SqliteMetastore(directory / ".acidsql" / "metastore.db", str(directory))
-
-
-IMPLEMENTATIONS: dict[str, Callable[[Path], Metastore]] = {"sqlite": _open_sqlite}
-
-
-@pytest.fixture(params=sorted(IMPLEMENTATIONS))
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Metastore]:
-    with closing(IMPLEMENTATIONS[request.param](tmp_path)) as opened:
-        yield opened
-
-
-def plain_table(name: str = "t", *, database: str = "default") -> Table:
-    properties = {"transactional": "true"}
-    return Table(database, name, (Column("id", "int"),), f"/warehouse/{name}", properties=properties)
-
-
-def partitioned_table(name: str = "tab1") -> Table:
-    return replace(plain_table(name), partition_columns=(Column("p", "string"), Column("q", "int")))
+from acidsql.metastore.client import Database, Metastore
+from tests.metastore import tables
+from tests.metastore.tables import database, partition, partitioned_table, plain_table
 
 
 @pytest.fixture
@@ -60,15 +34,15 @@ def test_the_database_default_lies_in_the_warehouse(store: Metastore, tmp_path: 
     assert store.database("default") == Database("default", str(tmp_path))
 
 
-def test_a_database_is_kept_as_it_was_given(store: Metastore) -> None:
-    sales = Database("sales", "/elsewhere/sales.db", "what was sold", {"owner": "Zoë", "a": "b"})
+def test_a_database_is_kept_as_it_was_given(store: Metastore, tmp_path: Path) -> None:
+    sales = Database("sales", f"{tmp_path}/elsewhere/sales.db", "what was sold", {"owner": "Zoë", "a": "b"})
     store.create_database(sales)
     assert store.database("sales") == sales
-    assert [d.name for d in store.databases()] == ["default", "sales"]
+    assert {d.name for d in store.databases()} >= {"default", "sales"}
 
 
 def test_a_database_is_made_once(store: Metastore) -> None:
-    fails("DATABASE_ALREADY_EXISTS", lambda: store.create_database(Database("default", "/x")))
+    fails("DATABASE_ALREADY_EXISTS", lambda: store.create_database(database("default")))
 
 
 def test_a_missing_database_is_named_with_the_nearest_one(store: Metastore) -> None:
@@ -82,7 +56,7 @@ def test_a_missing_database_is_named_with_the_nearest_one(store: Metastore) -> N
 
 
 def test_only_an_empty_database_is_dropped(store: Metastore) -> None:
-    store.create_database(Database("sales", "/s"))
+    store.create_database(database("sales"))
     store.create_table(plain_table(database="sales"))
     fails("DATABASE_NOT_EMPTY", lambda: store.drop_database("sales"))
     store.drop_table("sales", "t")
@@ -122,8 +96,56 @@ def test_every_field_of_a_table_is_kept(store: Metastore) -> None:
     assert store.find_table("default", "everything") == full
 
 
+@pytest.mark.parametrize("external", [False, True])
+@pytest.mark.parametrize("file_format", ["orc", "parquet", "textfile"])
+def test_a_table_is_kept_as_it_was_given(store: Metastore, file_format: str, external: bool) -> None:
+    insert_only = {**tables.ACID, "transactional_properties": "insert_only" if file_format != "orc" else "default"}
+    given = replace(
+        plain_table("everything"),
+        columns=(Column("id", "int", "the key"), Column("s", "struct<a:int,b:array<string>>"), Column("ü", "string")),
+        partition_columns=(Column("p", "string"), Column("d", "date", "a day")),
+        bucket_columns=("id",),
+        bucket_count=4,
+        sort_columns=("id", "s") if external else (),
+        file_format=file_format,
+        properties={"orc.compress": "SNAPPY", "x": 'it\'s "quoted"', **(insert_only if not external else {})},
+        constraints=Constraints(
+            frozenset({"id", "s"}), {"id": "1 + 1"}, (Check(None, "id > 0"), Check("named", "s.a <> 'x'"))
+        ),
+        external=external,
+        comment="all of it",
+    )
+    store.create_table(given)
+    assert same(store.table("default", "everything"), given)
+
+
+def same(found: Table, expected: Table) -> bool:
+    """But for the time of creation, which a Hive Metastore sets itself; checks come in any order."""
+
+    def comparable(table: Table) -> Table:
+        checks = sorted(table.constraints.checks, key=lambda check: check.condition)
+        return replace(table, created=0, constraints=replace(table.constraints, checks=tuple(checks)))
+
+    return comparable(found) == comparable(expected)
+
+
+def test_constraints_are_changed_with_the_table(store: Metastore) -> None:
+    old = replace(
+        plain_table(),
+        columns=(Column("id", "int"), Column("s", "string")),
+        constraints=Constraints(frozenset({"id"}), {"s": "'x'"}, (Check(None, "id > 0"), Check("named", "id < 9"))),
+    )
+    store.create_table(old)
+    constraints = Constraints(frozenset({"s"}), {"s": "'y'", "id": "1"}, (Check("named", "id < 10"),))
+    new = replace(old, constraints=constraints)
+    store.alter_table(old, new)
+    assert same(store.table("default", "t"), new)
+    store.alter_table(new, plainest := replace(new, constraints=Constraints()))
+    assert same(store.table("default", "t"), plainest)
+
+
 def test_tables_are_listed_by_name_in_their_database(store: Metastore) -> None:
-    store.create_database(Database("sales", "/s"))
+    store.create_database(database("sales"))
     for made in (plain_table("zoo"), plain_table("ant"), plain_table("elsewhere", database="sales")):
         store.create_table(made)
     assert list(store.tables("default")) == ["ant", "zoo"]
@@ -145,46 +167,59 @@ def test_a_table_is_made_once(store: Metastore, table: Table) -> None:
 
 def test_a_failed_create_leaves_nothing(store: Metastore, table: Table) -> None:
     before = store.table("default", "t")
-    fails("TABLE_ALREADY_EXISTS", lambda: store.create_table(replace(plain_table(), location="/other")))
+    fails(
+        "TABLE_ALREADY_EXISTS", lambda: store.create_table(replace(plain_table(), location=f"{tables.WAREHOUSE}/other"))
+    )
     assert store.table("default", "t") == before
 
 
 def test_altering_a_table_replaces_its_definition(store: Metastore, table: Table) -> None:
-    wider = replace(table, columns=(*table.columns, Column("name", "string")), properties={"a": "b"})
+    wider = replace(
+        table,
+        columns=(*table.columns, Column("name", "string", "new")),
+        properties={**tables.ACID, "a": "b"},
+        comment="wider",
+        owner="you",
+    )
     store.alter_table(table, wider)
-    assert store.table("default", "t") == wider
+    assert same(store.table("default", "t"), wider)
+    other = replace(wider, properties={**tables.ACID, "c": "d"}, comment=None)
+    store.alter_table(wider, other)
+    assert same(store.table("default", "t"), other)
 
 
 def test_renaming_keeps_partitions_and_write_ids(store: Metastore) -> None:
     old = partitioned_table("old")
-    store.create_table(old, partitions=[Partition(("a", "1"), "/w/a")])
+    store.create_table(old, partitions=[partition(old, "a", "1", at="p=a/q=1")])
     txn = store.open_txn()
     assert store.allocate_write_id(txn, old) == 1
     store.commit(txn)
     new = replace(old, name="new")
     store.alter_table(old, new)
     assert list(store.tables("default")) == ["new"]
-    assert list(store.partitions(new)) == [Partition(("a", "1"), "/w/a")]
+    assert [p.values for p in store.partitions(new)] == [("a", "1")]
     assert store.allocate_write_id(store.open_txn(), new) == 2
 
 
 def test_altering_a_table_replaces_partitions_by_their_values(store: Metastore) -> None:
     table = partitioned_table()
-    one, two = Partition(("a", "1"), "/w/a"), Partition((None, "2"), "/w/null")
+    one, two = partition(table, "a", "1", at="p=a/q=1"), partition(table, None, "2")
     store.create_table(table, partitions=[one, two])
-    moved, renamed = Partition((None, "2"), "/elsewhere"), Partition(("b", "1"), "/w/a")
-    wider = replace(table, properties={"x": "y"})
+    moved, renamed = partition(table, None, "2", at="elsewhere"), replace(one, values=("b", "1"))
+    wider = replace(table, properties={**tables.ACID, "x": "y"})
     store.alter_table(table, wider, partitions={two.values: moved, one.values: renamed})
-    assert list(store.partitions(table)) == [moved, renamed]
-    assert store.table("default", table.name) == wider
+    found = store.partitions(table)
+    assert found[0] == moved
+    assert [p.values for p in found] == [moved.values, renamed.values]
+    assert same(store.table("default", table.name), wider)
 
 
 def test_altering_a_table_fails_as_a_whole(store: Metastore) -> None:
     table = partitioned_table()
-    one, two = Partition(("a", "1"), "/w/a"), Partition(("b", "1"), "/w/b")
+    one, two = partition(table, "a", "1"), partition(table, "b", "1")
     store.create_table(table, partitions=[one, two])
     changed = {one.values: replace(one, values=two.values)}
-    wider = replace(table, name="other", properties={"x": "y"})
+    wider = replace(table, name="other", properties={**tables.ACID, "x": "y"})
     fails("PARTITION_ALREADY_EXISTS", lambda: store.alter_table(table, wider, partitions=changed))
     assert list(store.partitions(table)) == [one, two]
     assert list(store.tables("default")) == [table.name]
@@ -223,9 +258,9 @@ def test_a_dropped_and_remade_table_starts_its_write_ids_again(store: Metastore,
 def test_partitions_are_kept_by_values(store: Metastore) -> None:
     table = partitioned_table()
     first, null, last = (
-        Partition(("a", "1"), "/w/p=a/q=1"),
-        Partition((None, "1"), "/w/p=__HIVE_DEFAULT_PARTITION__/q=1"),
-        Partition(("b/=ü", None), "/w/b"),
+        partition(table, "a", "1", at="p=a/q=1"),
+        partition(table, None, "1", at="p=__HIVE_DEFAULT_PARTITION__/q=1"),
+        partition(table, "b/=ü", None, at="p=b%2F%3Dü"),
     )
     store.create_table(table, partitions=[last])
     store.add_partitions(table, [first, null])
@@ -236,14 +271,15 @@ def test_partitions_are_kept_by_values(store: Metastore) -> None:
 
 def test_a_partition_that_is_there_already_stays_as_it_is(store: Metastore) -> None:
     table = partitioned_table()
-    store.create_table(table, partitions=[Partition(("a", "1"), "/first")])
-    store.add_partitions(table, [Partition(("a", "1"), "/second")])
-    assert list(store.partitions(table)) == [Partition(("a", "1"), "/first")]
+    first = partition(table, "a", "1", at="first")
+    store.create_table(table, partitions=[first])
+    store.add_partitions(table, [partition(table, "a", "1", at="second"), new := partition(table, "b", "1")])
+    assert list(store.partitions(table)) == [first, new]
 
 
 def test_a_remade_table_has_no_partitions(store: Metastore) -> None:
     table = partitioned_table()
-    store.create_table(table, partitions=[Partition(("a", "1"), "/first")])
+    store.create_table(table, partitions=[partition(table, "a", "1")])
     store.drop_table("default", table.name)
     store.create_table(table)
     assert list(store.partitions(table)) == []

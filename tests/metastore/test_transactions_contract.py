@@ -2,49 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from acidsql.acid.table import Column, Table
-from acidsql.acid.writeids import TxnId, ValidTxnList, WriteId
+from acidsql.acid.table import Table
+from acidsql.acid.writeids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import (
     AdoptedWriteIds,
-    Database,
     LockComponent,
     LockType,
     Metastore,
     Operation,
 )
-from acidsql.metastore.sqlite import SqliteMetastore
+from tests.metastore.tables import database, partitioned_table, plain_table
 
 UPDATE, DELETE, INSERT, SELECT = Operation.UPDATE, Operation.DELETE, Operation.INSERT, Operation.SELECT
-
-
-def _open_sqlite(directory: Path) -> Metastore:
-    return SqliteMetastore(directory / ".acidsql" / "metastore.db", str(directory))
-
-
-IMPLEMENTATIONS: dict[str, Callable[[Path], Metastore]] = {"sqlite": _open_sqlite}
-
-
-@pytest.fixture(params=sorted(IMPLEMENTATIONS))
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Metastore]:
-    with closing(IMPLEMENTATIONS[request.param](tmp_path)) as opened:
-        yield opened
-
-
-def plain_table(name: str = "t", *, database: str = "default") -> Table:
-    properties = {"transactional": "true"}
-    return Table(database, name, (Column("id", "int"),), f"/warehouse/{name}", properties=properties)
-
-
-def partitioned_table(name: str = "tab1") -> Table:
-    return replace(plain_table(name), partition_columns=(Column("p", "string"), Column("q", "int")))
 
 
 @pytest.fixture
@@ -97,7 +73,10 @@ def test_a_snapshot_names_open_and_aborted_transactions_the_own_one_too(store: M
     committed, aborted, open_, own = (store.open_txn() for _ in range(4))
     store.commit(committed)
     store.abort(aborted)
-    assert store.valid_txns(own) == ValidTxnList(own, frozenset({open_, own}), frozenset({aborted}))
+    seen = store.valid_txns(own)
+    assert seen.high_watermark == own
+    assert {txn for txn in seen.open if txn >= committed} == {open_, own}
+    assert {txn for txn in seen.aborted if txn >= committed} == {aborted}
 
 
 def test_one_transaction_has_one_write_id_for_a_table(store: Metastore, table: Table) -> None:
@@ -141,9 +120,9 @@ def test_a_table_made_after_the_snapshot_is_empty_in_it(store: Metastore) -> Non
 
 
 def test_an_unknown_transaction_is_named(store: Metastore, table: Table) -> None:
-    unknown = TxnId(99)
+    unknown = TxnId(999_999)
     error = fails("NO_SUCH_TRANSACTION", lambda: store.commit(unknown))
-    assert error.message == "No record of transaction txnid:99 could be found, may have timed out"
+    assert error.message == "No record of transaction txnid:999999 could be found, may have timed out"
     fails("NO_SUCH_TRANSACTION", lambda: store.abort(unknown))
     fails("NO_SUCH_TRANSACTION", lambda: store.heartbeat(unknown))
     fails("NO_SUCH_TRANSACTION", lambda: store.lock(unknown, [writing(table)]))
@@ -186,16 +165,22 @@ def test_a_heartbeat_keeps_a_transaction_open(store: Metastore) -> None:
 def test_the_first_committer_wins_and_the_message_is_hives(store: Metastore) -> None:
     """The text of semantics.md: Hive's TestDbTxnManager2 has it for the same interleaving."""
     store.create_table(table := partitioned_table())
-    for _ in range(2):
-        store.commit(store.open_txn())
     winner = begin(store, writing(table, UPDATE, "p=two"))
     loser = begin(store, writing(table, DELETE, "p=two"))
     store.commit(winner)
     error = fails("WRITE_CONFLICT", lambda: store.commit(loser))
     assert error.message == (
-        "Aborting [txnid:4,4] due to a write conflict on default/tab1/p=two committed by [txnid:3,4] d/u"
+        f"Aborting [txnid:{loser},{loser}] due to a write conflict on default/tab1/p=two committed by"
+        f" [txnid:{winner},{loser}] d/u"
     )
     assert loser in store.valid_txns().aborted
+    fails("TRANSACTION_ABORTED", lambda: store.commit(loser))
+
+
+def test_a_transaction_that_lost_a_conflict_says_so_when_it_is_used_again(store: Metastore, table: Table) -> None:
+    winner, loser = begin(store, writing(table)), begin(store, writing(table))
+    store.commit(winner)
+    error = fails("WRITE_CONFLICT", lambda: store.commit(loser))
     assert error.message in fails("TRANSACTION_ABORTED", lambda: store.commit(loser)).message
 
 
@@ -236,7 +221,7 @@ def test_a_conflict_needs_a_common_partition(
 
 
 def test_tables_do_not_conflict_with_each_other(store: Metastore, table: Table) -> None:
-    store.create_database(Database("sales", "/s"))
+    store.create_database(database("sales"))
     store.create_table(elsewhere := plain_table(database="sales"))
     store.create_table(other := plain_table("other"))
     assert not conflicts(store, writing(table), writing(elsewhere))
@@ -244,9 +229,11 @@ def test_tables_do_not_conflict_with_each_other(store: Metastore, table: Table) 
 
 
 def test_one_after_the_other_is_no_conflict(store: Metastore, table: Table) -> None:
+    txns = []
     for _ in range(3):
-        store.commit(begin(store, writing(table)))
-    assert store.valid_txns().aborted == frozenset()
+        store.commit(txn := begin(store, writing(table)))
+        txns.append(txn)
+    assert store.valid_txns().aborted.isdisjoint(txns)
 
 
 def test_a_conflict_is_with_those_that_committed_not_with_those_that_did_not(store: Metastore, table: Table) -> None:
@@ -344,6 +331,19 @@ def test_open_and_aborted_write_ids_of_an_adopted_table_stay_invalid(store: Meta
     store.commit(txn)
     after = store.valid_write_ids(old, store.valid_txns())
     assert (after.high_watermark, after.open, after.aborted) == (10, frozenset({4}), frozenset({2, 9}))
+
+
+def test_what_counts_as_committed_of_an_adopted_table_is_seen(store: Metastore) -> None:
+    adopted = AdoptedWriteIds(WriteId(6), frozenset({WriteId(4)}), frozenset({WriteId(2), WriteId(9)}))
+    store.create_table(old := plain_table("old"), adopted=adopted)
+    for _ in range(2):
+        seen = store.valid_write_ids(old, store.valid_txns())
+        assert [w for w in map(WriteId, (1, 2, 3, 4, 5, 6, 9)) if seen.is_valid(w)] == [1, 3, 5, 6]
+        new = store.allocate_write_id(txn := store.open_txn(), old)
+        assert new > 9
+        assert not seen.is_valid(new)
+        store.commit(txn)
+    assert store.valid_write_ids(old, store.valid_txns()).is_valid(new)
 
 
 def test_new_transactions_start_above_those_of_adopted_tables(store: Metastore) -> None:

@@ -1,0 +1,250 @@
+"""Hive's transactions in a Hive Metastore: the methods of `TransactionClient` (client.py) but `commit_created`."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from functools import cached_property
+from typing import Any, Final
+
+from pymetastore.hive_metastore import ttypes as t
+from thrift.Thrift import TApplicationException
+
+from acidsql.acid.table import Table
+from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore import hive_idl as idl
+from acidsql.metastore.client import (
+    DEFAULT_PATIENCE,
+    TXN_TIMEOUT,
+    Conflict,
+    Leftover,
+    Lock,
+    LockComponent,
+    LockType,
+    Operation,
+    Patience,
+    Transaction,
+)
+from acidsql.metastore.hive_connection import HiveConnections, Request
+from acidsql.metastore.hive_errors import txn_errors
+from acidsql.metastore.hive_locks import AGENT, HiveLocks, Owner, operation_to_hive
+from acidsql.metastore.hive_write_ids import WriteIds
+
+_TXN_EXCEPTIONS: Final = (t.NoSuchTxnException, t.TxnAbortedException)
+_WRITE_LOCKS: Final = (LockType.SHARED_WRITE, LockType.EXCL_WRITE, LockType.EXCLUSIVE)
+_TXN_TIMEOUT: Final = "metastore.txn.timeout"
+_WRITES: Final = (Operation.UPDATE, Operation.DELETE)
+
+
+class HiveTransactions:
+    """Transactions are the metastore's. Of a read-only one this remembers the locks, which belong to no transaction
+    there, so that they can be given back before it ends."""
+
+    def __init__(self, hive: HiveConnections) -> None:
+        self._hive = hive
+        self._locks = HiveLocks(hive)
+        self._write_ids = WriteIds(hive)
+        self._readers: dict[TxnId, tuple[int, ...]] = {}
+        self._readers_lock = threading.Lock()
+
+    @cached_property
+    def txn_timeout(self) -> float:
+        """As the metastore has it set: `300s`, or a number with another of Hive's units."""
+        told = str(self._hive.ask(lambda c: c.get_config_value(_TXN_TIMEOUT, "")) or "")
+        return _seconds(told, TXN_TIMEOUT)
+
+    def open_txn(self, *, read_only: bool = False) -> TxnId:
+        request = idl.OpenTxnRequest(num_txns=1, user=self._hive.user, hostname=self._hive.host, agentInfo=AGENT)
+        if read_only:
+            request.txn_type = idl.READ_ONLY
+        txn = TxnId(self._hive.tell(lambda c: c.open_txns(request)).txn_ids[0])
+        if read_only:
+            with self._readers_lock:
+                self._readers[txn] = ()
+        return txn
+
+    def transactions(self) -> Sequence[Transaction]:
+        found = self._hive.ask(lambda c: c.get_open_txns_info()).open_txns
+        return sorted((_transaction(info) for info in found), key=lambda txn: txn.id)
+
+    def valid_txns(self, txn: TxnId | None = None) -> ValidTxnList:
+        return self._write_ids.valid_txns()
+
+    # -- locks
+
+    def lock(self, txn: TxnId, components: Sequence[LockComponent], *, patience: Patience = DEFAULT_PATIENCE) -> bool:
+        self.heartbeat(txn)  # Hive 4.0.1 grants a committed transaction a lock that nothing takes back
+        if not components:
+            return True
+        owner = Owner(txn, txn in self._readers)
+        try:
+            lock_id = self._locks.acquire(owner, components, patience)
+        except AcidSqlError as error:
+            if error.condition == Condition.DEADLOCK.name:
+                self.abort(txn)
+            raise
+        if owner.read_only:
+            with self._readers_lock:
+                self._readers[txn] = (*self._readers.get(txn, ()), lock_id)
+            return True
+        return self._is_current(txn, components)
+
+    def _is_current(self, txn: TxnId, components: Iterable[LockComponent]) -> bool:
+        """Whether nobody has committed since `txn` was opened what its commit would count as a conflict; Hive's Driver
+        asks the same after its locks (isValidTxnListState)."""
+        if not any(c.operation in _WRITES for c in components):
+            return True
+        return not self._conflicting(txn)
+
+    def _conflicting(self, txn: TxnId) -> TxnId:
+        """The last one that committed what will be a conflict, or 0. To Hive 3 only a commit tells."""
+        try:
+            return TxnId(self._hive.ask(lambda c: idl.get_latest_txnid_in_conflict(c, txn), TApplicationException))
+        except TApplicationException as error:
+            if error.type != TApplicationException.UNKNOWN_METHOD:
+                raise self._hive.failed(error) from error
+            return TxnId(0)
+
+    def conflicts(self, txn: TxnId) -> Sequence[Conflict]:
+        """The metastore says with whom (the last one), and not where: the message names all that `txn` has locked to
+        write."""
+        other = self._conflicting(txn)
+        return [self._conflict(txn, other)] if other else []
+
+    def _conflict(self, txn: TxnId, other: TxnId) -> Conflict:
+        mark = self.valid_txns().high_watermark
+        mine = (lock.component for lock in self.locks() if lock.txn == txn and lock.component.lock_type in _WRITE_LOCKS)
+        resources = sorted({f"{c.database}/{c.table}" for c in mine})
+        error = AcidSqlError(
+            Condition.WRITE_CONFLICT,
+            txn_id=txn,
+            commit_id=mark,
+            resource=", ".join(resources),
+            other_txn_id=other,
+            other_commit_id=mark,
+            operations="u/u",
+        )
+        database, _, table = resources[0].partition("/") if resources else ("", "", "")
+        return Conflict(other, database, table, None, error)
+
+    def release_locks(self, txn: TxnId) -> None:
+        self.heartbeat(txn)
+        with self._readers_lock:
+            locks = self._readers.get(txn, ())
+            if txn in self._readers:
+                self._readers[txn] = ()
+        self._unlock(locks)
+
+    def _forget_reader(self, txn: TxnId) -> None:
+        with self._readers_lock:
+            locks = self._readers.pop(txn, ())
+        self._unlock(locks)
+
+    def _unlock(self, locks: Iterable[int]) -> None:
+        for lock_id in locks:
+            with suppress(t.NoSuchLockException, t.TxnOpenException):
+                self._locks.release(lock_id)
+
+    def locks(self) -> Sequence[Lock]:
+        return self._locks.all({txn.id: txn.last_heartbeat for txn in self.transactions()})
+
+    # -- writes
+
+    def add_dynamic_partitions(self, txn: TxnId, table: Table, partitions: Sequence[str], operation: Operation) -> None:
+        """Components of all operations on the whole table give way to the partitions (TxnHandler's rule)."""
+        request = t.AddDynamicPartitions(
+            txnid=txn,
+            writeid=self.allocate_write_id(txn, table),
+            dbname=table.database,
+            tablename=table.name,
+            partitionnames=list(partitions),
+            operationType=operation_to_hive(operation),
+        )
+        self._in_txn(txn, lambda c: c.add_dynamic_partitions(request))
+
+    def allocate_write_id(self, txn: TxnId, table: Table) -> WriteId:
+        request = t.AllocateTableWriteIdsRequest(dbName=table.database, tableName=table.name, txnIds=[txn])
+        answer = self._in_txn(txn, lambda c: c.allocate_table_write_ids(request))
+        return WriteId(answer.txnToWriteIds[0].writeId)
+
+    def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
+        return self._write_ids.valid_write_ids(table, txns)
+
+    # -- the end
+
+    def heartbeat(self, txn: TxnId) -> None:
+        request = t.HeartbeatRequest(txnid=txn)
+        self._in_txn(txn, lambda c: c.heartbeat(request))
+        for lock_id in self._readers.get(txn, ()):
+            try:
+                self._locks.keep(Owner(txn, True), lock_id)
+            except AcidSqlError:
+                if lock_id in self._readers.get(txn, ()):  # else it was given back just now
+                    raise
+
+    def leftovers(self) -> Sequence[Leftover]:
+        """Hive's compactor looks after them."""
+        return ()
+
+    def forget_leftovers(self, txn: TxnId) -> None:
+        """Nothing is kept."""
+
+    def commit(self, txn: TxnId, *, compatible: Collection[TxnId] | None = None) -> None:
+        """With exclWriteEnabled the metastore would not look for conflicts: Hive says so where its locks make sure that
+        there are none, but a transaction of several statements may have read before it locked."""
+        if compatible is not None:
+            raise AcidSqlError(
+                Condition.NOT_YET_SUPPORTED, feature="acidsql.conflict.detection=row on a Hive Metastore"
+            )
+        request = idl.CommitTxnRequest(txnid=txn, exclWriteEnabled=False)
+        self._in_txn(txn, lambda c: c.commit_txn(request))
+        self._forget_reader(txn)
+
+    def abort(self, txn: TxnId) -> None:
+        request = t.AbortTxnRequest(txnid=txn)
+        try:
+            self._in_txn(txn, lambda c: c.abort_txn(request))
+        except AcidSqlError as error:
+            if error.condition != Condition.TRANSACTION_ABORTED.name:
+                raise
+        self._forget_reader(txn)
+
+    def _in_txn(self, txn: TxnId, request: Request) -> Any:
+        """Calls what may be repeated: each of these finds that it was done, and says so by doing nothing.
+
+        Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED, WRITE_CONFLICT.
+        """
+        try:
+            with txn_errors(txn):
+                return self._hive.ask(request, *_TXN_EXCEPTIONS)
+        except AcidSqlError as error:
+            if error.condition == Condition.METASTORE_FAILED.name:
+                # Some methods fail within where the transaction has ended: the heartbeat says how.
+                with txn_errors(txn):
+                    self._hive.ask(lambda c: c.heartbeat(t.HeartbeatRequest(txnid=txn)), *_TXN_EXCEPTIONS)
+            raise
+
+
+def _seconds(text: str, default: float) -> float:
+    """A time of Hive's settings (HiveConf.toTime); bare numbers are seconds.
+
+    >>> _seconds("5min", 1), _seconds("1500ms", 1), _seconds("", 7)
+    (300.0, 1.5, 7)
+    """
+    found = _TIME.fullmatch(text.strip().lower())
+    if found is None:
+        return default
+    unit = next((seconds for prefix, seconds in _UNITS.items() if found[2].startswith(prefix)), 1.0)
+    return float(found[1]) * unit
+
+
+_TIME: Final = re.compile(r"(\d+)\s*([a-z]*)")
+_UNITS: Final = {"ms": 1e-3, "msec": 1e-3, "us": 1e-6, "ns": 1e-9, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def _transaction(info: Any) -> Transaction:
+    is_open = info.state == t.TxnState.OPEN
+    return Transaction(TxnId(info.id), is_open, info.startedTime, info.lastHeartbeatTime, info.user, info.hostname)

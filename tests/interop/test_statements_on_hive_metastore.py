@@ -1,0 +1,218 @@
+"""acidsql's statements on Hive's own metastore and warehouse: after each of them Hive reads what acidsql reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+import pytest
+from pyspark.sql import SparkSession
+
+from acidsql.errors import AcidSqlError
+from acidsql.session import Session, connect
+from tests.interop.hive_client import Hive, HiveRow
+from tests.interop.shared_table import hive_rows
+from tests.interop.values import assert_same_rows, in_order, rows_of_spark
+
+pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
+
+DATABASE: Final = "together"
+ACID: Final = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+INSERT_ONLY: Final = "TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
+
+
+@pytest.fixture
+def both(hive: Hive, spark: SparkSession) -> Iterator[Both]:
+    hive.run(f"DROP DATABASE IF EXISTS {DATABASE} CASCADE", f"CREATE DATABASE {DATABASE}")
+    with connect(metastore=hive.metastore_uri, spark=spark) as session:
+        yield Both(session, hive)
+    hive.run(f"DROP DATABASE IF EXISTS {DATABASE} CASCADE")
+
+
+class Both:
+    """acidsql and Hive on one metastore."""
+
+    def __init__(self, session: Session, hive: Hive) -> None:
+        self.session = session
+        self.hive = hive
+        session.sql(f"USE {DATABASE}")
+
+    def run(self, *statements: str) -> None:
+        """By acidsql."""
+        for statement in statements:
+            self.session.sql(statement)
+
+    def read(self, table: str, columns: str = "row__id, *") -> list[HiveRow]:
+        """What both read, without row IDs."""
+        mine = rows_of_spark(self.session.sql(f"SELECT {columns} FROM {table}").collect())
+        for mode in ("vectorized", "fetch task"):
+            assert_same_rows(hive_rows(self.hive, f"{DATABASE}.{table}", columns, mode_name=mode), mine, mode)
+        return in_order(row[1:] if columns.startswith("row__id") else row for row in mine)
+
+    def counted(self, table: str) -> list[HiveRow]:
+        """count(*), as Hive answers it from statistics where it takes them for right."""
+        self.hive.set("hive.compute.query.using.stats=true")
+        try:
+            return self.hive.rows(f"SELECT count(*) FROM {DATABASE}.{table}")
+        finally:
+            self.hive.set("hive.compute.query.using.stats=false")
+
+
+def test_the_employee_story(both: Both) -> None:
+    both.run(
+        f"CREATE TABLE employee (id int, name string, salary int) {ACID}",
+        "INSERT INTO employee VALUES (1, 'Jerry', 5000), (2, 'Tom', 8000), (3, 'Kate', 6000)",
+    )
+    assert len(both.read("employee")) == 3
+    both.run("UPDATE employee SET salary = 7000 WHERE id = 2")
+    assert [2, "Tom", 7000] in both.read("employee")
+    both.run(
+        f"CREATE TABLE raised (id int, name string, salary int) {ACID}",
+        "INSERT INTO raised VALUES (2, 'Tom', 7500), (4, 'Mary', 9000)",
+        "MERGE INTO employee e USING raised r ON e.id = r.id WHEN MATCHED THEN UPDATE SET salary = r.salary"
+        " WHEN NOT MATCHED THEN INSERT VALUES (r.id, r.name, r.salary)",
+    )
+    assert both.read("employee") == [[1, "Jerry", 5000], [2, "Tom", 7500], [3, "Kate", 6000], [4, "Mary", 9000]]
+    both.run("DELETE FROM employee WHERE id = 1")
+    assert len(both.read("employee")) == 3
+    both.hive.run(
+        f"UPDATE {DATABASE}.employee SET salary = salary + 1", f"DELETE FROM {DATABASE}.employee WHERE id = 3"
+    )
+    assert both.read("employee") == [[2, "Tom", 7501], [4, "Mary", 9001]]
+    both.run("UPDATE employee SET salary = 0 WHERE name = 'Mary'", "TRUNCATE TABLE raised")
+    assert both.read("employee") == [[2, "Tom", 7501], [4, "Mary", 0]]
+    assert both.read("raised") == []
+
+
+def test_partitions_are_known_to_both(both: Both) -> None:
+    both.run(
+        f"CREATE TABLE parted (k int, v string) PARTITIONED BY (p int, q string) {ACID}",
+        "INSERT INTO parted VALUES (1, 'a', 1, 'x'), (2, 'b', 1, 'y z/%=:'), (3, 'c', 2, 'x'), (4, 'd', 2, NULL)",
+    )
+    assert len(both.read("parted")) == 4
+    both.hive.run(f"INSERT INTO {DATABASE}.parted PARTITION (p = 3, q = 'h') VALUES (5, 'e')")
+    both.run("UPDATE parted SET v = upper(v) WHERE k <> 3", "DELETE FROM parted WHERE k = 1")
+    both.run("INSERT OVERWRITE TABLE parted PARTITION (p, q) SELECT k, 'over', p, q FROM parted WHERE k = 2")
+    expected: list[HiveRow] = [
+        [2, "over", 1, "y z/%=:"],
+        [3, "c", 2, "x"],
+        [4, "D", 2, "__HIVE_DEFAULT_PARTITION__"],
+        [5, "E", 3, "h"],
+    ]
+    assert both.read("parted") == in_order(expected)
+    both.run("ALTER TABLE parted DROP PARTITION (p = 3, q = 'h')", "ALTER TABLE parted ADD PARTITION (p = 9, q = 'n')")
+    assert both.read("parted") == in_order(expected[:3])
+    shown = {row[0] for row in both.hive.rows(f"SHOW PARTITIONS {DATABASE}.parted")}
+    assert {"p=9/q=n", "p=2/q=x"} <= shown
+    assert "p=3/q=h" not in shown
+    both.run("ALTER TABLE parted PARTITION (p = 2, q = 'x') RENAME TO PARTITION (p = 2, q = 'renamed')")
+    assert [3, "c", 2, "renamed"] in both.read("parted")
+    both.run("TRUNCATE TABLE parted")
+    assert both.read("parted") == []
+
+
+@pytest.mark.parametrize("file_format", ["PARQUET", "TEXTFILE"])
+def test_insert_only_tables(both: Both, file_format: str) -> None:
+    both.run(
+        f"CREATE TABLE io (k int, v string) STORED AS {file_format} {INSERT_ONLY}",
+        "INSERT INTO io VALUES (1, 'a'), (2, 'b')",
+    )
+    both.hive.run(f"INSERT INTO {DATABASE}.io VALUES (3, 'c')")
+    assert both.read("io", "*") == [[1, "a"], [2, "b"], [3, "c"]]
+    both.run("INSERT OVERWRITE TABLE io SELECT k * 10, v FROM io WHERE k > 1")
+    assert both.read("io", "*") == [[20, "b"], [30, "c"]]
+
+
+def test_tables_that_are_created_altered_renamed_loaded_and_dropped(both: Both, tmp_path: Path) -> None:
+    both.run(
+        f"CREATE TABLE source {ACID} AS SELECT 1 AS k, 'a' AS v UNION ALL SELECT 2, 'b'",
+        "ALTER TABLE source ADD COLUMNS (n int COMMENT 'new')",
+        "INSERT INTO source VALUES (3, 'c', 30)",
+    )
+    rows: list[HiveRow] = [[1, "a", None], [2, "b", None], [3, "c", 30]]
+    assert both.read("source") == rows
+    both.run("ALTER TABLE source RENAME TO renamed", "UPDATE renamed SET n = 0 WHERE n IS NULL")
+    assert both.read("renamed") == [[1, "a", 0], [2, "b", 0], [3, "c", 30]]
+    assert [row[0] for row in both.hive.rows(f"SHOW TABLES IN {DATABASE}")] == ["renamed"]
+    both.run(f"CREATE TABLE source (k int, v string) {ACID}", "INSERT INTO source VALUES (9, 'z')")
+    assert both.read("source") == [[9, "z"]]
+    both.session.spark.createDataFrame([(7, "loaded")], "k int, v string").coalesce(1).write.orc(str(tmp_path / "f"))
+    (file,) = (tmp_path / "f").glob("part-*.orc")
+    file.rename(tmp_path / "000000_0")
+    both.run(f"LOAD DATA LOCAL INPATH '{tmp_path}/000000_0' INTO TABLE source")
+    assert both.read("source") == [[7, "loaded"], [9, "z"]]
+    both.run("DROP TABLE renamed", "DROP TABLE source")
+    assert both.hive.rows(f"SHOW TABLES IN {DATABASE}") == []
+    both.run(f"CREATE TABLE source {ACID} AS SELECT 5 AS k", "INSERT INTO source VALUES (6)")
+    assert both.read("source") == [[5], [6]]
+
+
+def test_plain_tables_are_converted(both: Both) -> None:
+    both.run("CREATE TABLE plain (k int, v string) STORED AS ORC", "INSERT INTO plain VALUES (1, 'a'), (2, 'b')")
+    assert both.read("plain", "*") == [[1, "a"], [2, "b"]]
+    both.run(
+        "ALTER TABLE plain SET TBLPROPERTIES ('transactional'='true')",
+        "UPDATE plain SET v = 'u' WHERE k = 1",
+        "INSERT INTO plain VALUES (3, 'c')",
+    )
+    assert both.read("plain") == [[1, "u"], [2, "b"], [3, "c"]]
+
+
+def test_statistics_of_hive_are_not_believed_after_acidsql_wrote(both: Both) -> None:
+    both.hive.run(
+        f"CREATE TABLE {DATABASE}.counted (k int) {ACID}",
+        f"INSERT INTO {DATABASE}.counted VALUES (1), (2)",
+        f"CREATE TABLE {DATABASE}.counted_parts (k int) PARTITIONED BY (p int) {ACID}",
+        f"INSERT INTO {DATABASE}.counted_parts VALUES (1, 1), (2, 2)",
+    )
+    assert both.counted("counted") == both.counted("counted_parts") == [[2]]
+    both.run("INSERT INTO counted VALUES (3), (4)", "INSERT INTO counted_parts VALUES (3, 2), (4, 3)")
+    assert both.counted("counted") == both.counted("counted_parts") == [[4]]
+    both.hive.run(f"ANALYZE TABLE {DATABASE}.counted COMPUTE STATISTICS")
+    both.run("DELETE FROM counted WHERE k > 1", "UPDATE counted_parts SET p = 7 WHERE k = 1")
+    assert both.counted("counted") == [[1]]
+    assert both.counted("counted_parts") == [[4]]
+    both.run(f"CREATE TABLE made {ACID} AS SELECT 1 AS k")
+    assert both.counted("made") == [[1]]
+
+
+def test_a_transaction_of_several_statements_is_seen_as_a_whole(both: Both) -> None:
+    both.run(
+        f"CREATE TABLE account (id int, balance int) {ACID}",
+        f"CREATE TABLE booked (id int, amount int) PARTITIONED BY (day string) {ACID}",
+        "INSERT INTO account VALUES (1, 100), (2, 100)",
+    )
+    both.run(
+        "START TRANSACTION",
+        "UPDATE account SET balance = balance - 30 WHERE id = 1",
+        "INSERT INTO booked VALUES (1, -30, 'mon')",
+        "UPDATE account SET balance = balance + 30 WHERE id = 2",
+        "INSERT INTO booked VALUES (2, 30, 'mon')",
+        "UPDATE booked SET amount = amount * 2",
+    )
+    assert hive_rows(both.hive, f"{DATABASE}.account", "*") == [[1, 100], [2, 100]]
+    both.run("COMMIT")
+    assert both.read("account") == [[1, 70], [2, 130]]
+    assert both.read("booked") == [[1, -60, "mon"], [2, 60, "mon"]]
+    both.run("START TRANSACTION", "DELETE FROM account", "ROLLBACK")
+    assert both.read("account") == [[1, 70], [2, 130]]
+
+
+def test_hive_waits_for_acidsql_and_acidsql_for_hive(both: Both) -> None:
+    both.run(f"CREATE TABLE turns (k int, v int) {ACID}", "INSERT INTO turns VALUES (1, 0)")
+    held = both.hive.begin(f"{DATABASE}.turns")
+    both.run("SET hive.lock.numretries = 2")
+    with pytest.raises(AcidSqlError, match=rf"\[txnid:{held.txn}\] of tests@.* holds EXCL_WRITE") as caught:
+        both.run("UPDATE turns SET v = 1")
+    assert caught.value.condition == "LOCK_TIMEOUT"
+    both.hive.abort(held.txn)
+    both.run("SET hive.lock.numretries = 100", "START TRANSACTION", "UPDATE turns SET v = v + 1")
+    with ThreadPoolExecutor(1) as pool:
+        theirs = pool.submit(both.hive.run, f"UPDATE {DATABASE}.turns SET v = v + 10")
+        with pytest.raises(TimeoutError):
+            theirs.result(2)
+        both.run("COMMIT")
+        theirs.result(60)
+    assert both.read("turns") == [[1, 11]]

@@ -1,0 +1,56 @@
+"""Where a Hive Metastore (4.0.1) differs from the contract, and why: each is a test that must fail on it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_PARTITIONS_AS_TEXT: Final = (
+    "TxnHandler compares partitions by name: a write of the whole table and one of a partition, or of `p=a` and"
+    " `p=a/q=1`, meet neither as locks nor in a commit (checkForWriteConflict)"
+)
+_NARROWED: Final = "TxnHandler.addDynamicPartitions takes away all components on the whole table, whatever wrote them"
+
+_FROM_THE_OPENING: Final = (
+    "a conflict counts from the opening of a transaction on, not from its first locks (TxnHandler)"
+)
+
+DIFFERENCES: Final[dict[str, str]] = {
+    # -- catalog
+    "test_the_database_default_lies_in_the_warehouse": "the warehouse is the metastore's",
+    "test_every_field_of_a_table_is_kept": (
+        "HMSHandler refuses what Hive would not make (an external ACID table) and sets the time of creation itself;"
+        " test_a_table_is_kept_as_it_was_given holds"
+    ),
+    # -- locks
+    "test_what_was_committed_before_the_locks_is_no_conflict": _FROM_THE_OPENING + "; lock() says so",
+    "test_only_overlapping_resources_are_excluded[one2-two2-True]": _PARTITIONS_AS_TEXT,
+    "test_a_timeout_names_the_narrower_resource_and_the_holders_process": _PARTITIONS_AS_TEXT,
+    "test_the_listing_says_what_a_lock_is_for": "HIVE_LOCKS has no column for the operation",
+    "test_a_refused_request_is_no_part_of_the_write_set": (
+        "TxnHandler.lock enters the write set before it looks whether it must wait: a conflict too many, never one less"
+    ),
+    "test_a_transaction_that_holds_locks_is_not_held_up_by_one_that_waits_for_them": (
+        "TxnHandler.checkLock serves all requests in their order: it is a deadlock, and one of them is aborted"
+    ),
+    # -- transactions
+    "test_a_transaction_that_lost_a_conflict_says_so_when_it_is_used_again": (
+        "TXNS has no column for the reason of an abort that came from a commit"
+    ),
+    "test_a_conflict_needs_a_common_partition[p=a/q=1-None-True]": _PARTITIONS_AS_TEXT,
+    "test_a_conflict_needs_a_common_partition[None-p=a/q=1-True]": _PARTITIONS_AS_TEXT,
+    "test_a_conflict_needs_a_common_partition[p=a-p=a/q=1-True]": _PARTITIONS_AS_TEXT,
+    "test_a_conflict_needs_a_common_partition[p=a/q=1-p=a-True]": _PARTITIONS_AS_TEXT,
+    "test_until_it_is_narrowed_a_dynamic_write_conflicts_with_every_partition": _PARTITIONS_AS_TEXT,
+    "test_narrowing_leaves_what_another_statement_locked": _NARROWED,
+    "test_open_and_aborted_write_ids_of_an_adopted_table_stay_invalid": (
+        "open write IDs of an adopted table are aborted ones there, for each write ID is some transaction's;"
+        " test_what_counts_as_committed_of_an_adopted_table_is_seen holds"
+    ),
+    "test_new_transactions_start_above_those_of_adopted_tables": (
+        "transaction IDs are the metastore's: a table that was compacted under others is refused"
+    ),
+    "test_an_adopted_transaction_counts_as_committed_though_its_number_was_aborted_here": (
+        "transaction IDs are the metastore's: a table that was compacted under others is refused"
+    ),
+}
+"""By test, or test[parameters]."""
