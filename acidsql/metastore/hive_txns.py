@@ -196,9 +196,7 @@ class HiveTransactions:
         """With exclWriteEnabled the metastore would not look for conflicts: Hive says so where its locks make sure that
         there are none, but a transaction of several statements may have read before it locked."""
         if compatible is not None:
-            raise AcidSqlError(
-                Condition.NOT_YET_SUPPORTED, feature="acidsql.conflict.detection=row on a Hive Metastore"
-            )
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Conflicts by row on a Hive Metastore")
         request = idl.CommitTxnRequest(txnid=txn, exclWriteEnabled=False)
         self._in_txn(txn, lambda c: c.commit_txn(request))
         self._forget_reader(txn)

@@ -35,7 +35,7 @@ class Kind:
 
 _ACID: Final = "'transactional'='true'"
 KINDS: Final = (
-    Kind("full", f"(id int, v int, p string) STORED AS ORC TBLPROPERTIES ({_ACID})"),
+    Kind("flat", f"(id int, v int, p string) STORED AS ORC TBLPROPERTIES ({_ACID})"),
     Kind("parted", f"(id int, v int) PARTITIONED BY (p string) STORED AS ORC TBLPROPERTIES ({_ACID})", True),
     Kind(
         "bucketed",
@@ -141,7 +141,7 @@ def session(hive: Hive, spark: SparkSession) -> Iterator[Session]:
 
 @pytest.mark.parametrize(
     ("seed", "count"),
-    [(1, 40), *(pytest.param(seed, 300, marks=pytest.mark.soak) for seed in range(2, 12))],
+    [(1, 30), *(pytest.param(seed, 300, marks=pytest.mark.soak) for seed in range(2, 12))],
 )
 def test_hive_and_acidsql_take_turns(hive: Hive, session: Session, seed: int, count: int) -> None:
     turns = Turns(seed)

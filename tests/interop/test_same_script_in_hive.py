@@ -21,7 +21,8 @@ _COMPACTIONS: Final = {6: "minor", 12: "major"}
 """Before which statement Hive compacts both its tables."""
 
 
-@pytest.mark.parametrize("count", [10, pytest.param(40, marks=pytest.mark.soak)])
+@pytest.mark.soak  # test_interleaving.py has the like of it in CI, on more kinds of tables
+@pytest.mark.parametrize("count", [18, 60])
 def test_a_random_script_gives_the_same_rows_in_hive_and_acidsql(
     hive: Hive, session: Session, tmp_path: Path, count: int
 ) -> None:
