@@ -32,7 +32,7 @@ from acidsql.metastore.sqlite import SqliteMetastore, open_sqlite
 from acidsql.metastore.transaction import Transactions
 from acidsql.planner.create import column_names, plan_create_as, plan_create_query
 from acidsql.planner.explain import explain, explain_locks
-from acidsql.planner.locks import on_partitions
+from acidsql.planner.locks import CONFLICTS, on_partitions
 from acidsql.planner.plan import Facts, MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.planner.statement import plan_statement
 from acidsql.result import COUNT_COLUMNS, Counts, Result, ResultColumn
@@ -95,7 +95,7 @@ class Session:
         self._engine = engine
         self._settings = Settings()
         self._transactions = Transactions(metastore, self._settings.patience)
-        self._executor = Executor(engine, self._transactions)
+        self._executor = Executor(engine, self._transactions, self._settings.values)
         self._ddl = Ddl(self._transactions, warehouse, engine.files)
         self._alter = Alter(self._ddl)
         self._loader = Loader(engine, self._transactions)
@@ -109,6 +109,11 @@ class Session:
     def spark(self) -> SparkSession:
         """The Spark session; starts it."""
         return self._engine.spark
+
+    @property
+    def transaction_id(self) -> int | None:
+        """Of the transaction that START TRANSACTION began and that is under way."""
+        return self._executor.begun.id
 
     def start(self) -> None:
         """Starts Spark if it is not running. Raises JAVA_NOT_FOUND, CANNOT_START."""
@@ -173,14 +178,14 @@ class Session:
         self, text: str, args: Mapping[str, object] | Sequence[object] | None, frames: Mapping[str, object]
     ) -> Result:
         """Whatever a statement raises ends the transaction that it is part of."""
-        begun = self._executor.begun
+        begun = self._executor.begun.id
         try:
             statement, named = name_placeholders(parse(text), args)
             return self._run(statement, Request(text, named, frames))
         except BaseException as error:
-            if begun is None or self._executor.begun is None:
+            if begun is None or self._executor.begun.id is None:
                 raise
-            self._executor.rollback()
+            self._executor.begun.rollback()
             if isinstance(error, AcidSqlError):
                 raise error.with_hint(f"Transaction {begun} was rolled back.") from error.__cause__
             raise
@@ -223,7 +228,7 @@ class Session:
         try:
             yield self
         except BaseException:
-            if self._executor.begun is not None:
+            if self._executor.begun.id is not None:
                 self.execute("ROLLBACK")
             raise
         self.execute("COMMIT")
@@ -231,15 +236,15 @@ class Session:
     # -- one statement
 
     def _run(self, statement: s.Statement, request: Request) -> Result:
-        if self._executor.begun is not None:
-            _check_in_transaction(statement, self._executor.begun)
+        if self._executor.begun.id is not None:
+            _check_in_transaction(statement, self._executor.begun.id)
         match statement:
             case s.StartTransaction():
                 return Result("START TRANSACTION", txn_id=self._executor.begin())
             case s.Commit():
-                return Result("COMMIT", txn_id=self._executor.commit())
+                return Result("COMMIT", txn_id=self._executor.begun.commit())
             case s.Rollback():
-                return Result("ROLLBACK", txn_id=self._executor.rollback())
+                return Result("ROLLBACK", txn_id=self._executor.begun.rollback())
             case s.AbortTransactions():
                 return self._abort(statement)
             case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():
@@ -297,10 +302,14 @@ class Session:
                 return Result(plan.operation, counts=counts, txn_id=done.txn_id or None, write_ids=done.write_ids)
 
     def _abort(self, statement: s.AbortTransactions) -> Result:
-        """Raises NO_SUCH_TRANSACTION for one that has committed, or never was; those before it are aborted then."""
-        for txn in statement.txn_ids:
-            self._metastore.abort(TxnId(txn))
-        return Result("ABORT TRANSACTIONS")
+        """As in Hive, an ID that is not open is no error; a row for each says what became of it."""
+        opened = {t.id for t in self._metastore.transactions() if t.is_open}
+        rows = []
+        for txn in map(TxnId, statement.txn_ids):
+            if txn in opened:
+                self._metastore.abort(txn)
+            rows.append((str(txn), "aborted" if txn in opened else "not open"))
+        return _answer("ABORT TRANSACTIONS", show.Answer(("txnid", "outcome"), tuple(rows)))
 
     def _load(self, statement: s.LoadData) -> Result:
         table = self._ddl.lookup(statement.target, self.database)
@@ -353,6 +362,9 @@ class Session:
             if statement.key.startswith("spark."):
                 self._engine.set_conf(statement.key, statement.value)
             else:
+                if statement.key.lower() == CONFLICTS and not isinstance(self._metastore, SqliteMetastore):
+                    feature = f"SET {CONFLICTS} with a Hive Metastore"
+                    raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
                 self._settings.set(statement.key, statement.value)
                 if isinstance(self._metastore, SqliteMetastore):
                     self._metastore.max_open_txns = int(self._settings.values[OPEN_TXNS])

@@ -10,7 +10,7 @@ from typing import Final
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.metastore.client import DEFAULT_PATIENCE, MAX_OPEN_TXNS, Patience
 from acidsql.planner.events import STORE_ASSIGNMENT
-from acidsql.planner.locks import NONACID_LOCKS, XLOCK_MERGE_INSERT, XLOCK_OVERWRITE, XLOCK_WRITE
+from acidsql.planner.locks import CONFLICTS, NONACID_LOCKS, XLOCK_MERGE_INSERT, XLOCK_OVERWRITE, XLOCK_WRITE
 from acidsql.planner.merge import CARDINALITY_CHECK
 
 LOCK_RETRIES: Final = "hive.lock.numretries"
@@ -48,6 +48,7 @@ KNOWN: Final[Mapping[str, Known]] = {
     XLOCK_WRITE: _boolean(),
     XLOCK_MERGE_INSERT: _boolean(),
     NONACID_LOCKS: _boolean(),
+    CONFLICTS: Known("table", ("table", "row"), "it takes table or row"),
     LOCK_RETRIES: Known(str(DEFAULT_PATIENCE.retries), _NUMBER, "it takes a number"),
     LOCK_PAUSE: Known(f"{DEFAULT_PATIENCE.longest_pause:g}s", _DURATION, "it takes a duration: 500ms, 6s, 1min"),
     OPEN_TXNS: Known(str(MAX_OPEN_TXNS), _NUMBER, "it takes a number"),

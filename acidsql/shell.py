@@ -84,8 +84,10 @@ class Shell:
             tell(f"acidsql {version('acidsql')}. Statements end with ;  Type help for help, quit to leave.")
 
     def _message(self) -> str:
-        database = self._runner.session.database
-        return "acidsql> " if database == DEFAULT_DATABASE else f"acidsql ({database})> "
+        session = self._runner.session
+        txn = session.transaction_id
+        notes = [session.database] * (session.database != DEFAULT_DATABASE) + [f"transaction {txn}"] * (txn is not None)
+        return f"acidsql ({', '.join(notes)})> " if notes else "acidsql> "
 
     # -- Spark, behind the prompt
 

@@ -21,6 +21,8 @@ XLOCK_WRITE: Final = "hive.txn.xlock.write"
 XLOCK_MERGE_INSERT: Final = "hive.txn.xlock.mergeinsert"
 NONACID_LOCKS: Final = "hive.txn.nonacid.locks"
 
+CONFLICTS: Final = "acidsql.conflict.detection"
+
 _MOST_PARTITIONS: Final = 200
 """A statement on more partitions than this locks their table (Hive: hive.lock.max.partitions.. by setting)."""
 
@@ -34,13 +36,16 @@ class LockRules:
     exclusive_write: bool = True
     exclusive_merge_insert: bool = True
     nonacid_reads: bool = True
+    by_row: bool = False
+    """Writers that share conflict where they wrote a common row; a MERGE that inserts does not share then."""
 
     @staticmethod
     def of(facts: Facts) -> LockRules:
         def on(key: str) -> bool:
             return facts.settings.get(key, "true") == "true"
 
-        return LockRules(on(XLOCK_OVERWRITE), on(XLOCK_WRITE), on(XLOCK_MERGE_INSERT), on(NONACID_LOCKS))
+        by_row = facts.settings.get(CONFLICTS) == "row"
+        return LockRules(on(XLOCK_OVERWRITE), on(XLOCK_WRITE), on(XLOCK_MERGE_INSERT), on(NONACID_LOCKS), by_row)
 
 
 DEFAULT_RULES: Final = LockRules()
@@ -95,6 +100,8 @@ def merge_locks(
         )
         if needed
     ]
+    if inserts and rules.by_row and rules.exclusive_merge_insert:
+        rules = replace(rules, exclusive_write=True)
     locks = write_locks(table, operations, scans, rules)
     if not inserts or rules.exclusive_merge_insert:
         return locks

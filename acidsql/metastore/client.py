@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol, TypeAlias
 
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.errors import AcidSqlError
 
 DEFAULT_DATABASE = "default"
 
@@ -147,6 +148,27 @@ class AdoptedWriteIds:
 
 
 DEFAULT_PATIENCE = Patience()
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """A write ID whose transaction was aborted, and whose files nobody has said to be gone."""
+
+    txn: TxnId
+    table: Table
+    write_id: WriteId
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Another transaction that has updated or deleted in the same place since, the write ID it had for the table, and
+    the WRITE_CONFLICT that it makes."""
+
+    txn: TxnId
+    database: str
+    table: str
+    write_id: WriteId | None
+    error: AcidSqlError
 
 
 class Catalog(Protocol):
@@ -321,15 +343,16 @@ class TransactionClient(Protocol):
         """Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED."""
         ...
 
-    def check_conflicts(self, txn: TxnId) -> None:
-        """Raises WRITE_CONFLICT where `commit` would for what `txn` has locked so far, if the metastore can tell."""
+    def conflicts(self, txn: TxnId) -> Sequence[Conflict]:
+        """For which `commit` would raise WRITE_CONFLICT now, if the metastore can tell before."""
         ...
 
-    def commit(self, txn: TxnId) -> None:
+    def commit(self, txn: TxnId, *, compatible: Collection[TxnId] | None = None) -> None:
         """Makes the writes of `txn` visible.
 
         Raises WRITE_CONFLICT (and aborts) when another transaction that committed after `txn` was opened updated
-        or deleted in the same table or partition: the first committer wins. Raises NO_SUCH_TRANSACTION,
+        or deleted in the same table or partition: the first committer wins. With `compatible`, which a Hive Metastore
+        does not know, those in it are no conflict, and `txn` stays open where there is one. Raises NO_SUCH_TRANSACTION,
         TRANSACTION_ABORTED. Committing again what has committed is no error, as in Hive.
         """
         ...
@@ -346,6 +369,14 @@ class TransactionClient(Protocol):
 
         Raises NO_SUCH_TRANSACTION, also for one that has committed: so its files may go only when this has returned.
         """
+        ...
+
+    def leftovers(self) -> Sequence[Leftover]:
+        """What aborted transactions may have left. Empty where another program cleans (Hive's compactor)."""
+        ...
+
+    def forget_leftovers(self, txn: TxnId) -> None:
+        """The files of an aborted transaction are gone."""
         ...
 
 

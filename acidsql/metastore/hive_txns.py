@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, Final
@@ -19,6 +19,8 @@ from acidsql.metastore import hive_idl as idl
 from acidsql.metastore.client import (
     DEFAULT_PATIENCE,
     TXN_TIMEOUT,
+    Conflict,
+    Leftover,
     Lock,
     LockComponent,
     LockType,
@@ -110,23 +112,27 @@ class HiveTransactions:
                 raise self._hive.failed(error) from error
             return TxnId(0)
 
-    def check_conflicts(self, txn: TxnId) -> None:
-        """The metastore says with whom, and not where: the message names all that `txn` has locked to write."""
+    def conflicts(self, txn: TxnId) -> Sequence[Conflict]:
+        """The metastore says with whom (the last one), and not where: the message names all that `txn` has locked to
+        write."""
         other = TxnId(0) if self._held.get(txn) else self._conflicting(txn)
-        if not other:
-            return
+        return [self._conflict(txn, other)] if other else []
+
+    def _conflict(self, txn: TxnId, other: TxnId) -> Conflict:
         mark = self.valid_txns().high_watermark
         mine = (lock.component for lock in self.locks() if lock.txn == txn and lock.component.lock_type in _WRITE_LOCKS)
-        resource = ", ".join(f"{c.database}/{c.table}" for c in dict.fromkeys(mine))
-        raise AcidSqlError(
+        resources = sorted({f"{c.database}/{c.table}" for c in mine})
+        error = AcidSqlError(
             Condition.WRITE_CONFLICT,
             txn_id=txn,
             commit_id=mark,
-            resource=resource,
+            resource=", ".join(resources),
             other_txn_id=other,
             other_commit_id=mark,
             operations="u/u",
         )
+        database, _, table = resources[0].partition("/") if resources else ("", "", "")
+        return Conflict(other, database, table, None, error)
 
     def release_locks(self, txn: TxnId) -> None:
         self.heartbeat(txn)
@@ -188,9 +194,18 @@ class HiveTransactions:
                 if lock_id in self._readers.get(txn, ()):  # else it was given back just now
                     raise
 
-    def commit(self, txn: TxnId) -> None:
+    def leftovers(self) -> Sequence[Leftover]:
+        """Hive's compactor looks after them."""
+        return ()
+
+    def forget_leftovers(self, txn: TxnId) -> None:
+        """Nothing is kept."""
+
+    def commit(self, txn: TxnId, *, compatible: Collection[TxnId] | None = None) -> None:
         """With exclWriteEnabled the metastore does not look for conflicts: Hive says so where its locks make sure that
         there are none."""
+        if compatible is not None:
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Conflicts by row on a Hive Metastore")
         request = idl.CommitTxnRequest(txnid=txn, exclWriteEnabled=bool(self._held.get(txn)))
         self._in_txn(txn, lambda c: c.commit_txn(request))
         self._forget(txn)

@@ -6,7 +6,7 @@ import getpass
 import os
 import platform
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +20,9 @@ from acidsql.metastore.client import (
     MAX_OPEN_TXNS,
     TXN_TIMEOUT,
     AdoptedWriteIds,
+    Conflict,
     Database,
+    Leftover,
     Lock,
     LockComponent,
     Operation,
@@ -259,15 +261,13 @@ class SqliteMetastore:
         with self._file.writing() as db:
             sqlite_txns.heartbeat(db, txn, _now())
 
-    def check_conflicts(self, txn: TxnId) -> None:
+    def conflicts(self, txn: TxnId) -> Sequence[Conflict]:
         with self._file.reading() as db:
-            conflict = sqlite_txns.find_conflict(db, txn)
-        if conflict is not None:
-            raise conflict
+            return list(sqlite_txns.find_conflicts(db, txn))
 
-    def commit(self, txn: TxnId) -> None:
+    def commit(self, txn: TxnId, *, compatible: Collection[TxnId] | None = None) -> None:
         with self._file.writing() as db:
-            conflict = sqlite_txns.commit(db, txn)
+            conflict = sqlite_txns.commit(db, txn, compatible)
         if conflict is not None:  # raised here, so that the abort above is kept
             raise conflict
 
@@ -283,6 +283,14 @@ class SqliteMetastore:
     def abort(self, txn: TxnId) -> None:
         with self._file.writing() as db:
             sqlite_txns.abort(db, txn)
+
+    def leftovers(self) -> Sequence[Leftover]:
+        with self._file.reading() as db:
+            return sqlite_catalog.leftovers(db)
+
+    def forget_leftovers(self, txn: TxnId) -> None:
+        with self._file.writing() as db:
+            sqlite_txns.forget_leftovers(db, txn)
 
 
 def _attempts(seconds: float) -> Iterator[None]:

@@ -12,9 +12,9 @@ from typing import NoReturn
 
 from acidsql.acid.partitions import partition_name
 from acidsql.acid.table import Table
-from acidsql.acid.writeids import WriteId
+from acidsql.acid.writeids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition, suggestion
-from acidsql.metastore.client import DEFAULT_DATABASE, AdoptedWriteIds, Database, Partition, PartitionValues
+from acidsql.metastore.client import DEFAULT_DATABASE, AdoptedWriteIds, Database, Leftover, Partition, PartitionValues
 from acidsql.metastore.sqlite_txns import abort_writers_of_table, count_as_committed
 from acidsql.metastore.table_json import table_from_json, table_to_json
 
@@ -114,6 +114,14 @@ def _rename_in_transactions(db: sqlite3.Connection, old: Table, new: Table) -> N
     db.execute("UPDATE OR REPLACE txn_components SET db = ?, tbl = ? WHERE db = ? AND tbl = ?", names)
     db.execute("UPDATE write_set SET db = ?, tbl = ? WHERE db = ? AND tbl = ?", names)
     db.execute("UPDATE hive_locks SET db = ?, tbl = ? WHERE db = ? AND tbl = ?", names)
+
+
+def leftovers(db: sqlite3.Connection) -> Sequence[Leftover]:
+    rows = db.execute(
+        "SELECT txn_id, definition, write_id FROM txns JOIN txn_to_write_id ON txn_id = txns.id"
+        " JOIN tables ON tables.id = table_id WHERE state = 'aborted' AND NOT cleaned ORDER BY txn_id"
+    )
+    return [Leftover(TxnId(txn), table_from_json(table), WriteId(write_id)) for txn, table, write_id in rows]
 
 
 def partitions(db: sqlite3.Connection, of: Table) -> Sequence[Partition]:

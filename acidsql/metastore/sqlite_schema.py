@@ -28,6 +28,9 @@ _LOCKS_2 = (
 # counts the components of a lock() call; `acquired` is milliseconds since 1970.
 _UPGRADE_TO_3 = (
     "ALTER TABLE txns ADD COLUMN seen INTEGER NOT NULL DEFAULT 0",
+    # Whether the files of an aborted transaction are known to be gone.
+    "ALTER TABLE txns ADD COLUMN cleaned INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX txns_left ON txns (id) WHERE state = 'aborted' AND NOT cleaned",
     "ALTER TABLE hive_locks ADD COLUMN number INTEGER NOT NULL DEFAULT 1",
     "ALTER TABLE hive_locks ADD COLUMN acquired INTEGER NOT NULL DEFAULT 0",
     # What committed transactions updated or deleted, in the order of their commits.

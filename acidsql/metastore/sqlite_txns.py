@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import LockComponent, Operation, Transaction
+from acidsql.metastore.client import Conflict, LockComponent, Operation, Transaction
 from acidsql.metastore.locks import Resource, Resources, resource
 from acidsql.metastore.process import Process
 
@@ -135,14 +135,17 @@ def heartbeat(db: sqlite3.Connection, txn: TxnId, now: int) -> None:
     db.execute("UPDATE txns SET last_heartbeat = ? WHERE id = ?", (now, txn))
 
 
-def commit(db: sqlite3.Connection, txn: TxnId) -> AcidSqlError | None:
-    """Commits, or aborts and gives the WRITE_CONFLICT. As in Hive, committing what has committed is no error."""
+def commit(db: sqlite3.Connection, txn: TxnId, compatible: Collection[TxnId] | None = None) -> AcidSqlError | None:
+    """Commits, or gives the WRITE_CONFLICT, and aborts where `compatible` is None. As in Hive, committing what has
+    committed is no error."""
     if _is_committed(db, txn):
         return None
     require_open(db, txn)
-    if (conflict := find_conflict(db, txn)) is not None:
-        _abort(db, txn, conflict.message)
-        return conflict
+    for conflict in find_conflicts(db, txn):
+        if compatible is None:
+            _abort(db, txn, conflict.error.message)
+        if conflict.txn not in (compatible or ()):
+            return conflict.error
     # The commit ID is the highest transaction ID at this moment: whoever has an ID up to it was open before.
     db.execute(
         "INSERT INTO write_set (db, tbl, part, txn_id, commit_id, operation)"
@@ -163,6 +166,10 @@ def abort(db: sqlite3.Connection, txn: TxnId, reason: str = "it was rolled back"
         return
     require_open(db, txn)
     _abort(db, txn, reason)
+
+
+def forget_leftovers(db: sqlite3.Connection, txn: TxnId) -> None:
+    db.execute("UPDATE txns SET cleaned = 1 WHERE id = ?", (txn,))
 
 
 def abort_dead(
@@ -214,7 +221,8 @@ def count_as_committed(db: sqlite3.Connection, table: Table, txns: Collection[Tx
 def _renumber_aborted(db: sqlite3.Connection, txn: TxnId) -> None:
     new = _next_txn_id(db)
     db.execute(
-        "INSERT INTO txns SELECT ?, state, reason, started, last_heartbeat, user, host, machine, pid, pid_started, seen"
+        "INSERT INTO txns SELECT ?, state, reason, started, last_heartbeat, user, host, machine, pid, pid_started,"
+        " seen, cleaned"
         " FROM txns WHERE id = ?",
         (new, txn),
     )
@@ -224,8 +232,9 @@ def _renumber_aborted(db: sqlite3.Connection, txn: TxnId) -> None:
     db.execute("UPDATE txns SET state = 'replaced' WHERE id = ?", (txn,))
 
 
-def find_conflict(db: sqlite3.Connection, txn: TxnId) -> AcidSqlError | None:
-    """Whether another transaction updated or deleted in the same place and committed after `txn` was opened.
+def find_conflicts(db: sqlite3.Connection, txn: TxnId) -> Iterator[Conflict]:
+    """The other transactions that updated or deleted in the same place and committed after `txn` was opened, the first
+    that committed first.
 
     Hive's checkForWriteConflict (CommitTxnFunction in Hive 4): update and delete conflict with each other and with
     themselves, also delete with delete, which Hive 3 let pass. Other than Hive, which never has both kinds for one
@@ -240,11 +249,11 @@ def find_conflict(db: sqlite3.Connection, txn: TxnId) -> AcidSqlError | None:
         " ORDER BY id",
         {"txn": txn},
     )
-    for database, table, partition, other, other_commit, operation in theirs:
+    for database, table, partition, other, other_commit, operation in theirs.fetchall():
+        place = resource(database, table, partition)
         for my_operation, resources in sorted(mine.items()):
-            place = resource(database, table, partition)
             if (common := resources.overlapping(place)) is not None:
-                return AcidSqlError(
+                error = AcidSqlError(
                     Condition.WRITE_CONFLICT,
                     hint="Run the statement again: it will see what the other transaction wrote.",
                     txn_id=txn,
@@ -254,7 +263,15 @@ def find_conflict(db: sqlite3.Connection, txn: TxnId) -> AcidSqlError | None:
                     other_commit_id=other_commit,
                     operations=f"{my_operation}/{operation}",
                 )
-    return None
+                yield Conflict(TxnId(other), database, table, _write_id(db, TxnId(other), database, table), error)
+
+
+def _write_id(db: sqlite3.Connection, txn: TxnId, database: str, table: str) -> WriteId | None:
+    row = db.execute(
+        "SELECT write_id FROM txn_to_write_id JOIN tables ON id = table_id WHERE txn_id = ? AND db = ? AND name = ?",
+        (txn, database, table),
+    ).fetchone()
+    return None if row is None else WriteId(row[0])
 
 
 def _write_set(db: sqlite3.Connection, txn: TxnId) -> Mapping[str, Resources]:

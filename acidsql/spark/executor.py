@@ -26,18 +26,22 @@ from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import PartitionItem, TableName
 from acidsql.metastore.client import LockComponent
 from acidsql.metastore.transaction import Transactions
-from acidsql.planner.locks import on_partitions, overwrite_locks
+from acidsql.planner.locks import CONFLICTS, on_partitions, overwrite_locks
 from acidsql.planner.plan import Effect, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
 from acidsql.planner.prune import has_values
 from acidsql.spark import plain
+from acidsql.spark.begun import Begun, BegunTransaction
 from acidsql.spark.bound import BoundScan
 from acidsql.spark.engine import Engine, StatementSpark, adopt
 from acidsql.spark.failures import translate
+from acidsql.spark.files import FileSystem
 from acidsql.spark.frames import to_frame
 from acidsql.spark.jobs import JobGroup, job_group
+from acidsql.spark.leftovers import remove_leftovers
 from acidsql.spark.publish import StagedFile, WriteTarget, publish, publish_empty_base
 from acidsql.spark.read import scan_frame
-from acidsql.spark.readers import Reader, Readers
+from acidsql.spark.readers import Readers
+from acidsql.spark.row_conflicts import commit_by_rows
 from acidsql.spark.scanned import scanned_once
 from acidsql.spark.snapshots import StatementSnapshots
 from acidsql.spark.tails import TailCache
@@ -78,77 +82,28 @@ class Request:
     frames: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class BegunTransaction:
-    """What START TRANSACTION began. `guard` is open since before it, and as long as a frame lives that it gave: no
-    cleaner removes what the frame reads."""
-
-    write: WriteTransaction
-    guard: Reader
-
-
 class Executor:
     """Binds plans to snapshots and runs them on Spark."""
 
-    def __init__(self, engine: Engine, transactions: Transactions) -> None:
+    def __init__(self, engine: Engine, transactions: Transactions, settings: Mapping[str, str]) -> None:
+        """`settings` are the session's, as they are at each moment."""
+        self._settings = settings
         self._engine = engine
         self._transactions = transactions
         self._metastore = transactions.metastore
         self._readers = Readers(transactions)
         self._tails = TailCache()
-        self._begun: BegunTransaction | None = None
+        self.begun = Begun(transactions, self._readers)
 
     def close(self) -> None:
         """Rolls back the transaction that is under way, and ends all that read."""
-        if self._begun is not None:
-            self.rollback()
+        if self.begun.current is not None:
+            self.begun.rollback()
         self._readers.close()
 
-    # -- START TRANSACTION .. COMMIT
-
-    @property
-    def begun(self) -> TxnId | None:
-        """The transaction that START TRANSACTION began, and no COMMIT or ROLLBACK has ended."""
-        return None if self._begun is None else self._begun.write.id
-
     def begin(self) -> TxnId:
-        """START TRANSACTION. The snapshot is that of the first statement."""
-        guard = self._readers.open(())
-        write = WriteTransaction(self._transactions.open(on_lost=self._engine.cancel), self._metastore)
-        self._begun = BegunTransaction(write, guard)
-        return write.id
-
-    def commit(self) -> TxnId:
-        """Raises NO_TRANSACTION, and what `OpenTransaction.commit` raises: then it is rolled back."""
-        begun = self._end("COMMIT")
-        try:
-            begun.write.opened.commit()
-        except BaseException:
-            begun.write.opened.abort()
-            raise
-        finally:
-            self._let_go(begun)
-        return begun.write.id
-
-    def rollback(self) -> TxnId:
-        """Raises NO_TRANSACTION."""
-        begun = self._end("ROLLBACK")
-        try:
-            begun.write.opened.abort()
-        finally:
-            self._let_go(begun)
-        return begun.write.id
-
-    def _end(self, operation: str) -> BegunTransaction:
-        if self._begun is None:
-            raise AcidSqlError(Condition.NO_TRANSACTION, operation=operation)
-        begun, self._begun = self._begun, None
-        return begun
-
-    def _let_go(self, begun: BegunTransaction) -> None:
-        """Frames that it gave may still read, after it."""
-        if not begun.guard.indexes:
-            self._readers.end(begun.guard)
+        """START TRANSACTION; `begun` ends it."""
+        return self.begun.begin(self._committing(), self._engine.cancel)
 
     # -- statements
 
@@ -156,8 +111,8 @@ class Executor:
         """The rows of a query, lazily, on the snapshot of now; a frame of the user's session. And what ends its
         transaction when nobody will read them any more; frames that nobody holds end it too, later."""
         with self._translated(request):
-            if self._begun is not None:
-                return self._query_in(self._begun, plan, request), lambda: None
+            if self.begun.current is not None:
+                return self._query_in(self.begun.current, plan, request), lambda: None
             if not plan.scans:
                 return self._frame(plan, request, self._now()), lambda: None
             reader = self._readers.open(self._locks(plan))
@@ -205,17 +160,19 @@ class Executor:
         with self._translated(request), job_group(self._engine.spark.sparkContext, f"{plan.operation} {name}") as jobs:
             if isinstance(plan, WritePlan) and not plan.target.is_transactional and not plan.creates:
                 return self._append(plan, request)
-            if self._begun is not None:
-                return self._write_in(self._begun.write, plan, request, jobs)
+            if self.begun.current is not None:
+                return self._write_in(self.begun.current.write, plan, request, jobs)
             creates = plan.target if isinstance(plan, WritePlan) and plan.creates else None
             with transaction(
                 self._transactions,
                 lambda: self._locks(plan),
                 creates=creates,
+                committing=self._committing(),
                 on_lost=jobs.cancel,
                 before_undo=jobs.end,
             ) as txn:
                 counts = self._write_tables(plan, request, txn)
+            remove_leftovers(self._metastore, self._engine.files)
             return _written(txn, counts)
 
     def _write_in(
@@ -227,7 +184,8 @@ class Executor:
             txn.check_not_overwritten(write.target)
         try:
             self._transactions.lock(txn.id, self._locks(plan))
-            self._metastore.check_conflicts(txn.id)
+            if txn.committing is None and (conflicts := self._metastore.conflicts(txn.id)):
+                raise conflicts[0].error
             self._check_current(txn, plan)
             counts = self._write_tables(plan, request, txn)
         except BaseException:
@@ -235,6 +193,9 @@ class Executor:
             raise
         txn.end_statement()
         return _written(txn, counts, before)
+
+    def _committing(self) -> Callable[[WriteTransaction], None] | None:
+        return commit_by_rows if self._settings.get(CONFLICTS) == "row" else None
 
     def _check_current(self, txn: WriteTransaction, plan: WritePlan | MultiWritePlan) -> None:
         """INSERT OVERWRITE hides all that was committed before it, so it must see it: what was committed after the
@@ -268,31 +229,34 @@ class Executor:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=name.span, feature="TRUNCATE of a plain table")
         if items and not table.partition_columns:
             raise AcidSqlError(Condition.NOT_PARTITIONED, span=name.span, table=table.qualified)
-        if self._begun is not None:
-            raise AcidSqlError(Condition.IN_TRANSACTION, operation="TRUNCATE", txn_id=f"txnid:{self._begun.write.id}")
+        if self.begun.current is not None:
+            raise AcidSqlError(
+                Condition.IN_TRANSACTION, operation="TRUNCATE", txn_id=f"txnid:{self.begun.current.write.id}"
+            )
         with transaction(self._transactions, lambda: overwrite_locks(table, ())) as txn:
             txn.check_unchanged(table)
             files = self._engine.files(table.location)
+            emptied = self._truncated(table, items, files)
             directory = files.resolve(table.location)
-            known = self._metastore.partitions(table) if table.partition_columns else ()
-            places = {p.values: files.resolve(p.location) for p in known}
-            target = WriteTarget(
-                table, directory, files, txn.id, txn.write_id(table), (), overwrites=True, partitions=places
-            )
+            write_id = txn.write_id(table)
+            target = WriteTarget(table, directory, files, txn.id, write_id, (), overwrites=True, partitions=emptied)
             write = txn.begin(target)
-            write.emptied.extend(self._truncated(table, items, target))
-            for emptied in write.emptied:
-                publish_empty_base(target, emptied)
-        return txn.id, target.write_id
+            write.emptied.extend(emptied.values())
+            for place in write.emptied:
+                publish_empty_base(target, place)
+        return txn.id, write_id
 
-    def _truncated(self, table: Table, items: Sequence[PartitionItem], target: WriteTarget) -> list[str]:
+    def _truncated(
+        self, table: Table, items: Sequence[PartitionItem], files: FileSystem
+    ) -> dict[tuple[str | None, ...], str]:
+        """The directories to empty, by the values of their partitions."""
         if not table.partition_columns:
-            return [target.directory]
+            return {(): files.resolve(table.location)}
         found = [p for p in self._metastore.partitions(table) if has_values(items, table, p.values)]
         if items and not found:
             shown = ", ".join(f"{i.column.value}={to_spark(i.value)}" for i in items if i.value is not None)
             raise AcidSqlError(Condition.PARTITION_NOT_FOUND, span=items[0].column.span, partition=shown)
-        return [target.files.resolve(p.location) for p in found]
+        return {p.values: files.resolve(p.location) for p in found}
 
     # -- snapshots
 

@@ -36,6 +36,8 @@ class Reader:
 
     txn: TxnId
     indexes: list[Any] = field(default_factory=list)
+    pinned: bool = False
+    """Whether it stays though nothing is read in it: it guards a transaction that is under way."""
 
 
 class Readers:
@@ -50,7 +52,7 @@ class Readers:
         self._thread: threading.Thread | None = None
         self._spark: SparkSession | None = None
 
-    def open(self, locks: Sequence[LockComponent]) -> Reader:
+    def open(self, locks: Sequence[LockComponent], *, pinned: bool = False) -> Reader:
         """A transaction that holds `locks`, not yet looked after: end it, or keep it.
 
         Raises LOCK_TIMEOUT.
@@ -58,29 +60,38 @@ class Readers:
         transactions = self._transactions
         txn = transactions.metastore.open_txn(read_only=True)
         transactions.readers[txn] = tuple(locks)
-        reader = Reader(txn)
+        reader = Reader(txn, pinned=pinned)
         try:
             if locks:
                 transactions.lock(txn, locks)
         except BaseException:
             self.end(reader)
             raise
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._look_after, name="acidsql-readers", daemon=True)
+                self._thread.start()
         return reader
 
     def keep(self, reader: Reader, frame: DataFrame) -> None:
         """The transaction stays open as long as `frame`, or one that derives from it, lives."""
         found = _file_indexes(frame)
-        if not found and reader.txn not in self._kept:
+        if not found and not reader.pinned:
             self.end(reader)
             return
         with self._lock:
             reader.indexes += found
             self._kept[reader.txn] = reader
             self._spark = frame.sparkSession
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._look_after, name="acidsql-readers", daemon=True)
-                self._thread.start()
         weakref.finalize(frame, self._wake.set).atexit = False
+
+    def unpin(self, reader: Reader) -> None:
+        """What it guarded is over: it ends when nothing is read in it any more."""
+        reader.pinned = False
+        if reader.indexes:
+            self._wake.set()
+        else:
+            self.end(reader)
 
     def end(self, reader: Reader) -> None:
         """Ends the transaction; ending it twice is no error."""
@@ -117,16 +128,16 @@ class Readers:
                 self._end_unread()
 
     def _heartbeat(self) -> None:
-        for reader in list(self._kept.values()):
+        for txn in list(self._transactions.readers):
             with suppress(AcidSqlError):
-                self._transactions.metastore.heartbeat(reader.txn)
+                self._transactions.metastore.heartbeat(txn)
 
     def _end_unread(self) -> None:
         for reader in self._unread():
             self.end(reader)
 
     def _unread(self) -> list[Reader]:
-        readers = list(self._kept.values())
+        readers = [r for r in list(self._kept.values()) if not r.pinned]
         try:
             assert self._spark is not None
             gc.collect()  # py4j's objects are rings, and Python lets go of the JVM's with them

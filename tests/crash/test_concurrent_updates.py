@@ -12,6 +12,7 @@ from tests.crash.writers import Place, output
 INCREMENT = """
 def increment(spark):
     with connect(spark=spark) as session:
+        session.execute(f"SET hive.txn.xlock.write={sys.argv[4]}")
         done = 0
         while done < int(sys.argv[3]):
             started = time.monotonic()
@@ -43,7 +44,8 @@ assert not failures, failures
 def test_four_writers_in_two_processes_lose_no_increment(session: Session, tmp_path: Path, each: int) -> None:
     session.execute("CREATE TABLE t (id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
     session.execute("INSERT INTO t VALUES (1, 0), (2, 1000), (3, -100)")
-    writers = [Place(tmp_path).start(INCREMENT, str(each)) for _ in range(2)]
+    # Those of one process take turns with all others; those of the other one share, and the first to commit wins.
+    writers = [Place(tmp_path).start(INCREMENT, str(each), xlock) for xlock in ("true", "false")]
     told = [line for writer in writers for line in output(writer).splitlines()]
     assert told.count("done") == 4 * each
     rows = session.sql("SELECT id, v FROM t ORDER BY id").collect()

@@ -3,27 +3,54 @@
 from __future__ import annotations
 
 import signal
-import sqlite3
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from acidsql.metastore.sqlite import SqliteMetastore
 from acidsql.session import Session
-from tests.crash.writers import SLOW_UPDATE, Place, kill, output, wait_for, wait_for_line
+from tests.crash.writers import PATIENCE, SLOW_UPDATE, Place, kill, output, wait_for, wait_for_line
 from tests.spark.acid_files import visible_paths
 
 ROWS = 4000
 
 UPDATE = f"""
+import os, signal
+from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.spark.files import LocalFiles
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def die_at(owner, name, call=1, before=True):
+    original, calls = getattr(owner, name), []
+    def dying(*arguments, **named):
+        calls.append(name)
+        if before and len(calls) == call:
+            die()
+        result = original(*arguments, **named)
+        if not before and len(calls) == call:
+            die()
+        return result
+    setattr(owner, name, dying)
+
 with connect(conf=CONF) as session:
     session.start()
+    exec(sys.argv[3])
     print("ready", flush=True)
     session.execute({SLOW_UPDATE!r})
 """
+
+POINTS = {
+    "after open": "die_at(SqliteMetastore, 'open_txn', before=False)",
+    "after its locks": "die_at(SqliteMetastore, 'lock', before=False)",
+    "after its write ID": "die_at(SqliteMetastore, 'allocate_write_id', before=False)",
+    "between two moves": "die_at(LocalFiles, 'rename', call=2)",
+    "before its commit": "die_at(SqliteMetastore, 'commit')",
+    "after its commit": "die_at(SqliteMetastore, 'commit', before=False)",
+}
+"""The points of a statement's life, and what makes the writer die there; in its job it is killed from outside."""
 
 INTERRUPTED = f"""
 with connect(conf=CONF) as session:
@@ -47,59 +74,44 @@ def place(session: Session, tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-def soon(place: Place, writer: subprocess.Popen[str]) -> None:
-    time.sleep(0.3)
-
-
-def staging(place: Place, writer: subprocess.Popen[str]) -> None:
-    wait_for(lambda: bool(place.staging()), writer)
-
-
 def writing(place: Place, writer: subprocess.Popen[str]) -> None:
     wait_for(lambda: any(p.suffix == ".orc" for s in place.staging() for p in s.rglob("*")), writer)
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("reach", [soon, staging, writing])
-def test_a_writer_killed_in_its_statement_changes_nothing(
-    reach: Callable[[Place, subprocess.Popen[str]], None], place: Place, session: Session
+@pytest.mark.parametrize("point", POINTS)
+def test_a_writer_that_dies_at_a_point_of_its_statement_changes_all_or_nothing(
+    point: str, place: Place, session: Session
 ) -> None:
-    writer = place.start(UPDATE)
+    writer = place.start(UPDATE, POINTS[point])
     wait_for_line("ready", writer)
-    reach(place, writer)
-    kill(writer)
-    check_as_before(session)
+    writer.communicate(timeout=PATIENCE)
+    assert writer.returncode == -signal.SIGKILL
+    check_after(session, place, v=1 if point == "after its commit" else 0)
 
 
 @pytest.mark.timeout(900)
-def test_a_writer_killed_between_publishing_and_committing_changes_nothing(place: Place, session: Session) -> None:
-    writer = place.start(UPDATE)
+def test_a_writer_killed_in_its_job_changes_nothing(place: Place, session: Session) -> None:
+    writer = place.start(UPDATE, "")
     wait_for_line("ready", writer)
-    staging(place, writer)
-    lock = sqlite3.connect(place.metastore, isolation_level=None, timeout=60)
-    lock.execute("BEGIN IMMEDIATE")  # the commit has to wait for this
-    wait_for(lambda: has_published(place), writer)
+    writing(place, writer)
     kill(writer)
-    lock.execute("ROLLBACK")
-    lock.close()
-    assert has_published(place)
-    check_as_before(session)
+    check_after(session, place, v=0)
 
 
-def has_published(place: Place) -> bool:
-    """The update's files are at their places, of both kinds, and the staging directory is gone."""
-    names = ("delta_0000002_0000002_0000", "delete_delta_0000002_0000002_0000")
-    return all(any((place.table / name).glob("bucket_*")) for name in names) and not place.staging()
-
-
-def check_as_before(session: Session) -> None:
-    """The rows are those of before the kill; the next statement is not held up, and does its work only."""
-    query = "SELECT count(*), count(DISTINCT id), sum(v), min(row__id.writeid), max(row__id.writeid) FROM t"
-    assert tuple(session.sql(query).collect()[0]) == (ROWS, ROWS, 0, 1, 1)
+def check_after(session: Session, place: Place, v: int) -> None:
+    """The rows have the value that they must have now; the next statement is not held up, does its work only, and
+    removes what the dead one left."""
+    query = "SELECT count(*), count(DISTINCT id), sum(v) FROM t"
+    assert tuple(session.sql(query).collect()[0]) == (ROWS, ROWS, ROWS * v)
     updated = session.execute("UPDATE t SET v = 7 WHERE id < 10")
     assert updated.counts is not None
     assert updated.counts.updated == 10
-    assert tuple(session.sql(query).collect()[0])[:4] == (ROWS, ROWS, 70, 1)
+    assert tuple(session.sql(query).collect()[0]) == (ROWS, ROWS, ROWS * v + 10 * (7 - v))
+    own = updated.write_ids["default.t"]
+    committed = {1, own} if v == 0 else {1, own - 1, own}
+    assert {int(p.name.split("_")[-2]) for p in place.table.glob("*delta_*")} == committed
+    assert place.staging() == []
 
 
 @pytest.mark.timeout(900)

@@ -137,7 +137,7 @@ def assert_predicate(table: SharedTable, predicate: str) -> None:
     """The rows behind a predicate; Hive's reader skips row groups by the statistics and bloom filters of the files."""
     expected = table.rows("row__id, *", predicate)
     assert 0 < len(expected) < _COUNT / 5, f"{predicate} proves nothing"
-    for mode in READ_MODES:
+    for mode in READ_MODES[:2]:  # the fetch task is the row reader in another place
         with table.hive.logged() as log:
             found = hive_rows(table.hive, table.name, "row__id, *", predicate, mode.name)
         assert_same_rows(found, expected, f"{predicate}, {mode.name}")

@@ -298,6 +298,8 @@ def test_a_metastore_without_locks_gets_them_and_keeps_its_open_writers(warehous
         with sqlite3.connect(warehouse / "m.db") as db:  # as the first version had it
             db.execute("DROP TABLE hive_locks")
             db.execute("DROP TABLE next_lock_id")
+            db.execute("DROP INDEX txns_left")
+            db.execute("ALTER TABLE txns DROP COLUMN cleaned")
             db.execute("ALTER TABLE txns DROP COLUMN seen")
             db.execute("DROP TABLE write_set")
             db.execute("CREATE TABLE write_set (db TEXT, tbl TEXT, part TEXT, txn_id, commit_id, operation TEXT)")

@@ -362,11 +362,9 @@ def test_the_place_in_a_script_is_its_line_there(world: World) -> None:
     ("sql", "feature"),
     [
         ("ALTER TABLE emp COMPACT 'major'", "ALTER TABLE .. COMPACT"),
-        ("START TRANSACTION", "START TRANSACTION"),
         ("CREATE VIEW v AS SELECT * FROM emp", "CREATE VIEW"),
         ("EXPLAIN LOAD DATA INPATH '/tmp/x' INTO TABLE emp", "EXPLAIN LOAD DATA"),
         ("SHOW COMPACTIONS", "SHOW COMPACTIONS"),
-        ("ABORT TRANSACTIONS 1", "ABORT TRANSACTIONS"),
         ("GRANT SELECT ON emp TO someone", "GRANT"),
         ("ANALYZE TABLE emp COMPUTE STATISTICS", "ANALYZE"),
     ],

@@ -278,14 +278,14 @@ def test_show_and_abort(one: Session, two: Session) -> None:
     (lock,) = two.execute("SHOW LOCKS t EXTENDED").rows()
     assert lock[1:5] == ("default", "t", None, "ACQUIRED")
     assert lock[6:8] == ("EXCL_WRITE", str(begun))
-    two.execute(f"ABORT TRANSACTIONS {begun}")
+    aborted = two.execute(f"ABORT TRANSACTIONS {begun} 999")
+    assert list(aborted.rows()) == [(str(begun), "aborted"), ("999", "not open")]
     assert list(two.execute("SHOW LOCKS").rows()) == []
     error = fails("TRANSACTION_ABORTED", one, "INSERT INTO t VALUES (4, 40)")
     assert error.hive_code == 10263
     assert rows(one) == [(1, 10), (2, 20), (3, 30)]
     assert directories(one) == ["delta_0000001_0000001_0000"]
     assert (str(begun), "ABORTED") in [row[:2] for row in two.execute("SHOW TRANSACTIONS").rows()]
-    fails("NO_SUCH_TRANSACTION", two, "ABORT TRANSACTIONS 999")
 
 
 def test_show_locks_of_a_partition(one: Session, two: Session) -> None:
@@ -308,3 +308,70 @@ def test_the_number_of_open_transactions_has_a_limit(one: Session, two: Session)
     assert "hive.max.open.txns" in fails("TOO_MANY_TRANSACTIONS", two, "DELETE FROM t").message
     one.execute("ROLLBACK")
     two.execute("DELETE FROM t")
+
+
+# -- conflicts by row
+@pytest.fixture
+def by_row(one: Session, two: Session) -> tuple[Session, Session]:
+    for session in (one, two):
+        session.execute("SET hive.txn.xlock.write=false")
+        session.execute("SET acidsql.conflict.detection=row")
+    return one, two
+
+
+def begin(*sessions: Session) -> None:
+    for session in sessions:
+        session.execute("START TRANSACTION")
+        assert rows(session)
+
+
+def test_writers_of_different_rows_both_commit(by_row: tuple[Session, Session]) -> None:
+    one, two = by_row
+    begin(one, two)
+    one.execute("UPDATE t SET v = v + 1 WHERE id = 1")
+    two.execute("UPDATE t SET v = v + 1 WHERE id = 2")
+    two.execute("DELETE FROM t WHERE id = 3")
+    one.execute("COMMIT")
+    two.execute("COMMIT")
+    assert rows(one) == [(1, 11), (2, 21)]
+
+
+@pytest.mark.parametrize(
+    "second", ["DELETE FROM t WHERE id < 3", "UPDATE t SET v = 0", "INSERT OVERWRITE TABLE t VALUES (9, 9)"]
+)
+def test_a_common_row_is_a_conflict(by_row: tuple[Session, Session], second: str) -> None:
+    one, two = by_row
+    begin(one, two)
+    one.execute("UPDATE t SET v = v + 1 WHERE id = 1")
+    if "OVERWRITE" in second:
+        one.execute("COMMIT")
+        fails("WRITE_CONFLICT", two, second)
+    else:
+        two.execute(second)
+        one.execute("COMMIT")
+        fails("WRITE_CONFLICT", two, "COMMIT")
+    assert rows(two) == [(1, 11), (2, 20), (3, 30)]
+    assert len(directories(one)) == 3
+
+
+def test_the_same_row_of_two_partitions_is_two_rows(by_row: tuple[Session, Session]) -> None:
+    one, two = by_row
+    one.execute(f"CREATE TABLE p {PARTITIONED}")
+    one.execute("INSERT INTO p VALUES (1, 1, 'a'), (2, 2, 'b')")
+    begin(one, two)
+    one.execute("UPDATE p SET v = 7 WHERE id = 1")
+    two.execute("UPDATE p SET v = 8 WHERE id = 2")
+    one.execute("COMMIT")
+    two.execute("COMMIT")
+    assert rows(one, "SELECT * FROM p ORDER BY id") == [(1, 7, "a"), (2, 8, "b")]
+
+
+def test_merges_that_insert_take_turns_all_the_same(by_row: tuple[Session, Session]) -> None:
+    one, two = by_row
+    merge = "MERGE INTO t USING (SELECT 8 AS id) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT VALUES (8, 8)"
+    one.execute("START TRANSACTION")
+    one.execute(merge)
+    fails("LOCK_TIMEOUT", two, merge)
+    one.execute("COMMIT")
+    two.execute(merge)
+    assert rows(one, "SELECT * FROM t WHERE id = 8") == [(8, 8)]

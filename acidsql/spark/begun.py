@@ -1,0 +1,74 @@
+"""START TRANSACTION .. COMMIT | ROLLBACK: the one transaction of a session that its statements share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from acidsql.acid.writeids import TxnId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore.transaction import Transactions
+from acidsql.spark.readers import Reader, Readers
+from acidsql.spark.transaction import WriteTransaction
+
+
+@dataclass(frozen=True, slots=True)
+class BegunTransaction:
+    """`guard` is a read transaction, open since before it, and as long as a frame lives that it gave: no cleaner
+    removes what the frame reads."""
+
+    write: WriteTransaction
+    guard: Reader
+
+
+class Begun:
+    """Whether a transaction is under way in a session, and which."""
+
+    def __init__(self, transactions: Transactions, readers: Readers) -> None:
+        self._transactions = transactions
+        self._readers = readers
+        self.current: BegunTransaction | None = None
+
+    @property
+    def id(self) -> TxnId | None:
+        """Of the transaction that START TRANSACTION began, and no COMMIT or ROLLBACK has ended."""
+        return None if self.current is None else self.current.write.id
+
+    def begin(self, committing: Callable[[WriteTransaction], None] | None, on_lost: Callable[[], None] | None) -> TxnId:
+        """The snapshot is that of the first statement."""
+        guard = self._readers.open((), pinned=True)
+        try:
+            opened = self._transactions.open(on_lost=on_lost)
+        except BaseException:
+            self._readers.end(guard)
+            raise
+        write = WriteTransaction(opened, self._transactions.metastore, committing=committing)
+        self.current = BegunTransaction(write, guard)
+        return write.id
+
+    def commit(self) -> TxnId:
+        """Raises NO_TRANSACTION, and what `OpenTransaction.commit` raises: then it is rolled back."""
+        begun = self._end("COMMIT")
+        try:
+            begun.write.opened.commit()
+        except BaseException:
+            begun.write.opened.abort()
+            raise
+        finally:
+            self._readers.unpin(begun.guard)
+        return begun.write.id
+
+    def rollback(self) -> TxnId:
+        """Raises NO_TRANSACTION."""
+        begun = self._end("ROLLBACK")
+        try:
+            begun.write.opened.abort()
+        finally:
+            self._readers.unpin(begun.guard)
+        return begun.write.id
+
+    def _end(self, operation: str) -> BegunTransaction:
+        if self.current is None:
+            raise AcidSqlError(Condition.NO_TRANSACTION, operation=operation)
+        begun, self.current = self.current, None
+        return begun

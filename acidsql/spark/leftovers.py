@@ -1,0 +1,40 @@
+"""The files of transactions that were aborted and could not remove them: their process died, or never knew.
+
+No reader ever sees them (their write IDs are aborted), so this is tidiness, not correctness.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from acidsql.acid.layout import STAGING_DIRECTORY
+from acidsql.metastore.client import Leftover, Metastore
+from acidsql.spark.files import FileSystem
+
+
+def remove_leftovers(metastore: Metastore, files_of: Callable[[str], FileSystem]) -> None:
+    """Removes what the metastore knows of, once."""
+    for left in metastore.leftovers():
+        for location in _locations(metastore, left):
+            files = files_of(location)
+            root = files.resolve(location)
+            for directory in _directories(files, root, left):
+                files.delete(f"{root}/{directory}")
+        metastore.forget_leftovers(left.txn)
+
+
+def _locations(metastore: Metastore, left: Leftover) -> Iterator[str]:
+    """The table's, and those of partitions that lie elsewhere."""
+    yield left.table.location
+    for partition in metastore.partitions(left.table):
+        if not partition.location.startswith(f"{left.table.location}/"):
+            yield partition.location
+
+
+def _directories(files: FileSystem, root: str, left: Leftover) -> Iterator[str]:
+    listing = files.list_below(root)
+    low = f"{left.write_id:07d}"
+    written = re.compile(rf"(delete_)?delta_{low}_{low}(_\d+)?|base_{low}|{re.escape(STAGING_DIRECTORY)}_{left.txn}_.*")
+    every = (*listing.directories, *listing.hidden)
+    return (directory for directory in every if written.fullmatch(directory.rpartition("/")[2]))
