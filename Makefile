@@ -43,7 +43,7 @@ format: $(VENV)/.installed-dev ## let ruff mend what it can
 	$(BIN)/ruff format .
 
 .PHONY: soak
-soak: $(VENV)/.installed-test java ## the tests that take long: many processes on one warehouse
+soak: $(VENV)/.installed-test java ## the tests that take long: processes on one warehouse, histories, turns with Hive
 	@$(BIN)/python -m pytest -m soak -q $(PYTEST_ARGS)
 
 .PHONY: bench

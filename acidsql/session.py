@@ -185,9 +185,10 @@ class Session:
         except BaseException as error:
             if begun is None or self._executor.begun.id is None:
                 raise
+            lost = self._executor.begun.lost
             self._executor.begun.rollback()
             if isinstance(error, AcidSqlError):
-                raise error.with_hint(f"Transaction {begun} was rolled back.") from error.__cause__
+                raise (lost or error).with_hint(f"Transaction {begun} was rolled back.") from error.__cause__
             raise
 
     def explain(self, sql: str) -> str:

@@ -60,6 +60,11 @@ class Heartbeat:
         if threading.current_thread() is not self._thread:
             self._thread.join(_JOIN_SECONDS)
 
+    @property
+    def lost(self) -> AcidSqlError | None:
+        """What a heartbeat met that ends all hope."""
+        return self._lost
+
     def check(self) -> None:
         """Raises TRANSACTION_ABORTED or NO_SUCH_TRANSACTION if a heartbeat met it: then the work is in vain."""
         if self._lost is not None:

@@ -76,8 +76,10 @@ class Transactions:
         try:
             yield txn
             txn.commit()
-        except BaseException:
+        except BaseException as error:
             txn.abort()
+            if (lost := txn.heartbeat.lost) is not None and isinstance(error, Exception) and error is not lost:
+                raise lost from error  # the error says that the jobs were cancelled
             raise
 
     def open(self, locks: Locks | None = None, on_lost: Callable[[], None] | None = None) -> OpenTransaction:

@@ -34,6 +34,11 @@ class Begun:
         """Of the transaction that START TRANSACTION began, and no COMMIT or ROLLBACK has ended."""
         return None if self.current is None else self.current.write.id
 
+    @property
+    def lost(self) -> AcidSqlError | None:
+        """Why the transaction that is under way is gone, if a heartbeat has found it so."""
+        return None if self.current is None else self.current.write.opened.heartbeat.lost
+
     def begin(self, committing: Callable[[WriteTransaction], None] | None, on_lost: Callable[[], None] | None) -> TxnId:
         """The snapshot is that of the first statement."""
         guard = self._readers.open((), pinned=True)

@@ -94,6 +94,8 @@ class Executor:
         self._readers = Readers(transactions)
         self._tails = TailCache()
         self.begun = Begun(transactions, self._readers)
+        self._running: JobGroup | None = None
+        """The jobs of the statement that runs in the transaction that was begun."""
 
     def close(self) -> None:
         """Rolls back the transaction that is under way, and ends all that read."""
@@ -103,7 +105,11 @@ class Executor:
 
     def begin(self) -> TxnId:
         """START TRANSACTION; `begun` ends it."""
-        return self.begun.begin(self._committing(), self._engine.cancel)
+        return self.begun.begin(self._committing(), self._cancel_running)
+
+    def _cancel_running(self) -> None:
+        if self._running is not None:
+            self._running.cancel()
 
     # -- statements
 
@@ -158,10 +164,10 @@ class Executor:
         """
         name = " and ".join(dict.fromkeys(w.target.qualified for w in plan.writes))
         with self._translated(request), job_group(self._engine.spark.sparkContext, f"{plan.operation} {name}") as jobs:
-            if isinstance(plan, WritePlan) and not plan.target.is_transactional and not plan.creates:
-                return self._append(plan, request)
             if self.begun.current is not None:
                 return self._write_in(self.begun.current.write, plan, request, jobs)
+            if isinstance(plan, WritePlan) and not plan.target.is_transactional and not plan.creates:
+                return self._append(plan, request)
             creates = plan.target if isinstance(plan, WritePlan) and plan.creates else None
             with transaction(
                 self._transactions,
@@ -181,7 +187,11 @@ class Executor:
         """One statement of a transaction that was begun; whatever it raises ends the transaction (session.py)."""
         before = len(txn.writes)
         for write in plan.writes:
+            if not write.target.is_transactional:
+                operation = f"{plan.operation} of the plain table {write.target.qualified}"
+                raise AcidSqlError(Condition.IN_TRANSACTION, operation=operation, txn_id=f"txnid:{txn.id}")
             txn.check_not_overwritten(write.target)
+        self._running = jobs
         try:
             self._transactions.lock(txn.id, self._locks(plan))
             if txn.committing is None and (conflicts := self._metastore.conflicts(txn.id)):
@@ -191,6 +201,8 @@ class Executor:
         except BaseException:
             jobs.end()
             raise
+        finally:
+            self._running = None
         txn.end_statement()
         return _written(txn, counts, before)
 

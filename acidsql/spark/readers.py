@@ -24,10 +24,13 @@ from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent
 from acidsql.metastore.transaction import Transactions
 
-_FIRST_LOOK: Final = 0.5
-"""Seconds from the end of a frame in Python to the first look whether the JVM has let go of it too."""
+_FIRST_PAUSE: Final = 1.0
+"""Seconds from the end of a frame in Python to the first look whether the JVM has let go of it too; the pauses between
+looks double."""
+_IDLE_PAUSE: Final = 8.0
+"""From this pause on a look collects the garbage of both first: no frame has ended for a while, so no statement is held
+up by it. Where many run, their own garbage collections clear the references."""
 _LONGEST_PAUSE: Final = 60.0
-"""A look collects the garbage of both: the pauses between them double."""
 
 
 @dataclass(slots=True, eq=False)
@@ -112,37 +115,36 @@ class Readers:
 
     def _look_after(self) -> None:
         beat = self._transactions.metastore.txn_timeout / 5
-        pause, last_beat = _LONGEST_PAUSE, time.monotonic()
+        pause, next_beat = _FIRST_PAUSE, time.monotonic() + beat
         while not self._closed:
-            left = last_beat + beat - time.monotonic()
-            if self._wake.wait(max(0.0, min(pause, left))):
-                self._wake.clear()
-                pause = _FIRST_LOOK
-                time.sleep(pause)
-            elif pause <= left:
-                pause = min(2 * pause, _LONGEST_PAUSE)
-            if time.monotonic() - last_beat >= beat:
+            woken = self._wake.wait(max(0.0, min(pause, next_beat - time.monotonic())))
+            if time.monotonic() >= next_beat:
                 self._heartbeat()
-                last_beat = time.monotonic()
-            if self._kept and not self._closed:
-                self._end_unread()
+                next_beat = time.monotonic() + beat
+            if woken:  # a frame has ended in Python
+                self._wake.clear()
+                pause = _FIRST_PAUSE
+            elif self._kept:
+                self._end_unread(collect=pause >= _IDLE_PAUSE)
+                pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _heartbeat(self) -> None:
         for txn in list(self._transactions.readers):
             with suppress(AcidSqlError):
                 self._transactions.metastore.heartbeat(txn)
 
-    def _end_unread(self) -> None:
-        for reader in self._unread():
+    def _end_unread(self, *, collect: bool) -> None:
+        for reader in self._unread(collect=collect):
             self.end(reader)
 
-    def _unread(self) -> list[Reader]:
+    def _unread(self, *, collect: bool) -> list[Reader]:
         readers = [r for r in list(self._kept.values()) if not r.pinned]
         try:
             assert self._spark is not None
-            gc.collect()  # py4j's objects are rings, and Python lets go of the JVM's with them
-            jvm: Any = self._spark._jvm
-            jvm.java.lang.System.gc()
+            if collect:
+                gc.collect()  # py4j's objects are rings, and Python lets go of the JVM's with them
+                jvm: Any = self._spark._jvm
+                jvm.java.lang.System.gc()
             return [r for r in readers if all(index.get() is None for index in r.indexes)]
         except (Py4JError, OSError, AttributeError):
             return readers  # the JVM is gone, and all that it read

@@ -70,7 +70,7 @@ def test_hive_hashes_a_column_as_acidsql_does(hashes: list[HiveRow], column: str
 def by_columns() -> list[ParameterSet]:
     """In CI a few: the hash itself is compared for all above."""
     return [
-        pytest.param(name, version, marks=() if name in ("k", "s", "ts", "ast") else pytest.mark.soak)
+        pytest.param(name, version, marks=() if name in ("s", "ast") else pytest.mark.soak)
         for name in NAMES
         for version in versions_of(name)
     ]

@@ -88,6 +88,7 @@ def sums(rows: Iterable[Expected]) -> HiveRow:
     ]
 
 
+@pytest.mark.soak  # a minute and a half
 def test_hive_reads_changes_and_compacts_files_of_several_stripes(hive: Hive, session: Session) -> None:
     table = create_in_both(session, hive, "stripes", f"{_COLUMNS} STORED AS ORC TBLPROPERTIES ({_PROPERTIES})")
     frame = session.spark.range(0, _COUNT, 1, 2).selectExpr(*_GENERATED)

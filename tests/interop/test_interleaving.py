@@ -141,7 +141,7 @@ def session(hive: Hive, spark: SparkSession) -> Iterator[Session]:
 
 @pytest.mark.parametrize(
     ("seed", "count"),
-    [(1, 30), *(pytest.param(seed, 300, marks=pytest.mark.soak) for seed in range(2, 12))],
+    [(1, 20), *(pytest.param(seed, 300, marks=pytest.mark.soak) for seed in range(2, 12))],
 )
 def test_hive_and_acidsql_take_turns(hive: Hive, session: Session, seed: int, count: int) -> None:
     turns = Turns(seed)

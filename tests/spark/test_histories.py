@@ -15,8 +15,8 @@ from tests.spark.acid_files import check_file, event_files, key_of
 from tests.spark.histories import Model, Row, random_schema
 
 ACID_COLUMNS = "operation:int,originalTransaction:bigint,bucket:int,rowId:bigint,currentTransaction:bigint"
-_HISTORIES = 3
-_STATEMENTS = 25
+_HISTORIES = 2
+_STATEMENTS = 20
 _BETWEEN_READS = 4
 """How many statements run before the table is read: the model says what each must have counted."""
 

@@ -6,6 +6,7 @@ import gc
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame
@@ -38,12 +39,19 @@ def open_readers(session: Session) -> list[str]:
     return [str(row[0]) for row in session.execute("SHOW TRANSACTIONS").rows() if row[1] == "OPEN"]
 
 
-def eventually(true: Callable[[], bool]) -> None:
+def collect_garbage(session: Session) -> None:
+    """Of Python, and of the JVM when py4j has told it."""
+    gc.collect()
+    time.sleep(1.2)
+    jvm: Any = session.spark._jvm
+    jvm.java.lang.System.gc()
+
+
+def eventually(session: Session, true: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE
     while not true():
         assert time.monotonic() < end, "it never came true"
-        gc.collect()
-        time.sleep(0.1)
+        collect_garbage(session)
 
 
 def at_once(*statements: tuple[Session, str]) -> list[str]:
@@ -89,7 +97,7 @@ def test_where_writers_share_one_of_two_updates_conflicts_or_both_count(one: Ses
 # -- readers
 def test_a_frame_keeps_its_snapshot_and_its_transaction(one: Session, two: Session) -> None:
     frame: DataFrame = one.sql("SELECT * FROM t").filter("id > 1").select("id")
-    gc.collect()
+    collect_garbage(one)
     (reader,) = open_readers(two)
     two.execute("DELETE FROM t WHERE id = 3")
     two.execute("INSERT INTO t VALUES (4, 40)")
@@ -97,17 +105,17 @@ def test_a_frame_keeps_its_snapshot_and_its_transaction(one: Session, two: Sessi
     assert reader in open_readers(two)
     assert sorted(frame.collect()) == [(2,), (3,)]
     del frame
-    eventually(lambda: reader not in open_readers(two))
+    eventually(two, lambda: reader not in open_readers(two))
 
 
 def test_a_cached_frame_and_a_view_keep_it_too(one: Session, two: Session) -> None:
     one.sql("SELECT * FROM t").createOrReplaceTempView("kept_of_t")
-    gc.collect()
+    collect_garbage(one)
     (reader,) = open_readers(two)
     time.sleep(1.5)
     assert reader in open_readers(two)
     one.spark.catalog.dropTempView("kept_of_t")
-    eventually(lambda: reader not in open_readers(two))
+    eventually(two, lambda: reader not in open_readers(two))
 
 
 def test_closing_the_session_ends_its_readers(one: Session, open_session: Callable[[], Session]) -> None:
@@ -135,6 +143,7 @@ def test_an_overwrite_waits_for_a_reader_of_another_session(one: Session, two: S
     two.execute("UPDATE t SET v = 0 WHERE id = 1")  # an update does not wait
     assert sorted(frame.collect()) == [(1,), (2,), (3,)]
     del frame
+    collect_garbage(one)
     two.execute("SET hive.lock.numretries=100")
     two.execute("INSERT OVERWRITE TABLE t VALUES (9, 9)")
     assert rows(one) == [(9, 9)]

@@ -265,7 +265,7 @@ def source_sql(source: list[Data]) -> str:
     return f"(SELECT CAST(k AS int) AS k, CAST(v AS int) AS v FROM {typed})"
 
 
-@settings(once, max_examples=12)
+@settings(once, max_examples=8)
 @given(rows, rows | distinct_rows, on_conditions, all_clauses, st.booleans())
 def test_merge_does_what_its_definition_says(
     tables: Session, target: list[Data], source: list[Data], on: Condition, clauses: list[Clause], split: bool

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
+from acidsql.metastore.sqlite import SqliteMetastore
 from acidsql.session import Session
+from acidsql.spark.engine import Engine
 
 TABLE = "(id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 PARTITIONED = "(id int, v int) PARTITIONED BY (p string) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -184,6 +189,39 @@ def test_ddl_and_a_transaction_inside_are_refused(one: Session, statement: str) 
     one.execute("START TRANSACTION")
     assert fails("IN_TRANSACTION", one, statement).hive_code == 20007
     fails("NO_TRANSACTION", one, "ROLLBACK")
+
+
+def test_a_plain_table_is_not_written_in_a_transaction(one: Session) -> None:
+    """What is written there cannot be taken back."""
+    one.execute("CREATE TABLE plain (id int) STORED AS ORC")
+    one.execute("START TRANSACTION")
+    fails("IN_TRANSACTION", one, "INSERT INTO plain VALUES (1)")
+    assert rows(one, "SELECT * FROM plain") == []
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_statement_whose_transaction_is_gone_stops_and_says_so(
+    one: Session, tmp_path: Path, spark: SparkSession, begun: bool
+) -> None:
+    slow = "UPDATE t SET v = v + 1 WHERE id IN (SELECT r.id % 7 FROM range(1000000000000) r WHERE r.id % 1000003 = 5)"
+    before = directories(one)
+    with (
+        SqliteMetastore(tmp_path / "metastore.db", "/w", txn_timeout=2.0) as metastore,
+        Session(one.warehouse, metastore, Engine(spark, {})) as other,
+        ThreadPoolExecutor() as pool,
+    ):
+        if begun:
+            other.execute("START TRANSACTION")
+        running = pool.submit(other.execute, slow)
+        while not one._metastore.locks():
+            time.sleep(0.05)
+        (txn,) = {lock.txn for lock in one._metastore.locks()}
+        one.execute(f"ABORT TRANSACTIONS {txn}")
+        error = running.exception(60)
+    assert isinstance(error, AcidSqlError)
+    assert error.condition == "TRANSACTION_ABORTED"
+    assert directories(one) == before
+    assert list(Path(one.warehouse, "t").glob(".acidsql*")) == []
 
 
 # -- others at the same time
