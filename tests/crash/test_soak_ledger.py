@@ -9,8 +9,6 @@ import pytest
 from acidsql.session import Session
 from tests.crash.writers import Place
 
-PROCESSES = 8
-STATEMENTS = 50
 ACCOUNTS = 20
 TOTAL = 100 * ACCOUNTS
 
@@ -32,7 +30,7 @@ me = int(sys.argv[3])
 random.seed(me)
 with connect(conf=CONF) as session:
     done = 0
-    while done < {STATEMENTS}:
+    while done < int(sys.argv[4]):
         try:
             session.execute(statements(me, done)[(me + done) % 4])
         except AcidSqlError as error:
@@ -47,10 +45,13 @@ with connect(conf=CONF) as session:
 
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
-def test_a_ledger_adds_up_in_every_snapshot_of_many_writing_processes(session: Session, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("processes", "statements"), [(4, 15), (8, 50)])
+def test_a_ledger_adds_up_in_every_snapshot_of_many_writing_processes(
+    session: Session, tmp_path: Path, processes: int, statements: int
+) -> None:
     session.execute("CREATE TABLE t (id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
     session.execute(f"INSERT INTO t SELECT CAST(id AS INT), 100 FROM range({ACCOUNTS})")
-    writers = [Place(tmp_path).start(TRANSFERS, str(number)) for number in range(PROCESSES)]
+    writers = [Place(tmp_path).start(TRANSFERS, str(number), str(statements)) for number in range(processes)]
     ended = [(writer.communicate()[1], writer.returncode) for writer in writers]
     assert [error for error, status in ended if status] == []
     row = session.sql("SELECT sum(v), count_if(id < 1000), count(DISTINCT id) = count(*) FROM t").first()
