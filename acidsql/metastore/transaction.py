@@ -82,15 +82,15 @@ class Transactions:
                 raise lost from error  # the error says that the jobs were cancelled
             raise
 
-    def open(self, locks: Locks | None = None, on_lost: Callable[[], None] | None = None) -> OpenTransaction:
+    def open(self, locks: Locks = tuple, on_lost: Callable[[], None] | None = None) -> OpenTransaction:
         """A transaction that holds `locks`; whoever calls this ends it."""
         attempt = 1
         while True:
             txn = self._begin(on_lost)
             try:
-                wanted = locks() if locks is not None else ()
+                wanted = locks()
                 current = not wanted or self.lock(txn.id, wanted)
-                late = locks is not None and not set(locks()) <= set(wanted)
+                late = not set(locks()) <= set(wanted)
             except BaseException:
                 txn.abort()
                 raise
