@@ -194,6 +194,23 @@ class Condition(Enum):
         "The file that you are trying to load does not match the file format of the destination table."
         " {path}: {reason}",
     )
+    # -- compaction
+    INVALID_COMPACTION_TYPE = _info(
+        "42000", "Invalid compaction type '{type}': supported values are 'major', 'minor' and 'rebalance'", 10282
+    )
+    NO_COMPACTION_PARTITION = _info(
+        "42000", "You must specify a partition to compact for partitioned tables: {table}", 10283
+    )
+    TOO_MANY_COMPACTION_PARTITIONS = _info(
+        "42000", "Compaction can only be requested on one partition at a time: {count} of {table} match", 10284
+    )
+    NONACID_COMPACTION = _info("42000", "Compaction is not allowed on non-ACID table {table}", 10286)
+    REBALANCE_ONLY_FULL_ACID = _info(
+        "42000", "Rebalance compaction is only supported on full ACID tables that are not bucketed: {table} is {kind}"
+    )
+    COMPACTION_CLAUSE = _info("42000", "{clause} belongs to a rebalance compaction only")
+    COMPACTION_LOST = _info("40001", "Compaction {id} of {resource} is no longer this worker's: {reason}")
+    COMPACTION_FAILED = _info("58000", "Compaction {id} of {resource} ended as {state}: {reason}")
     # -- queries
     UNRESOLVED_QUERY = _info("42000", "{message}")
     AMBIGUOUS_ROW_ID = _info("42702", "row__id is ambiguous: more than one transactional table is in scope ({tables})")

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 from acidsql import show
 from acidsql.acid.writeids import TxnId
+from acidsql.compactor.requests import compaction_request
+from acidsql.compactor.service import Compactor
 from acidsql.ddl.alter import Alter
 from acidsql.ddl.tables import Ddl
 from acidsql.errors import AcidSqlError, Condition
@@ -99,6 +101,8 @@ class Session:
         self._ddl = Ddl(self._transactions, warehouse, engine.files)
         self._alter = Alter(self._ddl)
         self._loader = Loader(engine, self._transactions)
+        keeper = metastore if isinstance(metastore, SqliteMetastore) else None
+        self._compactor = Compactor(engine, self._transactions, metastore, keeper, self._settings.values)
 
     @property
     def catalog(self) -> Catalog:
@@ -263,6 +267,10 @@ class Session:
                 table = self._ddl.lookup(statement.table, self.database)
                 txn_id, write_id = self._executor.truncate(table, statement.partition, statement.table)
                 return Result("TRUNCATE TABLE", txn_id=txn_id, write_ids={table.qualified: write_id})
+            case s.AlterTable(action=s.Compact() as action):
+                return self._compact(statement.table, action)
+            case s.AbortCompactions():
+                return self._abort_compactions(statement)
             case s.AlterTable():
                 self._alter.run(statement, self.database)
                 return Result("ALTER TABLE")
@@ -311,6 +319,23 @@ class Session:
                 self._metastore.abort(txn)
             rows.append((str(txn), "aborted" if txn in opened else "not open"))
         return _answer("ABORT TRANSACTIONS", show.Answer(("txnid", "outcome"), tuple(rows)))
+
+    def _compact(self, name: s.TableName, action: s.Compact) -> Result:
+        """A row says what became of the request; with AND WAIT, what was merged.
+
+        Raises COMPACTION_FAILED, and what requests.compaction_request raises.
+        """
+        table = self._ddl.lookup(name, self.database)
+        partitions = self._metastore.partitions(table) if table.partition_columns else ()
+        request = compaction_request(action, table, name, partitions)
+        done = self._compactor.request(request, wait=action.wait)
+        columns = ("compactionid", "state", "message")
+        return _answer("ALTER TABLE", show.Answer(columns, ((str(done.id), done.state.value, done.message),)))
+
+    def _abort_compactions(self, statement: s.AbortCompactions) -> Result:
+        done = self._metastore.abort_compactions(statement.compaction_ids)
+        rows = ((str(d.id), "Success" if d.aborted else "Error", d.message) for d in done)
+        return _answer("ABORT COMPACTIONS", show.Answer(("compactionid", "status", "message"), tuple(rows)))
 
     def _load(self, statement: s.LoadData) -> Result:
         table = self._ddl.lookup(statement.target, self.database)
@@ -419,12 +444,7 @@ def _not_yet(statement: s.Statement) -> AcidSqlError:
 
 def _feature(statement: s.Statement) -> str:
     """A statement's name, as its first words."""
-    match statement:
-        case s.AlterTable(action=s.Compact()):
-            return "ALTER TABLE .. COMPACT"
-        case _:
-            words = statement.source.split()
-            return " ".join(words[:2]).upper().rstrip(";")
+    return " ".join(statement.source.split()[:2]).upper().rstrip(";")
 
 
 @contextmanager

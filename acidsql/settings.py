@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from acidsql.compactor import tuning
+from acidsql.durations import DURATION, seconds
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.metastore.client import DEFAULT_PATIENCE, MAX_OPEN_TXNS, Patience
 from acidsql.planner.events import STORE_ASSIGNMENT
@@ -18,9 +20,8 @@ LOCK_PAUSE: Final = "hive.lock.sleep.between.retries"
 OPEN_TXNS: Final = "hive.max.open.txns"
 OPEN_BATCH: Final = "hive.txn.max.open.batch"
 
-_UNITS: Final = {"ms": 0.001, "msec": 0.001, "s": 1.0, "sec": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-_DURATION: Final = re.compile(r"(\d+)\s*([a-z]*)")
 _NUMBER: Final = re.compile(r"\d+")
+_FRACTION: Final = re.compile(r"\d+(\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +35,19 @@ class Known:
     def takes(self, value: str) -> bool:
         if isinstance(self.values, tuple):
             return value in self.values
-        return self.values.fullmatch(value) is not None and (self.values is not _DURATION or _unit(value) in _UNITS)
+        return self.values.fullmatch(value) is not None
 
 
 def _boolean(default: bool = True) -> Known:
     return Known(str(default).lower(), ("true", "false"), "it takes true or false")
+
+
+def _number(default: int) -> Known:
+    return Known(str(default), _NUMBER, "it takes a number")
+
+
+def _duration(default: str) -> Known:
+    return Known(default, DURATION, "it takes a duration: 500ms, 6s, 1min")
 
 
 KNOWN: Final[Mapping[str, Known]] = {
@@ -49,27 +58,31 @@ KNOWN: Final[Mapping[str, Known]] = {
     XLOCK_MERGE_INSERT: _boolean(),
     NONACID_LOCKS: _boolean(),
     CONFLICTS: Known("table", ("table", "row"), "it takes table or row"),
-    LOCK_RETRIES: Known(str(DEFAULT_PATIENCE.retries), _NUMBER, "it takes a number"),
-    LOCK_PAUSE: Known(f"{DEFAULT_PATIENCE.longest_pause:g}s", _DURATION, "it takes a duration: 500ms, 6s, 1min"),
-    OPEN_TXNS: Known(str(MAX_OPEN_TXNS), _NUMBER, "it takes a number"),
-    OPEN_BATCH: Known("1000", _NUMBER, "it takes a number"),
+    LOCK_RETRIES: _number(DEFAULT_PATIENCE.retries),
+    LOCK_PAUSE: _duration(f"{DEFAULT_PATIENCE.longest_pause:g}s"),
+    OPEN_TXNS: _number(MAX_OPEN_TXNS),
+    OPEN_BATCH: _number(1000),
+    tuning.INITIATOR_ON: _boolean(False),
+    tuning.CLEANER_ON: _boolean(),
+    tuning.WORKERS: _number(1),
+    tuning.CHECK_INTERVAL: _duration("300s"),
+    tuning.CLEAN_INTERVAL: _duration("5000ms"),
+    tuning.WORKER_TIMEOUT: _duration("86400s"),
+    tuning.DELTA_NUM: _number(10),
+    tuning.DELTA_PCT: Known("0.1", _FRACTION, "it takes a number: 0.1 is 10 %"),
+    tuning.ABORTED_TXNS: _number(1000),
+    tuning.ABORTED_TIME: _duration("12h"),
+    tuning.MAX_DELTAS: _number(500),
+    tuning.INSERT_ONLY: _boolean(),
+    tuning.FAILED_THRESHOLD: _number(2),
+    tuning.FAILED_RETRY: _duration("7d"),
+    tuning.KEEP_SUCCEEDED: _number(3),
+    tuning.KEEP_FAILED: _number(3),
+    tuning.KEEP_ATTEMPTED: _number(2),
+    tuning.DELAYED_CLEANING: _boolean(False),
+    tuning.CLEANING_DELAY: _duration("300s"),
 }
 """`hive.txn.max.open.batch` is known, and limits nothing: acidsql opens its transactions one by one."""
-
-
-def seconds(duration: str) -> float:
-    """
-    >>> seconds("500ms")
-    0.5
-    """
-    found = _DURATION.fullmatch(duration)
-    assert found is not None
-    return int(found.group(1)) * _UNITS[found.group(2)]
-
-
-def _unit(duration: str) -> str:
-    found = _DURATION.fullmatch(duration)
-    return found.group(2) if found is not None else "?"
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import Describe, PartitionItem, Show, Shown
 from acidsql.metastore.client import Lock, Transaction
 from acidsql.planner.prune import has_values
+from acidsql.show_compactions import COMPACTION_COLUMNS, compaction_rows
 
 _LOCK_COLUMNS: Final = (
     "lockid",
@@ -61,6 +62,8 @@ def show(statement: Show, ddl: Ddl, database: str) -> Answer:
             return _transactions(ddl.metastore.transactions())
         case Shown.LOCKS:
             return _locks(statement, ddl, database)
+        case Shown.COMPACTIONS:
+            return _compactions(statement, ddl, database)
         case _:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"SHOW {statement.what.value}")
 
@@ -116,6 +119,19 @@ def _locks(statement: Show, ddl: Ddl, database: str) -> Answer:
         if statement.partition:
             found = [lock for lock in found if _is_on(statement.partition, table, lock.component.partition)]
     return Answer(_LOCK_COLUMNS, tuple(_lock_row(lock) for lock in found))
+
+
+def _compactions(statement: Show, ddl: Ddl, database: str) -> Answer:
+    """SHOW COMPACTIONS [DATABASE db | table [PARTITION (..)]] and its filters."""
+    found = list(ddl.metastore.compactions())
+    if statement.database is not None:
+        found = [c for c in found if c.request.database == statement.database.value]
+    if statement.table is not None:
+        table = _table(statement, ddl, database)
+        found = [c for c in found if (c.request.database, c.request.table) == (table.database, table.name)]
+        if statement.partition:
+            found = [c for c in found if _is_on(statement.partition, table, c.request.partition)]
+    return Answer(COMPACTION_COLUMNS, compaction_rows(found, statement))
 
 
 def _is_on(items: Sequence[PartitionItem], table: Table, partition: str | None) -> bool:

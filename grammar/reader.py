@@ -86,7 +86,7 @@ _RESERVED = frozenset(
 )
 _QUERY_STARTS = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
 _DML = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
-_REST_STARTS = frozenset({"WHERE", "ORDER BY", "LIMIT", "POOL", "TYPE", "STATE"})
+_REST_STARTS = frozenset({"WHERE", "ORDER BY", "LIMIT", "POOL", "TYPE", "STATE", "STATUS"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Protocol, TypeAlias
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError
+from acidsql.metastore.compactions import CompactionQueue
 
 DEFAULT_DATABASE = "default"
 
@@ -152,11 +153,12 @@ DEFAULT_PATIENCE = Patience()
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """A write ID whose transaction was aborted, and whose files nobody has said to be gone."""
+    """A write ID whose transaction was aborted, and whose files nobody has said to be gone; None for a compaction,
+    whose directories are named after its transaction."""
 
     txn: TxnId
     table: Table
-    write_id: WriteId
+    write_id: WriteId | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,7 +382,7 @@ class TransactionClient(Protocol):
         ...
 
 
-class Metastore(Catalog, TransactionClient, Protocol):
-    """Both, as one connection. Usable from several threads."""
+class Metastore(Catalog, TransactionClient, CompactionQueue, Protocol):
+    """All of it, as one connection. Usable from several threads."""
 
     def close(self) -> None: ...

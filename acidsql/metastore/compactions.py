@@ -42,6 +42,19 @@ class CompactionState(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class PlaceName:
+    """A table, or a partition (`p=a/q=b`) of one: what one compaction is about."""
+
+    database: str
+    table: str
+    partition: str | None
+
+    @property
+    def text(self) -> str:
+        return ".".join((self.database, self.table, *([self.partition] if self.partition is not None else [])))
+
+
+@dataclass(frozen=True, slots=True)
 class CompactionRequest:
     """What is to be compacted: a table, or one partition (`p=a/q=b`) of it.
 
@@ -58,6 +71,10 @@ class CompactionRequest:
     order_by: str | None = None
     buckets: int | None = None
     initiator: str = "manual"
+
+    @property
+    def place(self) -> PlaceName:
+        return PlaceName(self.database, self.table, self.partition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +121,23 @@ class AbortedCompaction:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A place that transactions have written to, and the last of them."""
+
+    place: PlaceName
+    txn: TxnId
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How many entries of the history are kept for each place, by state (hive.compactor.history.retention.*)."""
+
+    succeeded: int = 3
+    failed: int = 3
+    did_not_initiate: int = 2
+
+
 class CompactionQueue(Protocol):
     """What ALTER TABLE .. COMPACT, SHOW and ABORT COMPACTIONS and the workers ask of a metastore."""
 
@@ -124,6 +158,11 @@ class CompactionQueue(Protocol):
 
         A request without a pool is in DEFAULT_POOL.
         """
+        ...
+
+    def open_compaction_txn(self, kind: CompactionType) -> TxnId:
+        """A worker's transaction. It takes no write ID; a rebalance is an update to those who write meanwhile, and
+        takes its locks as one. The worker aborts it where the compaction fails."""
         ...
 
     def begin_compaction(self, compaction: Compaction, txn: TxnId, highest_write_id: WriteId) -> Compaction:
@@ -147,4 +186,58 @@ class CompactionQueue(Protocol):
 
     def refuse_compaction(self, compaction: Compaction, reason: str) -> None:
         """There was nothing to do (or it may not be done): it comes into the history as refused."""
+        ...
+
+
+class CompactionKeeper(CompactionQueue, Protocol):
+    """A queue that is acidsql's own to keep: what its initiator, cleaner and housekeeper ask. A Hive Metastore has
+    these three itself."""
+
+    def changed_places(self) -> Sequence[Changed]:
+        """Where transactions have written since what they wrote was compacted, as far as is known."""
+        ...
+
+    def forget_changed(self, seen: Changed) -> None:
+        """There is nothing to compact; unless a later transaction has written there."""
+        ...
+
+    def failures_in_a_row(self, place: PlaceName) -> tuple[int, int]:
+        """How many of its last compactions failed one after the other, and when the last did (milliseconds since
+        1970)."""
+        ...
+
+    def did_not_initiate(self, request: CompactionRequest, reason: str) -> None:
+        """Into the history."""
+        ...
+
+    def enqueue_cleaning(self, request: CompactionRequest, highest_write_id: WriteId) -> None:
+        """For a cleaner alone: what the base of that write ID made obsolete."""
+        ...
+
+    def ready_for_cleaning(self, retention: float = 0) -> Sequence[Compaction]:
+        """Those whose sources no open transaction can read, committed `retention` seconds ago at least."""
+        ...
+
+    def compaction_cleaned(self, compaction: Compaction) -> None:
+        """It has succeeded."""
+        ...
+
+    def cleaning_failed(self, compaction: Compaction, message: str, pause: float) -> None:
+        """It is tried again after `pause` seconds."""
+        ...
+
+    def revoke_dead_workers(self, timeout: float) -> Sequence[int]:
+        """Gives back what workers have taken that have ended, or take longer than `timeout` seconds."""
+        ...
+
+    def purge_compactions(self, keep: Retention) -> None:
+        """Shortens the history."""
+        ...
+
+    def abort_timed_out(self) -> Sequence[TxnId]:
+        """Aborts the open transactions without a heartbeat for the timeout, and those whose process has ended."""
+        ...
+
+    def forget_aborted(self) -> Sequence[TxnId]:
+        """Forgets aborted transactions of processes that have ended, when their files are gone."""
         ...

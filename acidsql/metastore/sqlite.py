@@ -34,6 +34,7 @@ from acidsql.metastore.client import (
 from acidsql.metastore.heartbeat import Heartbeat
 from acidsql.metastore.process import is_gone, this_process
 from acidsql.metastore.sqlite_file import SqliteFile
+from acidsql.metastore.sqlite_queue import SqliteQueue
 
 _SCHEME = "sqlite:///"
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1
@@ -54,7 +55,7 @@ def open_sqlite(uri_or_path: str | Path, warehouse: str) -> SqliteMetastore:
     return SqliteMetastore(text, warehouse)
 
 
-class SqliteMetastore:
+class SqliteMetastore(SqliteQueue):
     """A `Metastore` (client.py says what its methods do and raise) in a SQLite file; also a context manager.
 
     Every call is one SQLite transaction of its own, durable when it returns; a process may be killed at any moment.

@@ -14,7 +14,9 @@ from acidsql.acid.partitions import partition_name
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition, suggestion
+from acidsql.metastore import sqlite_compactions
 from acidsql.metastore.client import DEFAULT_DATABASE, AdoptedWriteIds, Database, Leftover, Partition, PartitionValues
+from acidsql.metastore.compactions import PlaceName
 from acidsql.metastore.sqlite_txns import abort_writers_of_table, count_as_committed
 from acidsql.metastore.table_json import table_from_json, table_to_json
 
@@ -95,6 +97,7 @@ def drop_table(db: sqlite3.Connection, database_name: str, name: str) -> None:
     key = table_id(db, dropped)
     abort_writers_of_table(db, key, f"table {dropped.qualified} was dropped")
     db.execute("DELETE FROM tables WHERE id = ?", (key,))
+    sqlite_compactions.forget_table(db, dropped.database, dropped.name)
 
 
 def alter_table(db: sqlite3.Connection, old: Table, new: Table) -> None:
@@ -114,6 +117,7 @@ def _rename_in_transactions(db: sqlite3.Connection, old: Table, new: Table) -> N
     db.execute("UPDATE OR REPLACE txn_components SET db = ?, tbl = ? WHERE db = ? AND tbl = ?", names)
     db.execute("UPDATE write_set SET db = ?, tbl = ? WHERE db = ? AND tbl = ?", names)
     db.execute("UPDATE hive_locks SET db = ?, tbl = ? WHERE db = ? AND tbl = ?", names)
+    sqlite_compactions.rename_table(db, names)
 
 
 def leftovers(db: sqlite3.Connection) -> Sequence[Leftover]:
@@ -121,7 +125,13 @@ def leftovers(db: sqlite3.Connection) -> Sequence[Leftover]:
         "SELECT txn_id, definition, write_id FROM txns JOIN txn_to_write_id ON txn_id = txns.id"
         " JOIN tables ON tables.id = table_id WHERE state = 'aborted' AND NOT cleaned ORDER BY txn_id"
     )
-    return [Leftover(TxnId(txn), table_from_json(table), WriteId(write_id)) for txn, table, write_id in rows]
+    writers = [Leftover(TxnId(txn), table_from_json(table), WriteId(write_id)) for txn, table, write_id in rows]
+    rows = db.execute(
+        "SELECT txn_id, definition FROM txns JOIN compaction_txns ON txn_id = txns.id"
+        " JOIN tables ON tables.db = compaction_txns.db AND tables.name = tbl"
+        " WHERE state = 'aborted' AND NOT cleaned ORDER BY txn_id"
+    )
+    return [*writers, *(Leftover(TxnId(txn), table_from_json(table), None) for txn, table in rows)]
 
 
 def partitions(db: sqlite3.Connection, of: Table) -> Sequence[Partition]:
@@ -140,6 +150,9 @@ def drop_partitions(db: sqlite3.Connection, of: Table, values: Sequence[tuple[st
     key = table_id(db, of)
     rows = [(key, _values_key(v)) for v in values]
     db.executemany("DELETE FROM partitions WHERE table_id = ? AND part_values = ?", rows)
+    columns = [c.name for c in of.partition_columns]
+    for each in values:
+        sqlite_compactions.forget_partition(db, PlaceName(of.database, of.name, partition_name(columns, each)))
 
 
 def replace_partitions(db: sqlite3.Connection, of: Table, replaced: Mapping[PartitionValues, Partition]) -> None:

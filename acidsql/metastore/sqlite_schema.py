@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 _LOCKS_2 = (
     "CREATE TABLE next_lock_id (next INTEGER NOT NULL)",
@@ -47,6 +47,55 @@ _UPGRADE_TO_3 = (
     "DROP TABLE write_set",
     "ALTER TABLE write_sets RENAME TO write_set",
     "CREATE INDEX write_set_by_table ON write_set (db, tbl)",
+)
+
+_UPGRADE_TO_4 = (
+    # The queue of compactions and its history (Hive: COMPACTION_QUEUE, COMPLETED_COMPACTIONS); times in milliseconds.
+    """CREATE TABLE compaction_queue (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        db TEXT NOT NULL,
+        tbl TEXT NOT NULL,
+        part TEXT,
+        type TEXT NOT NULL,
+        properties TEXT NOT NULL,
+        pool TEXT,
+        order_by TEXT,
+        buckets INTEGER,
+        initiator TEXT NOT NULL,
+        state TEXT NOT NULL,
+        enqueued INTEGER NOT NULL,
+        started INTEGER NOT NULL DEFAULT 0,
+        ended INTEGER NOT NULL DEFAULT 0,
+        worker_host TEXT NOT NULL DEFAULT '',
+        worker TEXT NOT NULL DEFAULT '',
+        machine TEXT NOT NULL DEFAULT '',
+        pid INTEGER NOT NULL DEFAULT 0,
+        pid_started INTEGER,
+        initiator_host TEXT NOT NULL DEFAULT '',
+        txn_id INTEGER,
+        next_txn_id INTEGER,
+        committed INTEGER NOT NULL DEFAULT 0,
+        highest_write_id INTEGER,
+        error TEXT NOT NULL DEFAULT '',
+        clean_after INTEGER NOT NULL DEFAULT 0,
+        clean_attempts INTEGER NOT NULL DEFAULT 0
+    )""",
+    "CREATE INDEX compaction_queue_by_place ON compaction_queue (db, tbl, part)",
+    # The transactions of compactions that have begun and not committed: whose directories end with their IDs.
+    """CREATE TABLE compaction_txns (
+        txn_id INTEGER PRIMARY KEY,
+        db TEXT NOT NULL,
+        tbl TEXT NOT NULL,
+        part TEXT
+    )""",
+    # Where transactions have written since the last compaction there, and the last of them.
+    """CREATE TABLE completed_txn_components (
+        db TEXT NOT NULL,
+        tbl TEXT NOT NULL,
+        part TEXT,
+        txn_id INTEGER NOT NULL
+    )""",
+    "CREATE UNIQUE INDEX completed_txn_components_once ON completed_txn_components (db, tbl, ifnull(part, ''))",
 )
 
 DDL = (
@@ -126,6 +175,7 @@ DDL = (
     "CREATE INDEX write_set_by_table ON write_set (db, tbl)",
     *_LOCKS_2,
     *_UPGRADE_TO_3,
+    *_UPGRADE_TO_4,
 )
 
 # By the version that it starts from. Transactions that an older acidsql has open count as if they held their locks.
@@ -135,6 +185,7 @@ _UPGRADES = {
         "INSERT INTO hive_locks SELECT 0, txn_id, db, tbl, part, operation, lock_type, 'acquired' FROM txn_components",
     ),
     2: _UPGRADE_TO_3,
+    3: _UPGRADE_TO_4,
 }
 
 

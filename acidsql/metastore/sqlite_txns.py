@@ -153,6 +153,11 @@ def commit(db: sqlite3.Connection, txn: TxnId, compatible: Collection[TxnId] | N
         " WHERE txn_id = ? AND tbl IS NOT NULL AND operation IN ('u', 'd')",
         (_high_watermark(db), txn),
     )
+    db.execute(
+        "INSERT OR REPLACE INTO completed_txn_components SELECT DISTINCT db, tbl, part, txn_id FROM txn_components"
+        " WHERE txn_id = ? AND tbl IS NOT NULL AND operation IN ('i', 'u', 'd')",
+        (txn,),
+    )
     db.execute("DELETE FROM txns WHERE id = ?", (txn,))
     db.execute(
         "DELETE FROM write_set WHERE commit_id <"
@@ -185,6 +190,21 @@ def abort_dead(
     for txn, reason in dead:
         _abort(db, txn, reason)
     return [txn for txn, _ in dead]
+
+
+def forget_aborted(db: sqlite3.Connection, is_gone: Callable[[Process], bool]) -> Sequence[TxnId]:
+    """Forgets aborted transactions that have left nothing behind, and whose process can no longer write.
+
+    From then on their write IDs count as committed ones without files (Hive: cleanEmptyAbortedAndCommittedTxns).
+    """
+    rows = db.execute(
+        "SELECT id, machine, pid, pid_started FROM txns WHERE state = 'aborted' AND (cleaned"
+        " OR id NOT IN (SELECT txn_id FROM txn_to_write_id) AND id NOT IN (SELECT txn_id FROM compaction_txns))"
+    ).fetchall()
+    gone = [TxnId(txn) for txn, *process in rows if is_gone(Process(*process))]
+    db.executemany("DELETE FROM txns WHERE id = ?", [(txn,) for txn in gone])
+    db.executemany("DELETE FROM compaction_txns WHERE txn_id = ?", [(txn,) for txn in gone])
+    return gone
 
 
 def abort_writers_of_table(db: sqlite3.Connection, table_id: int, reason: str) -> None:

@@ -66,13 +66,18 @@ class Transactions:
     readers: dict[TxnId, tuple[LockComponent, ...]] = field(default_factory=dict)
 
     @contextmanager
-    def run(self, locks: Locks, on_lost: Callable[[], None] | None = None) -> Iterator[OpenTransaction]:
+    def run(
+        self,
+        locks: Locks,
+        on_lost: Callable[[], None] | None = None,
+        opener: Callable[[], TxnId] | None = None,
+    ) -> Iterator[OpenTransaction]:
         """A transaction that commits behind the block; on any failure it is aborted. `on_lost` is called, on another
-        thread, when the transaction turns out to be gone.
+        thread, when the transaction turns out to be gone. `opener` opens one that is not like others.
 
         Raises LOCK_TIMEOUT, DEADLOCK, WRITE_CONFLICT, TRANSACTION_ABORTED.
         """
-        txn = self.open(locks, on_lost)
+        txn = self.open(locks, on_lost, opener)
         try:
             yield txn
             txn.commit()
@@ -82,11 +87,16 @@ class Transactions:
                 raise lost from error  # the error says that the jobs were cancelled
             raise
 
-    def open(self, locks: Locks = tuple, on_lost: Callable[[], None] | None = None) -> OpenTransaction:
+    def open(
+        self,
+        locks: Locks = tuple,
+        on_lost: Callable[[], None] | None = None,
+        opener: Callable[[], TxnId] | None = None,
+    ) -> OpenTransaction:
         """A transaction that holds `locks`; whoever calls this ends it."""
         attempt = 1
         while True:
-            txn = self._begin(on_lost)
+            txn = self._begin(on_lost, opener or self.metastore.open_txn)
             try:
                 wanted = locks()
                 current = not wanted or self.lock(txn.id, wanted)
@@ -106,8 +116,8 @@ class Transactions:
             self._make_way(exclusive)
         return self.metastore.lock(txn, components, patience=self.patience())
 
-    def _begin(self, on_lost: Callable[[], None] | None) -> OpenTransaction:
-        txn = self.metastore.open_txn()
+    def _begin(self, on_lost: Callable[[], None] | None, opener: Callable[[], TxnId]) -> OpenTransaction:
+        txn = opener()
         heartbeat = Heartbeat(self.metastore, txn, interval=self.metastore.txn_timeout / 5, on_lost=on_lost)
         heartbeat.start()
         return OpenTransaction(self.metastore, txn, heartbeat)

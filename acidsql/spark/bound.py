@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from acidsql.acid.datafiles import flushed_length
@@ -100,7 +100,16 @@ def data_files(bound: BoundScan, tails: TailCache) -> list[SourceFile]:
 
 def delete_files(bound: BoundScan, tails: TailCache) -> list[SourceFile]:
     """The delete files that hold an event and whose bucket some data file of the partition has."""
-    return [f for number, part in enumerate(bound.parts) for f in _part_delete_files(bound, number, part, tails)]
+    return [
+        f
+        for number, part in enumerate(bound.parts)
+        for f in _part_delete_files(bound, number, part, part.buckets, tails)
+    ]
+
+
+def all_delete_files(bound: BoundScan, tails: TailCache) -> list[SourceFile]:
+    """The delete files that hold an event, of any bucket: what they delete may lie elsewhere."""
+    return [f for number, part in enumerate(bound.parts) for f in _part_delete_files(bound, number, part, None, tails)]
 
 
 def _part_files(bound: BoundScan, number: int, part: BoundPart, tails: TailCache) -> Iterator[SourceFile]:
@@ -206,10 +215,11 @@ def _check_version_2(bound: BoundScan, tail: Tail, path: str) -> None:
         raise AcidSqlError(Condition.ACID_V1_FILE, path=path, table=bound.table.qualified)
 
 
-def _part_delete_files(bound: BoundScan, number: int, part: BoundPart, tails: TailCache) -> Iterator[SourceFile]:
-    buckets = part.buckets
+def _part_delete_files(
+    bound: BoundScan, number: int, part: BoundPart, buckets: Collection[int] | None, tails: TailCache
+) -> Iterator[SourceFile]:
     for directory in part.snapshot.delete_deltas:
-        files = [f for f in directory.files if f.bucket in buckets]
+        files = [f for f in directory.files if buckets is None or f.bucket in buckets]
         for data, file, tail in _opened(bound, part, files, tails):
             if not tail.is_acid:
                 reason = "a file of delete events has the six ACID columns, and it has not"

@@ -20,6 +20,8 @@ from acidsql.spark.partitions import PART
 WRITE_ID: Final = "@originalTransaction"
 BUCKET: Final = "@bucket"
 ROW: Final = "@rowId"
+DELETER: Final = "@currentTransaction"
+"""The write ID of the transaction that deleted the row."""
 
 _STATEMENT_AND_BUCKET_BITS: Final = 24
 _BROADCAST_EVENTS: Final = 8_000_000

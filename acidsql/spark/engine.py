@@ -8,7 +8,7 @@ import signal
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -16,8 +16,12 @@ from typing import Any, Final
 from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 
+from acidsql.acid.table import Table
+from acidsql.acid.types import parse_type
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.files import FileSystem, HadoopFiles, LocalFiles, is_local
+from acidsql.spark.jobs import JobGroup, job_group
+from acidsql.spark.types import has_instant, has_timestamp
 
 _STATEMENT_CONF: Final = {
     # Hive's expressions, not ANSI's (semantics.md, "Expressions follow Hive").
@@ -156,6 +160,10 @@ class Engine:
         storage.conf.set("spark.sql.session.timeZone", self._jvm_zone())
         return StatementSpark(spark, query, storage)
 
+    def jobs(self, description: str) -> AbstractContextManager[JobGroup]:
+        """The group of all jobs that are started inside."""
+        return job_group(self.spark.sparkContext, description)
+
     def files(self, location: str) -> FileSystem:
         """The file system of a location; Spark is started for one that is not local."""
         if is_local(location):
@@ -164,15 +172,18 @@ class Engine:
             self._hadoop = HadoopFiles(self.spark)
         return self._hadoop
 
-    def require_exact_time(self, table: str) -> None:
+    def require_exact_time(self, table: Table) -> None:
         """ORC's TIMESTAMP is read in the JVM's zone: only one without shifts keeps every value.
 
-        Raises UNSAFE_TIME_ZONE.
+        Raises UNSAFE_TIME_ZONE for a table that has some.
         """
+        types = [parse_type(c.type) for c in table.columns]
+        if not any(has_timestamp(kind) or has_instant(kind) for kind in types):
+            return
         jvm: Any = self.spark._jvm
         zone = jvm.java.util.TimeZone.getDefault()
         if not zone.hasSameRules(jvm.java.util.TimeZone.getTimeZone("UTC")):
-            raise AcidSqlError(Condition.UNSAFE_TIME_ZONE, table=table, zone=zone.getID())
+            raise AcidSqlError(Condition.UNSAFE_TIME_ZONE, table=table.qualified, zone=zone.getID())
 
     def use(self, spark: SparkSession) -> None:
         """Takes a session that is given; one that was started here goes on as long as its frames do."""

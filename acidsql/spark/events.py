@@ -20,6 +20,7 @@ from pyspark.sql import functions as F
 from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
 from acidsql.acid.rowid import MAX_BUCKET, encode_bucket
 from acidsql.acid.table import Column as TableColumn
+from acidsql.acid.table import Table
 from acidsql.acid.types import Char, HiveType, parse_type
 from acidsql.acid.writeids import StatementId, WriteId
 from acidsql.errors import Condition
@@ -36,7 +37,7 @@ _WRITE_ID: Final = "@writeid"
 _PROPERTY: Final = "@bucketid"
 _ROW: Final = "@rowid"
 _ACTIONS: Final = "@actions"
-_ROW_ID_MASK: Final = (1 << 33) - 1
+ROW_ID_MASK: Final = (1 << 33) - 1
 """The part of monotonically_increasing_id() that counts rows within a task."""
 
 
@@ -84,6 +85,13 @@ def assign_slots(
     first = 0
     for group in (wanted, of_deletes):
         first = _assign(group, tasks, first, codes)
+    return Slots(codes, tasks)
+
+
+def slot_a_task(slots: Sequence[Slot], tasks: int) -> Slots:
+    """Codes that put the slots on the tasks in turn."""
+    codes: dict[Slot, int] = {}
+    _assign([(slot, i % tasks) for i, slot in enumerate(slots)], tasks, 0, codes)
     return Slots(codes, tasks)
 
 
@@ -138,10 +146,10 @@ def numbered_inserts(events: DataFrame, plan: WritePlan, statement_id: Statement
         F.lit(OPERATION_INSERT).alias("operation"),
         F.lit(write_id).cast("long").alias("originalTransaction"),
         bucket.alias("bucket"),
-        F.monotonically_increasing_id().bitwiseAND(_ROW_ID_MASK).alias("rowId"),
+        F.monotonically_increasing_id().bitwiseAND(ROW_ID_MASK).alias("rowId"),
         F.lit(write_id).cast("long").alias("currentTransaction"),
         F.lit(True).alias("row"),
-        *_new_row(plan),
+        *filed_columns(plan.target),
     )
 
 
@@ -158,7 +166,7 @@ def arranged_events(
         arranged = count_actions(arranged, plan)
     deletes = F.col(BRANCH).isin([i for i, b in enumerate(plan.branches) if b.kind is not EventKind.INSERT])
     new_bucket = F.shiftleft(F.col(_BUCKET), 16).bitwiseOR(_by_branch([encode_bucket(0, s) for s in statement_ids]))
-    new_row_id = F.monotonically_increasing_id().bitwiseAND(_ROW_ID_MASK)
+    new_row_id = F.monotonically_increasing_id().bitwiseAND(ROW_ID_MASK)
     return arranged.select(
         *staging_columns(plan),
         F.when(deletes, OPERATION_DELETE).otherwise(OPERATION_INSERT).alias("operation"),
@@ -167,7 +175,7 @@ def arranged_events(
         F.when(deletes, F.col(_ROW)).otherwise(new_row_id).alias("rowId"),
         F.lit(write_id).cast("long").alias("currentTransaction"),
         F.when(~deletes, True).alias("row"),
-        *_new_row(plan),
+        *filed_columns(plan.target),
     )
 
 
@@ -257,13 +265,16 @@ def _row_hash(plan: WritePlan) -> Column:
 
 
 def _code(branches: Sequence[Branch], slots: Slots) -> Column:
-    """The code of (branch, bucket), looked up in one literal array for each branch."""
-    of_branch = []
-    for number in range(len(branches)):
-        codes = {slot.bucket: code for slot, code in slots.codes.items() if slot.branch == number}
-        array = ",".join(str(codes.get(b, -1)) for b in range(max(codes, default=-1) + 1))
-        of_branch.append(F.expr(f"array({array or '-1'})[`{_BUCKET}`]"))
-    return _by_branch_columns(of_branch)
+    """The code of (branch, bucket)."""
+    return _by_branch_columns([code_of_bucket(slots, number, _BUCKET) for number in range(len(branches))])
+
+
+def code_of_bucket(slots: Slots, branch: int, bucket: str) -> Column:
+    """The code of a branch's slot for the bucket number in the column `bucket`, looked up in a literal array; NULL or
+    -1 where there is none."""
+    codes = {slot.bucket: code for slot, code in slots.codes.items() if slot.branch == branch}
+    array = ",".join(str(codes.get(b, -1)) for b in range(max(codes, default=-1) + 1))
+    return F.expr(f"array({array or '-1'})[`{bucket}`]")
 
 
 def _by_branch(values: Sequence[int]) -> Column:
@@ -279,12 +290,13 @@ def _by_branch_columns(values: Sequence[Column]) -> Column:
     return chosen.otherwise(values[-1])
 
 
-def _new_row(plan: WritePlan) -> list[Column]:
-    """The table's columns under names that cannot clash with the ACID columns; orc.nest_row gives their own back."""
-    columns = ((F.col(f"`{c.name}`"), parse_type(c.type)) for c in plan.target.columns)
+def filed_columns(table: Table) -> list[Column]:
+    """The table's columns as they lie in a file, under names that cannot clash with the ACID columns; orc.nest_row
+    gives their own back."""
+    columns = ((F.col(f"`{c.name}`"), parse_type(c.type)) for c in table.columns)
     filed = [_filed(value, hive_type) for value, hive_type in columns]
-    if plan.target.file_format == "orc":
-        filed = [_representable(value, c) for value, c in zip(filed, plan.target.columns, strict=True)]
+    if table.file_format == "orc":
+        filed = [_representable(value, c) for value, c in zip(filed, table.columns, strict=True)]
     return [value.alias(f"_c{i}") for i, value in enumerate(filed)]
 
 
@@ -308,19 +320,20 @@ def _filed(value: Column, hive_type: HiveType) -> Column:
     return F.rpad(cast, hive_type.length, " ") if isinstance(hive_type, Char) else cast
 
 
-def plain_rows(arranged: DataFrame, plan: WritePlan) -> DataFrame:
-    """New rows without the ACID columns, for insert-only tables: the table's own columns under their own names."""
-    placed = [c for c in staging_columns(plan) if c in arranged.columns]
-    names = [f"_c{i}" for i in range(len(plan.target.columns))]
-    if plan.target.file_format == "textfile":
-        return arranged.select(*placed, textfile.line(plan.target, names).alias("value"))
-    columns = (F.col(n).alias(c.name) for n, c in zip(names, plan.target.columns, strict=True))
-    return arranged.select(*placed, *columns)
+def plain_rows(arranged: DataFrame, table: Table, placed: Sequence[str]) -> DataFrame:
+    """Rows without the ACID columns, for insert-only tables: the table's own columns under their own names, behind
+    those of `placed`."""
+    kept = [c for c in placed if c in arranged.columns]
+    names = [f"_c{i}" for i in range(len(table.columns))]
+    if table.file_format == "textfile":
+        return arranged.select(*kept, textfile.line(table, names).alias("value"))
+    columns = (F.col(n).alias(c.name) for n, c in zip(names, table.columns, strict=True))
+    return arranged.select(*kept, *columns)
 
 
-def nested_rows(flat: DataFrame, plan: WritePlan) -> DataFrame:
+def nested_rows(flat: DataFrame, table: Table) -> DataFrame:
     """The same events with `row` as a struct, for file systems on which a footer cannot be rewritten (slower)."""
-    names = [f"_c{i}" for i in range(len(plan.target.columns))]
-    fields = [F.col(n).alias(c.name) for n, c in zip(names, plan.target.columns, strict=True)]
+    names = [f"_c{i}" for i in range(len(table.columns))]
+    fields = [F.col(n).alias(c.name) for n, c in zip(names, table.columns, strict=True)]
     row = F.when(F.col("row"), F.struct(*fields)).alias("row")
     return flat.select(*(row if c == "row" else F.col(c) for c in flat.columns if c not in names))

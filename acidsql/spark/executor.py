@@ -19,7 +19,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructField
 
 from acidsql.acid.table import Table
-from acidsql.acid.types import parse_type
 from acidsql.acid.writeids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.dialect import to_spark
@@ -36,7 +35,7 @@ from acidsql.spark.engine import Engine, StatementSpark, adopt
 from acidsql.spark.failures import translate
 from acidsql.spark.files import FileSystem
 from acidsql.spark.frames import to_frame
-from acidsql.spark.jobs import JobGroup, job_group
+from acidsql.spark.jobs import JobGroup
 from acidsql.spark.leftovers import remove_leftovers
 from acidsql.spark.publish import StagedFile, WriteTarget, publish, publish_empty_base
 from acidsql.spark.read import scan_frame
@@ -46,7 +45,7 @@ from acidsql.spark.scanned import scanned_once
 from acidsql.spark.snapshots import StatementSnapshots
 from acidsql.spark.tails import TailCache
 from acidsql.spark.transaction import WriteTransaction, transaction
-from acidsql.spark.types import CHAR_LENGTH, has_instant, has_timestamp, hive_type_name
+from acidsql.spark.types import CHAR_LENGTH, hive_type_name
 from acidsql.spark.view import ReadView
 from acidsql.spark.writer import check_disjoint, event_rows, few_tasks, replaced_directories, stage, static_partition
 
@@ -163,7 +162,7 @@ class Executor:
         Raises what the statement breaks, LOCK_TIMEOUT, DEADLOCK, WRITE_CONFLICT where another transaction came first.
         """
         name = " and ".join(dict.fromkeys(w.target.qualified for w in plan.writes))
-        with self._translated(request), job_group(self._engine.spark.sparkContext, f"{plan.operation} {name}") as jobs:
+        with self._translated(request), self._engine.jobs(f"{plan.operation} {name}") as jobs:
             if self.begun.current is not None:
                 return self._write_in(self.begun.current.write, plan, request, jobs)
             if isinstance(plan, WritePlan) and not plan.target.is_transactional and not plan.creates:
@@ -282,7 +281,7 @@ class Executor:
         """The views of a plan's scans; without rows where there are no snapshots."""
         bound_scans = []
         for scan in plan.scans:
-            self._check_time(scan.table)
+            self._engine.require_exact_time(scan.table)
             bound = snapshots.bind(scan) if snapshots is not None else self._without_rows(scan)
             bound_scans.append(bound)
             spark.define_view(scan.view, scan_frame(spark.storage, bound, self._tails))
@@ -292,11 +291,6 @@ class Executor:
 
     def _without_rows(self, scan: Scan) -> BoundScan:
         return BoundScan(scan, self._engine.files(scan.table.location), ())
-
-    def _check_time(self, table: Table) -> None:
-        types = [parse_type(c.type) for c in table.columns]
-        if any(has_timestamp(kind) or has_instant(kind) for kind in types):
-            self._engine.require_exact_time(table.qualified)
 
     # -- writing
 
@@ -331,7 +325,7 @@ class Executor:
         snapshots: StatementSnapshots,
     ) -> Counts:
         bound = self._define_views(spark, plan, request, snapshots)
-        self._check_time(plan.target)
+        self._engine.require_exact_time(plan.target)
         target = self._target(plan, bound, txn)
         write = txn.begin(target)
         if _is_there(spark, plan, target):

@@ -34,7 +34,13 @@ def _locations(metastore: Metastore, left: Leftover) -> Iterator[str]:
 
 def _directories(files: FileSystem, root: str, left: Leftover) -> Iterator[str]:
     listing = files.list_below(root)
-    low = f"{left.write_id:07d}"
-    written = re.compile(rf"(delete_)?delta_{low}_{low}(_\d+)?|base_{low}|{re.escape(STAGING_DIRECTORY)}_{left.txn}_.*")
+    written = re.compile(rf"{_written(left)}|{re.escape(STAGING_DIRECTORY)}_{left.txn}_.*")
     every = (*listing.directories, *listing.hidden)
     return (directory for directory in every if written.fullmatch(directory.rpartition("/")[2]))
+
+
+def _written(left: Leftover) -> str:
+    if left.write_id is None:
+        return rf"((delete_)?delta|base)_.*_v{left.txn:07d}"
+    low = f"{left.write_id:07d}"
+    return rf"(delete_)?delta_{low}_{low}(_\d+)?|base_{low}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
@@ -30,16 +30,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Branch, EventKind
 from acidsql.spark.events import PLACE_DIRECTORY, SLOT, Slot
 from acidsql.spark.files import FileSystem
-from acidsql.spark.orc import (
-    BUCKET_COLUMN,
-    ORIGINAL_TRANSACTION_COLUMN,
-    ROW_ID_COLUMN,
-    Tail,
-    encode_end,
-    nest_row,
-    with_instants,
-    with_user_metadata,
-)
+from acidsql.spark.footers import count_rows, finish_events, finish_plain, insert_keys
 from acidsql.spark.tails import read_file_tail
 from acidsql.spark.types import has_instant
 
@@ -146,30 +137,6 @@ def remove(target: WriteTarget, partition_directories: Iterable[str]) -> None:
                 target.files.delete(target.branch_directory(partition_directory, number))
 
 
-SPARK_FORMATS: Final = {"orc": "orc", "parquet": "parquet", "textfile": "text"}
-"""Spark's names of the file formats that can be written."""
-
-
-def writer_options(table: Table) -> dict[str, str]:
-    """Options of Spark's writer for a table's format: its `orc.*` properties, ZLIB where it names no codec, as in
-    Hive."""
-    return _orc_options(table) if table.file_format == "orc" else {}
-
-
-def _orc_options(table: Table) -> dict[str, str]:
-    options = {k.lower(): v for k, v in table.properties.items() if k.lower().startswith("orc.")}
-    options.setdefault("orc.compress", "ZLIB")
-    blooms = options.get("orc.bloom.filter.columns")
-    if blooms is not None and not table.is_insert_only:
-        options["orc.bloom.filter.columns"] = ",".join(_flat_names(blooms.split(","), table))
-    return options
-
-
-def _flat_names(names: Iterable[str], table: Table) -> Iterator[str]:
-    numbers = {c.name: i for i, c in enumerate(table.columns)}
-    return (f"_c{numbers[n.strip().lower()]}" for n in names if n.strip().lower() in numbers)
-
-
 @dataclass(frozen=True, slots=True)
 class _Place:
     """What the path of a staged file says."""
@@ -208,71 +175,25 @@ def _finish(target: WriteTarget, file: File, place: _Place) -> StagedFile | None
     """Nests the row and adds Hive's user metadata; an empty file is dropped."""
     path = f"{target.staging}/{file.path}"
     is_orc = target.table.file_format == "orc"
-    rows = _finish_orc(target, path, file.length, place.slot) if is_orc else _count_rows(target, path)
+    rows = (
+        _finish_orc(target, path, file.length, place.slot)
+        if is_orc
+        else count_rows(target.files, path, target.table.file_format)
+    )
     if rows == 0:
         return None
     return StagedFile(path, place.slot, rows, place.partition_directory, place.new_partition)
 
 
-def _count_rows(target: WriteTarget, path: str) -> int:
-    content = target.files.read(path)
-    if target.table.file_format == "textfile":
-        return content.count(b"\n")
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    return int(parquet.ParquetFile(pa.BufferReader(content)).metadata.num_rows)
-
-
 def _finish_orc(target: WriteTarget, path: str, size: int, slot: Slot) -> int:
     tail = read_file_tail(target.files, path, size)
-    columns = [(c.name, parse_type(c.type)) for c in target.table.columns]
-    types = [kind for _, kind in columns]
-    if tail.rows and target.table.is_insert_only and any(map(has_instant, types)):
-        target.files.replace_end(path, tail.footer_start, encode_end(with_instants(tail, types)))
-    elif tail.rows and target.files.can_rewrite and not target.table.is_insert_only:
-        branch, statement_id = target.branches[slot.branch]
-        is_delete = branch.kind is EventKind.DELETE
-        keys = _delete_keys(path, tail) if is_delete else _insert_keys(target.write_id, slot, statement_id, tail)
-        nested = with_instants(nest_row(tail, columns), types)
-        finished = with_user_metadata(nested, _user_metadata(tail.rows, keys, is_delete=is_delete))
-        target.files.replace_end(path, tail.footer_start, encode_end(finished))
+    if not tail.rows:
+        return 0
+    if target.table.is_insert_only:
+        finish_plain(target.files, path, tail, target.table)
+        return tail.rows
+    branch, statement_id = target.branches[slot.branch]
+    is_delete = branch.kind is EventKind.DELETE
+    keys = None if is_delete else insert_keys(target.write_id, encode_bucket(slot.bucket, statement_id), tail)
+    finish_events(target.files, path, tail, target.table, is_delete=is_delete, keys=keys)
     return tail.rows
-
-
-def _user_metadata(rows: int, keys: Sequence[tuple[int, int, int]], *, is_delete: bool) -> dict[str, str]:
-    """What Hive writes (OrcRecordUpdater.KeyIndexBuilder, AcidStats): the last key of each stripe, events by kind."""
-    return {
-        "hive.acid.key.index": "".join(f"{w},{b},{r};" for w, b, r in keys),
-        "hive.acid.stats": f"0,0,{rows}" if is_delete else f"{rows},0,0",
-        "hive.acid.version": "2",
-    }
-
-
-def _insert_keys(write_id: WriteId, slot: Slot, statement_id: StatementId, tail: Tail) -> list[tuple[int, int, int]]:
-    """All rows share write ID and bucket property: the last row ID of a stripe is its highest."""
-    bucket_property = encode_bucket(slot.bucket, statement_id)
-    ranges = tail.stripe_integer_ranges(ROW_ID_COLUMN)
-    return [(write_id, bucket_property, r[1]) for r in ranges if r is not None]
-
-
-def _delete_keys(path: str, tail: Tail) -> list[tuple[int, int, int]]:
-    """The last key of each stripe, from the statistics where a stripe has one write ID and bucket property, else from
-    its last row."""
-    columns = (ORIGINAL_TRANSACTION_COLUMN, BUCKET_COLUMN, ROW_ID_COLUMN)
-    stripes = list(zip(*(tail.stripe_integer_ranges(c) for c in columns), strict=True))
-    keys: list[tuple[int, int, int]] = []
-    for number, (write_ids, properties, rows) in enumerate(stripes):
-        if write_ids and properties and rows and write_ids[0] == write_ids[1] and properties[0] == properties[1]:
-            keys.append((write_ids[1], properties[1], rows[1]))
-        else:
-            keys.append(_last_key(path, number))
-    return keys
-
-
-def _last_key(path: str, stripe: int) -> tuple[int, int, int]:
-    from pyarrow import orc
-
-    batch = orc.ORCFile(path).read_stripe(stripe, columns=["originalTransaction", "bucket", "rowId"])
-    last = batch.slice(batch.num_rows - 1, 1).to_pydict()
-    return (last["originalTransaction"][0], last["bucket"][0], last["rowId"][0])

@@ -26,7 +26,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.raised import raise_sql, sql_string
 from acidsql.spark import textfile
 from acidsql.spark.bound import BoundScan, SourceFile, data_files, delete_files
-from acidsql.spark.deletes import BUCKET, ROW, WRITE_ID, deleted_keys, without_deleted
+from acidsql.spark.deletes import BUCKET, DELETER, ROW, WRITE_ID, deleted_keys, without_deleted
 from acidsql.spark.partitions import (
     FILE_BUCKET,
     FILE_WRITE_ID,
@@ -59,7 +59,7 @@ def scan_frame(spark: SparkSession, bound: BoundScan, tails: TailCache) -> DataF
     if bound.table.is_full_acid:
         deletes = delete_files(bound, tails)
         if deletes:
-            events = _delete_events(spark, bound, deletes)
+            events = delete_events(spark, bound, deletes)
             rows = without_deleted(rows, events, deleted_keys(deletes, len(bound.parts)))
     rows = with_partition_values(spark, rows, bound.table, bound.parts)
     return rows.select(*_columns(bound))
@@ -314,8 +314,8 @@ def empty_frame(spark: SparkSession, schema: t.StructType) -> DataFrame:
 # ------------------------------------------------------------------------------------------------ delete files
 
 
-def _delete_events(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
-    """The delete events that the reader sees, by row ID and partition."""
+def delete_events(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
+    """The delete events that the reader sees: the row ID of the row, its partition, and who deleted it (DELETER)."""
     groups: dict[tuple[str, t.DataType, frozenset[WriteId]], list[SourceFile]] = {}
     for file in files:
         leaf = _cheapest(_types_by_position(bound.table, file.names))
@@ -337,6 +337,7 @@ def _delete_group(spark: SparkSession, leaf: tuple[str, t.DataType], files: Sequ
         F.col("originalTransaction").alias(WRITE_ID),
         F.col("bucket").alias(BUCKET),
         F.col("rowId").alias(ROW),
+        F.col("currentTransaction").alias(DELETER),
         facts.key(),
     )
-    return facts.attach(spark, rows).select(WRITE_ID, BUCKET, ROW, PART)
+    return facts.attach(spark, rows).select(WRITE_ID, BUCKET, ROW, DELETER, PART)

@@ -22,7 +22,8 @@ from acidsql.spark.events import (
     plain_rows,
     staging_columns,
 )
-from acidsql.spark.publish import SPARK_FORMATS, StagedFile, WriteTarget, check_writable, finish_staged, writer_options
+from acidsql.spark.footers import SPARK_FORMATS, writer_options
+from acidsql.spark.publish import StagedFile, WriteTarget, check_writable, finish_staged
 from acidsql.spark.transaction import TableWrite
 from acidsql.spark.types import is_storable
 
@@ -121,9 +122,9 @@ def _check_types(rows: DataFrame, plan: WritePlan) -> None:
 def _save(rows: DataFrame, plan: WritePlan, target: WriteTarget, partition_by: Sequence[str]) -> None:
     check_writable(target)
     if plan.target.is_insert_only:
-        rows = plain_rows(rows, plan)
+        rows = plain_rows(rows, plan.target, staging_columns(plan))
     elif not target.files.can_rewrite:
-        rows = nested_rows(rows, plan)
+        rows = nested_rows(rows, plan.target)
     writer = rows.write.mode("overwrite").options(**writer_options(plan.target))
     writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
     writer = writer.partitionBy(*partition_by) if partition_by else writer

@@ -1,0 +1,134 @@
+"""The initiator: looks where transactions have written, and asks for the compactions that are due."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from acidsql.acid.compaction import Aborted, due
+from acidsql.acid.snapshot import Snapshot
+from acidsql.acid.table import Table
+from acidsql.acid.writeids import TxnId
+from acidsql.compactor.places import Place, compactable, find_place
+from acidsql.compactor.tuning import FAILED_RETRY, FAILED_THRESHOLD, thresholds
+from acidsql.durations import seconds
+from acidsql.errors import AcidSqlError
+from acidsql.metastore.client import Metastore
+from acidsql.metastore.compactions import (
+    Changed,
+    CompactionKeeper,
+    CompactionRequest,
+    CompactionState,
+    CompactionType,
+    PlaceName,
+)
+from acidsql.spark.engine import Engine
+
+_ACTIVE = (CompactionState.INITIATED, CompactionState.WORKING)
+
+
+@dataclass(frozen=True, slots=True)
+class Initiated:
+    """A compaction that was asked for, and why; or why it was not (`id` is None)."""
+
+    request: CompactionRequest
+    reason: str
+    id: int | None = None
+
+
+@dataclass(slots=True)
+class Initiator:
+    """Asks for compactions. `deltas` are the numbers of deltas and of obsolete directories that it saw last, by place
+    (for the metrics)."""
+
+    engine: Engine
+    metastore: Metastore
+    keeper: CompactionKeeper
+    settings: Mapping[str, str]
+    name: str
+    deltas: dict[PlaceName, tuple[int, int]] = field(default_factory=dict)
+    _looked_at: dict[PlaceName, TxnId] = field(default_factory=dict)
+
+    def run(self) -> list[Initiated]:
+        """One look at every place that was written to since it was looked at last. A place that cannot be looked at is
+        in the answer, and does not stop the others."""
+        active, cleaning = self._queued()
+        aborted = self._aborted()
+        found = []
+        for changed in self.keeper.changed_places():
+            place = changed.place
+            of_table = aborted.get(f"{place.database}.{place.table}", Aborted())
+            if place in active or (self._looked_at.get(place) == changed.txn and not of_table.count):
+                continue
+            try:
+                answer = self._look(changed, of_table, is_cleaning=place in cleaning)
+            except (AcidSqlError, OSError) as error:
+                answer = Initiated(_request(place, CompactionType.MAJOR, self.name), str(error))
+            self._looked_at[place] = changed.txn
+            if answer is not None:
+                found.append(answer)
+        return found
+
+    def _look(self, changed: Changed, aborted: Aborted, *, is_cleaning: bool) -> Initiated | None:
+        name = changed.place
+        place = find_place(self.metastore, self.engine, name.database, name.table, name.partition)
+        if place is None or (place.table.partition_columns and name.partition is None):
+            # Gone; or a write to a partitioned table that touched no partition.
+            self.keeper.forget_changed(changed)
+            return None
+        if not place.table.is_transactional:
+            return None
+        view = compactable(self.metastore, place, self.metastore.valid_txns())
+        snapshot = view.snapshot
+        self.deltas[name] = (len(snapshot.deltas) + len(snapshot.delete_deltas), len(snapshot.obsolete))
+        if snapshot.obsolete and not is_cleaning:
+            self.keeper.enqueue_cleaning(_request(name, CompactionType.MAJOR, self.name), view.writes.high_watermark)
+        if _is_excluded(place.table):
+            return None
+        limits = thresholds(self.settings, place.table.properties)
+        wanted = due(snapshot, limits, aborted, insert_only=place.table.is_insert_only)
+        if wanted is None:
+            self._forget_if_clean(changed, snapshot, place)
+            return None
+        rewrite, reason = wanted
+        return self._ask(_request(name, CompactionType[rewrite.name], self.name), reason)
+
+    def _ask(self, request: CompactionRequest, reason: str) -> Initiated:
+        """Not where the last ones failed, before some time has passed (failed.retry.time)."""
+        count, last = self.keeper.failures_in_a_row(request.place)
+        retry = seconds(self.settings[FAILED_RETRY])
+        too_early = retry <= 0 or time.time() - last / 1000 < retry
+        if count >= int(self.settings[FAILED_THRESHOLD]) and too_early:
+            why = f"Compaction is not initiated since last {count} consecutive compaction attempts failed"
+            self.keeper.did_not_initiate(request, why)
+            return Initiated(request, why)
+        return Initiated(request, reason, self.keeper.enqueue_compaction(request).id)
+
+    def _forget_if_clean(self, changed: Changed, snapshot: Snapshot, place: Place) -> None:
+        if not (snapshot.deltas or snapshot.delete_deltas or snapshot.obsolete or snapshot.aborted):
+            self.keeper.forget_changed(changed)
+            self.deltas.pop(changed.place, None)
+
+    def _queued(self) -> tuple[set[PlaceName], set[PlaceName]]:
+        """The places that are waiting or worked on, and those that a cleaner is to visit."""
+        known = self.keeper.compactions()
+        active = {c.request.place for c in known if c.state in _ACTIVE}
+        return active, {c.request.place for c in known if c.state is CompactionState.READY_FOR_CLEANING}
+
+    def _aborted(self) -> dict[str, Aborted]:
+        """By qualified table name: aborted transactions whose files may be there."""
+        started = {t.id: t.started for t in self.metastore.transactions() if not t.is_open}
+        ages: dict[str, list[float]] = {}
+        for left in self.metastore.leftovers():
+            if left.write_id is not None and left.txn in started:
+                ages.setdefault(left.table.qualified, []).append(time.time() - started[left.txn] / 1000)
+        return {name: Aborted(len(found), max(found)) for name, found in ages.items()}
+
+
+def _request(place: PlaceName, kind: CompactionType, initiator: str) -> CompactionRequest:
+    return CompactionRequest(place.database, place.table, place.partition, kind, initiator=initiator)
+
+
+def _is_excluded(table: Table) -> bool:
+    return any(k.lower() == "no_auto_compaction" and v.lower() == "true" for k, v in table.properties.items())

@@ -1,0 +1,86 @@
+"""A table or partition as a compactor finds it: its directory, and the part of its snapshot that may be merged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from acidsql.acid.compaction import compactor_write_ids, up_to, without_unfinished
+from acidsql.acid.partitions import partition_name
+from acidsql.acid.snapshot import Snapshot
+from acidsql.acid.table import Table
+from acidsql.acid.writeids import ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.metastore.client import Metastore, Partition
+from acidsql.spark.engine import Engine
+from acidsql.spark.files import FileSystem, Listing
+from acidsql.spark.snapshots import snapshot_of
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A table, or one partition of it, and where it lies."""
+
+    table: Table
+    values: tuple[str | None, ...]
+    directory: str
+    files: FileSystem
+
+    @property
+    def partition(self) -> str | None:
+        """`p=a/q=b`."""
+        columns = [c.name for c in self.table.partition_columns]
+        return partition_name(columns, self.values) if columns else None
+
+    @property
+    def text(self) -> str:
+        return ".".join((self.table.qualified, *([self.partition] if self.partition is not None else [])))
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a compactor sees of a place: nothing from the lowest open write ID on."""
+
+    snapshot: Snapshot
+    writes: ValidWriteIdList
+
+
+def find_place(metastore: Metastore, engine: Engine, database: str, table: str, partition: str | None) -> Place | None:
+    """None where the table or the partition is gone."""
+    found = metastore.find_table(database, table)
+    if found is None:
+        return None
+    files = engine.files(found.location)
+    if partition is None:
+        return Place(found, (), files.resolve(found.location), files)
+    for known in metastore.partitions(found):
+        place = partition_place(found, known, files)
+        if place.partition == partition:
+            return place
+    return None
+
+
+def partition_place(table: Table, partition: Partition, files: FileSystem) -> Place:
+    return Place(table, partition.values, files.resolve(partition.location), files)
+
+
+def compactable(metastore: Metastore, place: Place, txns: ValidTxnList) -> View:
+    """What may be merged now, for a compactor whose snapshot is `txns`.
+
+    Raises TABLE_NOT_FOUND, MALFORMED_LAYOUT.
+    """
+    writes = compactor_write_ids(metastore.valid_write_ids(place.table, txns))
+    return View(_snapshot(place, txns, writes), writes)
+
+
+def as_of(metastore: Metastore, place: Place, txns: ValidTxnList, highest: WriteId) -> Snapshot:
+    """What a reader reads to whom `highest` is the highest write ID.
+
+    Raises NOT_ENOUGH_HISTORY where a later compaction has taken the place of all that.
+    """
+    return _snapshot(place, txns, up_to(metastore.valid_write_ids(place.table, txns), highest))
+
+
+def _snapshot(place: Place, txns: ValidTxnList, writes: ValidWriteIdList) -> Snapshot:
+    listing = place.files.list_below(place.directory)
+    files, directories = without_unfinished(listing.files, listing.directories, writes.high_watermark)
+    whole = Listing(tuple(files), tuple(directories), listing.hidden)
+    return snapshot_of(place.table, place.files, place.directory, whole, writes, txns)

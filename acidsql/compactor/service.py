@@ -1,0 +1,298 @@
+"""The service: housekeeper, initiator, workers and cleaner, in rounds.
+
+On a Hive Metastore it is workers alone: the metastore has the other three itself.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, TypeVar
+
+from acidsql.compactor.cleaner import Cleaned, Cleaner
+from acidsql.compactor.housekeeper import keep_house
+from acidsql.compactor.initiator import Initiated, Initiator
+from acidsql.compactor.tuning import CHECK_INTERVAL, CLEAN_INTERVAL, CLEANER_ON, WORKERS
+from acidsql.compactor.worker import Outcome, Worker
+from acidsql.durations import seconds
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore.client import Metastore
+from acidsql.metastore.compactions import CompactionKeeper, CompactionQueue, CompactionRequest, CompactionState
+from acidsql.metastore.transaction import Transactions
+from acidsql.spark.compact import Amount
+from acidsql.spark.engine import Engine
+
+_T = TypeVar("_T")
+
+_UNDONE: Final = (CompactionState.INITIATED, CompactionState.WORKING)
+_LOOK: Final = 0.5
+"""Seconds between two looks at the queue."""
+
+
+@dataclass(slots=True)
+class Cycle:
+    """How often one of the service's parts has run, and for how long."""
+
+    runs: int = 0
+    failures: int = 0
+    last_seconds: float = 0.0
+    total_seconds: float = 0.0
+
+    def count(self, taken: float, *, failed: bool = False) -> None:
+        """One more run, of so many seconds."""
+        self.runs += 1
+        self.failures += failed
+        self.last_seconds = taken
+        self.total_seconds += taken
+
+    def timed(self, run: Callable[[], _T]) -> _T:
+        started = time.monotonic()
+        failed = True
+        try:
+            result = run()
+            failed = False
+            return result
+        finally:
+            self.count(time.monotonic() - started, failed=failed)
+
+
+@dataclass(slots=True)
+class Cycles:
+    """Of all parts (for the metrics)."""
+
+    initiator: Cycle = field(default_factory=Cycle)
+    worker: Cycle = field(default_factory=Cycle)
+    cleaner: Cycle = field(default_factory=Cycle)
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """What became of a request: its state, and a line that says what was done."""
+
+    id: int
+    state: CompactionState
+    message: str
+
+
+class Compactor:
+    """Compactions of a metastore: what a session does itself, and the service.
+
+    `keeper` is the queue where it is acidsql's own (the embedded metastore), else None.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        transactions: Transactions,
+        queue: CompactionQueue,
+        keeper: CompactionKeeper | None,
+        settings: Mapping[str, str],
+        tell: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        """`settings` are looked up each time they are needed; `tell` hears a line for whatever is done."""
+        self.cycles = Cycles()
+        self._engine = engine
+        self._metastore: Metastore = transactions.metastore
+        self._transactions = Transactions(self._metastore, transactions.patience)
+        self._queue = queue
+        self._keeper = keeper
+        self._settings = settings
+        self._tell = tell
+        self._name = f"{platform.node()}-{os.getpid()}"
+        self.initiator = None if keeper is None else Initiator(engine, self._metastore, keeper, settings, self._name)
+
+    def worker(self, number: int = 0) -> Worker:
+        name = f"{self._name}-{threading.get_ident()}-{number}"
+        return Worker(self._engine, self._transactions, self._queue, self._settings, name)
+
+    # -- requests
+
+    def request(self, request: CompactionRequest, *, wait: bool) -> Requested:
+        """Queues it; with `wait`, works the queue off, unless others do, until it is done, and cleans up behind it.
+
+        Raises COMPACTION_FAILED.
+        """
+        entry = self._queue.enqueue_compaction(request)
+        if not entry.accepted:
+            message = f"Compaction already enqueued with id {entry.id}; State is {entry.state.value}"
+        else:
+            message = f"Compaction enqueued with id {entry.id}"
+        if not wait:
+            return Requested(entry.id, entry.state, message)
+        return self._wait(entry.id, message)
+
+    def _wait(self, number: int, message: str) -> Requested:
+        worker = self.worker()
+        while True:
+            entry = next((c for c in self._queue.compactions() if c.id == number), None)
+            if entry is None:
+                return Requested(number, CompactionState.SUCCEEDED, message)
+            if entry.state not in _UNDONE:
+                break
+            started = time.monotonic()
+            outcome = self.work_next(worker) if entry.state is CompactionState.INITIATED else None
+            if outcome is not None and outcome.compaction.id == number:
+                message = outcome_text(outcome, time.monotonic() - started)
+            elif outcome is None:
+                time.sleep(_LOOK)
+        if entry.state in (CompactionState.FAILED, CompactionState.ABORTED):
+            raise AcidSqlError(
+                Condition.COMPACTION_FAILED,
+                id=number,
+                resource=entry.request.place.text,
+                state=entry.state.value,
+                reason=entry.error,
+            )
+        if entry.state is CompactionState.REFUSED:
+            return Requested(number, entry.state, entry.error)
+        cleaned = {c.compaction.id for c in self.clean() if not c.error}
+        return Requested(number, CompactionState.SUCCEEDED if number in cleaned else entry.state, message)
+
+    # -- rounds
+
+    def run_once(self) -> None:
+        """One round of everything: what is due is asked for, what waits is done, what is obsolete removed."""
+        self.keep_house()
+        self.initiate()
+        self.work()
+        self.clean()
+
+    def keep_house(self) -> None:
+        if self._keeper is None:
+            return
+        done = keep_house(self._engine, self._metastore, self._keeper, self._settings)
+        for txn in done.aborted:
+            self._tell(f"aborted transaction {txn}: no heartbeat, or its process has ended")
+        for number in done.revoked:
+            self._tell(f"compaction {number} waits again: its worker has ended or lost its transaction")
+
+    def initiate(self) -> None:
+        if self.initiator is None:
+            return
+        for one in self.cycles.initiator.timed(self.initiator.run):
+            self._tell(_initiated_text(one))
+
+    def work(self) -> int:
+        """Does all that waits, with as many workers as are set; how many it was."""
+        count = max(1, int(self._settings[WORKERS]))
+        if count == 1:
+            return self._work_off(0)
+        with ThreadPoolExecutor(count) as pool:
+            return sum(pool.map(self._work_off, range(count)))
+
+    def _work_off(self, number: int) -> int:
+        worker = self.worker(number)
+        done = 0
+        while self.work_next(worker) is not None:
+            done += 1
+        return done
+
+    def work_next(self, worker: Worker) -> Outcome | None:
+        """Does the one that has waited longest; None where none waits."""
+        started = time.monotonic()
+        outcome = worker.run_next()
+        taken = time.monotonic() - started
+        if outcome is None:
+            return None
+        self.cycles.worker.count(taken, failed=outcome.state is CompactionState.FAILED)
+        self._tell(outcome_text(outcome, taken))
+        return outcome
+
+    def clean(self) -> list[Cleaned]:
+        if self._keeper is None or self._settings[CLEANER_ON] == "false":
+            return []
+        cleaner = Cleaner(self._engine, self._metastore, self._keeper, self._settings)
+        found = self.cycles.cleaner.timed(cleaner.run)
+        for one in found:
+            if one.error or one.removed:
+                self._tell(_cleaned_text(one))
+        return found
+
+    # -- the service
+
+    def serve(self, stop: threading.Event) -> None:
+        """Runs until `stop`: workers in threads of their own, each part at its interval. A metastore that is out of
+        reach is waited for."""
+        workers = [
+            threading.Thread(
+                target=self._keep_working, args=(number, stop), name=f"acidsql-worker-{number}", daemon=True
+            )
+            for number in range(max(1, int(self._settings[WORKERS])))
+        ]
+        for thread in workers:
+            thread.start()
+        due_check = due_clean = 0.0
+        while not stop.is_set():
+            now = time.monotonic()
+            if now >= due_check:
+                self._guarded(self.keep_house)
+                self._guarded(self.initiate)
+                due_check = now + seconds(self._settings[CHECK_INTERVAL])
+            if now >= due_clean:
+                self._guarded(self.clean)
+                due_clean = now + seconds(self._settings[CLEAN_INTERVAL])
+            stop.wait(min(max(0.05, min(due_check, due_clean) - time.monotonic()), 1.0))
+        for thread in workers:
+            thread.join()
+
+    def _keep_working(self, number: int, stop: threading.Event) -> None:
+        worker = self.worker(number)
+        while not stop.is_set():
+            if self._guarded(partial(self.work_next, worker)) is None:
+                stop.wait(_LOOK)
+
+    def _guarded(self, part: Callable[[], _T]) -> _T | None:
+        """None where it failed, which is told."""
+        try:
+            return part()
+        except (AcidSqlError, OSError) as error:
+            self._tell(f"error: {error}")
+            return None
+
+
+# ------------------------------------------------------------------------------------------------ lines
+
+
+def outcome_text(outcome: Outcome, seconds_taken: float) -> str:
+    """What a compaction did, in one line."""
+    request = outcome.compaction.request
+    what = f"{request.type.value.lower()} compaction {outcome.compaction.id} of {request.place.text}"
+    if outcome.merged is None:
+        return f"{what} {outcome.state.value}: {outcome.reason}"
+    before, after = outcome.merged.before, outcome.merged.after
+    names = " and ".join(after.directories) or "nothing"
+    return f"{what}: {_amount_text(before)} -> {names}, {_amount_text(after)} in {seconds_taken:.1f} s"
+
+
+def _amount_text(amount: Amount) -> str:
+    count = len(amount.directories)
+    directories = f"{count} director{'y' if count == 1 else 'ies'}" if count else "original files"
+    return f"{directories} ({amount.files} file{'' if amount.files == 1 else 's'}, {_size(amount.bytes)})"
+
+
+def _size(count: float) -> str:
+    """
+    >>> _size(1234567)
+    '1.2 MB'
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+def _initiated_text(one: Initiated) -> str:
+    what = f"{one.request.type.value.lower()} compaction of {one.request.place.text}"
+    return f"{what} not initiated: {one.reason}" if one.id is None else f"{what} initiated as {one.id}: {one.reason}"
+
+
+def _cleaned_text(one: Cleaned) -> str:
+    what = f"cleaning up behind compaction {one.compaction.id} of {one.compaction.request.place.text}"
+    return f"{what} failed: {one.error}" if one.error else f"{what}: {len(one.removed)} directories removed"

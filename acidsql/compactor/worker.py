@@ -1,0 +1,198 @@
+"""A worker: takes compactions from the queue, one after the other, and does them.
+
+    take -> transaction, lock -> snapshot -> scope -> begin -> Spark job, directories with _v -> commit
+
+Until the commit the directories are those of an open transaction, which nobody reads. If the worker dies, its
+transaction is aborted, the request waits again, and the directories stay invisible until they are removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from acidsql.acid.compaction import Rewrite, Scope, scope
+from acidsql.acid.writeids import WriteId
+from acidsql.compactor.places import Place, compactable, find_place
+from acidsql.compactor.tuning import INSERT_ONLY, MAX_DELTAS
+from acidsql.errors import AcidSqlError
+from acidsql.grammar.dialect import to_spark
+from acidsql.grammar.parse import parse
+from acidsql.grammar.statements import Query
+from acidsql.metastore.client import LockComponent, LockType, Operation
+from acidsql.metastore.compactions import (
+    DEFAULT_POOL,
+    Compaction,
+    CompactionQueue,
+    CompactionRequest,
+    CompactionState,
+    CompactionType,
+)
+from acidsql.metastore.transaction import OpenTransaction, Transactions
+from acidsql.spark.bound import BoundPart
+from acidsql.spark.compact import Job, Merged, compact, undo
+from acidsql.spark.engine import Engine
+from acidsql.spark.tails import TailCache
+
+_TABLE_PROPERTY: Final = "tblprops."
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a compaction that a worker took: `merged` where it succeeded, else why not."""
+
+    compaction: Compaction
+    state: CompactionState
+    merged: Merged | None = None
+    reason: str = ""
+
+
+class _RefusedError(Exception):
+    """There is nothing to do, or it must not be done; the message says why."""
+
+
+class Worker:
+    """Does compactions. One at a time; several workers may run at once, in this process and in others."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        transactions: Transactions,
+        queue: CompactionQueue,
+        settings: Mapping[str, str],
+        name: str,
+        pools: Collection[str] = (DEFAULT_POOL,),
+    ) -> None:
+        self._engine = engine
+        self._transactions = transactions
+        self._queue = queue
+        self._settings = settings
+        self._name = name
+        self._pools = pools
+        self._tails = TailCache()
+
+    def run_next(self) -> Outcome | None:
+        """Takes the compaction that has waited longest and does it; None where none waits.
+
+        Failures are outcomes. Raises what the metastore raises when it is out of reach, and KeyboardInterrupt.
+        """
+        compaction = self._queue.take_compaction(self._name, self._pools)
+        return None if compaction is None else self.run(compaction)
+
+    def run(self, compaction: Compaction) -> Outcome:
+        """Does a compaction that this worker has taken."""
+        current = compaction
+
+        def begun(known: Compaction) -> None:
+            nonlocal current
+            current = known
+
+        try:
+            merged = self._merge(compaction, begun)
+        except _RefusedError as refused:
+            self._queue.refuse_compaction(current, str(refused))
+            return Outcome(current, CompactionState.REFUSED, reason=str(refused))
+        except (AcidSqlError, OSError) as error:
+            reason = str(error)
+            self._queue.fail_compaction(current, reason)
+            return Outcome(current, CompactionState.FAILED, reason=reason)
+        except BaseException:
+            self._queue.fail_compaction(current, "it was interrupted")
+            raise
+        return Outcome(current, CompactionState.READY_FOR_CLEANING, merged)
+
+    def _merge(self, compaction: Compaction, begun: Callable[[Compaction], None]) -> Merged:
+        request = compaction.request
+        place = find_place(self._transactions.metastore, self._engine, *_names(request))
+        if place is None:
+            raise _RefusedError("the table or partition is gone")
+        self._check_allowed(place, request)
+        lock = _lock(request)
+        with (
+            self._engine.jobs(f"compaction {compaction.id} of {place.text}") as jobs,
+            self._transactions.run(
+                lambda: (lock,), jobs.cancel, lambda: self._queue.open_compaction_txn(request.type)
+            ) as txn,
+        ):
+            txn.undo.append(jobs.end)
+            job = self._job(request, place, txn)
+            mine = self._queue.begin_compaction(compaction, txn.id, WriteId(max(job.scope.high, 0)))
+            begun(mine)
+            txn.undo.insert(0, lambda: self._undo(job))
+            txn.committing = lambda: self._queue.commit_compaction(mine)
+            return compact(self._engine.statement(), job, self._tails, before_publishing=txn.heartbeat.check)
+
+    def _undo(self, job: Job) -> None:
+        undo(job)
+        self._transactions.metastore.forget_leftovers(job.txn)
+
+    def _check_allowed(self, place: Place, request: CompactionRequest) -> None:
+        table = place.table
+        if not table.is_transactional:
+            raise _RefusedError(f"{table.qualified} is not transactional")
+        if table.is_insert_only and self._settings[INSERT_ONLY] == "false":
+            raise _RefusedError(f"insert-only tables are not compacted ({INSERT_ONLY})")
+        if request.type is CompactionType.REBALANCE and (table.is_insert_only or table.bucket_columns):
+            raise _RefusedError("only full ACID tables without buckets can be rebalanced")
+
+    def _job(self, request: CompactionRequest, place: Place, txn: OpenTransaction) -> Job:
+        """What is to be merged, as it is now that the lock is held."""
+        metastore = self._transactions.metastore
+        found = find_place(metastore, self._engine, *_names(request))
+        if found is None or found != place:
+            raise _RefusedError("the table or partition was changed meanwhile")
+        self._engine.require_exact_time(place.table)
+        view = compactable(metastore, place, metastore.valid_txns(txn.id))
+        chosen = scope(
+            Rewrite[request.type.name],
+            view.snapshot,
+            view.writes,
+            insert_only=place.table.is_insert_only,
+            most=int(self._settings[MAX_DELTAS]),
+        )
+        if not isinstance(chosen, Scope):
+            raise _RefusedError(chosen)
+        return Job(
+            place.table,
+            BoundPart(place.values, place.directory, view.snapshot),
+            chosen,
+            place.files,
+            txn.id,
+            _table_properties({**place.table.properties, **request.properties}),
+            _order(request.order_by),
+            request.buckets,
+        )
+
+
+def _names(request: CompactionRequest) -> tuple[str, str, str | None]:
+    return request.database, request.table, request.partition
+
+
+def _lock(request: CompactionRequest) -> LockComponent:
+    """A rebalance excludes those that update and delete, and counts as one for those with an older snapshot: the row
+    IDs that they know are gone. Others only keep the table from being dropped or replaced."""
+    alone = request.type is CompactionType.REBALANCE
+    return LockComponent(
+        request.database,
+        request.table,
+        LockType.EXCL_WRITE if alone else LockType.SHARED_READ,
+        Operation.UPDATE if alone else Operation.SELECT,
+        request.partition,
+    )
+
+
+def _table_properties(properties: Mapping[str, str]) -> dict[str, str]:
+    """`tblprops.orc.compress` stands in for the table's own `orc.compress`."""
+    own = {k: v for k, v in properties.items() if k.startswith(_TABLE_PROPERTY)}
+    return {k.removeprefix(_TABLE_PROPERTY): v for k, v in own.items()}
+
+
+def _order(order_by: str | None) -> str | None:
+    """ORDER BY's items as Spark SQL."""
+    if order_by is None:
+        return None
+    query = parse(f"SELECT 1 FROM t ORDER BY {order_by}")
+    assert isinstance(query, Query)
+    order = query.tree.args["order"]
+    return ", ".join(to_spark(item) for item in order.expressions)

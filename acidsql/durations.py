@@ -1,0 +1,32 @@
+"""Durations as Hive's settings have them: `500ms`, `6s`, `12h`; seconds where there is no unit."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+UNITS: Final = {
+    "ms": 0.001,
+    "msec": 0.001,
+    "s": 1.0,
+    "sec": 1.0,
+    "": 1.0,
+    "m": 60.0,
+    "min": 60.0,
+    "h": 3600.0,
+    "hour": 3600.0,
+    "d": 86400.0,
+    "day": 86400.0,
+}
+"""Seconds."""
+DURATION: Final = re.compile(rf"(-?\d+)\s*({'|'.join(sorted(UNITS, reverse=True))})")
+
+
+def seconds(duration: str) -> float:
+    """
+    >>> seconds("500ms")
+    0.5
+    """
+    found = DURATION.fullmatch(duration)
+    assert found is not None
+    return int(found.group(1)) * UNITS[found.group(2)]
