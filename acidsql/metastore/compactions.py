@@ -88,7 +88,8 @@ class Compaction:
 @dataclass(frozen=True, slots=True)
 class Enqueued:
     """The answer to a request (CompactionResponse): of another entry for the same place, if one waits or works there
-    already, and then `accepted` is false."""
+    already, and then `accepted` is false. A Hive Metastore also refuses what would compact up to the write ID of
+    another that is ready for cleaning."""
 
     id: int
     state: CompactionState
@@ -124,6 +125,11 @@ class CompactionQueue(Protocol):
 
         A request without a pool is in DEFAULT_POOL.
         """
+        ...
+
+    def open_compaction_txn(self, kind: CompactionType) -> TxnId:
+        """A worker's transaction. It takes no write ID; a rebalance is an update to those who write meanwhile, and
+        takes its locks as one. The worker aborts it where the compaction fails."""
         ...
 
     def begin_compaction(self, compaction: Compaction, txn: TxnId, highest_write_id: WriteId) -> Compaction:
