@@ -105,7 +105,8 @@ class Compaction:
 @dataclass(frozen=True, slots=True)
 class Enqueued:
     """The answer to a request (CompactionResponse): of another entry for the same place, if one waits or works there
-    already, and then `accepted` is false."""
+    already, and then `accepted` is false. A Hive Metastore also refuses what would compact up to the write ID of
+    another that is ready for cleaning."""
 
     id: int
     state: CompactionState

@@ -6,6 +6,7 @@ does not know, and answers a method that it lacks with TApplicationException.UNK
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from pymetastore.hive_metastore import ttypes as t
@@ -15,6 +16,12 @@ EXCL_WRITE: Final = 4
 """org.apache.hadoop.hive.metastore.api.LockType.EXCL_WRITE."""
 READ_ONLY: Final = 2
 """org.apache.hadoop.hive.metastore.api.TxnType.READ_ONLY."""
+COMPACTION: Final = 3
+"""org.apache.hadoop.hive.metastore.api.TxnType.COMPACTION."""
+REBALANCE_COMPACTION: Final = 6
+"""org.apache.hadoop.hive.metastore.api.TxnType.REBALANCE_COMPACTION."""
+REBALANCE: Final = 3
+"""org.apache.hadoop.hive.metastore.api.CompactionType.REBALANCE."""
 
 CAPABILITIES: Final = (
     "EXTWRITE",
@@ -43,6 +50,10 @@ class _Field(NamedTuple):
 
 def _text(number: int, name: str) -> _Field:
     return _Field(number, TType.STRING, name, "UTF8")
+
+
+def _long(number: int, name: str) -> _Field:
+    return _Field(number, TType.I64, name)
 
 
 def _struct(number: int, name: str, kind: Any) -> _Field:
@@ -90,6 +101,34 @@ AlterTableRequest: Final = _made(
     "AlterTableRequest", t.AlterTableRequest, _texts(8, "processorCapabilities"), _text(9, "processorIdentifier")
 )
 Database: Final = _made("Database", t.Database, _text(10, "managedLocationUri"))
+CompactionRequest: Final = _made(
+    "CompactionRequest",
+    t.CompactionRequest,
+    _text(7, "initiatorId"),
+    _text(8, "initiatorVersion"),
+    _text(9, "poolName"),
+    _Field(10, TType.I32, "numberOfBuckets"),
+    _text(11, "orderByClause"),
+)
+CompactionResponse: Final = _made("CompactionResponse", t.CompactionResponse, _text(4, "errormessage"))
+ShowCompactRequest: Final = _made(
+    "ShowCompactRequest", t.ShowCompactRequest, _long(1, "id"), _text(7, "state"), _text(9, "order")
+)
+ShowCompactResponseElement: Final = _made(
+    "ShowCompactResponseElement",
+    t.ShowCompactResponseElement,
+    _text(14, "errorMessage"),
+    _long(15, "enqueueTime"),
+    _text(16, "workerVersion"),
+    _text(17, "initiatorId"),
+    _text(18, "initiatorVersion"),
+    _long(19, "cleanerStart"),
+    _text(20, "poolName"),
+    _long(21, "nextTxnId"),
+    _long(22, "txnId"),
+    _long(23, "commitTime"),
+    _long(24, "hightestWriteId"),
+)
 
 # -- new structs
 
@@ -117,6 +156,49 @@ SQLAllTableConstraints: Final = _made(
 _AllTableConstraintsResponse: Final = _made(
     "AllTableConstraintsResponse", object, _struct(1, "allTableConstraints", SQLAllTableConstraints)
 )
+CompactionInfoStruct: Final = _made(
+    "CompactionInfoStruct",
+    object,
+    _long(1, "id"),
+    _text(2, "dbname"),
+    _text(3, "tablename"),
+    _text(4, "partitionname"),
+    _Field(5, TType.I32, "type"),
+    _text(6, "runas"),
+    _text(7, "properties"),
+    _Field(8, TType.BOOL, "toomanyaborts"),
+    _text(9, "state"),
+    _text(10, "workerId"),
+    _long(11, "start"),
+    _long(12, "highestWriteId"),
+    _text(13, "errorMessage"),
+    _Field(14, TType.BOOL, "hasoldabort"),
+    _long(15, "enqueueTime"),
+    _long(16, "retryRetention"),
+    _text(17, "poolname"),
+    _Field(18, TType.I32, "numberOfBuckets"),
+    _text(19, "orderByClause"),
+)
+FindNextCompactRequest: Final = _made(
+    "FindNextCompactRequest", object, _text(1, "workerId"), _text(2, "workerVersion"), _text(3, "poolName")
+)
+_OptionalCompactionInfoStruct: Final = _made(
+    "OptionalCompactionInfoStruct", object, _struct(1, "ci", CompactionInfoStruct)
+)
+_ShowCompactResponse: Final = _made("ShowCompactResponse", object, _structs(1, "compacts", ShowCompactResponseElement))
+_AbortCompactionRequest: Final = _made(
+    "AbortCompactionRequest", object, _Field(1, TType.LIST, "compactionIds", (TType.I64, None, False))
+)
+_AbortCompactionResponseElement: Final = _made(
+    "AbortCompactionResponseElement", object, _long(1, "compactionId"), _text(2, "status"), _text(3, "message")
+)
+_AbortCompactResponse: Final = _made(
+    "AbortCompactResponse",
+    object,
+    _Field(
+        1, TType.MAP, "abortedcompacts", (TType.I64, None, TType.STRUCT, [_AbortCompactionResponseElement, None], False)
+    ),
+)
 
 # -- methods
 
@@ -129,10 +211,11 @@ class _Method(NamedTuple):
     outcome: Any
 
 
-def _method(name: str, argument: _Field, answer: _Field | None, *exceptions: Any) -> _Method:
+def _method(name: str, arguments: _Field | Sequence[_Field], answer: _Field | None, *exceptions: Any) -> _Method:
+    given = (arguments,) if isinstance(arguments, _Field) else arguments
     raised = (_struct(number, f"o{number}", kind) for number, kind in enumerate(exceptions, 1))
     outcome = _made(f"{name}_result", object, *([answer] if answer else []), *raised)
-    return _Method(name, _made(f"{name}_args", object, argument), outcome)
+    return _Method(name, _made(f"{name}_args", object, *given), outcome)
 
 
 _CREATE_TABLE: Final = _method(
@@ -160,10 +243,32 @@ _GET_ALL_TABLE_CONSTRAINTS: Final = _method(
 )
 _GET_LATEST_TXNID_IN_CONFLICT: Final = _method(
     "get_latest_txnid_in_conflict",
-    _Field(1, TType.I64, "argument"),
-    _Field(0, TType.I64, "success"),
+    _long(1, "argument"),
+    _long(0, "success"),
     t.MetaException,
 )
+_COMPACT: Final = _method(
+    "compact2", _struct(1, "argument", CompactionRequest), _struct(0, "success", CompactionResponse)
+)
+_SHOW_COMPACT: Final = _method(
+    "show_compact", _struct(1, "argument", ShowCompactRequest), _struct(0, "success", _ShowCompactResponse)
+)
+_ABORT_COMPACTIONS: Final = _method(
+    "abort_Compactions", _struct(1, "argument", _AbortCompactionRequest), _struct(0, "success", _AbortCompactResponse)
+)
+_FIND_NEXT_COMPACT: Final = _method(
+    "find_next_compact2",
+    _struct(1, "argument", FindNextCompactRequest),
+    _struct(0, "success", _OptionalCompactionInfoStruct),
+    t.MetaException,
+)
+_UPDATE_COMPACTOR_STATE: Final = _method(
+    "update_compactor_state", (_struct(1, "compaction", CompactionInfoStruct), _long(2, "txn")), None
+)
+_COMPACTION: Final = _struct(1, "argument", CompactionInfoStruct)
+_MARK_COMPACTED: Final = _method("mark_compacted", _COMPACTION, None, t.MetaException)
+_MARK_FAILED: Final = _method("mark_failed", _COMPACTION, None, t.MetaException)
+_MARK_REFUSED: Final = _method("mark_refused", _COMPACTION, None, t.MetaException)
 
 
 def create_table(client: Any, request: Any) -> None:
@@ -185,11 +290,47 @@ def get_latest_txnid_in_conflict(client: Any, txn: int) -> int:
     return int(_call(client, _GET_LATEST_TXNID_IN_CONFLICT, txn))
 
 
-def _call(client: Any, method: _Method, argument: Any) -> Any:
+def compact(client: Any, request: Any) -> Any:
+    """A CompactionResponse."""
+    return _call(client, _COMPACT, request)
+
+
+def show_compactions(client: Any, request: Any) -> Any:
+    return _call(client, _SHOW_COMPACT, request).compacts
+
+
+def abort_compactions(client: Any, ids: Sequence[int]) -> Any:
+    """AbortCompactionResponseElements by compaction."""
+    return _call(client, _ABORT_COMPACTIONS, _AbortCompactionRequest(compactionIds=list(ids))).abortedcompacts
+
+
+def find_next_compaction(client: Any, request: Any) -> Any:
+    """A CompactionInfoStruct, or None."""
+    return _call(client, _FIND_NEXT_COMPACT, request).ci
+
+
+def update_compactor_state(client: Any, compaction: Any, txn: int) -> None:
+    _call(client, _UPDATE_COMPACTOR_STATE, compaction, txn)
+
+
+def mark_compacted(client: Any, compaction: Any) -> None:
+    _call(client, _MARK_COMPACTED, compaction)
+
+
+def mark_failed(client: Any, compaction: Any) -> None:
+    _call(client, _MARK_FAILED, compaction)
+
+
+def mark_refused(client: Any, compaction: Any) -> None:
+    _call(client, _MARK_REFUSED, compaction)
+
+
+def _call(client: Any, method: _Method, *arguments: Any) -> Any:
     """What a generated method does."""
     out, answers = client._oprot, client._iprot
     out.writeMessageBegin(method.name, TMessageType.CALL, 0)
-    method.arguments(argument=argument).write(out)
+    names = (field[2] for field in filter(None, method.arguments.thrift_spec))
+    method.arguments(**dict(zip(names, arguments, strict=True))).write(out)
     out.writeMessageEnd()
     out.trans.flush()
     _, kind, _ = answers.readMessageBegin()

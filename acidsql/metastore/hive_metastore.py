@@ -1,4 +1,4 @@
-"""The Hive Metastore: its catalog and its transactions, in one client."""
+"""The Hive Metastore: its catalog, its transactions and its compaction queue, in one client."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from acidsql.acid.table import Table
 from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Partition, PartitionValues
+from acidsql.metastore.compactions import CompactionRequest, Enqueued
 from acidsql.metastore.hive_address import Address
 from acidsql.metastore.hive_catalog import HiveCatalog
+from acidsql.metastore.hive_compactions import HiveCompactions
 from acidsql.metastore.hive_connection import HiveConnections
-from acidsql.metastore.hive_txns import HiveTransactions
 from acidsql.metastore.hive_write_ids import WriteState
 
 _FIRST: Final = WriteId(1)
 
 
-class HiveMetastore(HiveCatalog, HiveTransactions):
+class HiveMetastore(HiveCatalog, HiveCompactions):
     """A `Metastore` (client.py says what its methods do and raise) over Thrift; also a context manager.
 
     Any call raises METASTORE_UNAVAILABLE if no metastore can be reached, METASTORE_FAILED with what it says otherwise.
@@ -29,7 +30,7 @@ class HiveMetastore(HiveCatalog, HiveTransactions):
         """Raises METASTORE_UNAVAILABLE."""
         hive = HiveConnections(address)
         HiveCatalog.__init__(self, hive)
-        HiveTransactions.__init__(self, hive)
+        HiveCompactions.__init__(self, hive)
 
     def close(self) -> None:
         self._hive.close()
@@ -48,6 +49,11 @@ class HiveMetastore(HiveCatalog, HiveTransactions):
         if found.high_watermark == 0:
             self.table(table.database, table.name)
         return found
+
+    def enqueue_compaction(self, request: CompactionRequest) -> Enqueued:
+        """The metastore takes requests for tables that are not there."""
+        self.table(request.database, request.table)
+        return super().enqueue_compaction(request)
 
     def forget_statistics(self, txn: TxnId | None, table: Table, partitions: Sequence[PartitionValues]) -> None:
         state = None

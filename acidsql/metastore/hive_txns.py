@@ -28,6 +28,7 @@ from acidsql.metastore.client import (
     Patience,
     Transaction,
 )
+from acidsql.metastore.compactions import CompactionType
 from acidsql.metastore.hive_connection import HiveConnections, Request
 from acidsql.metastore.hive_errors import txn_errors
 from acidsql.metastore.hive_locks import AGENT, HiveLocks, Owner, operation_to_hive
@@ -62,14 +63,20 @@ class HiveTransactions:
         return _seconds(told, TXN_TIMEOUT)
 
     def open_txn(self, *, read_only: bool = False) -> TxnId:
-        request = idl.OpenTxnRequest(num_txns=1, user=self._hive.user, hostname=self._hive.host, agentInfo=AGENT)
-        if read_only:
-            request.txn_type = idl.READ_ONLY
-        txn = TxnId(self._hive.tell(lambda c: c.open_txns(request)).txn_ids[0])
+        txn = self._open(idl.READ_ONLY if read_only else None)
         if read_only:
             with self._readers_lock:
                 self._readers[txn] = ()
         return txn
+
+    def open_compaction_txn(self, kind: CompactionType) -> TxnId:
+        """The commit of such a one tells the queue when it was (CQ_NEXT_TXN_ID), and starts no other compaction."""
+        return self._open(idl.REBALANCE_COMPACTION if kind is CompactionType.REBALANCE else idl.COMPACTION)
+
+    def _open(self, txn_type: int | None) -> TxnId:
+        request = idl.OpenTxnRequest(num_txns=1, user=self._hive.user, hostname=self._hive.host, agentInfo=AGENT)
+        request.txn_type = txn_type
+        return TxnId(self._hive.tell(lambda c: c.open_txns(request)).txn_ids[0])
 
     def transactions(self) -> Sequence[Transaction]:
         found = self._hive.ask(lambda c: c.get_open_txns_info()).open_txns

@@ -73,8 +73,7 @@ _FIXED_SETTINGS: Final = {
     "metastore.compactor.initiator.on": "false",
     "metastore.compactor.cleaner.on": "true",
     "hive.compactor.cleaner.run.interval": "300ms",
-    "hive.metastore.runworker.in": "metastore",
-    "metastore.compactor.worker.threads": "1",
+    "metastore.compactor.worker.threads": "0",  # HiveProcess.java has one, for a pool of its own
     "hive.compactor.worker.sleep.time": "200ms",
     "hive.compactor.worker.max.sleep.time": "200ms",
     # Tez within this process. Two tasks of one JVM share the state of their operators, so one at a time.

@@ -32,6 +32,8 @@ import org.apache.hadoop.hive.ql.metadata.Hive;
 import org.apache.hadoop.hive.ql.processors.CommandProcessor;
 import org.apache.hadoop.hive.ql.processors.CommandProcessorFactory;
 import org.apache.hadoop.hive.ql.session.SessionState;
+import org.apache.hadoop.hive.ql.txn.compactor.CompactorThread;
+import org.apache.hadoop.hive.ql.txn.compactor.Worker;
 import org.apache.hadoop.hive.serde2.FetchFormatter;
 import org.apache.hadoop.hive.serde2.SerDeUtils;
 import org.apache.hadoop.hive.serde2.objectinspector.ListObjectInspector;
@@ -42,7 +44,8 @@ import org.apache.hadoop.hive.serde2.objectinspector.StructField;
 import org.apache.hadoop.hive.serde2.objectinspector.StructObjectInspector;
 
 /**
- * A metastore on a Thrift port and a session of Hive's SQL driver, in one process that lives as long as its input.
+ * A metastore on a Thrift port, a compactor and a session of Hive's SQL driver, in one process that lives as long as its
+ * input.
  *
  * <p>One request a line, one answer a line, both JSON: {"sql": ..} gives {"columns": .., "rows": ..};
  * {"begin": "db.table"} opens a transaction and gives {"txn": .., "write_id": ..}; {"commit": txn}; {"abort": txn};
@@ -64,6 +67,7 @@ public final class HiveProcess {
     SessionState session = new SessionState(conf);
     session.initTxnMgr(conf);
     SessionState.start(session);
+    startWorker(new HiveConf(conf));
     BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = requests.readLine(); line != null; line = requests.readLine()) {
       answers.println(JSON.writeValueAsString(answer(JSON.readTree(line))));
@@ -84,6 +88,13 @@ public final class HiveProcess {
             });
     metastore.setDaemon(true);
     metastore.start();
+  }
+
+  /** Compacts what waits in the pool `hive` (hive_client.py); only workers outside the metastore have pools. */
+  private static void startWorker(HiveConf conf) throws Exception {
+    Worker worker = new Worker();
+    worker.setPoolName("hive");
+    CompactorThread.initializeAndStartThread(worker, conf);
   }
 
   private static void waitForPort(int port) throws InterruptedException {
