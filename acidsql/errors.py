@@ -209,7 +209,6 @@ class Condition(Enum):
         "42000", "Rebalance compaction is only supported on full ACID tables that are not bucketed: {table} is {kind}"
     )
     COMPACTION_CLAUSE = _info("42000", "{clause} belongs to a rebalance compaction only")
-    COMPACTION_LOST = _info("40001", "Compaction {id} of {resource} is no longer this worker's: {reason}")
     COMPACTION_FAILED = _info("58000", "Compaction {id} of {resource} ended as {state}: {reason}")
     # -- queries
     UNRESOLVED_QUERY = _info("42000", "{message}")

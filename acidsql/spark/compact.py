@@ -56,7 +56,7 @@ from acidsql.spark.read import delete_events, scan_frame
 from acidsql.spark.tails import TailCache, read_file_tail
 
 _ROW_ID: Final = "@row_id"
-_SOURCE: Final = "@compacted"
+_SOURCE: Final = "acidsql_compacted"
 _FILE: Final = "@bucket_file"
 _ROWS, _DELETES = 0, 1
 """The branches of a slot."""
@@ -332,7 +332,7 @@ def _publish(job: Job, staged: Sequence[_Staged]) -> Merged:
         job.files.rename(file.path, target)
         written += job.files.file_size(target) or 0
     job.files.delete(job.staging)
-    names = tuple(path.rpartition("/")[2] for path in made.values())
+    names = tuple(made[branch].rpartition("/")[2] for branch in sorted(made))
     return Merged(_amount(job), Amount(names, len(staged), written), sum(s.rows for s in staged))
 
 

@@ -1,0 +1,160 @@
+"""Metrics of transactions and compaction, under Hive's names (MetricsConstants, AcidMetricService, DeltaFilesMetricReporter).
+
+As values for Python, as rows for SHOW METRICS, and as Prometheus' text from the service.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from acidsql.compactor.service import Compactor, Cycle
+from acidsql.errors import AcidSqlError
+from acidsql.metastore.client import Metastore, Transaction
+from acidsql.metastore.compactions import Compaction, CompactionState, PlaceName
+
+_AGES = {
+    CompactionState.INITIATED: "compaction_oldest_enqueue_age_in_sec",
+    CompactionState.WORKING: "compaction_oldest_working_age_in_sec",
+    CompactionState.READY_FOR_CLEANING: "compaction_oldest_cleaning_age_in_sec",
+}
+_HELP: Mapping[str, str] = {
+    "num_open_non_repl_txns": "Open transactions.",
+    "oldest_open_non_repl_txn_id": "ID of the oldest open transaction, 0 for none.",
+    "oldest_open_non_repl_txn_age_in_sec": "Seconds since the oldest open transaction was opened.",
+    "num_aborted_txns": "Aborted transactions that the metastore remembers.",
+    "oldest_aborted_txn_id": "ID of the oldest aborted transaction, 0 for none.",
+    "oldest_aborted_txn_age_in_sec": "Seconds since the oldest aborted transaction was opened.",
+    "num_locks": "Locks, acquired and waiting.",
+    "oldest_lock_age_in_sec": "Seconds since the oldest acquired lock was acquired.",
+    "num_completed_txn_components": "Tables and partitions written to since they were compacted.",
+    "compaction_num_active_deltas": "Deltas and delete deltas that readers read.",
+    "compaction_num_obsolete_deltas": "Directories that no new reader reads and that are not removed yet.",
+    **{f"compaction_num_{s.name.lower()}": f"Compactions that are {s.value}." for s in CompactionState},
+    "compaction_oldest_enqueue_age_in_sec": "Seconds that the oldest request has waited.",
+    "compaction_oldest_working_age_in_sec": "Seconds since the longest compaction that runs began.",
+    "compaction_oldest_cleaning_age_in_sec": "Seconds since the oldest one that waits for the cleaner committed.",
+    **{
+        f"compaction_{part}_cycle{suffix}": text
+        for part in ("initiator", "worker", "cleaner")
+        for suffix, text in (
+            ("_duration", f"Seconds that the {part}'s last run took."),
+            ("_seconds_total", f"Seconds of all runs of the {part}."),
+            ("s_total", f"Runs of the {part}."),
+        )
+    },
+    **{
+        f"compaction_{part}_failure_counter": f"Runs of the {part} that failed."
+        for part in ("initiator", "worker", "cleaner")
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One figure; `place` is the table or partition that it is about (`db.t`, `db.t.p=a`), None for all together."""
+
+    name: str
+    value: float
+    place: str | None = None
+
+    @property
+    def help(self) -> str:
+        return _HELP[self.name]
+
+    @property
+    def is_counter(self) -> bool:
+        return self.name.endswith(("_total", "_counter"))
+
+
+def metrics(metastore: Metastore, compactor: Compactor) -> Sequence[Metric]:
+    """All figures, as they are now. Those of deltas are what the initiator saw when it looked last; none on a Hive
+    Metastore, which has an initiator of its own."""
+    return [
+        *_transactions(metastore.transactions()),
+        *_locks(metastore),
+        *_deltas(compactor),
+        *_queue(metastore.compactions()),
+        *_cycles(compactor),
+    ]
+
+
+def _transactions(found: Sequence[Transaction]) -> Iterator[Metric]:
+    now = time.time()
+    for kind, name in ((True, "open_non_repl_txn"), (False, "aborted_txn")):
+        of_kind = [t for t in found if t.is_open is kind]
+        yield Metric(f"num_{name}s", len(of_kind))
+        oldest = min(of_kind, key=lambda t: t.id, default=None)
+        yield Metric(f"oldest_{name}_id", oldest.id if oldest else 0)
+        yield Metric(f"oldest_{name}_age_in_sec", max(0.0, now - oldest.started / 1000) if oldest else 0)
+
+
+def _locks(metastore: Metastore) -> Iterator[Metric]:
+    locks = metastore.locks()
+    acquired = [lock.acquired for lock in locks if lock.acquired]
+    yield Metric("num_locks", len(locks))
+    yield Metric("oldest_lock_age_in_sec", max(0.0, time.time() - min(acquired) / 1000) if acquired else 0)
+
+
+def _deltas(compactor: Compactor) -> Iterator[Metric]:
+    if compactor.initiator is None:
+        return
+    yield Metric("num_completed_txn_components", len(compactor.initiator.keeper.changed_places()))
+    seen: Mapping[PlaceName, tuple[int, int]] = dict(compactor.initiator.deltas)
+    for number, name in enumerate(("compaction_num_active_deltas", "compaction_num_obsolete_deltas")):
+        yield Metric(name, sum(counts[number] for counts in seen.values()))
+        yield from (Metric(name, counts[number], place.text) for place, counts in seen.items() if counts[number])
+
+
+def _queue(found: Sequence[Compaction]) -> Iterator[Metric]:
+    counts = Counter(c.state for c in found)
+    now = time.time()
+    for state in CompactionState:
+        yield Metric(f"compaction_num_{state.name.lower()}", counts[state])
+    for state, name in _AGES.items():
+        since = [c.committed or c.started or c.enqueued for c in found if c.state is state]
+        yield Metric(name, max(0.0, now - min(since) / 1000) if since else 0)
+
+
+def _cycles(compactor: Compactor) -> Iterator[Metric]:
+    cycles: Mapping[str, Cycle] = {
+        "initiator": compactor.cycles.initiator,
+        "worker": compactor.cycles.worker,
+        "cleaner": compactor.cycles.cleaner,
+    }
+    for part, cycle in cycles.items():
+        yield Metric(f"compaction_{part}_cycle_duration", cycle.last_seconds)
+        yield Metric(f"compaction_{part}_cycle_seconds_total", cycle.total_seconds)
+        yield Metric(f"compaction_{part}_cycles_total", cycle.runs)
+        yield Metric(f"compaction_{part}_failure_counter", cycle.failures)
+
+
+def serve_prometheus(port: int, metastore: Metastore, compactor: Compactor) -> None:
+    """Serves Prometheus' text at http://HOST:port/metrics, from a thread of its own.
+
+    Raises NOT_YET_SUPPORTED without the extra `metrics`, OSError where the port is taken.
+    """
+    try:
+        from prometheus_client import CollectorRegistry, start_http_server
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+        from prometheus_client.registry import Collector
+    except ImportError:
+        raise AcidSqlError.missing_extra("metrics", "prometheus_client") from None
+
+    class Figures(Collector):
+        def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
+            families: dict[tuple[str, bool], GaugeMetricFamily | CounterMetricFamily] = {}
+            for metric in metrics(metastore, compactor):
+                key = (metric.name, metric.place is not None)
+                kind = CounterMetricFamily if metric.is_counter else GaugeMetricFamily
+                labels = ["place"] if metric.place is not None else []
+                name = f"acidsql_{metric.name}{'_by_place' if labels else ''}"
+                family = families.setdefault(key, kind(name, metric.help, labels=labels))
+                family.add_metric([metric.place] if metric.place is not None else [], metric.value)
+            yield from families.values()
+
+    registry = CollectorRegistry()
+    registry.register(Figures())
+    start_http_server(port, registry=registry)
