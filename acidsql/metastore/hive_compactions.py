@@ -174,9 +174,10 @@ class HiveCompactions(HiveTransactions):
     # -- calls
 
     def _show(self, **wanted: Any) -> Sequence[Any]:
-        """Hive 3 shows all, whatever is wanted."""
+        """Hive 3 shows all, whatever is wanted. What comes into the history just now may be shown twice."""
         request = idl.ShowCompactRequest(**wanted)
-        return self._queue("show_compact", lambda c: idl.show_compactions(c, request), self._hive.ask) or ()
+        found = self._queue("show_compact", lambda c: idl.show_compactions(c, request), self._hive.ask) or ()
+        return list({e.id: e for e in sorted(found, key=lambda e: e.endTime or 0)}.values())
 
     def _shown(self, number: int) -> Any:
         return next((e for e in self._show(id=number) if e.id == number), None)

@@ -139,6 +139,15 @@ class Hive:
         return max(of_table, key=lambda row: int(str(row[0])))[5]
 
     @contextmanager
+    def without_cleaner(self) -> Iterator[None]:
+        """What is ready for cleaning stays so."""
+        self._ask({"cleaner": False})
+        try:
+            yield
+        finally:
+            self._ask({"cleaner": True})
+
+    @contextmanager
     def logged(self) -> Iterator[list[str]]:
         """A list that gets the lines which Hive logs meanwhile: warnings, and the row groups that its readers skip."""
         lines: list[str] = []

@@ -71,9 +71,9 @@ _FIXED_SETTINGS: Final = {
     "hive.exec.dynamic.partition.mode": "nonstrict",
     "hive.lock.sleep.between.retries": "1s",
     "metastore.compactor.initiator.on": "false",
-    "metastore.compactor.cleaner.on": "true",
+    "metastore.compactor.cleaner.on": "false",  # HiveProcess.java has one that a test can stop
     "hive.compactor.cleaner.run.interval": "300ms",
-    "metastore.compactor.worker.threads": "0",  # HiveProcess.java has one, for a pool of its own
+    "metastore.compactor.worker.threads": "0",  # HiveProcess.java has one, with a pool of its own
     "hive.compactor.worker.sleep.time": "200ms",
     "hive.compactor.worker.max.sleep.time": "200ms",
     # Tez within this process. Two tasks of one JVM share the state of their operators, so one at a time.

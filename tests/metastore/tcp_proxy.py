@@ -1,4 +1,4 @@
-"""A TCP proxy whose connections a test can cut."""
+"""A TCP proxy whose connections a test can cut, and that can hide a call from those who ask for it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ class TcpProxy:
         self._pairs: list[tuple[socket.socket, socket.socket]] = []
         self.cut_answers = False
         """Whether to cut a connection instead of handing on the next answer."""
+        self.hidden = b""
+        """A call's name that the other side does not get to know."""
         threading.Thread(target=self._accept, daemon=True).start()
 
     def __enter__(self) -> TcpProxy:
@@ -53,7 +55,7 @@ class TcpProxy:
                 if answers and self.cut_answers:
                     self.cut_answers = False
                     break
-                target.sendall(data)
+                target.sendall(data.replace(self.hidden, self.hidden[::-1]) if self.hidden else data)
         for end in (source, target):
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)

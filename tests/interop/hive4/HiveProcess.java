@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.hive.conf.HiveConf;
@@ -32,6 +33,7 @@ import org.apache.hadoop.hive.ql.metadata.Hive;
 import org.apache.hadoop.hive.ql.processors.CommandProcessor;
 import org.apache.hadoop.hive.ql.processors.CommandProcessorFactory;
 import org.apache.hadoop.hive.ql.session.SessionState;
+import org.apache.hadoop.hive.ql.txn.compactor.Cleaner;
 import org.apache.hadoop.hive.ql.txn.compactor.CompactorThread;
 import org.apache.hadoop.hive.ql.txn.compactor.Worker;
 import org.apache.hadoop.hive.serde2.FetchFormatter;
@@ -49,7 +51,8 @@ import org.apache.hadoop.hive.serde2.objectinspector.StructObjectInspector;
  *
  * <p>One request a line, one answer a line, both JSON: {"sql": ..} gives {"columns": .., "rows": ..};
  * {"begin": "db.table"} opens a transaction and gives {"txn": .., "write_id": ..}; {"commit": txn}; {"abort": txn};
- * {"add_partition": "db.table", "name": "p=1/q=a"}; {"seed": "db.table", "last": write ID}.
+ * {"add_partition": "db.table", "name": "p=1/q=a"}; {"seed": "db.table", "last": write ID};
+ * {"cleaner": true or false} starts and stops the compactions' cleaner, which runs at first.
  * What fails gives {"error": ..}. Argument: the port.
  */
 public final class HiveProcess {
@@ -68,6 +71,7 @@ public final class HiveProcess {
     session.initTxnMgr(conf);
     SessionState.start(session);
     startWorker(new HiveConf(conf));
+    setCleaner(true);
     BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = requests.readLine(); line != null; line = requests.readLine()) {
       answers.println(JSON.writeValueAsString(answer(JSON.readTree(line))));
@@ -97,6 +101,25 @@ public final class HiveProcess {
     CompactorThread.initializeAndStartThread(worker, conf);
   }
 
+  private static Cleaner cleaner;
+  private static AtomicBoolean cleanerStops;
+
+  private static void setCleaner(boolean runs) throws Exception {
+    if (cleaner != null) {
+      cleanerStops.set(true);
+      cleaner.join();
+      cleaner = null;
+    }
+    if (runs) {
+      cleanerStops = new AtomicBoolean();
+      cleaner = new Cleaner();
+      cleaner.setConf(new HiveConf(SessionState.class));
+      cleaner.init(cleanerStops);
+      cleaner.setDaemon(true);
+      cleaner.start();
+    }
+  }
+
   private static void waitForPort(int port) throws InterruptedException {
     while (true) {
       try (Socket connected = new Socket("127.0.0.1", port)) {
@@ -119,6 +142,8 @@ public final class HiveProcess {
       } else if (request.has("seed")) {
         String[] table = request.get("seed").asText().split("\\.");
         client().seedWriteId(table[0], table[1], request.get("last").asLong());
+      } else if (request.has("cleaner")) {
+        setCleaner(request.get("cleaner").asBoolean());
       } else if (request.has("commit")) {
         client().commitTxn(request.get("commit").asLong());
       } else {

@@ -1,0 +1,122 @@
+"""The compaction queue of a real Hive Metastore: beside Hive's own worker and cleaner, and on an older one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from acidsql.acid.writeids import WriteId
+from acidsql.errors import AcidSqlError
+from acidsql.metastore.compactions import Compaction, CompactionRequest, CompactionState, CompactionType
+from acidsql.metastore.hive_address import parse_address
+from acidsql.metastore.hive_metastore import HiveMetastore
+from tests.interop.hive_client import POOL, Hive
+from tests.metastore import tables
+from tests.metastore.conftest import clean
+from tests.metastore.tables import plain_table
+from tests.metastore.tcp_proxy import TcpProxy
+
+pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
+
+MAJOR = CompactionRequest("default", "t", None, CompactionType.MAJOR)
+
+
+@pytest.fixture
+def store(hive: Hive, monkeypatch: pytest.MonkeyPatch) -> Iterator[HiveMetastore]:
+    with HiveMetastore(parse_address(hive.metastore_uri)) as opened:
+        clean(opened)
+        monkeypatch.setattr(tables, "WAREHOUSE", opened.database("default").location)
+        yield opened
+        clean(opened)
+
+
+@pytest.fixture
+def directory(hive: Hive, store: HiveMetastore) -> Path:
+    """Of a table with two deltas."""
+    hive.run("CREATE TABLE t (k int) STORED AS ORC TBLPROPERTIES ('transactional' = 'true')")
+    hive.run("INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (2)")
+    return Path(store.table("default", "t").location.removeprefix("file:"))
+
+
+def names(directory: Path) -> list[str]:
+    return sorted(path.name for path in directory.iterdir())
+
+
+def ended(store: HiveMetastore, number: int) -> Compaction:
+    until = time.monotonic() + 60
+    while True:
+        (found,) = (c for c in store.compactions() if c.id == number)
+        if found.ended or time.monotonic() > until:
+            return found
+        time.sleep(0.1)
+
+
+def test_hives_worker_compacts_what_acidsql_asks_for(hive: Hive, store: HiveMetastore, directory: Path) -> None:
+    request = CompactionRequest("default", "t", None, CompactionType.MAJOR, pool=POOL)
+    found = ended(store, store.enqueue_compaction(request).id)
+    assert (found.state, found.highest_write_id, found.error) == (CompactionState.SUCCEEDED, 2, "")
+    assert [name.partition("_v")[0] for name in names(directory)] == ["base_0000002"]
+    assert hive.rows("SELECT k FROM t ORDER BY k") == [[1], [2]]
+
+
+def test_acidsqls_worker_takes_what_hives_statement_asks_for(hive: Hive, store: HiveMetastore, directory: Path) -> None:
+    hive.run("ALTER TABLE t COMPACT 'minor' WITH OVERWRITE TBLPROPERTIES ('tblprops.a' = 'b:c', 'd' = '')")
+    taken = store.take_compaction("w1")
+    assert taken is not None
+    assert (taken.request.type, taken.request.initiator) == (CompactionType.MINOR, "manual")
+    assert taken.request.properties == {"tblprops.a": "b:c", "d": ""}
+    (shown,) = (row for row in hive.rows("SHOW COMPACTIONS") if row[0] == str(taken.id))
+    assert shown[1:6] == ["default", "t", " --- ", "MINOR", "working"]
+    assert shown[6:8] == [taken.worker_host, taken.worker]
+    store.refuse_compaction(taken, "as the test wants it")
+    (shown,) = (row for row in hive.rows("SHOW COMPACTIONS") if row[0] == str(taken.id))
+    assert shown[5] == "refused"
+
+
+def test_hives_cleaner_removes_what_acidsqls_worker_compacted(
+    hive: Hive, store: HiveMetastore, directory: Path
+) -> None:
+    """The base here is Hive's own of another table: these tests write no files themselves."""
+    hive.run("CREATE TABLE u (k int) STORED AS ORC TBLPROPERTIES ('transactional' = 'true')")
+    hive.run("INSERT INTO u VALUES (1)", "INSERT OVERWRITE TABLE u SELECT k FROM t")
+    (base,) = Path(store.table("default", "u").location.removeprefix("file:")).glob("base_*")
+    reader = store.open_txn(read_only=True)
+    store.enqueue_compaction(MAJOR)
+    taken = store.take_compaction("w1")
+    assert taken is not None
+    txn = store.open_compaction_txn(taken.request.type)
+    taken = store.begin_compaction(taken, txn, WriteId(2))
+    base.rename(directory / f"base_0000002_v{txn:07}")
+    store.commit_compaction(taken)
+    time.sleep(1)  # the cleaner looks every 300 ms
+    assert len(names(directory)) == 3, "whoever was open before it still reads the deltas"
+    store.commit(reader)
+    assert ended(store, taken.id).state is CompactionState.SUCCEEDED
+    assert names(directory) == [f"base_0000002_v{txn:07}"]
+    assert hive.rows("SELECT k FROM t ORDER BY k") == [[1], [2]]
+
+
+@pytest.mark.parametrize(
+    ("call", "asks"),
+    [
+        ("compact2", lambda store: store.enqueue_compaction(MAJOR)),
+        ("find_next_compact2", lambda store: store.take_compaction("w1")),
+        ("abort_Compactions", lambda store: store.abort_compactions([1])),
+    ],
+)
+def test_an_older_metastore_is_told_by_the_call_that_it_lacks(
+    hive: Hive, store: HiveMetastore, call: str, asks: Callable[[HiveMetastore], object]
+) -> None:
+    store.create_table(plain_table())
+    with TcpProxy("127.0.0.1", hive.home.port) as proxy:
+        proxy.hidden = call.encode()
+        with (
+            HiveMetastore(parse_address(f"thrift://127.0.0.1:{proxy.port}")) as older,
+            pytest.raises(AcidSqlError) as caught,
+        ):
+            asks(older)
+    assert caught.value.condition == "NOT_YET_SUPPORTED"
+    assert call in caught.value.message
