@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
+import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -113,6 +116,39 @@ def _inspect(options: argparse.Namespace) -> int:
     return OK if sound else FAILED
 
 
+def _compactor(options: argparse.Namespace) -> int:
+    conf = dict(options.conf) | ({"spark.master": options.master} if options.master else {})
+    with (
+        java_output(hidden=True),
+        connect(warehouse=options.warehouse, metastore=options.metastore, conf=conf) as session,
+    ):
+        for key, value in options.hiveconf:
+            session.execute(f"SET {key}={value}")
+        session.compactor.tell = _log
+        if options.metrics_port is not None:
+            session.serve_metrics(options.metrics_port)
+        if options.once:
+            session.compactor.run_once()
+        else:
+            _serve(session)
+    return OK
+
+
+def _serve(session: Session) -> None:
+    """Until SIGTERM or Ctrl-C; what a worker is at is finished first."""
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    _log("the compactor runs; Ctrl-C stops it")
+    session.compactor.serve(stop)
+    _log("the compactor has stopped")
+
+
+def _log(line: str) -> None:
+    sys.stdout.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}\n")
+    sys.stdout.flush()
+
+
 # ------------------------------------------------------------------------------------------------ arguments
 
 
@@ -177,11 +213,20 @@ def _add_shell(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def _add_compactor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     compactor = commands.add_parser(
-        "compactor", help="run the background service that compacts tables", allow_abbrev=False
+        "compactor",
+        help="run the background service that compacts tables",
+        description="Asks for the compactions that are due, does those that wait, and removes what they make obsolete,"
+        " until it is stopped; a line to standard output for each. On a Hive Metastore, which asks and removes itself,"
+        " it only does what waits there.",
+        allow_abbrev=False,
     )
     _add_place(compactor)
     compactor.add_argument("--once", action="store_true", help="do what is due, then leave")
-    compactor.set_defaults(command=_not_yet, feature="acidsql compactor")
+    compactor.add_argument("--metrics-port", type=int, metavar="PORT", help="serve metrics as Prometheus' text")
+    compactor.add_argument("--hiveconf", type=_pair, action="append", default=[], metavar="K=V", help="SET K=V")
+    compactor.add_argument("--conf", type=_pair, action="append", default=[], metavar="K=V", help="a setting of Spark")
+    compactor.add_argument("--master", metavar="M", help="Spark's master, for example local[4]")
+    compactor.set_defaults(command=_compactor)
 
 
 def _add_inspect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -223,7 +268,3 @@ def _pair(text: str) -> tuple[str, str]:
     if not equals or not key:
         raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
     return key, value
-
-
-def _not_yet(options: argparse.Namespace) -> int:
-    raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=options.feature)

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 from acidsql import show
 from acidsql.acid.writeids import TxnId
+from acidsql.compactor.background import Background
+from acidsql.compactor.metrics import Metric, metrics, serve_prometheus
 from acidsql.compactor.requests import compaction_request
 from acidsql.compactor.service import Compactor
 from acidsql.ddl.alter import Alter
@@ -102,7 +104,9 @@ class Session:
         self._alter = Alter(self._ddl)
         self._loader = Loader(engine, self._transactions)
         keeper = metastore if isinstance(metastore, SqliteMetastore) else None
-        self._compactor = Compactor(engine, self._transactions, metastore, keeper, self._settings.values)
+        self.compactor = Compactor(engine, self._transactions, metastore, keeper, self._settings.values)
+        """Compacts, and runs the service that does."""
+        self._background = Background(self.compactor, self._settings.values)
 
     @property
     def catalog(self) -> Catalog:
@@ -134,6 +138,7 @@ class Session:
     def close(self) -> None:
         """Rolls back a transaction that is under way, closes the metastore, and stops Spark if this session started
         it. Frames that the session gave must not be read after it."""
+        self._background.stop()
         self._executor.close()
         self._metastore.close()
         self._engine.close()
@@ -223,6 +228,14 @@ class Session:
         """The events in the files of a partition that `inspect` gave, whether a reader sees each, and why not."""
         return stored_events(content, part, self._engine.files(content.table.location))
 
+    def metrics(self) -> Sequence[Metric]:
+        """Figures of transactions and compactions, under Hive's names."""
+        return metrics(self._metastore, self.compactor)
+
+    def serve_metrics(self, port: int) -> None:
+        """Serves them as Prometheus' text, from a thread of its own. Raises CANNOT_START."""
+        serve_prometheus(port, self._metastore, self.compactor)
+
     @contextmanager
     def transaction(self) -> Iterator[Session]:
         """START TRANSACTION .. COMMIT, with ROLLBACK where the block raises.
@@ -286,6 +299,9 @@ class Session:
             case s.UseDatabase():
                 self.database = self._ddl.database(statement.database).name
                 return Result("USE")
+            case s.Show(what=s.Shown.METRICS):
+                rows = tuple((m.name, m.place, f"{m.value:g}", m.help) for m in self.metrics())
+                return _answer("SHOW METRICS", show.Answer(("name", "place", "value", "help"), rows))
             case s.Show():
                 answer = show.show(statement, self._ddl, self.database)
                 return _answer(f"SHOW {statement.what.value}", answer)
@@ -328,7 +344,7 @@ class Session:
         table = self._ddl.lookup(name, self.database)
         partitions = self._metastore.partitions(table) if table.partition_columns else ()
         request = compaction_request(action, table, name, partitions)
-        done = self._compactor.request(request, wait=action.wait)
+        done = self.compactor.request(request, wait=action.wait)
         columns = ("compactionid", "state", "message")
         return _answer("ALTER TABLE", show.Answer(columns, ((str(done.id), done.state.value, done.message),)))
 
@@ -392,6 +408,7 @@ class Session:
                     feature = f"SET {CONFLICTS} with a Hive Metastore"
                     raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
                 self._settings.set(statement.key, statement.value)
+                self._background.adjust()
                 if isinstance(self._metastore, SqliteMetastore):
                     self._metastore.max_open_txns = int(self._settings.values[OPEN_TXNS])
             return Result("SET")

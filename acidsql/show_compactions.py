@@ -63,7 +63,7 @@ def _row(compaction: Compaction) -> tuple[_Value, ...]:
         c.worker or None,
         c.enqueued or None,
         c.started or None,
-        c.ended - c.started if c.ended and c.started else None,
+        (c.committed or c.ended) - c.started if c.started and (c.committed or c.ended) else None,
         None,
         c.error or None,
         c.initiator_host or None,

@@ -464,6 +464,7 @@ class Shown(Enum):
     TRANSACTIONS = "TRANSACTIONS"
     LOCKS = "LOCKS"
     COMPACTIONS = "COMPACTIONS"
+    METRICS = "METRICS"
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,15 +39,13 @@ class Initiated:
 
 @dataclass(slots=True)
 class Initiator:
-    """Asks for compactions. `deltas` are the numbers of deltas and of obsolete directories that it saw last, by place
-    (for the metrics)."""
+    """Asks for compactions."""
 
     engine: Engine
     metastore: Metastore
     keeper: CompactionKeeper
     settings: Mapping[str, str]
     name: str
-    deltas: dict[PlaceName, tuple[int, int]] = field(default_factory=dict)
     _looked_at: dict[PlaceName, TxnId] = field(default_factory=dict)
 
     def run(self) -> list[Initiated]:
@@ -70,6 +68,20 @@ class Initiator:
                 found.append(answer)
         return found
 
+    def count_deltas(self, most: int) -> dict[PlaceName, tuple[int, int]]:
+        """Deltas that readers read, and obsolete directories, of the `most` places that were written to last; only
+        places that have some."""
+        changed = sorted(self.keeper.changed_places(), key=lambda c: -c.txn)[:most]
+        found = {}
+        for name in (c.place for c in changed):
+            place = find_place(self.metastore, self.engine, name.database, name.table, name.partition)
+            if place is not None and place.table.is_transactional:
+                snapshot = compactable(self.metastore, place, self.metastore.valid_txns()).snapshot
+                counts = len(snapshot.deltas) + len(snapshot.delete_deltas), len(snapshot.obsolete)
+                if any(counts):
+                    found[name] = counts
+        return found
+
     def _look(self, changed: Changed, aborted: Aborted, *, is_cleaning: bool) -> Initiated | None:
         name = changed.place
         place = find_place(self.metastore, self.engine, name.database, name.table, name.partition)
@@ -81,7 +93,6 @@ class Initiator:
             return None
         view = compactable(self.metastore, place, self.metastore.valid_txns())
         snapshot = view.snapshot
-        self.deltas[name] = (len(snapshot.deltas) + len(snapshot.delete_deltas), len(snapshot.obsolete))
         if snapshot.obsolete and not is_cleaning:
             self.keeper.enqueue_cleaning(_request(name, CompactionType.MAJOR, self.name), view.writes.high_watermark)
         if _is_excluded(place.table):
@@ -108,7 +119,6 @@ class Initiator:
     def _forget_if_clean(self, changed: Changed, snapshot: Snapshot, place: Place) -> None:
         if not (snapshot.deltas or snapshot.delete_deltas or snapshot.obsolete or snapshot.aborted):
             self.keeper.forget_changed(changed)
-            self.deltas.pop(changed.place, None)
 
     def _queued(self) -> tuple[set[PlaceName], set[PlaceName]]:
         """The places that are waiting or worked on, and those that a cleaner is to visit."""

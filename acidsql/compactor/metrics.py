@@ -1,4 +1,4 @@
-"""Metrics of transactions and compaction, under Hive's names (MetricsConstants, AcidMetricService, DeltaFilesMetricReporter).
+"""Metrics of transactions and compaction, under Hive's names (MetricsConstants, AcidMetricService).
 
 As values for Python, as rows for SHOW METRICS, and as Prometheus' text from the service.
 """
@@ -11,10 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from acidsql.compactor.service import Compactor, Cycle
-from acidsql.errors import AcidSqlError
+from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore, Transaction
 from acidsql.metastore.compactions import Compaction, CompactionState, PlaceName
 
+_MOST_PLACES = 100
+"""Tables and partitions whose deltas are counted (metastore.deltametrics.max.cache.size)."""
 _AGES = {
     CompactionState.INITIATED: "compaction_oldest_enqueue_age_in_sec",
     CompactionState.WORKING: "compaction_oldest_working_age_in_sec",
@@ -70,8 +72,7 @@ class Metric:
 
 
 def metrics(metastore: Metastore, compactor: Compactor) -> Sequence[Metric]:
-    """All figures, as they are now. Those of deltas are what the initiator saw when it looked last; none on a Hive
-    Metastore, which has an initiator of its own."""
+    """All figures, as they are now. None of deltas on a Hive Metastore, which has an initiator of its own."""
     return [
         *_transactions(metastore.transactions()),
         *_locks(metastore),
@@ -102,7 +103,7 @@ def _deltas(compactor: Compactor) -> Iterator[Metric]:
     if compactor.initiator is None:
         return
     yield Metric("num_completed_txn_components", len(compactor.initiator.keeper.changed_places()))
-    seen: Mapping[PlaceName, tuple[int, int]] = dict(compactor.initiator.deltas)
+    seen: Mapping[PlaceName, tuple[int, int]] = compactor.initiator.count_deltas(_MOST_PLACES)
     for number, name in enumerate(("compaction_num_active_deltas", "compaction_num_obsolete_deltas")):
         yield Metric(name, sum(counts[number] for counts in seen.values()))
         yield from (Metric(name, counts[number], place.text) for place, counts in seen.items() if counts[number])
@@ -134,14 +135,15 @@ def _cycles(compactor: Compactor) -> Iterator[Metric]:
 def serve_prometheus(port: int, metastore: Metastore, compactor: Compactor) -> None:
     """Serves Prometheus' text at http://HOST:port/metrics, from a thread of its own.
 
-    Raises NOT_YET_SUPPORTED without the extra `metrics`, OSError where the port is taken.
+    Raises CANNOT_START without the extra `metrics`, OSError where the port is taken.
     """
     try:
         from prometheus_client import CollectorRegistry, start_http_server
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
         from prometheus_client.registry import Collector
     except ImportError:
-        raise AcidSqlError.missing_extra("metrics", "prometheus_client") from None
+        message = "The package prometheus_client is not installed"
+        raise AcidSqlError(Condition.CANNOT_START, message=message, hint="pip install 'acidsql[metrics]'") from None
 
     class Figures(Collector):
         def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:

@@ -93,17 +93,17 @@ class Compactor:
         queue: CompactionQueue,
         keeper: CompactionKeeper | None,
         settings: Mapping[str, str],
-        tell: Callable[[str], None] = lambda line: None,
     ) -> None:
-        """`settings` are looked up each time they are needed; `tell` hears a line for whatever is done."""
+        """`settings` are looked up each time they are needed."""
         self.cycles = Cycles()
+        self.tell: Callable[[str], None] = lambda line: None
+        """Hears a line for whatever is done."""
         self._engine = engine
         self._metastore: Metastore = transactions.metastore
         self._transactions = Transactions(self._metastore, transactions.patience)
         self._queue = queue
         self._keeper = keeper
         self._settings = settings
-        self._tell = tell
         self._name = f"{platform.node()}-{os.getpid()}"
         self.initiator = None if keeper is None else Initiator(engine, self._metastore, keeper, settings, self._name)
 
@@ -168,15 +168,15 @@ class Compactor:
             return
         done = keep_house(self._engine, self._metastore, self._keeper, self._settings)
         for txn in done.aborted:
-            self._tell(f"aborted transaction {txn}: no heartbeat, or its process has ended")
+            self.tell(f"aborted transaction {txn}: no heartbeat, or its process has ended")
         for number in done.revoked:
-            self._tell(f"compaction {number} waits again: its worker has ended or lost its transaction")
+            self.tell(f"compaction {number} waits again: its worker has ended or lost its transaction")
 
     def initiate(self) -> None:
         if self.initiator is None:
             return
         for one in self.cycles.initiator.timed(self.initiator.run):
-            self._tell(_initiated_text(one))
+            self.tell(_initiated_text(one))
 
     def work(self) -> int:
         """Does all that waits, with as many workers as are set; how many it was."""
@@ -201,7 +201,7 @@ class Compactor:
         if outcome is None:
             return None
         self.cycles.worker.count(taken, failed=outcome.state is CompactionState.FAILED)
-        self._tell(outcome_text(outcome, taken))
+        self.tell(outcome_text(outcome, taken))
         return outcome
 
     def clean(self) -> list[Cleaned]:
@@ -211,7 +211,7 @@ class Compactor:
         found = self.cycles.cleaner.timed(cleaner.run)
         for one in found:
             if one.error or one.removed:
-                self._tell(_cleaned_text(one))
+                self.tell(_cleaned_text(one))
         return found
 
     # -- the service
@@ -252,7 +252,7 @@ class Compactor:
         try:
             return part()
         except (AcidSqlError, OSError) as error:
-            self._tell(f"error: {error}")
+            self.tell(f"error: {error}")
             return None
 
 

@@ -155,8 +155,7 @@ class HiveCompactions(HiveTransactions):
         """The entry as it is shown. Raises COMPACTION_LOST."""
         shown, reason = self._look(compaction)
         if reason:
-            place = (compaction.request.database, compaction.request.table, compaction.request.partition)
-            resource = "/".join(filter(None, place))
+            resource = compaction.request.place.text
             raise AcidSqlError(Condition.COMPACTION_LOST, id=compaction.id, resource=resource, reason=reason)
         return shown
 

@@ -82,7 +82,7 @@ def abort(db: sqlite3.Connection, ids: Collection[int], now: int) -> Sequence[Ab
 def _abort(db: sqlite3.Connection, number: int, now: int) -> AbortedCompaction:
     row = db.execute("SELECT state FROM compaction_queue WHERE id = ?", (number,)).fetchone()
     if row is None:
-        return AbortedCompaction(number, False, f"No such compaction: {number}")
+        return AbortedCompaction(number, False, "No Such Compaction Id Available")
     if row[0] != CompactionState.INITIATED.value:
         message = f"Error while aborting compaction as compaction is in state-{row[0]}"
         return AbortedCompaction(number, False, message)

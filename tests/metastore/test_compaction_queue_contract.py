@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Protocol, cast
 
 import pytest
 
@@ -17,7 +16,6 @@ from acidsql.metastore.client import LockComponent, LockType, Metastore, Operati
 from acidsql.metastore.compactions import (
     DEFAULT_POOL,
     Compaction,
-    CompactionQueue,
     CompactionRequest,
     CompactionState,
     CompactionType,
@@ -29,16 +27,12 @@ from tests.metastore.tables import partitioned_table, plain_table
 MAJOR, MINOR, REBALANCE = CompactionType.MAJOR, CompactionType.MINOR, CompactionType.REBALANCE
 
 
-class Store(Metastore, CompactionQueue, Protocol):
-    """What the tests ask for."""
-
-
 @pytest.fixture
-def queue(store: Metastore, request: pytest.FixtureRequest) -> Iterator[Store]:
+def queue(store: Metastore, request: pytest.FixtureRequest) -> Iterator[Metastore]:
     for name in ("t", "u"):
         store.create_table(plain_table(name))
     with nullcontext() if isinstance(store, SqliteMetastore) else hive_of(request).without_cleaner():
-        yield cast(Store, store)
+        yield store
 
 
 def hive_of(request: pytest.FixtureRequest) -> Hive:
@@ -51,20 +45,20 @@ def request(table: str = "t", partition: str | None = None, kind: CompactionType
     return CompactionRequest("default", table, partition, kind)
 
 
-def asked(queue: Store, wanted: CompactionRequest | None = None) -> int:
+def asked(queue: Metastore, wanted: CompactionRequest | None = None) -> int:
     """The ID of a request that is accepted."""
     answer = queue.enqueue_compaction(wanted or request())
     assert (answer.state, answer.accepted) == (CompactionState.INITIATED, True)
     return answer.id
 
 
-def taken(queue: Store, worker: str = "w1") -> Compaction:
+def taken(queue: Metastore, worker: str = "w1") -> Compaction:
     compaction = queue.take_compaction(worker)
     assert compaction is not None
     return compaction
 
 
-def begun(queue: Store, wanted: CompactionRequest | None = None, highest: int = 7) -> Compaction:
+def begun(queue: Metastore, wanted: CompactionRequest | None = None, highest: int = 7) -> Compaction:
     """A compaction that a worker has opened its transaction for."""
     asked(queue, wanted)
     compaction = taken(queue)
@@ -72,7 +66,7 @@ def begun(queue: Store, wanted: CompactionRequest | None = None, highest: int = 
     return queue.begin_compaction(compaction, txn, WriteId(highest))
 
 
-def listed(queue: Store, number: int) -> Compaction:
+def listed(queue: Metastore, number: int) -> Compaction:
     (found,) = (c for c in queue.compactions() if c.id == number)
     return found
 
@@ -85,7 +79,7 @@ def fails(condition: str, call: Callable[[], object]) -> AcidSqlError:
 
 
 # -- requests
-def test_a_request_waits_and_is_listed(queue: Store) -> None:
+def test_a_request_waits_and_is_listed(queue: Metastore) -> None:
     number = asked(queue, request(kind=MINOR))
     found = listed(queue, number)
     assert (found.request, found.state) == (request(kind=MINOR), CompactionState.INITIATED)
@@ -93,7 +87,7 @@ def test_a_request_waits_and_is_listed(queue: Store) -> None:
     assert (found.started, found.ended, found.committed, found.error) == (0, 0, 0, "")
 
 
-def test_a_second_request_for_a_place_is_answered_with_the_first(queue: Store) -> None:
+def test_a_second_request_for_a_place_is_answered_with_the_first(queue: Metastore) -> None:
     number = asked(queue)
     again = queue.enqueue_compaction(request(kind=MINOR))
     assert (again.id, again.state, again.accepted) == (number, CompactionState.INITIATED, False)
@@ -103,7 +97,7 @@ def test_a_second_request_for_a_place_is_answered_with_the_first(queue: Store) -
     assert [c.id for c in queue.compactions() if c.request.table == "t"] == [number]
 
 
-def test_each_partition_is_a_place_of_its_own(queue: Store) -> None:
+def test_each_partition_is_a_place_of_its_own(queue: Metastore) -> None:
     queue.create_table(partitioned_table())
     places = ["p=a/q=1", "p=a/q=2", "p=b%2Fc/q=1"]
     ids = [asked(queue, request("tab1", place)) for place in places]
@@ -112,43 +106,43 @@ def test_each_partition_is_a_place_of_its_own(queue: Store) -> None:
     assert [taken(queue).request.partition for _ in places] == places
 
 
-def test_a_request_needs_its_table(queue: Store) -> None:
+def test_a_request_needs_its_table(queue: Metastore) -> None:
     error = fails("TABLE_NOT_FOUND", lambda: queue.enqueue_compaction(request("none")))
     assert "none" in error.message
     assert queue.take_compaction("w1") is None
 
 
-def test_what_has_ended_can_be_asked_for_again(queue: Store) -> None:
+def test_what_has_ended_can_be_asked_for_again(queue: Metastore) -> None:
     first = begun(queue)
     queue.fail_compaction(first, "no space")
     assert asked(queue) > first.id
 
 
-def test_the_latest_request_is_listed_first(queue: Store) -> None:
+def test_the_latest_request_is_listed_first(queue: Metastore) -> None:
     first, second = asked(queue), asked(queue, request("u"))
     taken(queue)
     assert [c.id for c in queue.compactions()][:2] == [second, first]
 
 
-def test_the_listing_says_all_of_a_request(queue: Store) -> None:
+def test_the_listing_says_all_of_a_request(queue: Metastore) -> None:
     wanted = replace(request(kind=REBALANCE), properties={"a": "b"}, order_by="id DESC", buckets=4)
     assert listed(queue, asked(queue, wanted)).request == wanted
 
 
 # -- workers
-def test_nothing_is_taken_where_nothing_waits(queue: Store) -> None:
+def test_nothing_is_taken_where_nothing_waits(queue: Metastore) -> None:
     assert queue.take_compaction("w1") is None
     asked(queue)
     taken(queue)
     assert queue.take_compaction("w2") is None
 
 
-def test_the_oldest_is_taken_first(queue: Store) -> None:
+def test_the_oldest_is_taken_first(queue: Metastore) -> None:
     ids = [asked(queue, request("u")), asked(queue, request("t"))]
     assert [taken(queue, worker).id for worker in ("w1", "w2")] == ids
 
 
-def test_what_is_taken_is_its_workers(queue: Store) -> None:
+def test_what_is_taken_is_its_workers(queue: Metastore) -> None:
     number = asked(queue)
     found = taken(queue, "w1")
     assert (found.id, found.state) == (number, CompactionState.WORKING)
@@ -156,7 +150,7 @@ def test_what_is_taken_is_its_workers(queue: Store) -> None:
     assert listed(queue, number) == found
 
 
-def test_all_of_a_request_comes_to_its_worker(queue: Store) -> None:
+def test_all_of_a_request_comes_to_its_worker(queue: Metastore) -> None:
     properties = {"compactor.mapreduce.map.memory.mb": "3072", "tblprops.a": "b:\N{GRINNING FACE}c", "empty": ""}
     wanted = replace(
         request(kind=REBALANCE), properties=properties, order_by="id DESC, `x y`", buckets=4, initiator="initiator"
@@ -165,7 +159,7 @@ def test_all_of_a_request_comes_to_its_worker(queue: Store) -> None:
     assert taken(queue).request == wanted
 
 
-def test_a_worker_takes_from_its_pools_only(queue: Store) -> None:
+def test_a_worker_takes_from_its_pools_only(queue: Metastore) -> None:
     asked(queue, replace(request("t"), pool="fast"))
     assert queue.take_compaction("w1") is None
     assert queue.take_compaction("w1", ["slow"]) is None
@@ -175,7 +169,7 @@ def test_a_worker_takes_from_its_pools_only(queue: Store) -> None:
     assert found.request.pool == "fast"
 
 
-def test_the_oldest_of_all_pools_is_taken_first(queue: Store) -> None:
+def test_the_oldest_of_all_pools_is_taken_first(queue: Metastore) -> None:
     first = asked(queue, replace(request("t"), pool="fast"))
     second = asked(queue, request("u"))
     pools = [DEFAULT_POOL, "slow", "fast"]
@@ -183,13 +177,13 @@ def test_the_oldest_of_all_pools_is_taken_first(queue: Store) -> None:
     assert [c.id for c in found if c is not None] == [first, second]
 
 
-def test_the_default_pool_has_a_name(queue: Store) -> None:
+def test_the_default_pool_has_a_name(queue: Metastore) -> None:
     asked(queue, replace(request(), pool=DEFAULT_POOL))
     assert taken(queue).request.table == "t"
 
 
 # -- a compaction's way
-def test_begun_it_says_under_which_transaction_and_up_to_where(queue: Store) -> None:
+def test_begun_it_says_under_which_transaction_and_up_to_where(queue: Metastore) -> None:
     found = begun(queue, highest=7)
     assert found.txn is not None
     assert found.highest_write_id == 7
@@ -198,7 +192,7 @@ def test_begun_it_says_under_which_transaction_and_up_to_where(queue: Store) -> 
 
 
 @pytest.mark.parametrize("kind", [MINOR, MAJOR])
-def test_committed_it_is_ready_for_cleaning(queue: Store, kind: CompactionType) -> None:
+def test_committed_it_is_ready_for_cleaning(queue: Metastore, kind: CompactionType) -> None:
     compaction = begun(queue, request(kind=kind))
     other = queue.open_txn(read_only=True)
     queue.commit_compaction(compaction)
@@ -210,7 +204,7 @@ def test_committed_it_is_ready_for_cleaning(queue: Store, kind: CompactionType) 
     assert found.started <= found.committed
 
 
-def test_a_rebalance_is_committed_too(queue: Store) -> None:
+def test_a_rebalance_is_committed_too(queue: Metastore) -> None:
     compaction = begun(queue, request(kind=REBALANCE))
     assert compaction.txn is not None
     excluding = LockComponent("default", "t", LockType.EXCL_WRITE, Operation.UPDATE)
@@ -220,7 +214,7 @@ def test_a_rebalance_is_committed_too(queue: Store) -> None:
     assert listed(queue, compaction.id).state is CompactionState.READY_FOR_CLEANING
 
 
-def test_its_transaction_is_valid_in_later_snapshots_only(queue: Store) -> None:
+def test_its_transaction_is_valid_in_later_snapshots_only(queue: Metastore) -> None:
     compaction = begun(queue)
     assert compaction.txn is not None
     before = queue.valid_txns()
@@ -229,7 +223,7 @@ def test_its_transaction_is_valid_in_later_snapshots_only(queue: Store) -> None:
     assert queue.valid_txns().is_valid(compaction.txn)
 
 
-def test_who_writes_meanwhile_is_in_no_conflict_with_it(queue: Store) -> None:
+def test_who_writes_meanwhile_is_in_no_conflict_with_it(queue: Metastore) -> None:
     compaction = begun(queue)
     assert compaction.txn is not None
     assert queue.lock(compaction.txn, [LockComponent("default", "t", LockType.SHARED_READ, Operation.SELECT)])
@@ -240,7 +234,7 @@ def test_who_writes_meanwhile_is_in_no_conflict_with_it(queue: Store) -> None:
     assert queue.valid_txns().is_valid(writer)
 
 
-def test_when_and_by_whom_is_filled_in(queue: Store) -> None:
+def test_when_and_by_whom_is_filled_in(queue: Metastore) -> None:
     before = round(time.time() * 1000) - 1
     compaction = begun(queue)
     queue.fail_compaction(compaction, "no space")
@@ -251,7 +245,7 @@ def test_when_and_by_whom_is_filled_in(queue: Store) -> None:
     assert (found.worker_host, found.worker) == (platform.node(), "w1")
 
 
-def test_failed_it_is_history(queue: Store) -> None:
+def test_failed_it_is_history(queue: Metastore) -> None:
     compaction = begun(queue)
     queue.fail_compaction(compaction, "no space left on device")
     found = listed(queue, compaction.id)
@@ -260,7 +254,7 @@ def test_failed_it_is_history(queue: Store) -> None:
     assert queue.take_compaction("w1") is None
 
 
-def test_refused_it_is_history(queue: Store) -> None:
+def test_refused_it_is_history(queue: Metastore) -> None:
     asked(queue)
     compaction = taken(queue)
     queue.refuse_compaction(compaction, "nothing to compact")
@@ -270,7 +264,7 @@ def test_refused_it_is_history(queue: Store) -> None:
 
 
 # -- aborts
-def test_what_nobody_has_begun_can_be_aborted(queue: Store) -> None:
+def test_what_nobody_has_begun_can_be_aborted(queue: Metastore) -> None:
     working, waiting = asked(queue, request("u")), asked(queue, request("t"))
     assert taken(queue).id == working
     unknown = working + 1_000_000
@@ -287,24 +281,24 @@ def test_what_nobody_has_begun_can_be_aborted(queue: Store) -> None:
     assert not queue.abort_compactions([waiting])[0].aborted
 
 
-def test_no_id_is_no_abort(queue: Store) -> None:
+def test_no_id_is_no_abort(queue: Metastore) -> None:
     number = asked(queue)
     assert not queue.abort_compactions([])
     assert listed(queue, number).state is CompactionState.INITIATED
 
 
 # -- entries that are taken away
-def test_a_worker_that_lost_its_entry_commits_nothing(queue: Store) -> None:
+def test_a_worker_that_lost_its_entry_commits_nothing(queue: Metastore) -> None:
     compaction = begun(queue)
     assert compaction.txn is not None
     queue.fail_compaction(compaction, "its worker was given up")
     error = fails("COMPACTION_LOST", lambda: queue.commit_compaction(compaction))
-    assert f"Compaction {compaction.id} of default/t is no longer this worker's" in error.message
+    assert f"Compaction {compaction.id} of default.t is no longer this worker's" in error.message
     assert compaction.txn in queue.valid_txns().open
     assert listed(queue, compaction.id).state is CompactionState.FAILED
 
 
-def test_a_worker_that_lost_its_entry_begins_nothing(queue: Store) -> None:
+def test_a_worker_that_lost_its_entry_begins_nothing(queue: Metastore) -> None:
     asked(queue)
     compaction = taken(queue)
     queue.fail_compaction(compaction, "its worker was given up")
@@ -313,7 +307,7 @@ def test_a_worker_that_lost_its_entry_begins_nothing(queue: Store) -> None:
     assert listed(queue, compaction.id).txn is None
 
 
-def test_a_worker_that_lost_its_entry_leaves_it_as_it_is(queue: Store) -> None:
+def test_a_worker_that_lost_its_entry_leaves_it_as_it_is(queue: Metastore) -> None:
     compaction = begun(queue)
     queue.fail_compaction(compaction, "its worker was given up")
     queue.fail_compaction(compaction, "no space")
@@ -322,7 +316,7 @@ def test_a_worker_that_lost_its_entry_leaves_it_as_it_is(queue: Store) -> None:
     assert (found.state, found.error) == (CompactionState.FAILED, "its worker was given up")
 
 
-def test_only_the_worker_that_took_an_entry_has_it(queue: Store) -> None:
+def test_only_the_worker_that_took_an_entry_has_it(queue: Metastore) -> None:
     compaction = begun(queue)
     other = replace(compaction, worker="w2")
     fails("COMPACTION_LOST", lambda: queue.commit_compaction(other))
@@ -331,7 +325,7 @@ def test_only_the_worker_that_took_an_entry_has_it(queue: Store) -> None:
     queue.commit_compaction(compaction)
 
 
-def test_it_is_committed_once(queue: Store) -> None:
+def test_it_is_committed_once(queue: Metastore) -> None:
     compaction = begun(queue)
     queue.commit_compaction(compaction)
     fails("COMPACTION_LOST", lambda: queue.commit_compaction(compaction))
@@ -339,7 +333,7 @@ def test_it_is_committed_once(queue: Store) -> None:
     assert listed(queue, compaction.id).state is CompactionState.READY_FOR_CLEANING
 
 
-def test_a_worker_whose_transaction_was_aborted_still_has_its_entry(queue: Store) -> None:
+def test_a_worker_whose_transaction_was_aborted_still_has_its_entry(queue: Metastore) -> None:
     compaction = begun(queue)
     assert compaction.txn is not None
     queue.abort(compaction.txn)

@@ -1,0 +1,81 @@
+"""What Hive's compactor made of tables, made again: the same directories, files, events, rows and row IDs."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from acidsql.acid.partitions import unescape
+from acidsql.session import Session
+from tests.compactor.layout import VISIBILITY, compact, directories, events, files, metadata
+from tests.spark.golden_cases import (
+    GoldenTable,
+    golden_tables,
+    read_golden_rows,
+    read_rows,
+    sorted_golden_rows,
+    sorted_rows,
+)
+
+DONE = ("succeeded", "ready for cleaning", "refused")
+"""A compaction waits for the cleaner as long as a frame lives that may read what it merged."""
+TABLES = {t.id: t for t in golden_tables() if t.is_recorded}
+
+
+def uncompacted(golden: GoldenTable, into: Path) -> Path:
+    """A copy of the table as it was before Hive's compactor came."""
+    copy = golden.copy(into)
+    for path in copy.iterdir():
+        if VISIBILITY.search(path.name):
+            shutil.rmtree(path)
+    return copy
+
+
+@pytest.mark.parametrize("kind", ["minor", "major"])
+def test_hives_own_compactions_are_made_again(kind: str, session: Session, tmp_path: Path) -> None:
+    golden = TABLES[f"{kind}_compacted.before_clean/t"]
+    copy = uncompacted(golden, tmp_path)
+    session.execute(golden.create_statement(copy))
+    assert compact(session, golden.adopted_name, kind)[0] == "succeeded"
+
+    hives = TABLES[f"{kind}_compacted.after_clean/t"]
+    assert directories(copy) == directories(hives.directory)
+    assert files(copy) == files(hives.directory)
+    for ours, theirs in zip(sorted(copy.iterdir()), sorted(hives.directory.iterdir()), strict=True):
+        assert events(ours) == events(theirs)
+        for mine, its in zip(sorted(ours.glob("bucket*")), sorted(theirs.glob("bucket*")), strict=True):
+            assert metadata(mine) == metadata(its)
+    assert sorted_rows(read_rows(session, golden.adopted_name)) == sorted_rows(hives.expected())
+
+
+@pytest.mark.parametrize("golden", TABLES.values(), ids=lambda t: t.id)
+def test_compactions_of_every_golden_table_keep_rows_and_row_ids(
+    golden: GoldenTable, session: Session, tmp_path: Path
+) -> None:
+    table = golden.adopt(session, tmp_path)
+    place = tmp_path / golden.case / golden.name
+    before = row_ids(session, golden, table, place)
+    shown = session.execute(f"SHOW PARTITIONS {table}").rows() if golden.partition_columns else [("",)]
+    partitions = [str(row[0]) for row in shown]
+    for kind in ("minor", "major"):
+        for partition in partitions:
+            state, message = compact(session, table, kind, clause(partition))
+            assert state in DONE, message
+            assert row_ids(session, golden, table, place) == before
+
+
+def row_ids(session: Session, golden: GoldenTable, table: str, place: Path) -> list[str]:
+    """Rows with their row IDs, where the table has some, without the files they are in."""
+    if not golden.is_full_acid:
+        return sorted_rows(read_rows(session, table))
+    found = read_golden_rows(session, table, place)
+    return sorted_golden_rows([type(row)(row.row_id, "", row.row) for row in found])
+
+
+def clause(partition: str) -> str:
+    if not partition:
+        return ""
+    items = (unescape(item).partition("=") for item in partition.split("/"))
+    return f"PARTITION ({', '.join(f'''{name}='{value}' ''' for name, _, value in items)})"
