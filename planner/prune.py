@@ -6,6 +6,7 @@ What cannot be decided keeps the partition: Spark applies the whole condition ag
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
@@ -24,6 +25,8 @@ _UNKNOWN: Final = object()
 _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "decimal")
 """Not float and double: their texts do not compare as their values do."""
 
+_SUFFIX: Final = re.compile(r"(?<=[\d.])(bd|[lsy])$", re.IGNORECASE)
+"""Of an exact number: 7Y, 7S, 7L, 1.50BD."""
 _COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 
 
@@ -170,7 +173,7 @@ def _value(node: exp.Expr, values: dict[str, object]) -> object:
         case exp.Column():
             return values.get(node.name.lower(), _UNKNOWN)
         case exp.Literal():
-            return str(node.this) if node.is_string else _typed(str(node.this), "decimal")
+            return str(node.this) if node.is_string else _typed(_SUFFIX.sub("", str(node.this)), "decimal")
         case exp.Neg():
             inner = _value(node.this, values)
             return -inner if isinstance(inner, Decimal) else _UNKNOWN

@@ -1,0 +1,106 @@
+"""A worker or a cleaner that is killed: rows are as they were, and the next one does its work."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from acidsql.session import Session
+from tests.compactor.layout import directories
+from tests.crash.writers import PATIENCE, Place, wait_for_line
+
+_DIE: Final = """
+import os, signal
+from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.spark.files import LocalFiles
+from acidsql.spark import compact
+from acidsql.compactor import worker
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def die_at(owner, name, call=1, before=True):
+    original, calls = getattr(owner, name), []
+    def dying(*arguments, **named):
+        calls.append(name)
+        if before and len(calls) == call:
+            die()
+        result = original(*arguments, **named)
+        if not before and len(calls) == call:
+            die()
+        return result
+    setattr(owner, name, dying)
+
+with connect(conf=CONF) as session:
+    session.start()
+    exec(sys.argv[3])
+    print("ready", flush=True)
+    session.compactor.run_once()
+"""
+
+WORKER: Final = {
+    "after it took the request": "die_at(SqliteMetastore, 'take_compaction', before=False)",
+    "after its transaction": "die_at(SqliteMetastore, 'open_txn', before=False)",
+    "after it began": "die_at(SqliteMetastore, 'begin_compaction', before=False)",
+    "after its job": "die_at(compact, '_finish')",
+    "between two moves": "die_at(LocalFiles, 'rename', call=2)",
+    "before its commit": "die_at(SqliteMetastore, 'commit_compaction')",
+    "after its commit": "die_at(SqliteMetastore, 'commit_compaction', before=False)",
+}
+CLEANER: Final = {
+    "before it removes": "die_at(LocalFiles, 'delete', call=2)",
+    "between two directories": "die_at(LocalFiles, 'delete', call=4)",
+    "after it removed": "die_at(SqliteMetastore, 'compaction_cleaned')",
+}
+"""The first `delete` of a round is that of the worker's staging directory."""
+
+
+@pytest.fixture
+def place(session: Session, tmp_path: Path) -> Place:
+    """Three deltas and a delete delta of two buckets, and a request to compact them."""
+    session.execute("CREATE TABLE t (id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
+    for first in (0, 100, 200):
+        rows = session.spark.range(first, first + 100, 1, 2).selectExpr("CAST(id AS INT) AS id", "0 AS v")
+        session.sql("INSERT INTO t SELECT * FROM {rows}", rows=rows)
+    session.execute("DELETE FROM t WHERE id % 10 = 0")
+    return Place(tmp_path)
+
+
+def rows(session: Session) -> list[tuple[object, ...]]:
+    result = session.execute("SELECT row__id, * FROM t")
+    found = sorted(map(tuple, result.rows()))
+    result.close()
+    return found
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("point", "kind"),
+    [*((p, "major") for p in (*WORKER, *CLEANER)), ("between two moves", "minor"), ("before its commit", "minor")],
+)
+def test_a_compactor_that_dies_changes_nothing_and_the_next_one_finishes(
+    point: str, kind: str, place: Place, session: Session
+) -> None:
+    before = rows(session)
+    session.execute(f"ALTER TABLE t COMPACT '{kind}'")
+    compactor = place.start(_DIE, {**WORKER, **CLEANER}[point])
+    wait_for_line("ready", compactor)
+    compactor.communicate(timeout=PATIENCE)
+    assert compactor.returncode == -signal.SIGKILL
+    assert rows(session) == before
+
+    session.execute("INSERT INTO t VALUES (1000, 1)")
+    session.execute("DELETE FROM t WHERE id = 1000")
+    assert rows(session) == before
+    session.compactor.run_once()
+    assert rows(session) == before
+    names = [n for n in directories(place.table) if not n.startswith(("delta_0000005", "delete_delta_0000006"))]
+    compacted = {"minor": ["delete_delta_0000001_0000004_v", "delta_0000001_0000004_v"], "major": ["base_0000004_v"]}
+    later = {"major": [["base_0000006_v"]], "minor": [["delete_delta_0000001_0000006_v", "delta_0000001_0000006_v"]]}
+    assert names in [compacted[kind], *later[kind]]
+    assert place.staging() == []
+    states = [row[5] for row in session.execute("SHOW COMPACTIONS").rows()]
+    assert set(states) == {"succeeded"}
