@@ -232,6 +232,8 @@ class Condition(Enum):
         "Not enough history available for ({high_watermark},{min_open}).  Oldest available base: {base}",
         10327,
     )
+    STORAGE_FAILED = _info("58030", "{path}: {reason}")
+    DISK_FULL = _info("53100", "No space left where the statement writes: {detail}")
     LOCATION_NOT_EMPTY = _info("58030", "{path} is not empty: {reason}")
     LIMIT_EXCEEDED = _info("54000", "{what}: {value} is more than {limit}")
     # -- transactions

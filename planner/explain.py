@@ -17,7 +17,7 @@ def explain(plan: Plan) -> str:
 def explain_locks(locks: Sequence[LockComponent]) -> str:
     """EXPLAIN LOCKS: one line a lock, as Hive prints them."""
     lines = [
-        f"{lock.database}.{lock.table}{f'.{lock.partition}' if lock.partition else ''} -> {lock.lock_type.value}"
+        f"{'.'.join(filter(None, (lock.database, lock.table, lock.partition)))} -> {lock.lock_type.value}"
         for lock in locks
     ]
     return "\n".join(["LOCK INFORMATION:", *sorted(lines)]) + "\n"

@@ -74,7 +74,12 @@ def overwrite_locks(table: Table, scans: Sequence[Scan], rules: LockRules = DEFA
 def create_locks(table: Table, scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES) -> tuple[LockComponent, ...]:
     """CREATE TABLE .. AS: of two that make one table the second waits, and finds it there."""
     lock_type = LockType.EXCL_WRITE if table.is_transactional else LockType.EXCLUSIVE
-    return (_lock(table, lock_type, Operation.INSERT), *read_locks(scans, rules))
+    return (database_lock(table.database), _lock(table, lock_type, Operation.INSERT), *read_locks(scans, rules))
+
+
+def database_lock(name: str) -> LockComponent:
+    """CREATE TABLE: a database in which a table is made is not dropped."""
+    return LockComponent(name, None, LockType.SHARED_READ, Operation.NO_TXN)
 
 
 def write_locks(

@@ -28,6 +28,7 @@ from acidsql.grammar.statements import (
     UnsetTableProperties,
 )
 from acidsql.metastore.client import Partition
+from acidsql.planner.locks import database_lock
 from acidsql.planner.partition_spec import partition_values
 
 
@@ -88,8 +89,8 @@ class Alter:
         if metastore.find_table(target.name, new_name.name) is not None:
             shown = f"{target.name}.{new_name.name}"
             raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, span=new_name.span, table=shown)
-        with exclusively_settled(self.ddl.transactions, files, table) as held:
-            old = held.table
+        with exclusively_settled(self.ddl.transactions, files, table, database_lock(target.name)) as held:
+            old, target = held.table, self.ddl.database_of(new_name, database)
             place, new_place = (
                 d.location_of(transactional=old.is_transactional) for d in (metastore.database(old.database), target)
             )

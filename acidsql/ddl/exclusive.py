@@ -1,4 +1,4 @@
-"""A table for oneself: what DDL does while no transaction reads or writes the table."""
+"""A table or a database for oneself: what DDL does while no transaction reads or writes it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.writeids import TxnId
 from acidsql.metastore.client import LockComponent, LockType, Operation
 from acidsql.metastore.transaction import Transactions
+from acidsql.planner.locks import database_lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +22,30 @@ class Held:
 
 
 @contextmanager
-def exclusively(transactions: Transactions, table: Table) -> Iterator[Held]:
-    """Waits for the readers and writers of the table and keeps others away, as Hive's DDL does (DDL_EXCLUSIVE).
+def exclusively(transactions: Transactions, table: Table, *also: LockComponent) -> Iterator[Held]:
+    """Waits for the readers and writers of the table and keeps others away, as Hive's DDL does (DDL_EXCLUSIVE). `also`
+    is locked with it.
 
     The transaction commits at the end, and with it the write ID that was taken in it, if one was.
     Raises LOCK_TIMEOUT, TABLE_NOT_FOUND.
     """
     lock = LockComponent(table.database, table.name, LockType.EXCLUSIVE, Operation.NO_TXN)
-    with transactions.run(lambda: (lock,)) as txn:
+    with transactions.run(lambda: (lock, *also)) as txn:
         yield Held(transactions.metastore.table(table.database, table.name), txn.id)
+
+
+@contextmanager
+def exclusively_database(transactions: Transactions, name: str) -> Iterator[None]:
+    """Waits for all that read, write or create tables of the database, and keeps others away: DROP DATABASE.
+
+    Raises LOCK_TIMEOUT.
+    """
+    with transactions.run(lambda: (LockComponent(name, None, LockType.EXCLUSIVE, Operation.NO_TXN),)):
+        yield
+
+
+@contextmanager
+def keeping_database(transactions: Transactions, name: str) -> Iterator[None]:
+    """The database is not dropped meanwhile, as with Hive's CREATE TABLE (DDL_SHARED). Raises LOCK_TIMEOUT."""
+    with transactions.run(lambda: (database_lock(name),)):
+        yield

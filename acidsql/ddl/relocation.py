@@ -16,7 +16,7 @@ from typing import Final
 from acidsql.acid.table import Table
 from acidsql.ddl.exclusive import Held, exclusively
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import Metastore, Partition
+from acidsql.metastore.client import LockComponent, Metastore, Partition
 from acidsql.metastore.transaction import Transactions
 from acidsql.spark.files import FileSystem
 
@@ -56,9 +56,11 @@ def settled(transactions: Transactions, files_of: Files, table: Table) -> Table:
 
 
 @contextmanager
-def exclusively_settled(transactions: Transactions, files_of: Files, table: Table) -> Iterator[Held]:
+def exclusively_settled(
+    transactions: Transactions, files_of: Files, table: Table, *also: LockComponent
+) -> Iterator[Held]:
     """`exclusively`, after the move that a process may have died in."""
-    with exclusively(transactions, table) as held:
+    with exclusively(transactions, table, *also) as held:
         under_way = MOVING in held.table.properties
         yield Held(finish_move(transactions.metastore, files_of, held.table), held.txn) if under_way else held
 

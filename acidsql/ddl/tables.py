@@ -12,7 +12,7 @@ from acidsql.acid.partitions import parse_partition_name
 from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Check, Column, Constraints, Table
 from acidsql.acid.types import parse_type
 from acidsql.acid.writeids import parse_adopted_write_ids
-from acidsql.ddl.exclusive import exclusively
+from acidsql.ddl.exclusive import exclusively, exclusively_database, keeping_database
 from acidsql.ddl.like import spelled_out
 from acidsql.ddl.relocation import settled
 from acidsql.errors import AcidSqlError, Condition, suggestion
@@ -26,7 +26,7 @@ from acidsql.grammar.statements import (
     Name,
     TableName,
 )
-from acidsql.metastore.client import AdoptedWriteIds, Database, Metastore, Partition
+from acidsql.metastore.client import DEFAULT_DATABASE, AdoptedWriteIds, Database, Metastore, Partition
 from acidsql.metastore.transaction import Transactions
 from acidsql.spark.files import FileSystem, Listing
 
@@ -56,18 +56,27 @@ class Ddl:
         self.metastore.create_database(Database(name, location.rstrip("/"), statement.comment, properties))
 
     def drop_database(self, statement: DropDatabase) -> None:
-        """Raises DATABASE_NOT_FOUND, DATABASE_NOT_EMPTY."""
+        """Once nobody uses the database any more. Raises DATABASE_NOT_FOUND, DATABASE_NOT_EMPTY."""
         name = statement.database.value
-        if statement.if_exists and all(d.name != name for d in self.metastore.databases()):
+
+        def gone() -> bool:
+            return statement.if_exists and all(d.name != name for d in self.metastore.databases())
+
+        if gone():
             return
-        database = self.metastore.database(name)
-        if statement.cascade:
-            for table in self.metastore.tables(name):
-                self._drop(self.metastore.table(name, table))
-        self.metastore.drop_database(name)
-        if name != "default":
-            for location in filter(None, (database.location, database.managed_location)):
-                self._delete(location)
+        self.metastore.database(name)
+        with exclusively_database(self.transactions, name):
+            if not gone():
+                self._drop_database(self.metastore.database(name), cascade=statement.cascade)
+
+    def _drop_database(self, database: Database, *, cascade: bool) -> None:
+        """Under the EXCLUSIVE lock, which is one on all its tables too."""
+        if cascade and database.name != DEFAULT_DATABASE:
+            for table in self.metastore.tables(database.name):
+                self._forget(self.metastore.table(database.name, table))
+        self.metastore.drop_database(database.name)
+        for location in filter(None, (database.location, database.managed_location)):
+            self._delete(location)
 
     def create_table(self, statement: CreateTable, database: str) -> None:
         """Creates the table, or adopts what lies at its LOCATION (interface.md).
@@ -80,7 +89,12 @@ class Ddl:
             return
         if statement.like is not None:
             statement = spelled_out(statement, self.lookup(statement.like, database))
-        table = self._definition(statement, self.metastore.database(owner))
+        self.metastore.database(owner)
+        with keeping_database(self.transactions, owner):
+            self._create_table(statement, self.metastore.database(owner))
+
+    def _create_table(self, statement: CreateTable, database: Database) -> None:
+        table = self._definition(statement, database)
         listing = self._listing(statement, table)
         self.metastore.create_table(
             table, adopted=self._adopted(statement, table, listing), partitions=_found_partitions(table, listing)
@@ -142,10 +156,14 @@ class Ddl:
     def _drop(self, table: Table) -> None:
         """Once no transaction writes the table any more."""
         if not table.is_transactional:
-            self.metastore.drop_table(table.database, table.name)
+            self._forget(table)
         else:
             with exclusively(self.transactions, table):
-                self.metastore.drop_table(table.database, table.name)
+                self._forget(table)
+
+    def _forget(self, table: Table) -> None:
+        """The table, and its files if they are its own."""
+        self.metastore.drop_table(table.database, table.name)
         if not table.external:
             self._delete(table.location)
 

@@ -6,11 +6,12 @@ open -> lock, again where it came too late -> the block -> commit; whatever fail
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from acidsql.acid.writeids import TxnId
+from acidsql.errors import AcidSqlError, Condition
 from acidsql.interrupts import hold
 from acidsql.metastore.client import DEFAULT_PATIENCE, LockComponent, LockType, Metastore, Patience
 from acidsql.metastore.heartbeat import Heartbeat
@@ -19,6 +20,8 @@ from acidsql.metastore.locks import Resources, resource
 _ATTEMPTS: Final = 5
 """How often a statement opens another transaction because its locks came too late (Hive:
 hive.txn.retrysnapshot.max.count)."""
+
+_AWAY: Final = (Condition.METASTORE_UNAVAILABLE.name, Condition.METASTORE_FAILED.name)
 
 Locks: TypeAlias = Callable[[], Sequence[LockComponent]]
 """What a statement locks; asked again when the locks are held, for partitions may have come in between."""
@@ -59,11 +62,12 @@ class OpenTransaction:
 @dataclass(slots=True)
 class Transactions:
     """The transactions of a session. `patience` is asked at each lock; `readers` are its read-only transactions, by
-    what they lock."""
+    what they lock; `unfinished` those that could not be aborted when the metastore was away."""
 
     metastore: Metastore
     patience: Callable[[], Patience] = lambda: DEFAULT_PATIENCE
     readers: dict[TxnId, tuple[LockComponent, ...]] = field(default_factory=dict)
+    unfinished: list[OpenTransaction] = field(default_factory=list)
 
     @contextmanager
     def run(
@@ -82,7 +86,7 @@ class Transactions:
             yield txn
             txn.commit()
         except BaseException as error:
-            txn.abort()
+            self.abort(txn)
             if (lost := txn.heartbeat.lost) is not None and isinstance(error, Exception) and error is not lost:
                 raise lost from error  # the error says that the jobs were cancelled
             raise
@@ -102,12 +106,22 @@ class Transactions:
                 current = not wanted or self.lock(txn.id, wanted)
                 late = not set(locks()) <= set(wanted)
             except BaseException:
-                txn.abort()
+                self.abort(txn)
                 raise
             if attempt == _ATTEMPTS or (current and not late):
                 return txn
-            txn.abort()
+            self.abort(txn)
             attempt += 1
+
+    def abort(self, txn: OpenTransaction) -> None:
+        """Aborts it and removes its traces; where the metastore is away, with the next transaction. Until then nobody
+        sees them: it is not committed."""
+        try:
+            txn.abort()
+        except AcidSqlError as error:
+            if error.condition not in _AWAY:
+                raise
+            self.unfinished.append(txn)
 
     def lock(self, txn: TxnId, components: Sequence[LockComponent]) -> bool:
         """As the metastore's; the session's own readers give way to what would wait for them."""
@@ -118,9 +132,17 @@ class Transactions:
 
     def _begin(self, on_lost: Callable[[], None] | None, opener: Callable[[], TxnId]) -> OpenTransaction:
         txn = opener()
+        self._finish_others()
         heartbeat = Heartbeat(self.metastore, txn, interval=self.metastore.txn_timeout / 5, on_lost=on_lost)
         heartbeat.start()
         return OpenTransaction(self.metastore, txn, heartbeat)
+
+    def _finish_others(self) -> None:
+        """The metastore is there: what could not be aborted before is aborted now."""
+        others, self.unfinished = self.unfinished, []
+        for other in others:
+            with suppress(AcidSqlError):  # the metastore remembers it no more; it may have been committed
+                self.abort(other)
 
     def _make_way(self, exclusive: Sequence[LockComponent]) -> None:
         """Frames that the user has not let go of yet must not hold up his next statement. Their transactions stay

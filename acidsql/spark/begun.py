@@ -57,7 +57,7 @@ class Begun:
         try:
             begun.write.opened.commit()
         except BaseException:
-            begun.write.opened.abort()
+            self._transactions.abort(begun.write.opened)
             raise
         finally:
             self._readers.unpin(begun.guard)
@@ -67,7 +67,7 @@ class Begun:
         """Raises NO_TRANSACTION."""
         begun = self._end("ROLLBACK")
         try:
-            begun.write.opened.abort()
+            self._transactions.abort(begun.write.opened)
         finally:
             self._readers.unpin(begun.guard)
         return begun.write.id

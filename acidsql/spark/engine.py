@@ -209,6 +209,12 @@ class Engine:
         if self._spark is not None:
             self._spark.sparkContext.cancelAllJobs()
 
+    def free_disk(self) -> None:
+        """Hadoop leaves a stream open that could not be written: its file keeps its space, removed or not, until the
+        stream is collected."""
+        jvm: Any = self.spark._jvm
+        jvm.java.lang.System.gc()
+
     def close(self) -> None:
         """Stops Spark if it was started here: a session that ran before is others' too."""
         with self._lock:

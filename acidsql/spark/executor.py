@@ -372,8 +372,11 @@ class Executor:
     def _translated(self, request: Request) -> Iterator[None]:
         try:
             yield
-        except (PySparkException, Py4JError) as error:
-            raise translate(error, request.text) from error
+        except (PySparkException, Py4JError, OSError) as error:
+            translated = translate(error, request.text)
+            if translated.condition == Condition.DISK_FULL.name:
+                self._engine.free_disk()
+            raise translated from error
 
 
 def _written(txn: WriteTransaction, counts: Counts, first: int = 0) -> Written:

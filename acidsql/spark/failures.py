@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -16,6 +17,8 @@ from acidsql.planner.raised import find_raised
 from acidsql.spark.jobs import JobGroup, job_group
 
 _UNRESOLVED: Final = ("UNRESOLVED_COLUMN", "UNRESOLVED_FIELD", "FIELD_NOT_FOUND", "UNRESOLVED_STAR")
+_FULL: Final = re.compile(r".*(?:No space left on device|Disk quota exceeded).*")
+_FULL_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT)
 _VIEW: Final = re.compile(r"`?([A-Za-z0-9_]+)@(?:\d+|frame)`?")
 _LINE_NOISE: Final = re.compile(r";\s*line \d+ pos \d+.*|\s*SQLSTATE: \w+", re.DOTALL)
 
@@ -28,6 +31,10 @@ def translate(error: Exception, text: str) -> AcidSqlError:
     raised = find_raised(str(error))
     if raised is not None:
         return raised
+    if isinstance(error, OSError):
+        return _of_system(error)
+    if full := _FULL.search(str(error)):
+        return AcidSqlError(Condition.DISK_FULL, detail=full[0].strip())
     if isinstance(error, PySparkException):
         return _of_spark(error, text)
     return AcidSqlError(Condition.QUERY_FAILED, message=_first_lines(_java_message(error)))
@@ -58,6 +65,13 @@ def _next(rows: Iterator[Row], jobs: JobGroup) -> Row | None:
     except KeyboardInterrupt:
         jobs.cancel()
         raise
+
+
+def _of_system(error: OSError) -> AcidSqlError:
+    place = error.filename2 or error.filename or "the file system"
+    if error.errno in _FULL_ERRORS:
+        return AcidSqlError(Condition.DISK_FULL, detail=f"{error.strerror}: {place}")
+    return AcidSqlError(Condition.STORAGE_FAILED, path=place, reason=error.strerror or str(error))
 
 
 def _of_spark(error: PySparkException, text: str) -> AcidSqlError:

@@ -54,8 +54,9 @@ def test_a_statement_that_fails_in_the_middle_leaves_nothing(statement: str, pla
 def test_a_statement_that_cannot_publish_its_files_leaves_nothing(place: Place, session: Session) -> None:
     before = visible_paths(place.table)
     (place.table / "delta_0000002_0000002_0000" / "bucket_00000").mkdir(parents=True)  # a file cannot be moved here
-    with pytest.raises(OSError, match="directory"):
+    with pytest.raises(AcidSqlError, match="directory") as caught:
         session.execute("UPDATE t SET v = 1")
+    assert caught.value.condition == "STORAGE_FAILED"
     check_nothing_left(place, session, before)
 
 

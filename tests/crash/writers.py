@@ -59,9 +59,15 @@ class Place:
         return list(self.table.glob(f"{STAGING_DIRECTORY}*"))
 
     def start(self, code: str, *arguments: str) -> subprocess.Popen[str]:
-        """Runs `code` behind PRELUDE in a process of its own; `arguments` are sys.argv from 3 on."""
-        command = [sys.executable, "-c", PRELUDE + code, str(self.warehouse), f"sqlite:///{self.metastore}", *arguments]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        """`start` on this place; `arguments` are sys.argv from 3 on."""
+        return start(code, str(self.warehouse), f"sqlite:///{self.metastore}", *arguments)
+
+
+def start(code: str, *arguments: str) -> subprocess.Popen[str]:
+    """Runs `code` behind PRELUDE in a process of its own; `arguments` are its warehouse, its metastore, and what it
+    wants more."""
+    command = [sys.executable, "-c", PRELUDE + code, *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def wait_for(reached: Callable[[], bool], process: subprocess.Popen[str]) -> None:

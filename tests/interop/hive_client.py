@@ -6,7 +6,7 @@ import json
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,19 +53,23 @@ class Transaction:
 
 
 class Hive:
-    """Hive's process. A context manager; ends with it, and with the process that started it."""
+    """Hive's process. A context manager; ends with it, and with the process that started it. `settings` come on top of
+    those that all tests share."""
 
-    def __init__(self, root: Path) -> None:
-        self.home: HiveHome = make_hive_home(root, _free_port())
-        with self.home.log.open("wb") as log:
-            self._process = subprocess.Popen(
+    def __init__(self, root: Path, settings: Mapping[str, str] | None = None) -> None:
+        self.home: HiveHome = make_hive_home(root, _free_port(), settings or {})
+        self._process = self._started()
+
+    def _started(self) -> subprocess.Popen[str]:
+        with self.home.log.open("ab") as log:
+            return subprocess.Popen(
                 self.home.command(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
                 encoding="utf-8",
-                cwd=root,
+                cwd=self.home.root,
             )
 
     def __enter__(self) -> Hive:
@@ -90,6 +94,16 @@ class Hive:
         except (subprocess.TimeoutExpired, BrokenPipeError):
             self._process.kill()
             self._process.wait()
+
+    def kill(self) -> None:
+        """kill -9, of the metastore too."""
+        self._process.kill()
+        self._process.wait()
+
+    def start_again(self) -> None:
+        """At the same port, on the same database; gives back when the metastore answers."""
+        self._process = self._started()
+        self.run("USE default")
 
     @property
     def metastore_uri(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -124,7 +125,7 @@ class HiveHome:
         ]
 
 
-def make_hive_home(root: Path, port: int) -> HiveHome:
+def make_hive_home(root: Path, port: int, settings: Mapping[str, str]) -> HiveHome:
     """Puts an empty Hive below `root`. Skips the test where Java is missing or Maven's repository is out of reach.
 
     Hive reads tables below a hidden directory as empty, so `root` may not lie in one.
@@ -135,12 +136,12 @@ def make_hive_home(root: Path, port: int) -> HiveHome:
     home = HiveHome(root, port, f"{compiled(_SOURCE, jars)}:{jars}")
     for name in ("conf", "warehouse", "scratch"):
         (root / name).mkdir()
-    _write_settings(home)
+    _write_settings(home, settings)
     shutil.copytree(_empty_metastore(home), root / "metastore_db")
     return home
 
 
-def _write_settings(home: HiveHome) -> None:
+def _write_settings(home: HiveHome, more: Mapping[str, str]) -> None:
     scratch = home.root / "scratch"
     settings = {
         **_FIXED_SETTINGS,
@@ -157,6 +158,7 @@ def _write_settings(home: HiveHome) -> None:
         "hive.querylog.location": f"{scratch}/querylog",
         "mapreduce.cluster.local.dir": f"{scratch}/mapreduce",
         "yarn.app.mapreduce.am.staging-dir": f"{scratch}/mapreduce-staging",
+        **more,
     }
     properties = "".join(
         f"<property><name>{k}</name><value>{escape(v)}</value></property>\n" for k, v in settings.items()

@@ -11,6 +11,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
+from acidsql.metastore.client import LockComponent, LockType, Operation
+from acidsql.metastore.hive_address import parse_address
+from acidsql.metastore.hive_metastore import HiveMetastore
 from acidsql.session import Session, connect
 from tests.interop.hive_client import Hive, HiveRow
 from tests.interop.shared_table import hive_rows
@@ -216,3 +219,21 @@ def test_hive_waits_for_acidsql_and_acidsql_for_hive(both: Both) -> None:
         both.run("COMMIT")
         theirs.result(60)
     assert both.read("turns") == [[1, 11]]
+
+
+def test_a_database_is_locked_by_what_makes_tables_in_it_and_by_what_drops_it(both: Both) -> None:
+    held = HiveMetastore(parse_address(both.hive.metastore_uri))
+    both.run("SET hive.lock.numretries=0")
+    statements = {LockType.EXCLUSIVE: f"CREATE TABLE made (k int) {ACID}", LockType.SHARED_READ: "DROP DATABASE gone"}
+    both.run("CREATE DATABASE gone", "USE gone")
+    for lock_type, statement in statements.items():
+        txn = held.open_txn()
+        held.lock(txn, [LockComponent("gone", None, lock_type, Operation.NO_TXN)])
+        with pytest.raises(AcidSqlError) as caught:
+            both.run(statement)
+        assert caught.value.condition == "LOCK_TIMEOUT"
+        held.commit(txn)
+    held.close()
+    both.run(statements[LockType.EXCLUSIVE], f"CREATE TABLE too {ACID} AS SELECT 1 AS k", "USE default")
+    both.run("DROP DATABASE gone CASCADE")
+    assert ["gone"] not in both.hive.rows("SHOW DATABASES")

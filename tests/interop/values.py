@@ -13,12 +13,22 @@ from decimal import Decimal
 
 from pyspark.sql import Row
 
+from acidsql.session import Session
 from tests.interop.hive_client import HiveRow, Json
 
 
 def rows_of_spark(rows: Iterable[Row]) -> list[HiveRow]:
     """Rows that Spark collected, sorted."""
     return in_order([plain(value) for value in row] for row in rows)
+
+
+def rows_of_acidsql(session: Session, query: str) -> list[HiveRow]:
+    """Rows of a query, sorted. Its locks are given back at once: Hive's INSERT OVERWRITE would wait for them."""
+    result = session.execute(query)
+    try:
+        return in_order([plain(value) for value in row] for row in result.rows())
+    finally:
+        result.close()
 
 
 def rows_of_hive(rows: Iterable[HiveRow]) -> list[HiveRow]:

@@ -1,0 +1,172 @@
+"""A Hive Metastore that is killed while a statement's job runs, and one whose writer is killed: all or nothing."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from acidsql.acid.layout import STAGING_DIRECTORY
+from acidsql.errors import AcidSqlError
+from acidsql.result import Result
+from acidsql.session import Session, connect
+from tests.crash.test_killed_writers import UPDATE
+from tests.crash.writers import PATIENCE, start, wait_for_line
+from tests.interop.hive_client import Hive
+from tests.spark.acid_files import visible_paths
+
+pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
+
+TIMEOUT = {
+    "metastore.txn.timeout": "20s",
+    "metastore.timedout.txn.reaper.start": "1s",
+    "metastore.timedout.txn.reaper.interval": "1s",
+    "metastore.housekeeping.threads.on": "true",
+}
+"""Transactions without a heartbeat are aborted soon: what is killed holds its locks no longer than that."""
+
+
+@pytest.fixture(scope="module")
+def mortal() -> Iterator[Hive]:
+    """A Hive for these tests alone."""
+    root = Path(tempfile.mkdtemp(prefix="acidsql-mortal-"))
+    try:
+        with Hive(root, TIMEOUT) as running:
+            yield running
+    finally:
+        shutil.rmtree(root)
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Where a job waits, and who has come there."""
+
+    root: Path
+
+    def held(self, spark: SparkSession) -> object:
+        """A frame whose rows come when the gate is open: 1 to 100, each with 5."""
+        root = str(self.root)
+
+        def rows(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+            Path(root, "reached").touch()
+            while not Path(root, "open").exists():
+                time.sleep(0.05)
+            yield from batches
+
+        return spark.range(1, 101, 1, 2).selectExpr("CAST(id AS INT) AS k", "5 AS w").mapInArrow(rows, "k int, w int")
+
+    def wait(self, running: Future[Result]) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not (self.root / "reached").exists():
+            assert not running.done(), running.result()
+            assert time.monotonic() < deadline, "the job did not come to the gate"
+            time.sleep(0.02)
+
+    def open(self) -> None:
+        (self.root / "open").touch()
+
+
+@pytest.fixture
+def session(mortal: Hive, spark: SparkSession) -> Iterator[Session]:
+    mortal.run("DROP DATABASE IF EXISTS mortal CASCADE", "CREATE DATABASE mortal")
+    with connect(metastore=mortal.metastore_uri, spark=spark) as opened:
+        opened.execute("USE mortal")
+        opened.execute("CREATE TABLE t (id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
+        opened.execute("INSERT INTO t SELECT CAST(id AS INT), 0 FROM range(200)")
+        yield opened
+
+
+def table(mortal: Hive) -> Path:
+    return mortal.home.warehouse / "mortal.db" / "t"
+
+
+MERGE = (
+    "MERGE INTO t USING {held} s ON t.id = s.k"
+    " WHEN MATCHED THEN UPDATE SET v = t.v + s.w WHEN NOT MATCHED THEN INSERT VALUES (s.k, s.w)"
+)
+
+
+def total(session: Session) -> object:
+    result = session.execute("SELECT count(*), sum(v) FROM t")
+    try:
+        return next(iter(result.rows()))
+    finally:
+        result.close()
+
+
+@pytest.mark.parametrize("back", ["before the commit", "after the statement"])
+def test_a_statement_whose_metastore_is_killed_changes_all_or_nothing(
+    back: str, session: Session, mortal: Hive, tmp_path: Path
+) -> None:
+    gate, before = Gate(tmp_path), visible_paths(table(mortal))
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(session.execute, MERGE, frames={"held": gate.held(session.spark)})
+        gate.wait(running)
+        mortal.kill()
+        if back == "before the commit":
+            mortal.start_again()
+        gate.open()
+        error = running.exception()
+    committed = {1}
+    if back == "after the statement":
+        assert isinstance(error, AcidSqlError)
+        assert error.condition == "METASTORE_UNAVAILABLE"
+        mortal.start_again()
+        assert total(session) == (200, 0)
+    elif error is None:
+        assert total(session) == (200, 500)
+        committed = {1, 2}
+    else:  # it was away for longer than a transaction may go without a heartbeat
+        assert isinstance(error, AcidSqlError)
+        assert error.condition in ("TRANSACTION_ABORTED", "NO_SUCH_TRANSACTION")
+        assert total(session) == (200, 0)
+        assert visible_paths(table(mortal)) == before
+    check_goes_on(session, mortal, committed)
+
+
+def check_goes_on(session: Session, mortal: Hive, committed: set[int]) -> None:
+    """The next statement does its work, and removes what a failed one could not; Hive reads what acidsql reads."""
+    updated = session.execute("UPDATE t SET v = 7")
+    assert total(session) == (200, 1400)
+    assert mortal.rows("SELECT count(*), sum(v) FROM mortal.t") == [[200, 1400]]
+    there = {int(path.name.split("_")[-2]) for path in table(mortal).glob("*delta_*")}
+    assert there == {*committed, updated.write_ids["mortal.t"]}
+    assert not list(table(mortal).glob(f"{STAGING_DIRECTORY}*"))
+
+
+POINTS = {
+    "after its locks": "die_at(HiveMetastore, 'lock', before=False)",
+    "after its write ID": "die_at(HiveMetastore, 'allocate_write_id', before=False)",
+    "between two moves": "die_at(LocalFiles, 'rename', call=2)",
+    "before its commit": "die_at(HiveMetastore, 'commit')",
+    "after its commit": "die_at(HiveMetastore, 'commit', before=False)",
+}
+IN_CI = ("between two moves", "after its commit")
+
+
+@pytest.mark.parametrize("point", [pytest.param(p, marks=() if p in IN_CI else pytest.mark.soak) for p in POINTS])
+def test_a_writer_that_dies_on_a_hive_metastore_changes_all_or_nothing(
+    point: str, session: Session, mortal: Hive
+) -> None:
+    """Its transaction times out there: the next statement waits for that, as it cannot know that the writer is dead."""
+    point = (
+        f"from acidsql.metastore.hive_metastore import HiveMetastore\nsession.execute('USE mortal')\n{POINTS[point]}"
+    )
+    writer = start(UPDATE, "unused", mortal.metastore_uri, point)
+    wait_for_line("ready", writer)
+    writer.communicate(timeout=PATIENCE)
+    assert writer.returncode == -signal.SIGKILL
+    done = point.endswith("before=False)") and "commit" in point
+    assert total(session) == (200, 200 if done else 0)
+    session.execute("UPDATE t SET v = 7")
+    assert total(session) == (200, 1400)
+    assert mortal.rows("SELECT count(*), sum(v) FROM mortal.t") == [[200, 1400]]

@@ -1,0 +1,110 @@
+"""A database that one session drops while another makes a table in it: one waits, and then finds what the other did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from acidsql.errors import AcidSqlError
+from acidsql.metastore.client import LockComponent, LockType, Operation
+from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.session import Session
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+MAKING = {
+    "CREATE TABLE": f"CREATE TABLE d.u (id int) {ACID}",
+    "plain": "CREATE EXTERNAL TABLE d.u (id int)",
+    "LIKE": "CREATE TABLE d.u LIKE t",
+    "AS": f"CREATE TABLE d.u {ACID} AS SELECT 1 AS id",
+    "RENAME": "ALTER TABLE t RENAME TO d.u",
+}
+
+
+@pytest.fixture
+def one(session: Session) -> Session:
+    session.execute("CREATE DATABASE d")
+    session.execute(f"CREATE TABLE t (id int) {ACID}")
+    return session
+
+
+@pytest.fixture
+def other(one: Session, tmp_path: Path) -> Iterator[SqliteMetastore]:
+    """Another process's view of the same metastore."""
+    with SqliteMetastore(tmp_path / "metastore.db", str(tmp_path / "warehouse")) as store:
+        yield store
+
+
+def locked(store: SqliteMetastore, kind: LockType, table: str | None = None) -> Callable[[], None]:
+    """Locks the database or a table of it; gives what ends it."""
+    txn = store.open_txn()
+    store.lock(txn, [LockComponent("d", table, kind, Operation.NO_TXN)])
+    return lambda: store.commit(txn)
+
+
+def fails(condition: str, session: Session, sql: str) -> None:
+    with pytest.raises(AcidSqlError) as caught:
+        session.execute(sql)
+    assert caught.value.condition == condition
+
+
+@pytest.mark.parametrize("statement", MAKING)
+def test_no_table_is_made_in_a_database_that_is_being_dropped(
+    statement: str, one: Session, other: SqliteMetastore
+) -> None:
+    unlock = locked(other, LockType.EXCLUSIVE)
+    one.execute("SET hive.lock.numretries=0")
+    fails("LOCK_TIMEOUT", one, MAKING[statement])
+    unlock()
+    one.execute(MAKING[statement])
+    assert [row[0] for row in one.execute("SHOW TABLES IN d").rows()] == ["u"]
+
+
+@pytest.mark.parametrize("table", [None, "u"])
+def test_a_database_is_not_dropped_while_it_or_a_table_of_it_is_in_use(
+    table: str | None, one: Session, other: SqliteMetastore
+) -> None:
+    one.execute(MAKING["CREATE TABLE"])
+    unlock = locked(other, LockType.SHARED_READ, table)
+    one.execute("SET hive.lock.numretries=0")
+    fails("LOCK_TIMEOUT", one, "DROP DATABASE d CASCADE")
+    assert [row[0] for row in one.execute("SHOW TABLES IN d").rows()] == ["u"]
+    unlock()
+    one.execute("DROP DATABASE d CASCADE")
+    fails("DATABASE_NOT_FOUND", one, "SHOW TABLES IN d")
+
+
+def test_tables_are_made_in_a_database_side_by_side(one: Session, other: SqliteMetastore) -> None:
+    locked(other, LockType.SHARED_READ)
+    locked(other, LockType.EXCLUSIVE, "w")
+    one.execute("SET hive.lock.numretries=0")
+    one.execute(MAKING["CREATE TABLE"])
+    one.execute("DROP TABLE d.u")
+
+
+def test_what_waited_for_a_drop_finds_no_database(one: Session, open_session: Callable[[], Session]) -> None:
+    """Neither leaves a directory without a database, nor a table without a directory."""
+    two = open_session()
+    place = Path(one.catalog.database("d").location.removeprefix("file://"))
+    ends = set()
+    for _ in range(10):
+        one.execute("CREATE DATABASE IF NOT EXISTS d")
+        with ThreadPoolExecutor() as pool:
+            made = pool.submit(two.execute, MAKING["CREATE TABLE"])
+            one.execute("DROP DATABASE d CASCADE")
+        assert not place.exists()
+        error = made.exception()
+        ends.add(error.condition if isinstance(error, AcidSqlError) else error)
+    assert ends <= {None, "DATABASE_NOT_FOUND"}
+
+
+def test_the_default_database_is_not_emptied_by_a_drop_that_is_refused(one: Session) -> None:
+    fails("CANNOT_DROP_DEFAULT_DATABASE", one, "DROP DATABASE default CASCADE")
+    assert [row[0] for row in one.execute("SHOW TABLES").rows()] == ["t"]
+
+
+def test_explain_locks_shows_a_lock_of_the_database(one: Session) -> None:
+    shown = [row[0] for row in one.execute(f"EXPLAIN LOCKS {MAKING['AS']}").rows()]
+    assert shown == ["LOCK INFORMATION:", "d -> SHARED_READ", "d.u -> EXCL_WRITE"]
