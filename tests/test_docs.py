@@ -114,6 +114,11 @@ def test_the_example_of_adoption_reads_the_table(toured: Session, place: Path) -
     assert len(adopted) > 0
 
 
+def test_the_example_of_a_compaction_leaves_a_base(toured: Session, place: Path) -> None:
+    list(toured.script(block("sql", "compact").text))
+    assert len(list(place.glob("warehouse/employee/base_*_v*"))) == 1
+
+
 def test_the_example_of_an_error_is_what_is_shown(toured: Session) -> None:
     (piece,) = split_script(block("sql", "error").text)
     with pytest.raises(AcidSqlError) as caught:

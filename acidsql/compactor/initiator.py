@@ -85,8 +85,7 @@ class Initiator:
     def _look(self, changed: Changed, aborted: Aborted, *, is_cleaning: bool) -> Initiated | None:
         name = changed.place
         place = find_place(self.metastore, self.engine, name.database, name.table, name.partition)
-        if place is None or (place.table.partition_columns and name.partition is None):
-            # Gone; or a write to a partitioned table that touched no partition.
+        if place is None:  # gone; or a write to a partitioned table that touched no partition
             self.keeper.forget_changed(changed)
             return None
         if not place.table.is_transactional:

@@ -44,9 +44,9 @@ class View:
 
 
 def find_place(metastore: Metastore, engine: Engine, database: str, table: str, partition: str | None) -> Place | None:
-    """None where the table or the partition is gone."""
+    """None where the table or the partition is gone, and for a partitioned table as a whole."""
     found = metastore.find_table(database, table)
-    if found is None:
+    if found is None or (found.partition_columns and partition is None):
         return None
     files = engine.files(found.location)
     if partition is None:

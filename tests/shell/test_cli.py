@@ -87,14 +87,6 @@ def test_help_names_every_option_of_the_contract(capsys: pytest.CaptureFixture[s
     assert "table,vertical,csv,tsv,json,jsonl,markdown" in shown
 
 
-@pytest.mark.parametrize("arguments", [["compactor", "--once"]])
-def test_what_comes_later_says_so(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments) == 1
-    printed = capsys.readouterr()
-    assert printed.err == f"[NOT_YET_SUPPORTED] acidsql {arguments[0]} is not yet supported by acidsql.\n"
-    assert printed.out == ""
-
-
 @pytest.mark.parametrize("option", ["-f", "-i"])
 def test_a_file_that_cannot_be_read_exits_2_before_anything_runs(
     option: str, place: Path, capsys: pytest.CaptureFixture[str]

@@ -1,0 +1,80 @@
+"""`acidsql compactor` as a process: one round, and as a service."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from acidsql.session import Session
+from tests.compactor.layout import directories, location
+from tests.crash.writers import PATIENCE
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+
+
+def start(place: Path, *arguments: str) -> subprocess.Popen[str]:
+    where = ("--warehouse", str(place / "warehouse"), "--metastore", f"sqlite:///{place}/metastore.db")
+    small = ("--master", "local[1]", "--conf", "spark.driver.memory=512m")
+    command = [sys.executable, "-m", "acidsql", "compactor", *where, *small, *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.fixture
+def table(session: Session) -> Path:
+    session.execute(f"CREATE TABLE t (id int) {ACID}")
+    for i in range(3):
+        session.execute(f"INSERT INTO t VALUES ({i})")
+    return location(session, "t")
+
+
+def lines(process: subprocess.Popen[str]) -> Iterator[str]:
+    """What it says, without the times and sizes."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        yield re.sub(r"\d+(\.\d+)? (s|B|kB)\b", "#", line[len("2026-01-01 00:00:00 ") :].strip())
+
+
+def test_one_round_does_what_is_due_and_leaves(table: Path, tmp_path: Path) -> None:
+    process = start(tmp_path, "--once", "--hiveconf", "hive.compactor.delta.num.threshold=2")
+    assert list(lines(process)) == [
+        "major compaction of default.t initiated as 1: there are 3 deltas",
+        "major compaction 1 of default.t: 3 directories (3 files, #) -> base_0000003_v0000005,"
+        " 1 directory (1 file, #) in #",
+        "cleaning up behind compaction 1 of default.t: 3 directories removed",
+    ]
+    assert process.wait(PATIENCE) == 0
+    assert directories(table) == ["base_0000003_v"]
+
+
+@pytest.mark.timeout(900)
+def test_the_service_takes_requests_serves_metrics_and_stops_at_sigterm(
+    table: Path, session: Session, tmp_path: Path
+) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = start(tmp_path, "--metrics-port", str(port))
+    said = lines(process)
+    assert next(said) == "the compactor runs; Ctrl-C stops it"
+    session.execute("ALTER TABLE t COMPACT 'minor'")
+    assert next(said).startswith(
+        "minor compaction 1 of default.t: 3 directories (3 files, #) -> delta_0000001_0000003_v"
+    )
+    assert next(said) == "cleaning up behind compaction 1 of default.t: 3 directories removed"
+    assert directories(table) == ["delta_0000001_0000003_v"]
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+        text = answer.read().decode()
+    assert "acidsql_compaction_num_succeeded 1.0" in text
+    assert "# HELP acidsql_num_open_non_repl_txns Open transactions." in text
+    assert 'acidsql_compaction_num_active_deltas_by_place{place="default.t"} 1.0' in text
+    process.send_signal(signal.SIGTERM)
+    assert list(said) == ["the compactor has stopped"]
+    assert process.wait(PATIENCE) == 0
