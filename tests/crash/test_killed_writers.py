@@ -51,7 +51,6 @@ POINTS = {
     "after its commit": "die_at(SqliteMetastore, 'commit', before=False)",
 }
 """The points of a statement's life, and what makes the writer die there; in its job it is killed from outside."""
-IN_CI = ("between two moves", "before its commit", "after its commit")
 
 INTERRUPTED = f"""
 with connect(conf=CONF) as session:
@@ -80,7 +79,7 @@ def writing(place: Place, writer: subprocess.Popen[str]) -> None:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("point", [pytest.param(p, marks=() if p in IN_CI else pytest.mark.soak) for p in POINTS])
+@pytest.mark.parametrize("point", POINTS)
 def test_a_writer_that_dies_at_a_point_of_its_statement_changes_all_or_nothing(
     point: str, place: Place, session: Session
 ) -> None:
