@@ -105,7 +105,7 @@ class Runner:
             return
         started = time.perf_counter()
         with ExitStack() as ending:
-            with waiting_shown(silent=self.manner.silent):
+            with waiting_shown(silent=self.manner.silent, progress=self.session.progress):
                 result = self.session.execute(piece.text, piece=piece)
                 ending.callback(result.close)
                 # Rows are lazy: with the first one, the query has run.

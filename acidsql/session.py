@@ -135,6 +135,10 @@ class Session:
         """Cancels the Spark jobs that run, for example those of a query whose rows are being read."""
         self._engine.cancel()
 
+    def progress(self) -> str:
+        """How far the running Spark jobs are, in words; empty where none runs. May be asked from any thread."""
+        return self._engine.progress()
+
     def close(self) -> None:
         """Rolls back a transaction that is under way, closes the metastore, and stops Spark if this session started
         it. Frames that the session gave must not be read after it."""

@@ -44,13 +44,13 @@ def in_colour() -> bool:
 
 
 @contextmanager
-def waiting_shown(*, silent: bool) -> Iterator[None]:
-    """Shows on a terminal for how long a statement has been running; takes it away again."""
+def waiting_shown(*, silent: bool, progress: Callable[[], str]) -> Iterator[None]:
+    """Shows on a terminal for how long a statement has been running, and its `progress`; takes it away again."""
     if silent or not in_colour():
         yield
         return
     done = threading.Event()
-    shown = threading.Thread(target=_tick, args=(done,), name="acidsql-waiting", daemon=True)
+    shown = threading.Thread(target=_tick, args=(done, progress), name="acidsql-waiting", daemon=True)
     shown.start()
     try:
         yield
@@ -59,12 +59,13 @@ def waiting_shown(*, silent: bool) -> Iterator[None]:
         shown.join()
 
 
-def _tick(done: threading.Event) -> None:
+def _tick(done: threading.Event, progress: Callable[[], str]) -> None:
     started = time.monotonic()
     if done.wait(_WAIT_SHOWN_AFTER):
         return
     while True:
-        sys.stderr.write(f"\r\x1b[2m... {time.monotonic() - started:.0f} s (Ctrl-C cancels)\x1b[0m")
+        so_far = ", ".join(filter(None, (f"{time.monotonic() - started:.0f} s", progress())))
+        sys.stderr.write(f"\r\x1b[K\x1b[2m... {so_far} (Ctrl-C cancels)\x1b[0m")
         sys.stderr.flush()
         if done.wait(1.0):
             break

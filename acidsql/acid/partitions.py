@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from acidsql.acid.types import Char, HiveType, Primitive, Varchar, parse_type
+
 DEFAULT_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
 """The name of NULL, and of the empty string (hive.exec.default.partition.name)."""
 
@@ -53,7 +55,18 @@ def value_as_read(value: str | None, hive_type: str) -> str | None:
     """What a query sees of a partition's value: Hive 4.0.1 shows the default partition of a string column under its
     name and of any other column as NULL (tests/golden/partitioned_dynamic).
 
-    >>> value_as_read(None, "string"), value_as_read(None, "int")
-    ('__HIVE_DEFAULT_PARTITION__', None)
+    Of a VARCHAR or CHAR too short for the name Hive shows its beginning, and an INSERT OVERWRITE of the partition with
+    its own rows doubles them (into `c=__H`): NULL here.
+
+    >>> value_as_read(None, "string"), value_as_read(None, "int"), value_as_read(None, "varchar(3)")
+    ('__HIVE_DEFAULT_PARTITION__', None, None)
     """
-    return DEFAULT_PARTITION if value is None and hive_type.startswith(("string", "varchar", "char")) else value
+    return DEFAULT_PARTITION if value is None and _holds_name(parse_type(hive_type)) else value
+
+
+def _holds_name(hive_type: HiveType) -> bool:
+    match hive_type:
+        case Char(length) | Varchar(length):
+            return length >= len(DEFAULT_PARTITION)
+        case _:
+            return hive_type == Primitive("string")

@@ -164,6 +164,15 @@ class Engine:
         """The group of all jobs that are started inside."""
         return job_group(self.spark.sparkContext, description)
 
+    def progress(self) -> str:
+        """How far the running jobs are, in words; empty where none runs. May be asked from any thread."""
+        if self._spark is None:
+            return ""
+        tracker = self._spark.sparkContext.statusTracker()
+        stages = [info for i in tracker.getActiveStageIds() if (info := tracker.getStageInfo(i)) is not None]
+        total = sum(info.numTasks for info in stages)
+        return f"{sum(info.numCompletedTasks for info in stages)} of {total} tasks" if total > 1 else ""
+
     def files(self, location: str) -> FileSystem:
         """The file system of a location; Spark is started for one that is not local."""
         if is_local(location):

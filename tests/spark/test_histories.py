@@ -91,7 +91,7 @@ def check_files(root: Path, model: Model) -> None:
 def shown(row: Row, model: Model) -> Row:
     """What is read of a row: NULL in a partition column of text is Hive's name for it."""
     first = len(row) - model.schema.keys
-    texts = [kind.type.startswith(("string", "varchar")) for kind in model.schema.kinds]
+    texts = [kind.type == "string" for kind in model.schema.kinds]
     return tuple(
         "__HIVE_DEFAULT_PARTITION__" if value is None and i >= first and texts[i] else value
         for i, value in enumerate(row)

@@ -66,6 +66,16 @@ def test_a_null_partition_is_hives_default_partition(sales: Session) -> None:
     assert rows(sales, "q IS NULL") == [(7, 70, "__HIVE_DEFAULT_PARTITION__", None)]
 
 
+@pytest.mark.parametrize("kind", ["VARCHAR(3)", "CHAR(3)", "VARCHAR(26)", "STRING", "INT"])
+def test_rows_of_the_null_partition_stay_there_when_they_are_written_back(kind: str, session: Session) -> None:
+    session.sql(f"CREATE TABLE t (id INT) PARTITIONED BY (p {kind}) STORED AS ORC {ACID}")
+    session.sql("INSERT INTO t VALUES (1, NULL), (2, '7')")
+    session.sql("INSERT OVERWRITE TABLE t PARTITION (p) SELECT id + 10, p FROM t")
+    assert [r[0] for r in rows(session)] == [11, 12]
+    assert "p=__HIVE_DEFAULT_PARTITION__" in partitions(session)
+    assert len(partitions(session)) == 2
+
+
 def test_an_update_keeps_each_row_in_its_partition(sales: Session) -> None:
     counts = sales.execute("UPDATE t SET v = v + 1 WHERE q = 1").counts
     assert counts is not None
