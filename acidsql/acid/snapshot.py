@@ -173,8 +173,8 @@ def select_snapshot(
         skipped += [Skipped(file.path, SkipReason.COVERED, base.name) for file in listing.outside]
 
     def selected(name: str, parsed: Base | Delta, invalid: frozenset[WriteId] = frozenset()) -> SelectedDirectory:
-        if insert_only and parsed.visibility_txn is not None:
-            invalid -= writeids.aborted  # the compactor left them out, and rows do not tell their write IDs
+        if parsed.visibility_txn is not None:
+            invalid -= writeids.aborted  # the compactor left them out
         return _selected(name, parsed, invalid, listing.inside.get(name, []), insert_only=insert_only)
 
     return Snapshot(

@@ -124,8 +124,8 @@ class Worker:
             return compact(self._engine.statement(), job, self._tails, before_publishing=txn.heartbeat.check)
 
     def _undo(self, job: Job) -> None:
-        undo(job)
-        self._transactions.metastore.forget_leftovers(job.txn)
+        if undo(job):
+            self._transactions.metastore.forget_leftovers(job.txn)
 
     def _check_allowed(self, place: Place, request: CompactionRequest) -> None:
         table = place.table

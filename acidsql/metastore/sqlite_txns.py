@@ -193,15 +193,22 @@ def abort_dead(
 
 
 def forget_aborted(db: sqlite3.Connection, is_gone: Callable[[Process], bool]) -> Sequence[TxnId]:
-    """Forgets aborted transactions that have left nothing behind, and whose process can no longer write.
+    """Forgets aborted transactions that have left nothing behind, and whose process can no longer write (Hive:
+    cleanEmptyAbortedAndCommittedTxns).
 
-    From then on their write IDs count as committed ones without files (Hive: cleanEmptyAbortedAndCommittedTxns).
+    Their write IDs stay aborted for ever, table by table: a directory that nobody knew of then, as that of a dropped
+    partition, may come back.
     """
     rows = db.execute(
         "SELECT id, machine, pid, pid_started FROM txns WHERE state = 'aborted' AND (cleaned"
         " OR id NOT IN (SELECT txn_id FROM txn_to_write_id) AND id NOT IN (SELECT txn_id FROM compaction_txns))"
     ).fetchall()
     gone = [TxnId(txn) for txn, *process in rows if is_gone(Process(*process))]
+    db.executemany(
+        "INSERT OR IGNORE INTO adopted_write_ids SELECT table_id, write_id, 'aborted' FROM txn_to_write_id"
+        " WHERE txn_id = ?",
+        [(txn,) for txn in gone],
+    )
     db.executemany("DELETE FROM txns WHERE id = ?", [(txn,) for txn in gone])
     db.executemany("DELETE FROM compaction_txns WHERE txn_id = ?", [(txn,) for txn in gone])
     return gone

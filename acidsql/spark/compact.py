@@ -50,7 +50,7 @@ from acidsql.spark.events import (
     slot_a_task,
 )
 from acidsql.spark.failures import translate
-from acidsql.spark.files import FileSystem
+from acidsql.spark.files import FileSystem, remove_all
 from acidsql.spark.footers import SPARK_FORMATS, count_rows, finish_events, finish_plain, writer_options
 from acidsql.spark.read import delete_events, scan_frame
 from acidsql.spark.tails import TailCache, read_file_tail
@@ -149,10 +149,9 @@ def _write(spark: StatementSpark, job: Job, tails: TailCache) -> Slots | None:
     return None
 
 
-def undo(job: Job) -> None:
-    """Removes all that it staged or published."""
-    for path in (job.staging, *job.directories):
-        job.files.delete(path)
+def undo(job: Job) -> bool:
+    """Removes all that it staged or published; whether it is gone."""
+    return remove_all(job.files, (job.staging, *job.directories))
 
 
 # ------------------------------------------------------------------------------------------------ full ACID

@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -108,6 +108,15 @@ class FileSystem(Protocol):
     def replace_end(self, path: str, at: int, end: bytes) -> None:
         """Cuts the file at offset `at` and writes `end` there."""
         ...
+
+
+def remove_all(files: FileSystem, paths: Iterable[str]) -> bool:
+    """Removes files and directories; whether all are gone. What an aborted transaction left must not be forgotten
+    before: its write ID counts as committed then."""
+    paths = list(paths)
+    for path in paths:
+        files.delete(path)
+    return not any(map(files.exists, paths))
 
 
 def is_local(location: str) -> bool:

@@ -9,19 +9,25 @@ import re
 from collections.abc import Callable, Iterator
 
 from acidsql.acid.layout import STAGING_DIRECTORY
+from acidsql.acid.writeids import TxnId
 from acidsql.metastore.client import Leftover, Metastore
-from acidsql.spark.files import FileSystem
+from acidsql.spark.files import FileSystem, remove_all
 
 
 def remove_leftovers(metastore: Metastore, files_of: Callable[[str], FileSystem]) -> None:
-    """Removes what the metastore knows of, once."""
+    """Removes what the metastore knows of, once. What cannot be removed is not forgotten: it would count as committed
+    when its transaction is (SqliteQueue.forget_aborted)."""
+    gone: dict[TxnId, bool] = {}
     for left in metastore.leftovers():
-        for location in _locations(metastore, left):
-            files = files_of(location)
-            root = files.resolve(location)
-            for directory in _directories(files, root, left):
-                files.delete(f"{root}/{directory}")
-        metastore.forget_leftovers(left.txn)
+        removed = [_remove(files_of(location), location, left) for location in _locations(metastore, left)]
+        gone[left.txn] = gone.get(left.txn, True) and all(removed)
+    for txn in (txn for txn, is_gone in gone.items() if is_gone):
+        metastore.forget_leftovers(txn)
+
+
+def _remove(files: FileSystem, location: str, left: Leftover) -> bool:
+    root = files.resolve(location)
+    return remove_all(files, [f"{root}/{directory}" for directory in _directories(files, root, left)])
 
 
 def _locations(metastore: Metastore, left: Leftover) -> Iterator[str]:

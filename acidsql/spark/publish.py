@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
@@ -29,7 +29,7 @@ from acidsql.acid.writeids import StatementId, TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Branch, EventKind
 from acidsql.spark.events import PLACE_DIRECTORY, SLOT, Slot
-from acidsql.spark.files import FileSystem
+from acidsql.spark.files import FileSystem, remove_all
 from acidsql.spark.footers import count_rows, finish_events, finish_plain, insert_keys
 from acidsql.spark.tails import read_file_tail
 from acidsql.spark.types import has_instant
@@ -125,16 +125,19 @@ def publish_empty_base(target: WriteTarget, partition_directory: str) -> None:
     target.files.write(f"{directory}/{METADATA_FILE}", TRUNCATED_METADATA)
 
 
-def remove(target: WriteTarget, partition_directories: Iterable[str]) -> None:
-    """Removes all that the transaction staged and published of this table."""
-    target.files.delete(target.staging)
+def remove(target: WriteTarget, partition_directories: Iterable[str]) -> bool:
+    """Removes all that the transaction staged and published of this table; whether it is gone."""
+    return remove_all(target.files, [target.staging, *_published(target, partition_directories)])
+
+
+def _published(target: WriteTarget, partition_directories: Iterable[str]) -> Iterator[str]:
     for partition_directory in partition_directories:
         if target.overwrites:
-            target.files.delete(f"{partition_directory}/{base_name(target.write_id)}")
+            yield f"{partition_directory}/{base_name(target.write_id)}"
             continue
         for number, (branch, _) in enumerate(target.branches):
             if branch.kind is not EventKind.CHECK:
-                target.files.delete(target.branch_directory(partition_directory, number))
+                yield target.branch_directory(partition_directory, number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,11 +167,12 @@ class WriteTransaction:
         (self.committing or (lambda _: self.metastore.commit(self.id)))(self)
 
     def _remove_files(self) -> None:
-        for write in self.writes:
-            remove(write.target, write.partition_directories)
-            if self.creates is not None:
+        gone = [remove(write.target, write.partition_directories) for write in self.writes]
+        if self.creates is not None:
+            for write in self.writes:
                 write.target.files.delete(write.target.directory)
-        self.metastore.forget_leftovers(self.id)
+        if all(gone):
+            self.metastore.forget_leftovers(self.id)
 
 
 @contextmanager

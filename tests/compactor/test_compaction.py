@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -309,6 +310,30 @@ def test_the_directory_of_an_aborted_compaction_never_counts(session: Session) -
     session.compactor.clean()
     assert directories(root) == ["base_0000002_v"]
     assert not (root / f"base_0000002_v{txn:07d}").exists()
+    assert rows(session, "id") == [(1,), (2,)]
+
+
+def test_what_cannot_be_removed_is_not_forgotten(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does an aborted write ID ever count as committed, even when its transaction is forgotten."""
+    root = create(session)
+    keeper = session.compactor.initiator.keeper if session.compactor.initiator else None
+    assert keeper is not None
+    insert(session, "(1, 1)", "(2, 2)")
+    txn = keeper.open_txn()  # type: ignore[attr-defined]
+    write_id = keeper.allocate_write_id(txn, session.catalog.table("default", "t"))  # type: ignore[attr-defined]
+    aborted = root / f"delta_{write_id:07d}_{write_id:07d}_0000"
+    shutil.copytree(next(root.glob("delta_0000001*")), aborted)
+    session.execute(f"ABORT TRANSACTIONS {txn}")
+    with monkeypatch.context() as stuck:
+        stuck.setattr(LocalFiles, "delete", lambda *_: None)
+        session.compactor.keep_house()
+    assert aborted.exists()
+    monkeypatch.setattr("acidsql.metastore.sqlite_queue.is_gone", lambda _: True)
+    assert txn not in keeper.forget_aborted()
+    session.compactor.keep_house()
+    assert not aborted.exists()
+    assert txn in keeper.forget_aborted() or txn not in {t.id for t in keeper.transactions()}  # type: ignore[attr-defined]
+    shutil.copytree(next(root.glob("delta_0000001*")), aborted)  # a back-up, say
     assert rows(session, "id") == [(1,), (2,)]
 
 

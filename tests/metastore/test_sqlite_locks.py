@@ -301,7 +301,8 @@ def test_a_metastore_without_locks_gets_them_and_keeps_its_open_writers(warehous
             db.execute("DROP INDEX txns_left")
             db.execute("ALTER TABLE txns DROP COLUMN cleaned")
             db.execute("ALTER TABLE txns DROP COLUMN seen")
-            db.execute("DROP TABLE write_set")
+            for name in ("write_set", "compaction_queue", "compaction_txns", "completed_txn_components"):
+                db.execute(f"DROP TABLE {name}")
             db.execute("CREATE TABLE write_set (db TEXT, tbl TEXT, part TEXT, txn_id, commit_id, operation TEXT)")
             db.execute("UPDATE metastore SET schema_version = 1")
     with open_store(warehouse) as store:
