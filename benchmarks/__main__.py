@@ -43,7 +43,8 @@ def chosen(only: str | None) -> list[Case]:
     return [case for case in CASES if any(case.name.startswith(name) for name in names)]
 
 
-def measured(options: argparse.Namespace, place: Path) -> report.Run:
+def measured(options: argparse.Namespace, place: Path, out: Path) -> report.Run:
+    """A run that fails leaves what it has measured in a file of its own: hours may lie behind it."""
     size = SIZES[options.size]
     running = spark.start(
         place, master=options.master, memory=options.memory or size.memory, peers=not options.no_peers
@@ -51,12 +52,20 @@ def measured(options: argparse.Namespace, place: Path) -> report.Run:
     with connect(place / "warehouse", spark=running) as session:
         known = systems(running, session, place, peers=not options.no_peers)
         runner = Runner(running, known, size, options.repeat or size.repeat, place)
-        runner.run(chosen(options.only))
+        try:
+            runner.run(chosen(options.only))
+        except BaseException:
+            report.write_json(_record(options, runner), out.with_suffix(".partial.json"))
+            raise
     running.stop()
+    return _record(options, runner)
+
+
+def _record(options: argparse.Namespace, runner: Runner) -> report.Run:
     return report.Run(
         date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M"),
         size=options.size,
-        numbers=report.as_record(size),
+        numbers=report.as_record(runner.size, runner.repeat),
         machine=report.machine(options.master),
         cases=runner.results.cases,
         tables=runner.results.tables,
@@ -81,11 +90,11 @@ def main() -> None:
         show(report.read_json(options.report), options.report.with_suffix(".svg"))
         return
     place = Path(tempfile.mkdtemp(prefix="acidsql-bench-", dir=options.place))
+    out = options.out or RESULTS / f"{datetime.now(UTC):%Y-%m-%d}-{options.size}.json"
     try:
-        run = measured(options, place)
+        run = measured(options, place, out)
     finally:
         shutil.rmtree(place, ignore_errors=True)
-    out = options.out or RESULTS / f"{datetime.now(UTC):%Y-%m-%d}-{options.size}.json"
     report.write_json(run, out)
     show(run, out.with_suffix(".svg"))
     print(f"Written: {out}", file=sys.stderr)

@@ -17,6 +17,7 @@ import pyspark
 
 from benchmarks.cases import Group
 from benchmarks.measure import Series
+from benchmarks.sizes import Size
 from benchmarks.spark import DELTA, ICEBERG
 
 ACID = "acidsql"
@@ -285,6 +286,6 @@ def draw(run: Run, path: Path) -> None:
     pyplot.close(figure)
 
 
-def as_record(numbers: object) -> dict[str, object]:
-    """The fields of a Size."""
-    return asdict(numbers)  # type: ignore[call-overload, no-any-return]
+def as_record(size: Size, repeat: int) -> dict[str, object]:
+    """The numbers of a run; `repeat` as it was, not the size's own."""
+    return {**asdict(size), "repeat": repeat}

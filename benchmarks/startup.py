@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable
 
-PROMPT = b"acidsql> "
+PROMPT = b"acidsql>"
 CURSOR_QUESTION, CURSOR_ANSWER = b"\x1b[6n", b"\x1b[1;1R"
 """prompt_toolkit asks the terminal where its cursor is, and waits a moment for the answer."""
 
