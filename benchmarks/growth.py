@@ -163,6 +163,10 @@ def main() -> None:
         with connect(place / "warehouse", spark=running) as session:
             for along in options.along.split(","):
                 sizes = [s for s in SIZES[along] if options.most is None or s <= options.most]
+                if not sizes:
+                    continue
+                for _ in ALONG[along](session, sizes[:2], 1):
+                    pass  # the warm-up: the first statements of a JVM take seconds
                 for point in ALONG[along](session, sizes, options.repeat):
                     print(
                         f"{point.along} {point.size}: {point.what} {point.seconds:.2f} s", file=sys.stderr, flush=True
