@@ -47,12 +47,12 @@ soak: $(VENV)/.installed-test java ## the tests that take long: processes on one
 	@$(BIN)/python -m pytest -m soak -q $(PYTEST_ARGS)
 
 .PHONY: bench
-bench: $(VENV)/.installed java ## time acidsql against plain ORC (BENCH_ARGS='--rows 3000000 --peers' for more)
-	@$(BIN)/python benchmarks/statements.py $(BENCH_ARGS)
+bench: $(VENV)/.installed-bench java ## time acidsql beside plain ORC, Delta and Iceberg (BENCH_ARGS='--size full' for more)
+	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 .PHONY: clean
 clean: ## remove what the other targets made; tables stay
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) benchmarks/jars build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find acidsql grammar planner tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: java
