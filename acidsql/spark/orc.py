@@ -11,6 +11,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from acidsql.acid.layout import ACID_FIELDS
@@ -74,7 +75,7 @@ class OrcType:
     scale: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tail:
     """What stands behind the stripes of an ORC file: `footer_start` is the footer's offset in the file."""
 
@@ -85,7 +86,7 @@ class Tail:
     stripe_statistics: bytes
     codec: str
 
-    @property
+    @cached_property
     def rows(self) -> int:
         return next((f.int for f in self.footer if f.number == _FOOTER_ROWS), 0)
 
@@ -95,7 +96,7 @@ class Tail:
         stripes = (decode(f.bytes) for f in self.footer if f.number == _FOOTER_STRIPES)
         return tuple(next((f.int for f in s if f.number == 5), 0) for s in stripes)
 
-    @property
+    @cached_property
     def top_level_names(self) -> tuple[str, ...]:
         """Names of the root struct's fields."""
         root = decode(next(f.bytes for f in self.footer if f.number == _FOOTER_TYPES))
@@ -106,12 +107,12 @@ class Tail:
         """orc_proto.Type of the columns by ORC's numbers of them (for `orc_type`); the root's is the first."""
         return tuple(f.bytes for f in self.footer if f.number == _FOOTER_TYPES)
 
-    @property
+    @cached_property
     def is_acid(self) -> bool:
         """Whether the file has Hive's six ACID columns; the query-based compactor writes them in lower case."""
         return [n.lower() for n in self.top_level_names] == [n.lower() for n in ACID_FIELDS]
 
-    @property
+    @cached_property
     def row_names(self) -> tuple[str, ...]:
         """Names of the table's columns in the file, in order: the fields of `row`, or of the root of a plain file."""
         if not self.is_acid:
@@ -120,7 +121,7 @@ class Tail:
         row = decode(types[_subtypes(decode(types[0]))[-1]])
         return tuple(f.bytes.decode() for f in row if f.number == _TYPE_FIELD_NAMES)
 
-    @property
+    @cached_property
     def has_unnamed_instants(self) -> bool:
         """Whether a column is a TIMESTAMP_INSTANT, Hive's timestamp with local time zone, without the attribute by
         which Spark knows it."""
@@ -129,8 +130,15 @@ class Tail:
 
     def integer_range(self, column: int) -> tuple[int, int] | None:
         """Minimum and maximum of an integer column by its ORC number; None where the file has no such statistics."""
-        statistics = [f.bytes for f in self.footer if f.number == _FOOTER_STATISTICS]
-        return _integer_range(statistics[column]) if column < len(statistics) else None
+        if column not in self._ranges:
+            statistics = [f.bytes for f in self.footer if f.number == _FOOTER_STATISTICS]
+            self._ranges[column] = _integer_range(statistics[column]) if column < len(statistics) else None
+        return self._ranges[column]
+
+    @cached_property
+    def _ranges(self) -> dict[int, tuple[int, int] | None]:
+        """Those that were asked for: a tail is asked by every statement that reads the file."""
+        return {}
 
     def stripe_integer_ranges(self, column: int) -> tuple[tuple[int, int] | None, ...]:
         """The same for each stripe."""
