@@ -6,12 +6,12 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
@@ -56,7 +56,7 @@ class Gate:
         """A frame whose rows come when the gate is open: 1 to 100, each with 5."""
         root = str(self.root)
 
-        def rows(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        def rows(batches: Any) -> Iterator[Any]:  # Iterable before PySpark 4.3, Iterator since
             Path(root, "reached").touch()
             while not Path(root, "open").exists():
                 time.sleep(0.05)
