@@ -85,6 +85,26 @@ KNOWN: Final[Mapping[str, Known]] = {
 """`hive.txn.max.open.batch` is known, and limits nothing: acidsql opens its transactions one by one."""
 
 
+_NEW: Final = "metastore.compactor."
+_OLD: Final = "hive.compactor."
+_RENAMED: Final = {
+    "metastore.compactor.history.retention.did.not.initiate": tuning.KEEP_ATTEMPTED,
+    "hive.compactor.initiator.failed.retry.time": tuning.FAILED_RETRY,
+}
+
+
+def known_key(key: str) -> str:
+    """The key as acidsql knows it: in lower case, and where Hive 4 has a new name for an old one, the one of both that
+    is in KNOWN; `key` itself if it is in neither.
+
+    >>> known_key("metastore.compactor.initiator.on")
+    'hive.compactor.initiator.on'
+    """
+    lower = key.lower()
+    names = (lower, _RENAMED.get(lower, ""), lower.replace(_NEW, _OLD, 1))
+    return next((name for name in names if name in KNOWN), key)
+
+
 @dataclass(slots=True)
 class Settings:
     """Values by key. Keys of Hive's that acidsql has no use for are kept and shown, so that scripts run."""
@@ -93,7 +113,7 @@ class Settings:
 
     def set(self, key: str, value: str) -> None:
         """Raises UNKNOWN_SETTING for an `acidsql.` key that is none, INVALID_SETTING."""
-        key = key.lower() if key.lower() in KNOWN else key
+        key = known_key(key)
         if key in KNOWN:
             if not KNOWN[key].takes(value.lower()):
                 raise AcidSqlError(Condition.INVALID_SETTING, name=key, value=value, rule=KNOWN[key].rule)
@@ -107,4 +127,4 @@ class Settings:
         return Patience(int(self.values[LOCK_RETRIES]), seconds(self.values[LOCK_PAUSE]))
 
     def get(self, key: str) -> str | None:
-        return self.values.get(key.lower() if key.lower() in KNOWN else key)
+        return self.values.get(known_key(key))

@@ -123,6 +123,8 @@ class Compactor:
             message = f"Compaction already enqueued with id {entry.id}; State is {entry.state.value}"
         else:
             message = f"Compaction enqueued with id {entry.id}"
+            if self._keeper is not None and not wait:
+                message += ": `acidsql compactor` does it, AND WAIT does it here"
         if not wait:
             return Requested(entry.id, entry.state, message)
         return self._wait(entry.id, message)

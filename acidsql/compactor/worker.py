@@ -36,6 +36,7 @@ from acidsql.spark.engine import Engine
 from acidsql.spark.tails import TailCache
 
 _TABLE_PROPERTY: Final = "tblprops."
+_JOB_PROPERTY: Final = "compactor."
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +154,15 @@ class Worker:
         )
         if not isinstance(chosen, Scope):
             raise _RefusedError(chosen)
+        properties = {**place.table.properties, **request.properties}
         return Job(
             place.table,
             BoundPart(place.values, place.directory, view.snapshot),
             chosen,
             place.files,
             txn.id,
-            _table_properties({**place.table.properties, **request.properties}),
+            _of_prefix(properties, _TABLE_PROPERTY),
+            _of_prefix(properties, _JOB_PROPERTY),
             _order(request.order_by),
             request.buckets,
         )
@@ -182,10 +185,10 @@ def _lock(request: CompactionRequest) -> LockComponent:
     )
 
 
-def _table_properties(properties: Mapping[str, str]) -> dict[str, str]:
-    """`tblprops.orc.compress` stands in for the table's own `orc.compress`."""
-    own = {k: v for k, v in properties.items() if k.startswith(_TABLE_PROPERTY)}
-    return {k.removeprefix(_TABLE_PROPERTY): v for k, v in own.items()}
+def _of_prefix(properties: Mapping[str, str], prefix: str) -> dict[str, str]:
+    """`tblprops.orc.compress` stands in for the table's own `orc.compress`, `compactor.spark.x` is Spark's `spark.x`
+    for the job (Hive: a property of its MapReduce job)."""
+    return {k.removeprefix(prefix): v for k, v in properties.items() if k.startswith(prefix)}
 
 
 def _order(order_by: str | None) -> str | None:

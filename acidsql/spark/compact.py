@@ -97,6 +97,8 @@ class Job:
     txn: TxnId
     properties: Mapping[str, str] = field(default_factory=dict)
     """ORC's and others that stand in for the table's."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Of Spark, for this job; other keys are passed over."""
     order_by: str | None = None
     """As Spark SQL, what stands after ORDER BY."""
     buckets: int | None = None
@@ -140,6 +142,9 @@ def compact(spark: StatementSpark, job: Job, tails: TailCache, before_publishing
 
 def _write(spark: StatementSpark, job: Job, tails: TailCache) -> Slots | None:
     """The slots that the staged files are named after; None where they are numbered by task or by bucket."""
+    for key, value in job.settings.items():
+        if key.startswith("spark."):
+            spark.storage.conf.set(key, value)
     if job.table.is_insert_only:
         _write_rows(spark, job, tails)
     elif job.scope.rewrite is Rewrite.REBALANCE:

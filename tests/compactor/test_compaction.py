@@ -139,6 +139,23 @@ def test_properties_of_the_request_stand_in_for_the_tables(session: Session) -> 
     assert read_file_tail(LocalFiles(), str(file), file.stat().st_size).codec == "none"
 
 
+def test_spark_settings_of_a_table_hold_for_its_compactions(session: Session) -> None:
+    create(
+        session,
+        properties=", 'compactor.spark.sql.orc.compression.codec'='none', 'compactor.mapreduce.map.memory.mb'='1'",
+    )
+    insert(session, "(1, 1)", "(2, 2)")
+    before = session.spark.conf.get("spark.sql.orc.compression.codec")
+    assert compact(session, "t", "minor")[0] == "succeeded"
+    assert session.spark.conf.get("spark.sql.orc.compression.codec") == before
+    wrong = "WITH OVERWRITE TBLPROPERTIES ('compactor.spark.sql.shuffle.partitions'='many')"
+    insert(session, "(3, 3)")
+    error = refusal(session, f"ALTER TABLE t COMPACT 'major' AND WAIT {wrong}")
+    assert error.condition == "COMPACTION_FAILED"
+    assert "spark.sql.shuffle.partitions" in error.message
+    assert rows(session, "id") == [(1,), (2,), (3,)]
+
+
 def test_a_rebalance_spreads_the_rows_in_the_order_asked_for(session: Session) -> None:
     root = create(session)
     thousand = session.spark.range(1000).selectExpr("CAST(id AS INT) id", "CAST(id % 7 AS INT) v")
@@ -398,7 +415,8 @@ def test_requests_wait_are_shown_and_aborted(session: Session) -> None:
     session.execute(f"CREATE TABLE u (id int) {ACID}")
     first = list(session.execute("ALTER TABLE t COMPACT 'minor'").rows())
     again = list(session.execute("ALTER TABLE t COMPACT 'major'").rows())
-    assert first == [("1", "initiated", "Compaction enqueued with id 1")]
+    how = "`acidsql compactor` does it, AND WAIT does it here"
+    assert first == [("1", "initiated", f"Compaction enqueued with id 1: {how}")]
     assert again == [("1", "initiated", "Compaction already enqueued with id 1; State is initiated")]
     session.execute("ALTER TABLE u COMPACT 'major' POOL 'p'")
 
