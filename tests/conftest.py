@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import signal
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -24,6 +26,9 @@ from tests.interop.shared_table import DATABASE
 # interrupts. A handler of one's own is not inherited: children start with the default again.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Spark's Python workers are to be this Python, also where its environment is not the first in PATH.
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 SPARK_CONF = {
     "spark.master": "local[2]",
