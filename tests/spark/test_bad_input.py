@@ -361,10 +361,8 @@ def test_the_place_in_a_script_is_its_line_there(world: World) -> None:
 @pytest.mark.parametrize(
     ("sql", "feature"),
     [
-        ("ALTER TABLE emp COMPACT 'major'", "ALTER TABLE .. COMPACT"),
         ("CREATE VIEW v AS SELECT * FROM emp", "CREATE VIEW"),
         ("EXPLAIN LOAD DATA INPATH '/tmp/x' INTO TABLE emp", "EXPLAIN LOAD DATA"),
-        ("SHOW COMPACTIONS", "SHOW COMPACTIONS"),
         ("GRANT SELECT ON emp TO someone", "GRANT"),
         ("ANALYZE TABLE emp COMPUTE STATISTICS", "ANALYZE"),
     ],
