@@ -67,6 +67,8 @@ def has_values(items: Sequence[PartitionItem], table: Table, values: Sequence[st
 def _is_value(wanted: exp.Expr, column: Column, value: str | None) -> bool:
     if isinstance(wanted, exp.Null):
         return value is None
+    if isinstance(wanted, exp.Boolean):
+        return value is not None and value.lower() == str(bool(wanted.this)).lower()
     text = to_spark(wanted) if not isinstance(wanted, exp.Literal) else str(wanted.this)
     if value is None:
         return text == DEFAULT_PARTITION

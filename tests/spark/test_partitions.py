@@ -201,6 +201,14 @@ def test_truncate_empties_a_table_a_partition_or_all_partitions(sales: Session) 
     assert written == {'{"thisFileVersion":"0","dataFormat":"truncated"}'}
 
 
+@pytest.mark.parametrize("value", ["false", "FALSE", "'false'"])
+def test_a_truth_value_names_a_partition(value: str, session: Session) -> None:
+    session.sql(f"CREATE TABLE t (id INT) PARTITIONED BY (p BOOLEAN) STORED AS ORC {ACID}")
+    session.sql("INSERT INTO t VALUES (1, false), (2, true)")
+    session.sql(f"TRUNCATE TABLE t PARTITION (p = {value})")
+    assert rows(session) == [(2, True)]
+
+
 @pytest.mark.parametrize("number", ["-32768", "-32768S", "-32768L", "-32768.0BD", "'-32768'"])
 def test_a_number_of_any_type_names_a_partition(number: str, session: Session) -> None:
     session.sql(f"CREATE TABLE t (id INT) PARTITIONED BY (p SMALLINT) STORED AS ORC {ACID}")
