@@ -27,6 +27,12 @@ _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "decimal")
 
 _SUFFIX: Final = re.compile(r"(?<=[\d.])(bd|[lsy])$", re.IGNORECASE)
 """Of an exact number: 7Y, 7S, 7L, 1.50BD."""
+_INTEGER_BITS: Final = {
+    exp.DataType.Type.TINYINT: 8,
+    exp.DataType.Type.SMALLINT: 16,
+    exp.DataType.Type.INT: 32,
+    exp.DataType.Type.BIGINT: 64,
+}
 _COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 
 
@@ -181,10 +187,18 @@ def _value(node: exp.Expr, values: dict[str, object]) -> object:
             return -inner if isinstance(inner, Decimal) else _UNKNOWN
         case exp.Cast() if node.to.this == exp.DataType.Type.DATE and isinstance(node.this, exp.Literal):
             return _typed(str(node.this.this), "date")
+        case exp.Cast() if node.to.this in _INTEGER_BITS:
+            return _integer(_value(node.this, values), _INTEGER_BITS[node.to.this])
         case exp.Null():
             return None
         case _:
             return _UNKNOWN
+
+
+def _integer(value: object, bits: int) -> object:
+    """A number that the cast leaves as it is; _UNKNOWN for others, which Spark cuts or wraps."""
+    fits = isinstance(value, Decimal) and value == int(value) and -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)
+    return value if fits else _UNKNOWN
 
 
 def _typed(value: str | None, kind: str) -> object:

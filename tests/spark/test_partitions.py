@@ -201,6 +201,15 @@ def test_truncate_empties_a_table_a_partition_or_all_partitions(sales: Session) 
     assert written == {'{"thisFileVersion":"0","dataFormat":"truncated"}'}
 
 
+def test_a_number_that_a_cast_changes_names_no_partition(session: Session) -> None:
+    session.sql(f"CREATE TABLE t (id INT) PARTITIONED BY (p INT) STORED AS ORC {ACID}")
+    session.sql("INSERT INTO t VALUES (1, 300), (2, 44)")
+    for number in ("CAST(300 AS TINYINT)", "CAST(44.5 AS INT)"):
+        with pytest.raises(AcidSqlError, match="PARTITION_NOT_FOUND"):
+            session.sql(f"TRUNCATE TABLE t PARTITION (p = {number})")
+        assert rows(session, f"p = {number}") == [(2, 44)]
+
+
 @pytest.mark.parametrize("value", ["false", "FALSE", "'false'"])
 def test_a_truth_value_names_a_partition(value: str, session: Session) -> None:
     session.sql(f"CREATE TABLE t (id INT) PARTITIONED BY (p BOOLEAN) STORED AS ORC {ACID}")
@@ -209,7 +218,9 @@ def test_a_truth_value_names_a_partition(value: str, session: Session) -> None:
     assert rows(session) == [(2, True)]
 
 
-@pytest.mark.parametrize("number", ["-32768", "-32768S", "-32768L", "-32768.0BD", "'-32768'"])
+@pytest.mark.parametrize(
+    "number", ["-32768", "-32768S", "-32768L", "-32768.0BD", "'-32768'", "CAST(-32768 AS SMALLINT)"]
+)
 def test_a_number_of_any_type_names_a_partition(number: str, session: Session) -> None:
     session.sql(f"CREATE TABLE t (id INT) PARTITIONED BY (p SMALLINT) STORED AS ORC {ACID}")
     session.sql("INSERT INTO t VALUES (1, -32768), (2, 3)")
