@@ -125,6 +125,7 @@ def _compactor(options: argparse.Namespace) -> int:
         for key, value in options.hiveconf:
             session.execute(f"SET {key}={value}")
         session.compactor.tell = _log
+        session.compactor.pools = tuple(options.pool) or session.compactor.pools
         if options.metrics_port is not None:
             session.serve_metrics(options.metrics_port)
         if options.once:
@@ -222,6 +223,9 @@ def _add_compactor(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     )
     _add_place(compactor)
     compactor.add_argument("--once", action="store_true", help="do what is due, then leave")
+    compactor.add_argument(
+        "--pool", action="append", default=[], metavar="POOL", help="do the requests of this pool (default: default)"
+    )
     compactor.add_argument("--metrics-port", type=int, metavar="PORT", help="serve metrics as Prometheus' text")
     compactor.add_argument("--hiveconf", type=_pair, action="append", default=[], metavar="K=V", help="SET K=V")
     compactor.add_argument("--conf", type=_pair, action="append", default=[], metavar="K=V", help="a setting of Spark")

@@ -23,7 +23,13 @@ from acidsql.compactor.worker import Outcome, Worker
 from acidsql.durations import seconds
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore
-from acidsql.metastore.compactions import CompactionKeeper, CompactionQueue, CompactionRequest, CompactionState
+from acidsql.metastore.compactions import (
+    DEFAULT_POOL,
+    CompactionKeeper,
+    CompactionQueue,
+    CompactionRequest,
+    CompactionState,
+)
 from acidsql.metastore.transaction import Transactions
 from acidsql.spark.compact import Amount
 from acidsql.spark.engine import Engine
@@ -98,6 +104,8 @@ class Compactor:
         self.cycles = Cycles()
         self.tell: Callable[[str], None] = lambda line: None
         """Hears a line for whatever is done."""
+        self.pools: tuple[str, ...] = (DEFAULT_POOL,)
+        """Whose requests its workers do (ALTER TABLE .. COMPACT .. POOL)."""
         self._engine = engine
         self._metastore: Metastore = transactions.metastore
         self._transactions = Transactions(self._metastore, transactions.patience)
@@ -107,9 +115,11 @@ class Compactor:
         self._name = f"{platform.node()}-{os.getpid()}"
         self.initiator = None if keeper is None else Initiator(engine, self._metastore, keeper, settings, self._name)
 
-    def worker(self, number: int = 0) -> Worker:
+    def worker(self, number: int = 0, pool: str | None = None) -> Worker:
+        """One that does the requests of `pools` or, if it is given, of one pool."""
         name = f"{self._name}-{threading.get_ident()}-{number}"
-        return Worker(self._engine, self._transactions, self._queue, self._settings, name)
+        pools = self.pools if pool is None else (pool,)
+        return Worker(self._engine, self._transactions, self._queue, self._settings, name, pools)
 
     # -- requests
 
@@ -127,10 +137,10 @@ class Compactor:
                 message += ": `acidsql compactor` does it, AND WAIT does it here"
         if not wait:
             return Requested(entry.id, entry.state, message)
-        return self._wait(entry.id, message)
+        return self._wait(entry.id, message, request.pool)
 
-    def _wait(self, number: int, message: str) -> Requested:
-        worker = self.worker()
+    def _wait(self, number: int, message: str, pool: str | None) -> Requested:
+        worker = self.worker(pool=pool)
         while True:
             entry = next((c for c in self._queue.compactions() if c.id == number), None)
             if entry is None:

@@ -440,6 +440,18 @@ def test_requests_wait_are_shown_and_aborted(session: Session) -> None:
     assert shown("STATE 'aborted'") == ["1"]
 
 
+def test_a_pool_has_workers_of_its_own(session: Session) -> None:
+    create(session)
+    insert(session, "(1, 1)", "(2, 2)")
+    (done,) = session.execute("ALTER TABLE t COMPACT 'minor' AND WAIT POOL 'p'").rows()
+    assert done[1] == "succeeded"
+    insert(session, "(3, 3)")
+    session.execute("ALTER TABLE t COMPACT 'minor' POOL 'p'")
+    assert session.compactor.work() == 0
+    session.compactor.pools = ("default", "p")
+    assert session.compactor.work() == 1
+
+
 def test_a_dropped_table_takes_its_requests_along(session: Session) -> None:
     create(session)
     insert(session, "(1, 1)", "(2, 2)")
