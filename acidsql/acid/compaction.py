@@ -1,7 +1,7 @@
 """What a compaction merges, and the directories that it makes: rules without files.
 
 Sources: org.apache.hadoop.hive.ql.txn.compactor (CompactorUtil, QueryCompactor.Util.isEnoughToCompact, CompactorMR) and
-../shared/hive-acid-v2.md, where what Hive 4.0.1 did is written down.
+hive-acid-v2.md, where what Hive 4.0.1 did is written down.
 """
 
 from __future__ import annotations

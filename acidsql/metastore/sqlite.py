@@ -31,6 +31,7 @@ from acidsql.metastore.client import (
     Patience,
     Transaction,
 )
+from acidsql.metastore.compactions import CompactionType
 from acidsql.metastore.heartbeat import Heartbeat
 from acidsql.metastore.process import is_gone, this_process
 from acidsql.metastore.sqlite_file import SqliteFile
@@ -167,6 +168,9 @@ class SqliteMetastore(SqliteQueue):
             sqlite_txns.abort_dead(db, is_gone, now, self._timeout_millis)
             sqlite_txns.require_room(db, self.max_open_txns)
             return sqlite_txns.open_txn(db, opener, now)
+
+    def open_compaction_txn(self, kind: CompactionType) -> TxnId:
+        return self.open_txn()
 
     def abort_timed_out(self) -> Sequence[TxnId]:
         """Aborts the open transactions without a heartbeat for the timeout, and those whose process has ended."""

@@ -15,7 +15,6 @@ from acidsql.metastore.compactions import (
     Compaction,
     CompactionRequest,
     CompactionState,
-    CompactionType,
     Enqueued,
     PlaceName,
     Retention,
@@ -25,7 +24,8 @@ from acidsql.metastore.sqlite_file import SqliteFile
 
 
 class SqliteQueue:
-    """A `CompactionQueue` (compactions.py says what its methods do and raise), and a `CompactionKeeper` (service)."""
+    """A `CompactionKeeper` (compactions.py says what its methods do and raise) but for its transactions, which are the
+    metastore's (sqlite.py)."""
 
     _file: SqliteFile
 
@@ -45,13 +45,6 @@ class SqliteQueue:
     def take_compaction(self, worker: str, pools: Collection[str] = (DEFAULT_POOL,)) -> Compaction | None:
         with self._file.writing() as db:
             return sqlite_compactions.take(db, worker, platform.node(), this_process(), pools, _now())
-
-    def open_compaction_txn(self, kind: CompactionType) -> TxnId:
-        return self.open_txn()
-
-    def open_txn(self, *, read_only: bool = False) -> TxnId:
-        """The metastore's."""
-        raise NotImplementedError
 
     def begin_compaction(self, compaction: Compaction, txn: TxnId, highest_write_id: WriteId) -> Compaction:
         with self._file.writing() as db:

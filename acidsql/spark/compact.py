@@ -45,14 +45,13 @@ from acidsql.spark.events import (
     Slots,
     code_of_bucket,
     filed_columns,
-    nested_rows,
-    plain_rows,
     slot_a_task,
 )
 from acidsql.spark.failures import translate
 from acidsql.spark.files import FileSystem, remove_all
-from acidsql.spark.footers import SPARK_FORMATS, count_rows, finish_events, finish_plain, writer_options
+from acidsql.spark.footers import count_rows, finish_events, finish_plain
 from acidsql.spark.read import delete_events, scan_frame
+from acidsql.spark.staging import save
 from acidsql.spark.tails import TailCache, read_file_tail
 
 _ROW_ID: Final = "@row_id"
@@ -268,16 +267,7 @@ def _write_rows(spark: StatementSpark, job: Job, tails: TailCache) -> None:
 
 
 def _save(rows: DataFrame, job: Job) -> None:
-    table = job.target
-    by_slot = [SLOT] if SLOT in rows.columns else []
-    if table.is_insert_only:
-        rows = plain_rows(rows, table, by_slot)
-    elif not job.files.can_rewrite:
-        rows = nested_rows(rows, table)
-    writer = rows.write.mode("overwrite").options(**writer_options(table))
-    writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
-    writer = writer.partitionBy(*by_slot) if by_slot else writer
-    writer.format(SPARK_FORMATS[table.file_format]).save(job.staging)
+    save(rows, job.target, job.files, job.staging, [SLOT] if SLOT in rows.columns else [])
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ from acidsql.acid.layout import (
 from acidsql.acid.partitions import DEFAULT_PARTITION, partition_name, unescape
 from acidsql.acid.rowid import encode_bucket
 from acidsql.acid.table import Table
-from acidsql.acid.types import parse_type
 from acidsql.acid.writeids import StatementId, TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Branch, EventKind
@@ -32,7 +31,6 @@ from acidsql.spark.events import PLACE_DIRECTORY, SLOT, Slot
 from acidsql.spark.files import FileSystem, remove_all
 from acidsql.spark.footers import count_rows, finish_events, finish_plain, insert_keys
 from acidsql.spark.tails import read_file_tail
-from acidsql.spark.types import has_instant
 
 _PART: Final = re.compile(r"part-(\d{5,})-")
 _THREADS: Final = 8
@@ -84,16 +82,6 @@ class WriteTarget:
 
     def file_name(self, bucket: int) -> str:
         return original_name(bucket) if self.table.is_insert_only else bucket_name(bucket)
-
-
-def check_writable(target: WriteTarget) -> None:
-    """Raises NOT_YET_SUPPORTED for columns that cannot be filed as Hive files them: as ORC's TIMESTAMP, which is all
-    that Spark writes, an instant would be a wall-clock time."""
-    table = target.table
-    instants = [c for c in table.columns if has_instant(parse_type(c.type))]
-    if instants and table.file_format == "orc" and not target.files.can_rewrite:
-        feature = f"Writing {instants[0].type} ({instants[0].name} of {table.qualified}) to this file system"
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
 
 
 def finish_staged(target: WriteTarget, slots: Mapping[int, Slot] | None) -> list[StagedFile]:

@@ -17,13 +17,11 @@ from acidsql.spark.engine import StatementSpark
 from acidsql.spark.events import (
     arranged_events,
     assign_slots,
-    nested_rows,
     numbered_inserts,
-    plain_rows,
     staging_columns,
 )
-from acidsql.spark.footers import SPARK_FORMATS, writer_options
-from acidsql.spark.publish import StagedFile, WriteTarget, check_writable, finish_staged
+from acidsql.spark.publish import StagedFile, WriteTarget, finish_staged
+from acidsql.spark.staging import save
 from acidsql.spark.transaction import TableWrite
 from acidsql.spark.types import is_storable
 
@@ -55,12 +53,12 @@ def stage(
     statement_ids = [s for _, s in target.branches]
     if plan.inserts_only:
         rows = numbered_inserts(few_tasks(events, plan), plan, statement_ids[0], target.write_id)
-        _save(rows, plan, target, ())
+        save(rows, plan.target, target.files, target.staging, ())
         return finish_staged(target, None)
     tasks = 1 if plan.few_rows else _task_count(spark, events)
     slots = assign_slots(plan.branches, buckets, tasks, plan.target.bucket_count)
     rows = arranged_events(events, plan, slots, statement_ids, target.write_id)
-    _save(rows, plan, target, staging_columns(plan))
+    save(rows, plan.target, target.files, target.staging, staging_columns(plan))
     return finish_staged(target, slots.by_code())
 
 
@@ -117,18 +115,6 @@ def _check_types(rows: DataFrame, plan: WritePlan) -> None:
                 target=value.column.type,
                 hint=f"Convert it to {value.column.type} in the statement.",
             )
-
-
-def _save(rows: DataFrame, plan: WritePlan, target: WriteTarget, partition_by: Sequence[str]) -> None:
-    check_writable(target)
-    if plan.target.is_insert_only:
-        rows = plain_rows(rows, plan.target, staging_columns(plan))
-    elif not target.files.can_rewrite:
-        rows = nested_rows(rows, plan.target)
-    writer = rows.write.mode("overwrite").options(**writer_options(plan.target))
-    writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
-    writer = writer.partitionBy(*partition_by) if partition_by else writer
-    writer.format(SPARK_FORMATS[plan.target.file_format]).save(target.staging)
 
 
 def _task_count(spark: SparkSession, events: DataFrame) -> int:

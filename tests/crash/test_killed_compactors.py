@@ -10,30 +10,13 @@ import pytest
 
 from acidsql.session import Session
 from tests.compactor.layout import directories
-from tests.crash.writers import PATIENCE, Place, wait_for_line
+from tests.crash.writers import DYING, PATIENCE, Place, wait_for_line
 
-_DIE: Final = """
-import os, signal
+_DIE: Final = f"""
 from acidsql.metastore.sqlite import SqliteMetastore
 from acidsql.spark.files import LocalFiles
 from acidsql.spark import compact
-from acidsql.compactor import worker
-
-def die(*_):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-def die_at(owner, name, call=1, before=True):
-    original, calls = getattr(owner, name), []
-    def dying(*arguments, **named):
-        calls.append(name)
-        if before and len(calls) == call:
-            die()
-        result = original(*arguments, **named)
-        if not before and len(calls) == call:
-            die()
-        return result
-    setattr(owner, name, dying)
-
+{DYING}
 with connect(conf=CONF) as session:
     session.start()
     exec(sys.argv[3])

@@ -10,31 +10,15 @@ import pytest
 
 from acidsql.metastore.sqlite import SqliteMetastore
 from acidsql.session import Session
-from tests.crash.writers import PATIENCE, SLOW_UPDATE, Place, kill, output, wait_for, wait_for_line
+from tests.crash.writers import DYING, PATIENCE, SLOW_UPDATE, Place, kill, output, wait_for, wait_for_line
 from tests.spark.acid_files import visible_paths
 
 ROWS = 4000
 
 UPDATE = f"""
-import os, signal
 from acidsql.metastore.sqlite import SqliteMetastore
 from acidsql.spark.files import LocalFiles
-
-def die(*_):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-def die_at(owner, name, call=1, before=True):
-    original, calls = getattr(owner, name), []
-    def dying(*arguments, **named):
-        calls.append(name)
-        if before and len(calls) == call:
-            die()
-        result = original(*arguments, **named)
-        if not before and len(calls) == call:
-            die()
-        return result
-    setattr(owner, name, dying)
-
+{DYING}
 with connect(conf=CONF) as session:
     session.start()
     exec(sys.argv[3])

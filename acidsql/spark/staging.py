@@ -1,0 +1,40 @@
+"""Rows written into a hidden directory, in the form of a table's files but for their ends (footers.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+
+from acidsql.acid.table import Table
+from acidsql.acid.types import parse_type
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.spark.events import nested_rows, plain_rows
+from acidsql.spark.files import FileSystem
+from acidsql.spark.footers import SPARK_FORMATS, writer_options
+from acidsql.spark.types import has_instant
+
+
+def save(rows: DataFrame, table: Table, files: FileSystem, staging: str, partition_by: Sequence[str]) -> None:
+    """Writes events (of an insert-only table, rows) in their order, by the columns of `partition_by`.
+
+    Raises NOT_YET_SUPPORTED, and what the query raises when it runs.
+    """
+    _check_writable(table, files)
+    if table.is_insert_only:
+        rows = plain_rows(rows, table, partition_by)
+    elif not files.can_rewrite:
+        rows = nested_rows(rows, table)
+    writer = rows.write.mode("overwrite").options(**writer_options(table))
+    writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+    writer = writer.partitionBy(*partition_by) if partition_by else writer
+    writer.format(SPARK_FORMATS[table.file_format]).save(staging)
+
+
+def _check_writable(table: Table, files: FileSystem) -> None:
+    """Raises NOT_YET_SUPPORTED for columns that cannot be filed as Hive files them: as ORC's TIMESTAMP, which is all
+    that Spark writes, an instant would be a wall-clock time."""
+    instants = [c for c in table.columns if has_instant(parse_type(c.type))]
+    if instants and table.file_format == "orc" and not files.can_rewrite:
+        feature = f"Writing {instants[0].type} ({instants[0].name} of {table.qualified}) to this file system"
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
