@@ -41,7 +41,7 @@ def stored(value: str, target: Column, settings: Mapping[str, str]) -> str:
     hive_type = parse_type(target.type)
     if settings.get(STORE_ASSIGNMENT, "hive") == "ansi" and not is_complex(hive_type):
         return _strictly(value, target, hive_type)
-    return _fitted(f"CAST({value} AS {spark_type(hive_type)})", hive_type)
+    return fitted(f"CAST({value} AS {spark_type(hive_type)})", hive_type)
 
 
 def spark_type(hive_type: HiveType) -> str:
@@ -133,8 +133,8 @@ def _violated(detail: str) -> str:
     return raise_sql(Condition.CONSTRAINT_VIOLATED, detail=sql_string(detail))
 
 
-def _fitted(text: str, hive_type: HiveType, depth: int = 0) -> str:
-    """CHAR is padded and CHAR and VARCHAR are cut to their length, as Hive writes them, inside other types too."""
+def fitted(text: str, hive_type: HiveType, depth: int = 0) -> str:
+    """SQL: CHAR is padded and CHAR and VARCHAR are cut to their length, as Hive writes them, inside other types too."""
     if not _has_length(hive_type):
         return text
     item = f"i{depth}"
@@ -144,13 +144,13 @@ def _fitted(text: str, hive_type: HiveType, depth: int = 0) -> str:
         case Varchar(length):
             return f"SUBSTRING({text}, 1, {length})"
         case Array(element):
-            return f"TRANSFORM({text}, {item} -> {_fitted(item, element, depth + 1)})"
+            return f"TRANSFORM({text}, {item} -> {fitted(item, element, depth + 1)})"
         case Map(key, value):
-            keys = f"TRANSFORM_KEYS({text}, ({item}, v{depth}) -> {_fitted(item, key, depth + 1)})"
-            return f"TRANSFORM_VALUES({keys}, (k{depth}, {item}) -> {_fitted(item, value, depth + 1)})"
+            keys = f"TRANSFORM_KEYS({text}, ({item}, v{depth}) -> {fitted(item, key, depth + 1)})"
+            return f"TRANSFORM_VALUES({keys}, (k{depth}, {item}) -> {fitted(item, value, depth + 1)})"
         case Struct(fields):
             inside = ", ".join(
-                f"{sql_string(n)}, {_fitted(f'{text}.{name_sql(n)}', kind, depth + 1)}" for n, kind in fields
+                f"{sql_string(n)}, {fitted(f'{text}.{name_sql(n)}', kind, depth + 1)}" for n, kind in fields
             )
             return f"CASE WHEN {text} IS NOT NULL THEN named_struct({inside}) END"
         case _:
@@ -180,4 +180,4 @@ def _strictly(value: str, target: Column, hive_type: HiveType) -> str:
         column=sql_string(target.name),
         type=sql_string(target.type),
     )
-    return _fitted(f"CASE WHEN {value} IS NOT NULL AND {cast} IS NULL THEN {failure} ELSE {cast} END", hive_type)
+    return fitted(f"CASE WHEN {value} IS NOT NULL AND {cast} IS NULL THEN {failure} ELSE {cast} END", hive_type)

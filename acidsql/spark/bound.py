@@ -88,6 +88,8 @@ class SourceFile:
 
     narrower: tuple[HiveType | None, ...] = ()
     """Of each column the file's own type, where the table's was widened since."""
+    modified: int = 0
+    """When, as SizedFile has it."""
 
 
 def data_files(bound: BoundScan, tails: TailCache) -> list[SourceFile]:
@@ -171,6 +173,7 @@ def _source_files(
                 tail,
                 copy_of=file.path if read is not file else None,
                 narrower=narrower_types(tail, bound.table),
+                modified=read.modified,
             )
 
 
@@ -227,4 +230,6 @@ def _part_delete_files(
             if tail.rows:
                 hidden = directory.invalid_write_ids
                 read = tails.copies.readable(bound.files, file, tail, data.file.length)
-                yield SourceFile(read.path, read.size, number, True, tail.row_names, hidden, tail=tail)
+                yield SourceFile(
+                    read.path, read.size, number, True, tail.row_names, hidden, tail=tail, modified=read.modified
+                )

@@ -1,6 +1,8 @@
-"""Deleted rows: a left anti join of the rows with the delete events that can name them.
+"""A scan without its deleted rows.
 
-On one packed 64-bit key where write ID, partition, bucket, statement and row ID fit into it: Spark keeps such keys in a
+As far as they fit, the delete events are bits that each row looks itself up in (delete_cache.py). More of them, and
+ones that no bits can stand for, are a left anti join of the rows with the delete events that can name them: on one
+packed 64-bit key where write ID, partition, bucket, statement and row ID fit into it, for Spark keeps such keys in a
 map of longs. Rows that no delete event can name have a NULL key and pass.
 """
 
@@ -10,10 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from acidsql.planner.events import name_sql
 from acidsql.spark.bound import SourceFile
+from acidsql.spark.delete_cache import DeleteCache
+from acidsql.spark.files import FileSystem
+from acidsql.spark.jvm import jvm, where, with_columns
 from acidsql.spark.orc import BUCKET_COLUMN, ORIGINAL_TRANSACTION_COLUMN, ROW_ID_COLUMN
 from acidsql.spark.partitions import PART
 
@@ -27,6 +33,20 @@ _STATEMENT_AND_BUCKET_BITS: Final = 24
 _BROADCAST_EVENTS: Final = 8_000_000
 """Delete events up to which they are broadcast: a long and its slot are some 20 bytes each."""
 _DELETED: Final = "@deleted"
+
+
+def filtered(
+    spark: SparkSession, rows: DataFrame, files: FileSystem, deletes: Sequence[SourceFile], cache: DeleteCache
+) -> DataFrame | None:
+    """The rows that no event of the files names, in their own stage; None where no bits can stand for the events.
+
+    `rows` has the columns WRITE_ID, BUCKET, ROW and PART. Raises MALFORMED_LAYOUT.
+    """
+    found = cache.bits(jvm(spark), files, deletes)
+    if found is None:
+        return None
+    condition = found.bitmap.keeps_sql(*map(name_sql, (PART, WRITE_ID, BUCKET, ROW)))
+    return where(with_columns(rows, found.literals), condition)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from acidsql.acid.types import parse_type
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.files import FileSystem, HadoopFiles, LocalFiles, is_local
 from acidsql.spark.jobs import JobGroup, job_group
+from acidsql.spark.jvm import jvm
 from acidsql.spark.types import has_instant, has_timestamp
 
 _STATEMENT_CONF: Final = {
@@ -123,9 +124,8 @@ def _quiet() -> Iterator[None]:
 
 def adopt(frame: DataFrame, session: SparkSession) -> DataFrame:
     """The same analyzed query as a frame of another session."""
-    jvm: Any = session._jvm
     plan = frame._jdf.queryExecution().analyzed()
-    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan), session)
+    return DataFrame(jvm(session).dataset.ofRows(session._jsparkSession, plan), session)
 
 
 class Engine:
@@ -138,6 +138,8 @@ class Engine:
         self._lock = threading.Lock()
         self._hadoop: HadoopFiles | None = None
         self._local = LocalFiles()
+        self._of_statements: tuple[Any, Any] | None = None
+        """The settings of a statement's two sessions, as the JVM has them."""
 
     @property
     def spark(self) -> SparkSession:
@@ -156,9 +158,12 @@ class Engine:
     def statement(self) -> StatementSpark:
         """Private copies of the session for one statement."""
         spark = self.spark
-        query, storage = _clone(spark), _clone(spark)
-        storage.conf.set("spark.sql.session.timeZone", self._jvm_zone())
-        return StatementSpark(spark, query, storage)
+        if self._of_statements is None:
+            zone = {"spark.sql.session.timeZone": jvm(spark).zone.getID()}
+            of = jvm(spark).properties
+            self._of_statements = of(_STATEMENT_CONF), of({**_STATEMENT_CONF, **zone})
+        query, storage = self._of_statements
+        return StatementSpark(spark, _clone(spark, query), _clone(spark, storage))
 
     def jobs(self, description: str) -> AbstractContextManager[JobGroup]:
         """The group of all jobs that are started inside."""
@@ -189,15 +194,16 @@ class Engine:
         types = [parse_type(c.type) for c in table.columns]
         if not any(has_timestamp(kind) or has_instant(kind) for kind in types):
             return
-        jvm: Any = self.spark._jvm
-        zone = jvm.java.util.TimeZone.getDefault()
-        if not zone.hasSameRules(jvm.java.util.TimeZone.getTimeZone("UTC")):
+        java = jvm(self.spark)
+        zone = java.zone
+        if not zone.hasSameRules(java.zone_named("UTC")):
             raise AcidSqlError(Condition.UNSAFE_TIME_ZONE, table=table.qualified, zone=zone.getID())
 
     def use(self, spark: SparkSession) -> None:
         """Takes a session that is given; one that was started here goes on as long as its frames do."""
         with self._lock:
             self._spark, self._given = spark, True
+            self._of_statements = None
 
     def temporary_views(self) -> frozenset[str]:
         """Names of the temporary views of the user's session; none where no session is running."""
@@ -221,8 +227,8 @@ class Engine:
     def free_disk(self) -> None:
         """Hadoop leaves a stream open that could not be written: its file keeps its space, removed or not, until the
         stream is collected."""
-        jvm: Any = self.spark._jvm
-        jvm.java.lang.System.gc()
+        java: Any = self.spark._jvm
+        java.java.lang.System.gc()
 
     def close(self) -> None:
         """Stops Spark if it was started here: a session that ran before is others' too."""
@@ -231,16 +237,11 @@ class Engine:
                 self._spark.stop()
                 self._spark = None
 
-    def _jvm_zone(self) -> str:
-        jvm: Any = self.spark._jvm
-        return str(jvm.java.util.TimeZone.getDefault().getID())
 
-
-def _clone(spark: SparkSession) -> SparkSession:
+def _clone(spark: SparkSession, conf: Any) -> SparkSession:
     jsession: Any = spark._jsparkSession
     copy = SparkSession(spark.sparkContext, jsession.cloneSession())
-    for key, value in _STATEMENT_CONF.items():
-        copy.conf.set(key, value)
+    copy._jsparkSession.sessionState().conf().setConf(conf)
     return copy
 
 

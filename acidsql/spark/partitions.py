@@ -1,85 +1,111 @@
 """Which partition a row is in: read off its file, without partition columns in the scan.
 
 Partition columns would be appended to the scan's schema, and an ACID file can only be read with its six columns
-(spark-findings.md 3). So files are read by path, and a small broadcast relation gives each file's partition: by its
-size where sizes tell the files apart, a long join key, else by its path.
+(spark-findings.md 3). So files are read by path, and what is known of each file stands in arrays that are literals of
+the plan: looked up by the file's size where sizes tell the files apart, else by its path.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Final
 from urllib.parse import quote
+from zlib import crc32
 
-import pyarrow as pa
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+import numpy as np
+from pyspark.sql import Column, SparkSession
 
 from acidsql.acid.partitions import value_as_read
 from acidsql.acid.table import Table
 from acidsql.acid.types import parse_type
 from acidsql.errors import Condition
+from acidsql.planner.events import name_sql
 from acidsql.planner.raised import raise_sql, sql_string
 from acidsql.spark.bound import BoundPart, SourceFile
-from acidsql.spark.types import query_type
+from acidsql.spark.jvm import jvm
+from acidsql.spark.lookup import LongLookup, Longs, long_lookup
+from acidsql.spark.types import ddl, query_type
 
-PART = "@part"
+PART: Final = "@part"
 """Column: the number of a row's partition among those that the scan reads."""
-FIRST_ROW = "@first_row"
-FILE_WRITE_ID = "@file_write_id"
-FILE_BUCKET = "@file_bucket"
-_KEY = "@file_key"
-_KNOWN_KEY = "@known_file_key"
-_URI_PUNCTUATION = "/_-!.~'()*:@&=+$,;"
+FILE_KEY: Final = "@file_key"
+"""Column of a scan that FileFacts are looked up by."""
+_PREFIX: Final = "@file_"
+_FACTS: Final = "@file_facts"
+_VALUES: Final = "@part_values"
+_URI_PUNCTUATION: Final = "/_-!.~'()*:@&=+$,;"
 """What java.net.URI leaves alone in a path."""
+_WIDTH: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """Facts of each file that rows are given by the file they come from."""
+    """Facts of each file that rows are given by the file they come from: SQL for each.
 
-    files: Sequence[SourceFile]
-    with_rows: bool
-    """Also the first row ID, write ID and bucket property: plain files."""
+    The SQL is over FILE_KEY, which is `key` over the scan, and the columns of `tables`. A row of a file that is not
+    known fails the job. Write ID, bucket property and first row ID are those of plain files.
+    """
 
-    @property
-    def by_size(self) -> bool:
-        return len({f.size for f in self.files}) == len(self.files)
+    key: str
+    tables: dict[str, Longs]
+    part: str
+    write_id: str
+    bucket: str
+    first_row: str
 
-    @property
-    def is_constant(self) -> bool:
-        return not self.with_rows and len({f.part for f in self.files}) == 1
 
-    def key(self) -> Column:
-        """What a scan must select, to be joined by `attach`."""
-        if self.is_constant:
-            return F.lit(self.files[0].part).alias(_KEY)
-        return F.col("_metadata.file_size" if self.by_size else "_metadata.file_path").alias(_KEY)
+def file_facts(files: Sequence[SourceFile]) -> FileFacts:
+    facts = [(f.part, f.write_id, f.bucket_property, f.first_row) for f in files]
+    if len(set(facts)) == 1:
+        of_all = facts[0]
+        return FileFacts("0", {}, _int(f"{of_all[0]}"), f"{of_all[1]}L", _int(f"{of_all[2]}"), f"{of_all[3]}L")
+    key, keys = _keys(files)
+    lookup = long_lookup(keys)
+    place = lookup.sql(name_sql(FILE_KEY), _PREFIX)
+    known = _of(place, 0)
+    failure = raise_sql(
+        Condition.MALFORMED_LAYOUT,
+        path=f"CAST({name_sql(FILE_KEY)} AS STRING)",
+        reason=sql_string("this file was not listed"),
+    )
+    part = f"CASE WHEN {known} >= 0 THEN {_int(known)} ELSE CAST({failure} AS INT) END"
+    tables = {f"{_PREFIX}{name}": table for name, table in lookup.tables.items()}
+    tables[_FACTS] = _laid_out(facts, lookup)
+    return FileFacts(key, tables, part, _of(place, 1), _int(_of(place, 2)), _of(place, 3))
 
-    def attach(self, spark: SparkSession, rows: DataFrame) -> DataFrame:
-        """The rows with PART (and the facts of plain files); a row of a file that is not known fails the job."""
-        if self.is_constant:
-            return rows.withColumnRenamed(_KEY, PART)
-        known = F.broadcast(spark.createDataFrame(self._relation()))
-        joined = rows.join(known, F.col(_KEY) == F.col(_KNOWN_KEY), "left_outer")
-        failure = raise_sql(
-            Condition.MALFORMED_LAYOUT, path=f"CAST(`{_KEY}` AS STRING)", reason=sql_string("this file was not listed")
-        )
-        found = F.expr(f"CASE WHEN `{_KNOWN_KEY}` IS NULL THEN CAST({failure} AS INT) ELSE `{PART}` END")
-        return joined.withColumn(PART, found).drop(_KEY, _KNOWN_KEY)
 
-    def _relation(self) -> Any:
-        keys: Any = [f.size for f in self.files] if self.by_size else [file_uri(f.path) for f in self.files]
-        columns = {
-            _KNOWN_KEY: pa.array(keys, pa.int64() if self.by_size else pa.string()),
-            PART: pa.array([f.part for f in self.files], pa.int32()),
-        }
-        if self.with_rows:
-            columns[FIRST_ROW] = pa.array([f.first_row for f in self.files], pa.int64())
-            columns[FILE_WRITE_ID] = pa.array([f.write_id for f in self.files], pa.int64())
-            columns[FILE_BUCKET] = pa.array([f.bucket_property for f in self.files], pa.int32())
-        return pa.table(columns)
+def _laid_out(facts: Sequence[tuple[int, ...]], lookup: LongLookup) -> Longs:
+    table = np.full((lookup.size, _WIDTH), -1, np.int64)
+    table[lookup.places] = facts
+    return table.reshape(-1)
+
+
+def _of(place: str, number: int) -> str:
+    return f"{name_sql(_FACTS)}[({place}) * {_WIDTH} + {number}]"
+
+
+def _int(value: str) -> str:
+    return f"CAST({value} AS INT)"
+
+
+def _keys(files: Sequence[SourceFile]) -> tuple[str, Longs]:
+    """SQL of a number that tells the files apart, and that of each file."""
+    sizes = [f.size for f in files]
+    if len(set(sizes)) == len(sizes):
+        return "_metadata.file_size", np.array(sizes, np.int64)
+    uris = [file_uri(f.path) for f in files]
+    path = "_metadata.file_path"
+    sql = f"shiftleft({_crc_sql(path)} & {0x7FFFFFFF}, 32) | {_crc_sql(f'reverse({path})')}"
+    return sql, np.array([(_crc(uri) & 0x7FFFFFFF) << 32 | _crc(uri[::-1]) for uri in uris], np.int64)
+
+
+def _crc_sql(text: str) -> str:
+    return f"crc32(CAST({text} AS BINARY))"
+
+
+def _crc(text: str) -> int:
+    return crc32(text.encode())
 
 
 def file_uri(path: str) -> str:
@@ -88,19 +114,24 @@ def file_uri(path: str) -> str:
     return f"file:{encoded}" if path.startswith("/") else encoded
 
 
-def with_partition_values(spark: SparkSession, rows: DataFrame, table: Table, parts: Sequence[BoundPart]) -> DataFrame:
-    """The rows with the table's partition columns, by PART."""
-    columns = [(c.name, query_type(parse_type(c.type))) for c in table.partition_columns]
-    if not columns:
-        return rows
-    values = [[value_as_read(part.values[i], c.type) for part in parts] for i, c in enumerate(table.partition_columns)]
-    if len(parts) == 1:
-        literals = [F.lit(v[0]).cast(kind).alias(name) for (name, kind), v in zip(columns, values, strict=True)]
-        return rows.select("*", *literals)
-    relation = {"@number": pa.array(range(len(parts)), pa.int32())}
-    for (name, _), of_parts in zip(columns, values, strict=True):
-        relation[name] = pa.array(of_parts, pa.string())
-    known = spark.createDataFrame(pa.table(relation)).select(
-        "@number", *(F.col(f"`{name}`").cast(kind).alias(name) for name, kind in columns)
-    )
-    return rows.join(F.broadcast(known), F.col(PART) == F.col("@number"), "left_outer").drop("@number")
+@dataclass(frozen=True, slots=True)
+class PartitionValues:
+    """SQL of a table's partition columns, in order, over PART and the columns of `literals`."""
+
+    columns: tuple[str, ...]
+    literals: dict[str, Column]
+
+
+def partition_values(spark: SparkSession, table: Table, parts: Sequence[BoundPart]) -> PartitionValues:
+    columns: list[str] = []
+    literals: dict[str, Column] = {}
+    for i, column in enumerate(table.partition_columns):
+        values = [value_as_read(part.values[i], column.type) for part in parts]
+        kind = ddl(query_type(parse_type(column.type)))
+        if len(set(values)) == 1:
+            columns.append(f"CAST({'NULL' if values[0] is None else sql_string(values[0])} AS {kind})")
+            continue
+        name = f"{_VALUES}{i}"
+        literals[name] = jvm(spark).text_array(values)
+        columns.append(f"CAST({name_sql(name)} AS array<{kind}>)[{name_sql(PART)}]")
+    return PartitionValues(tuple(columns), literals)

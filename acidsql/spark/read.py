@@ -4,17 +4,18 @@ Spark's own vectorized ORC reader reads ACID files as long as all six ACID colum
 that names each of them keeps them there, and a leaf of `row` in it keeps `row` without pulling all of it in
 (spark-findings.md 1, 2). Columns are taken by position, as Hive takes them: files written before a column was renamed
 or added are read under the names they have. Files that need another schema, or from which other write IDs are to be
-skipped, are another scan in a union; a table that was not altered is one scan.
+skipped, are another scan in a union; a table that was not altered is one scan, and one stage.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import reduce
 from itertools import chain, repeat
 from typing import Any, Final, TypeAlias
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as t
 
@@ -23,25 +24,18 @@ from acidsql.acid.table import Table
 from acidsql.acid.types import Char, HiveType, Primitive, parse_type
 from acidsql.acid.writeids import WriteId
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.events import name_sql
 from acidsql.planner.raised import raise_sql, sql_string
 from acidsql.spark import textfile
 from acidsql.spark.bound import BoundScan, SourceFile, data_files, delete_files
-from acidsql.spark.deletes import BUCKET, DELETER, ROW, WRITE_ID, deleted_keys, without_deleted
-from acidsql.spark.partitions import (
-    FILE_BUCKET,
-    FILE_WRITE_ID,
-    FIRST_ROW,
-    PART,
-    FileFacts,
-    file_uri,
-    with_partition_values,
-)
+from acidsql.spark.deletes import BUCKET, DELETER, ROW, WRITE_ID, deleted_keys, filtered, without_deleted
+from acidsql.spark.jvm import jvm, orc_files, select, where, with_columns
+from acidsql.spark.partitions import FILE_KEY, PART, FileFacts, file_facts, file_uri, partition_values
 from acidsql.spark.tails import TailCache
-from acidsql.spark.types import CHAR_LENGTH, file_type, has_timestamp, padded_inside, query_type
+from acidsql.spark.types import CHAR_LENGTH, ddl, file_type, has_timestamp, padded_inside, query_type
 
 _FILE_NAME: Final = "@file_name"
-_ROW_NUMBER: Final = "@row_number"
-_ROW_NUMBER_MASK: Final = (1 << 33) - 1
+_ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
 _WHOLE_FILE: Final = str(1 << 42)
 Narrower: TypeAlias = "tuple[HiveType | None, ...]"
 _CHEAP: Final = ("boolean", "tinyint", "smallint", "int", "bigint", "date", "float", "double")
@@ -59,10 +53,18 @@ def scan_frame(spark: SparkSession, bound: BoundScan, tails: TailCache) -> DataF
     if bound.table.is_full_acid:
         deletes = delete_files(bound, tails)
         if deletes:
-            events = delete_events(spark, bound, deletes)
-            rows = without_deleted(rows, events, deleted_keys(deletes, len(bound.parts)))
-    rows = with_partition_values(spark, rows, bound.table, bound.parts)
-    return rows.select(*_columns(bound))
+            rows = _without_deleted(spark, bound, rows, deletes, tails)
+    values = partition_values(spark, bound.table, bound.parts)
+    return _named(with_columns(rows, values.literals), bound, values.columns)
+
+
+def _without_deleted(
+    spark: SparkSession, bound: BoundScan, rows: DataFrame, deletes: Sequence[SourceFile], tails: TailCache
+) -> DataFrame:
+    by_bits = filtered(spark, rows, bound.files, deletes, tails.deletes)
+    if by_bits is not None:
+        return by_bits
+    return without_deleted(rows, delete_events(spark, bound, deletes), deleted_keys(deletes, len(bound.parts)))
 
 
 # ------------------------------------------------------------------------------------------------ data files
@@ -88,19 +90,12 @@ def _group(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -
 def _acid_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
     """Insert events. Operation 1 or 2 in a data file is ACID v1: it fails the job instead of being filtered away."""
     first = files[0]
-    types = _types_by_position(bound.table, first.names, first.narrower)
     failure = raise_sql(Condition.ACID_V1_FILE, path=sql_string(first.origin), table=sql_string(bound.table.qualified))
-    events = _read_orc(spark, files, acid_schema(types)).where(_keeps_columns(types, first.hidden))
-    facts = FileFacts(files, with_rows=False)
-    rows = events.where(_expected_operation(OPERATION_INSERT, failure)).select(
-        F.col("originalTransaction").alias(WRITE_ID),
-        F.col("bucket").alias(BUCKET),
-        F.col("rowId").alias(ROW),
-        facts.key(),
-        *_file_name(bound, files),
-        *_table_columns(bound.table, first.names, "row", first.narrower),
-    )
-    return facts.attach(spark, rows).select(*_common(bound))
+    types = _types_by_position(bound.table, first.names, first.narrower)
+    events = _events(spark, files, types, OPERATION_INSERT, failure)
+    facts = file_facts([_part_only(f) for f in files])
+    columns = _table_columns(bound.table, first.names, "row", first.narrower)
+    return _with_facts(spark, bound, events, files, facts, ("originalTransaction", "bucket", "rowId"), columns)
 
 
 def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
@@ -108,41 +103,47 @@ def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[
 
     Spark has no row index for ORC. A task that reads exactly one whole file counts its rows in order.
     """
-    whole_files = _one_task_a_file(spark)
     names, narrower = files[0].names, files[0].narrower
-    facts = FileFacts(files, with_rows=True)
     types = _types_by_position(bound.table, names, narrower)
-    rows = _read_orc(whole_files, files, t.StructType(_fields(types))).select(
-        F.monotonically_increasing_id().bitwiseAND(_ROW_NUMBER_MASK).alias(_ROW_NUMBER),
-        facts.key(),
-        *_file_name(bound, files),
-        *_table_columns(bound.table, names, None, narrower),
-    )
-    numbered = facts.attach(spark, rows).select(
-        "*",
-        F.col(FILE_WRITE_ID).alias(WRITE_ID),
-        F.col(FILE_BUCKET).alias(BUCKET),
-        (F.col(FIRST_ROW) + F.col(_ROW_NUMBER)).alias(ROW),
-    )
-    return numbered.select(*_common(bound))
+    rows = _read_orc(_one_task_a_file(spark), files, t.StructType(_fields(types)))
+    facts = file_facts(files)
+    row_id = (facts.write_id, facts.bucket, f"{facts.first_row} + {_ROW_NUMBER}")
+    return _with_facts(spark, bound, rows, files, facts, row_id, _table_columns(bound.table, names, None, narrower))
 
 
 def _plain_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
     """Rows of insert-only and plain tables, which have no row IDs."""
     table = bound.table
-    facts = FileFacts(files, with_rows=False)
     names = files[0].names or tuple(c.name for c in table.columns)
     schema = t.StructType(_fields(_types_by_position(table, names, files[0].narrower)))
-    nothing = F.lit(None)
-    rows = _read_format(spark, table, files, schema).select(
-        nothing.cast("long").alias(WRITE_ID),
-        nothing.cast("int").alias(BUCKET),
-        nothing.cast("long").alias(ROW),
-        facts.key(),
-        *_file_name(bound, files),
-        *_table_columns(table, names, None, files[0].narrower),
-    )
-    return facts.attach(spark, rows).select(*_common(bound))
+    rows = _read_format(spark, table, files, schema)
+    no_id = ("CAST(NULL AS BIGINT)", "CAST(NULL AS INT)", "CAST(NULL AS BIGINT)")
+    facts = file_facts([_part_only(f) for f in files])
+    return _with_facts(spark, bound, rows, files, facts, no_id, _table_columns(table, names, None, files[0].narrower))
+
+
+def _part_only(file: SourceFile) -> SourceFile:
+    """What counts of a file whose rows have row IDs of their own, or none."""
+    return replace(file, write_id=0, bucket_property=0, first_row=0)
+
+
+def _with_facts(
+    spark: SparkSession,
+    bound: BoundScan,
+    rows: DataFrame,
+    files: Sequence[SourceFile],
+    facts: FileFacts,
+    row_id: tuple[str, str, str],
+    columns: Sequence[str],
+) -> DataFrame:
+    """What every group of files gives, in the order of the union. `row_id` and `columns` are SQL over the rows, the
+    facts and `_metadata`."""
+    literals = {name: jvm(spark).long_array(table) for name, table in facts.tables.items()}
+    key = {} if not facts.tables else {FILE_KEY: F.expr(facts.key)}
+    keyed = with_columns(rows, {**key, **literals})
+    named = zip((WRITE_ID, BUCKET, ROW, PART), (*row_id, facts.part), strict=True)
+    ids = [f"{value} AS {name_sql(name)}" for name, value in named]
+    return select(keyed, (*ids, *_file_name(bound, files), *columns))
 
 
 def _one_task_a_file(spark: SparkSession) -> SparkSession:
@@ -154,8 +155,22 @@ def _one_task_a_file(spark: SparkSession) -> SparkSession:
     return copy
 
 
+def _events(
+    spark: SparkSession,
+    files: Sequence[SourceFile],
+    types: Sequence[tuple[str, t.DataType]],
+    operation: int,
+    failure: str,
+) -> DataFrame:
+    """The events of ACID files whose write ID is not hidden; another operation fails the job."""
+    expected = f"CASE WHEN operation <=> {operation} THEN true ELSE CAST({failure} AS BOOLEAN) END"
+    return where(
+        _read_orc(spark, files, acid_schema(types)), f"{_keeps_columns(types, files[0].hidden)} AND {expected}"
+    )
+
+
 def _read_orc(spark: SparkSession, files: Iterable[SourceFile], schema: t.StructType) -> DataFrame:
-    return spark.read.schema(schema).option("__globPaths__", "false").orc([f.path for f in files])
+    return orc_files(spark, (f.path for f in files), schema.json())
 
 
 def _read_format(spark: SparkSession, table: Table, files: Iterable[SourceFile], schema: t.StructType) -> DataFrame:
@@ -207,26 +222,23 @@ def _is_text(hive_type: HiveType) -> bool:
     return hive_type == Primitive("string")
 
 
-def _widened(value: Column, hive_type: HiveType) -> Column:
+def _widened(value: str, hive_type: HiveType) -> str:
     """A value of the file's type as one of the table's. Spark pushes a comparison down to a file with its literal made
     one of the file's type, 5.5 becoming 5, or fails in that (OrcFilters.castLiteralValue): so none may be pushed but
     through Spark's own cast. Numbers become text as ORC, and so Hive, writes them: 2.50 is 2.5."""
-    return F.concat(value, F.lit("")) if _is_text(hive_type) else value.cast(query_type(hive_type))
+    return f"concat({value}, '')" if _is_text(hive_type) else _cast(value, hive_type)
 
 
-def _expected_operation(operation: int, failure: str) -> Column:
-    return F.expr(f"CASE WHEN operation <=> {operation} THEN true ELSE CAST({failure} AS BOOLEAN) END")
+def _cast(value: str, hive_type: HiveType) -> str:
+    return f"CAST({value} AS {ddl(query_type(hive_type))})"
 
 
-def _keeps_columns(columns: Sequence[tuple[str, t.DataType]], hidden: frozenset[WriteId]) -> Column:
-    """True for every event whose write ID is not hidden; names all six columns."""
-    leaf = F.col("row").getField(_cheapest(columns))
-    write_id = F.col("currentTransaction")
+def _keeps_columns(columns: Sequence[tuple[str, t.DataType]], hidden: frozenset[WriteId]) -> str:
+    """SQL that is true for every event whose write ID is not hidden; names all six columns."""
+    seen = f"NOT IN ({', '.join(map(str, sorted(hidden)))})" if hidden else ">= 0"
     return (
-        (F.col("originalTransaction") >= 0)
-        & (F.col("bucket") >= 0)
-        & (~write_id.isin(sorted(hidden)) if hidden else write_id >= 0)
-        & ((F.col("rowId") >= 0) | leaf.isNull())
+        f"originalTransaction >= 0 AND bucket >= 0 AND currentTransaction {seen}"
+        f" AND (rowId >= 0 OR `row`.{name_sql(_cheapest(columns))} IS NULL)"
     )
 
 
@@ -240,75 +252,73 @@ def _cheapest(columns: Sequence[tuple[str, t.DataType]]) -> str:
     return columns[0][0] if cost(columns[0]) < len(_CHEAP) else min(columns, key=cost)[0]
 
 
-def _table_columns(table: Table, names: Sequence[str], owner: str | None, narrower: Narrower = ()) -> list[Column]:
+def _table_columns(table: Table, names: Sequence[str], owner: str | None, narrower: Narrower = ()) -> list[str]:
     """The table's columns from the file's, by position; a column that the file is too old for is NULL."""
     columns = []
     for position, column in enumerate(table.columns):
         hive_type = parse_type(column.type)
         if position >= len(names):
-            value = F.lit(None).cast(query_type(hive_type))
+            value = _cast("NULL", hive_type)
         else:
-            value = F.col(owner).getField(names[position]) if owner else F.col(f"`{names[position]}`")
-            value = F.rtrim(value) if isinstance(hive_type, Char) and table.file_format != "orc" else value
+            value = f"{owner}.{name_sql(names[position])}" if owner else name_sql(names[position])
+            value = f"rtrim({value})" if isinstance(hive_type, Char) and table.file_format != "orc" else value
             value = _widened(value, hive_type) if any(narrower[position : position + 1]) else value
-            value = padded_inside(value.cast(query_type(hive_type)) if has_timestamp(hive_type) else value, hive_type)
-        columns.append(value.alias(column.name))
+            value = padded_inside(_cast(value, hive_type) if has_timestamp(hive_type) else value, hive_type)
+        columns.append(f"{value} AS {name_sql(column.name)}")
     return columns
 
 
-def _common(bound: BoundScan) -> list[Column]:
-    """What every group of files gives, in the order of the union."""
-    names = [WRITE_ID, BUCKET, ROW, PART, *([_FILE_NAME] if bound.scan.file_name else [])]
-    return [F.col(f"`{name}`") for name in (*names, *(c.name for c in bound.table.columns))]
-
-
-def _file_name(bound: BoundScan, files: Sequence[SourceFile]) -> list[Column]:
+def _file_name(bound: BoundScan, files: Sequence[SourceFile]) -> list[str]:
     """INPUT__FILE__NAME, which is never the name of a copy."""
     if not bound.scan.file_name:
         return []
-    path = F.col("_metadata.file_path")
+    path = "_metadata.file_path"
     copies = {file_uri(f.path): file_uri(f.copy_of) for f in files if f.copy_of is not None}
     if copies:
-        known = F.create_map(*(F.lit(text) for pair in copies.items() for text in pair))
-        path = F.coalesce(known[path], path)
-    return [path.alias(_FILE_NAME)]
+        known = ", ".join(sql_string(text) for pair in copies.items() for text in pair)
+        path = f"coalesce(map({known})[{path}], {path})"
+    return [f"{path} AS {name_sql(_FILE_NAME)}"]
 
 
-def _columns(bound: BoundScan) -> list[Column]:
+def _named(rows: DataFrame, bound: BoundScan, partition_columns: Sequence[str]) -> DataFrame:
     """What the scan gives: the table's columns, then the virtual ones."""
     scan = bound.scan
-    columns = []
-    for column in (*bound.table.columns, *bound.table.partition_columns):
-        value = F.col(f"`{column.name}`")
+    columns = [name_sql(c.name) for c in bound.table.columns]
+    of_partition = zip(bound.table.partition_columns, partition_columns, strict=True)
+    columns += [f"{value} AS {name_sql(c.name)}" for c, value in of_partition]
+    if scan.row_id:
+        fields = (("writeid", WRITE_ID), ("bucketid", BUCKET), ("rowid", ROW))
+        inside = ", ".join(f"'{field}', {name_sql(name)}" for field, name in fields)
+        columns.append(f"named_struct({inside}) AS {name_sql(scan.row_id)}")
+    if scan.file_name:
+        columns.append(f"{name_sql(_FILE_NAME)} AS {name_sql(scan.file_name)}")
+    if scan.place:
+        columns.append(f"{name_sql(PART)} AS {name_sql(scan.place)}")
+    named = select(rows, columns)
+    for column in bound.table.all_columns:
         hive_type = parse_type(column.type)
         if isinstance(hive_type, Char):
-            value = value.alias(column.name, metadata={CHAR_LENGTH: hive_type.length})
-        columns.append(value)
-    if scan.row_id:
-        row_id = F.struct(F.col(WRITE_ID).alias("writeid"), F.col(BUCKET).alias("bucketid"), F.col(ROW).alias("rowid"))
-        columns.append(row_id.alias(scan.row_id))
-    if scan.file_name:
-        columns.append(F.col(_FILE_NAME).alias(scan.file_name))
-    if scan.place:
-        columns.append(F.col(PART).alias(scan.place))
-    return columns
+            named = named.withMetadata(column.name, {CHAR_LENGTH: hive_type.length})
+    return named
 
 
 def _empty(spark: SparkSession, bound: BoundScan) -> DataFrame:
-    columns = (*bound.table.columns, *bound.table.partition_columns)
-    schema = t.StructType(_fields((c.name, query_type(parse_type(c.type))) for c in columns))
-    internal = {WRITE_ID: "bigint", BUCKET: "int", ROW: "bigint", PART: "int", _FILE_NAME: "string"}
-    rows = empty_frame(spark, schema)
-    return rows.select("*", *(F.lit(None).cast(kind).alias(name) for name, kind in internal.items())).select(
-        *_columns(bound)
-    )
+    internal = [
+        t.StructField(WRITE_ID, t.LongType()),
+        t.StructField(BUCKET, t.IntegerType()),
+        t.StructField(ROW, t.LongType()),
+        t.StructField(PART, t.IntegerType()),
+        t.StructField(_FILE_NAME, t.StringType()),
+    ]
+    columns = bound.table.all_columns
+    schema = t.StructType([*internal, *_fields((c.name, query_type(parse_type(c.type))) for c in columns)])
+    return _named(empty_frame(spark, schema), bound, [name_sql(c.name) for c in bound.table.partition_columns])
 
 
 def empty_frame(spark: SparkSession, schema: t.StructType) -> DataFrame:
     """No rows, without a job."""
-    jvm: Any = spark._jvm
-    jschema = jvm.org.apache.spark.sql.types.DataType.fromJson(schema.json())
-    return DataFrame(spark._jsparkSession.createDataFrame(jvm.java.util.ArrayList(), jschema), spark)
+    java = jvm(spark)
+    return DataFrame(spark._jsparkSession.createDataFrame(java.no_rows(), java.data_type(schema.json())), spark)
 
 
 # ------------------------------------------------------------------------------------------------ delete files
@@ -331,13 +341,10 @@ def _delete_group(spark: SparkSession, leaf: tuple[str, t.DataType], files: Sequ
         path=sql_string(files[0].origin),
         reason=sql_string("a delete_delta holds an event that is no delete"),
     )
-    facts = FileFacts(files, with_rows=False)
-    events = _read_orc(spark, files, acid_schema([leaf])).where(_keeps_columns([leaf], files[0].hidden))
-    rows = events.where(_expected_operation(OPERATION_DELETE, failure)).select(
-        F.col("originalTransaction").alias(WRITE_ID),
-        F.col("bucket").alias(BUCKET),
-        F.col("rowId").alias(ROW),
-        F.col("currentTransaction").alias(DELETER),
-        facts.key(),
-    )
-    return facts.attach(spark, rows).select(WRITE_ID, BUCKET, ROW, DELETER, PART)
+    events = _events(spark, files, [leaf], OPERATION_DELETE, failure)
+    facts = file_facts([_part_only(f) for f in files])
+    literals = {name: jvm(spark).long_array(table) for name, table in facts.tables.items()}
+    key = {} if not facts.tables else {FILE_KEY: F.expr(facts.key)}
+    names = ("originalTransaction", "bucket", "rowId", "currentTransaction", facts.part)
+    named = zip(names, (WRITE_ID, BUCKET, ROW, DELETER, PART), strict=True)
+    return select(with_columns(events, {**key, **literals}), (f"{value} AS {name_sql(name)}" for value, name in named))

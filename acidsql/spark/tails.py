@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from acidsql.spark.copies import Copies
+from acidsql.spark.delete_cache import DeleteCache
 from acidsql.spark.files import FileSystem, SizedFile
 from acidsql.spark.orc import TAIL_GUESS, Tail, read_tail
 
@@ -29,6 +30,7 @@ class TailCache:
     """Tails by file, and copies of the files that Spark cannot read. Thread-safe as far as dict operations are."""
 
     copies: Copies = field(default_factory=Copies)
+    deletes: DeleteCache = field(default_factory=DeleteCache)
     _tails: dict[SizedFile, Tail] = field(default_factory=dict)
 
     def tails(self, files: FileSystem, wanted: Sequence[SizedFile]) -> list[Tail]:

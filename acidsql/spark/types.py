@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
 from pyspark.sql import types as t
 
 from acidsql.acid.types import Array, Char, Decimal, HiveType, Map, Primitive, Struct, Varchar
+from acidsql.planner.events import fitted, name_sql
 
 _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "float", "double")
 _SIMPLE: Final[dict[str, t.DataType]] = {
@@ -153,28 +152,30 @@ def is_storable(source: t.DataType, target: HiveType) -> bool:
             return isinstance(source, t.AtomicType)
 
 
-def padded_inside(value: Column, hive_type: HiveType) -> Column:
-    """CHAR(n) values deep inside a value with their blanks; a CHAR column itself is padded last (CHAR_LENGTH)."""
-    return value if isinstance(hive_type, Char) else padded(value, hive_type)
+def ddl(data_type: t.DataType) -> str:
+    """The type in Spark SQL, whatever a session takes TIMESTAMP for.
 
-
-def padded(value: Column, hive_type: HiveType) -> Column:
-    """CHAR(n) values with the blanks that ORC's reader drops, also deep inside (HiveCharWritable)."""
-    if not _has_char(hive_type):
-        return value
-    match hive_type:
-        case Char(length):
-            return F.rpad(value, length, " ")
-        case Array(element):
-            return F.transform(value, lambda e: padded(e, element))
-        case Map(key, of):
-            keys = F.transform_keys(value, lambda k, _: padded(k, key)) if _has_char(key) else value
-            return F.transform_values(keys, lambda _, v: padded(v, of)) if _has_char(of) else keys
-        case Struct(fields):
-            rebuilt = F.struct(*(padded(value.getField(n), f).alias(n) for n, f in fields))
-            return F.when(value.isNotNull(), rebuilt)
+    >>> ddl(t.ArrayType(t.StructType([t.StructField("a b", t.TimestampType())])))
+    'array<struct<`a b`: timestamp_ltz>>'
+    """
+    match data_type:
+        case t.ArrayType():
+            return f"array<{ddl(data_type.elementType)}>"
+        case t.MapType():
+            return f"map<{ddl(data_type.keyType)}, {ddl(data_type.valueType)}>"
+        case t.StructType():
+            inside = ", ".join(f"{name_sql(f.name)}: {ddl(f.dataType)}" for f in data_type.fields)
+            return f"struct<{inside}>"
+        case t.TimestampType():
+            return "timestamp_ltz"
         case _:
-            return value
+            return data_type.simpleString()
+
+
+def padded_inside(value: str, hive_type: HiveType) -> str:
+    """SQL: CHAR(n) values deep inside a value with the blanks that ORC's reader drops (HiveCharWritable); a CHAR column
+    itself is padded last (CHAR_LENGTH)."""
+    return fitted(value, hive_type) if not isinstance(hive_type, Char) and _has_char(hive_type) else value
 
 
 def _has_char(hive_type: HiveType) -> bool:

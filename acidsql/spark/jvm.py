@@ -1,0 +1,184 @@
+"""The driver's JVM with few round trips: classes looked up once, lists and arrays handed over whole.
+
+Every dot of a Java name and every element of a list is a call of its own otherwise, a fifth of a millisecond each; a
+statement made a thousand of them.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from pyspark.sql import Column, DataFrame, SparkSession
+
+_SEPARATOR: Final = "\x1e"
+"""Between the texts of a list; a text that has it goes the slow way."""
+
+
+class Jvm:
+    """Java classes that are used for every statement."""
+
+    def __init__(self, gateway: Any) -> None:
+        self._gateway = gateway
+        self._view: Any = gateway.jvm
+
+    @cached_property
+    def _separator(self) -> Any:
+        pattern = self._view.java.util.regex.Pattern
+        return pattern.compile(_SEPARATOR, pattern.LITERAL)
+
+    @cached_property
+    def dataset(self) -> Any:
+        return self._view.org.apache.spark.sql.classic.Dataset
+
+    @cached_property
+    def _zones(self) -> Any:
+        return self._view.java.util.TimeZone
+
+    @property
+    def zone(self) -> Any:
+        """The JVM's default java.util.TimeZone."""
+        return self._zones.getDefault()
+
+    def zone_named(self, name: str) -> Any:
+        return self._zones.getTimeZone(name)
+
+    @cached_property
+    def _expressions(self) -> Any:
+        return self._view.org.apache.spark.sql.classic.ExpressionUtils
+
+    @cached_property
+    def _literal(self) -> Any:
+        return self._view.org.apache.spark.sql.catalyst.expressions.Literal
+
+    @cached_property
+    def _unsafe_arrays(self) -> Any:
+        return self._view.org.apache.spark.sql.catalyst.expressions.UnsafeArrayData
+
+    @cached_property
+    def _longs_begin(self) -> int:
+        return int(self._view.org.apache.spark.unsafe.Platform.LONG_ARRAY_OFFSET)
+
+    @cached_property
+    def _types(self) -> Any:
+        return self._view.org.apache.spark.sql.types.DataType
+
+    @cached_property
+    def _longs(self) -> Any:
+        return self.data_type('{"type": "array", "elementType": "long", "containsNull": false}')
+
+    @cached_property
+    def _texts(self) -> Any:
+        return self.data_type('{"type": "array", "elementType": "string", "containsNull": true}')
+
+    def data_type(self, json: str) -> Any:
+        """The Java object of a type in Spark's JSON."""
+        return self._types.fromJson(json)
+
+    @cached_property
+    def _read_only(self) -> Any:
+        return self._view.java.nio.channels.FileChannel.MapMode.READ_ONLY
+
+    def properties(self, items: Mapping[str, str]) -> Any:
+        """java.util.Properties, for SQLConf.setConf."""
+        made = self._view.java.util.Properties()
+        for key, value in items.items():
+            made.setProperty(key, value)
+        return made
+
+    def no_rows(self) -> Any:
+        return self._lists()
+
+    @cached_property
+    def _lists(self) -> Any:
+        return self._view.java.util.ArrayList
+
+    def texts(self, texts: Iterable[str]) -> Any:
+        """A String[], for a method with a variable number of arguments."""
+        listed = list(texts)
+        if all(text and _SEPARATOR not in text for text in listed):
+            return self._separator.split(_SEPARATOR.join(listed))
+        java = self._gateway.new_array(self._gateway.jvm.String, len(listed))
+        for number, text in enumerate(listed):
+            java[number] = text
+        return java
+
+    def long_array(self, values: NDArray[np.int64]) -> Column:
+        """An array<bigint> literal. It is part of the plan itself, so reading from it needs no join and no job."""
+        array = self._unsafe_arrays.fromPrimitiveArray(self._filled(values))
+        return Column(self._expressions.column(self._literal(array, self._longs)))
+
+    def text_array(self, values: Sequence[str | None]) -> Column:
+        """An array<string> literal, as UnsafeArrayData lays it out: the number of texts, a bit for each that is NULL,
+        where each begins and its length, the texts."""
+        texts = [b"" if v is None else v.encode() for v in values]
+        nulls = np.packbits(np.array([v is None for v in values], np.bool_), bitorder="little").tobytes()
+        nulls += bytes(-len(nulls) % 8)
+        start = 8 + len(nulls) + 8 * len(texts)
+        begins = np.cumsum([start, *map(len, texts)])[:-1]
+        places = begins << 32 | np.array([len(text) for text in texts], np.int64)
+        content = len(texts).to_bytes(8, "little") + nulls + places.astype("<i8").tobytes() + b"".join(texts)
+        size = len(content)
+        java = self._filled(np.frombuffer(content + bytes(-size % 8), "<i8"))
+        array = self._unsafe_arrays()
+        array.pointTo(java, self._longs_begin, size)
+        return Column(self._expressions.column(self._literal(array, self._texts)))
+
+    def _filled(self, values: NDArray[np.int64]) -> Any:
+        """A long[]."""
+        java = self._gateway.new_array(self._gateway.jvm.long, len(values))
+        if len(values):
+            self._fill(java, values)
+        return java
+
+    def _fill(self, java: Any, values: NDArray[np.int64]) -> None:
+        """Through a file: as an argument each byte is a character of text."""
+        handle, path = tempfile.mkstemp(prefix="acidsql-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(values.astype(">i8").tobytes())
+            stream = self._view.java.io.FileInputStream(path)
+            stream.getChannel().map(self._read_only, 0, values.nbytes).asLongBuffer().get(java)
+            stream.close()
+        finally:
+            os.unlink(path)
+
+
+@lru_cache(maxsize=2)
+def _of_gateway(gateway: Any) -> Jvm:
+    return Jvm(gateway)
+
+
+def jvm(spark: SparkSession) -> Jvm:
+    return _of_gateway(spark.sparkContext._gateway)
+
+
+def select(frame: DataFrame, expressions: Iterable[str]) -> DataFrame:
+    """`frame.selectExpr`, in a few calls whatever the number of expressions."""
+    spark = frame.sparkSession
+    return DataFrame(frame._jdf.selectExpr(jvm(spark).texts(expressions)), spark)
+
+
+def where(frame: DataFrame, condition: str) -> DataFrame:
+    """`frame.where` of SQL text."""
+    return DataFrame(frame._jdf.filter(condition), frame.sparkSession)
+
+
+def with_columns(frame: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
+    """`frame.withColumn` for each."""
+    java = frame._jdf
+    for name, column in columns.items():
+        java = java.withColumn(name, column._jc)
+    return DataFrame(java, frame.sparkSession)
+
+
+def orc_files(spark: SparkSession, paths: Iterable[str], schema: str) -> DataFrame:
+    """Files as they are, under a schema in JSON."""
+    java = jvm(spark)
+    reader = spark._jsparkSession.read().schema(java.data_type(schema)).option("__globPaths__", "false")
+    return DataFrame(reader.orc(java.texts(paths)), spark)
