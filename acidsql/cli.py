@@ -11,13 +11,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from acidsql import connect
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.inspect import print_table
 from acidsql.render import Format
 from acidsql.script import CANNOT_START, FAILED, INTERRUPTED, OK, Manner, Runner, exit_status
-from acidsql.session import Session, connect
 from acidsql.terminal import java_output, report, tell_interrupted
+
+if TYPE_CHECKING:  # a prompt stands there before it is imported
+    from acidsql.session import Session
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,18 +51,34 @@ class _Source:
 def _shell(options: argparse.Namespace) -> int:
     sources = [_read(option, value) for option, value in options.sources]
     init = [_read("-f", options.init)] if options.init else []
-    conf = dict(options.conf) | ({"spark.master": options.master} if options.master else {})
+
+    def opened() -> Runner:
+        return Runner(_session(options), _manner(options))
+
     with java_output(hidden=not options.verbose) as hidden:
-        with connect(warehouse=options.warehouse, metastore=options.metastore, conf=conf) as session:
-            try:
-                _prepare(session, options)
-            except AcidSqlError as error:
-                report(error)
-                return CANNOT_START
-            status = _run(Runner(session, _manner(options)), init, sources)
+        if sources or init or not sys.stdin.isatty():
+            status = _run(opened, init, sources, options)
+        else:
+            status = _prompt(opened, options)
         if status == CANNOT_START:
             sys.stderr.write(hidden())
         return status
+
+
+def _session(options: argparse.Namespace) -> Session:
+    """Raises CANNOT_START, METASTORE_UNAVAILABLE, and what --hiveconf and --database raise."""
+    conf = dict(options.conf) | ({"spark.master": options.master} if options.master else {})
+    session = connect(warehouse=options.warehouse, metastore=options.metastore, conf=conf)
+    try:
+        for key, value in options.hiveconf:
+            session.execute(f"SET {key}={value}")
+        if options.database:
+            quoted = options.database.replace("`", "``")
+            session.execute(f"USE `{quoted}`")
+    except BaseException:
+        session.close()
+        raise
+    return session
 
 
 def _read(option: str, value: str) -> _Source:
@@ -89,28 +108,32 @@ def _manner(options: argparse.Namespace) -> Manner:
     )
 
 
-def _prepare(session: Session, options: argparse.Namespace) -> None:
-    for key, value in options.hiveconf:
-        session.execute(f"SET {key}={value}")
-    if options.database:
-        quoted = options.database.replace("`", "``")
-        session.execute(f"USE `{quoted}`")
-
-
-def _run(runner: Runner, init: Sequence[_Source], sources: Sequence[_Source]) -> int:
-    if not all(runner.run_text(source.text, source.name) for source in [*init, *sources]):
+def _run(
+    opened: Callable[[], Runner], init: Sequence[_Source], sources: Sequence[_Source], options: argparse.Namespace
+) -> int:
+    try:
+        runner = opened()
+    except AcidSqlError as error:
+        report(error)
+        return CANNOT_START
+    with runner.session:
+        if not all(runner.run_text(source.text, source.name) for source in [*init, *sources]) or sources:
+            return runner.status
+        if sys.stdin.isatty():
+            return _prompt(lambda: runner, options)
+        runner.run_lines(sys.stdin)
         return runner.status
-    if sources:
-        return runner.status
-    if sys.stdin.isatty():
-        from acidsql.shell import Shell  # prompt_toolkit costs 0.2 s that statements given with -e need not pay
 
-        return Shell(runner).run()
-    runner.run_lines(sys.stdin)
-    return runner.status
+
+def _prompt(opened: Callable[[], Runner], options: argparse.Namespace) -> int:
+    from acidsql.shell import Shell  # prompt_toolkit costs 0.2 s that statements given with -e need not pay
+
+    return Shell(opened, silent=options.silent, database=options.database).run()
 
 
 def _inspect(options: argparse.Namespace) -> int:
+    from acidsql.inspect import print_table
+
     with connect(warehouse=options.warehouse, metastore=options.metastore) as session:
         sound = print_table(session, options.table, with_events=not options.files)
     return OK if sound else FAILED

@@ -10,12 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.split import Piece, is_complete, split_script
 from acidsql.render import Format, render, rows_in_words, summary
-from acidsql.session import Result, Session
 from acidsql.terminal import report, tell, waiting_shown
+
+if TYPE_CHECKING:  # a prompt stands there before they are imported
+    from acidsql.session import Result, Session
 
 OK, FAILED, CANNOT_START, INTERRUPTED = 0, 1, 2, 130
 """The exit statuses: all ran; a statement failed; bad usage or no start; Ctrl-C."""

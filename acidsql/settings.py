@@ -14,6 +14,7 @@ from acidsql.metastore.client import DEFAULT_PATIENCE, MAX_OPEN_TXNS, Patience
 from acidsql.planner.events import STORE_ASSIGNMENT
 from acidsql.planner.locks import CONFLICTS, NONACID_LOCKS, XLOCK_MERGE_INSERT, XLOCK_OVERWRITE, XLOCK_WRITE
 from acidsql.planner.merge import CARDINALITY_CHECK
+from acidsql.planner.plan import DRIVER_BYTES
 
 LOCK_RETRIES: Final = "hive.lock.numretries"
 LOCK_PAUSE: Final = "hive.lock.sleep.between.retries"
@@ -58,6 +59,7 @@ KNOWN: Final[Mapping[str, Known]] = {
     XLOCK_MERGE_INSERT: _boolean(),
     NONACID_LOCKS: _boolean(),
     CONFLICTS: Known("table", ("table", "row"), "it takes table or row"),
+    DRIVER_BYTES: _number(1 << 20),
     LOCK_RETRIES: _number(DEFAULT_PATIENCE.retries),
     LOCK_PAUSE: _duration(f"{DEFAULT_PATIENCE.longest_pause:g}s"),
     OPEN_TXNS: _number(MAX_OPEN_TXNS),

@@ -1,13 +1,14 @@
-"""The REPL of `acidsql shell`: a prompt at once, Spark starting behind it."""
+"""The REPL of `acidsql shell`: a prompt at once; behind it the session is opened, and Spark started."""
 
 from __future__ import annotations
 
 import os
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -22,13 +23,15 @@ from pygments.lexers.sql import SqlLexer
 from acidsql.completion import complete
 from acidsql.errors import AcidSqlError
 from acidsql.grammar.split import is_complete
-from acidsql.metastore.client import DEFAULT_DATABASE
 from acidsql.script import CANNOT_START, OK, Runner
-from acidsql.session import Session
 from acidsql.terminal import report, tell, tell_interrupted
+
+if TYPE_CHECKING:
+    from acidsql.session import Session
 
 _LEAVE = frozenset({"quit", "exit", r"\q", "!q", "!quit", "!exit"})
 _HELP = frozenset({"help", "?", r"\h", r"\?", "!help"})
+_DEFAULT_DATABASE = "default"
 _HELP_TEXT = r"""A statement ends with ; or, to see its rows one below the other, with \G. It may take several lines.
   help             this text
   quit, exit       leave (so does Ctrl-D)
@@ -38,64 +41,112 @@ _HELP_TEXT = r"""A statement ends with ; or, to see its rows one below the other
 EXPLAIN shows what a statement would do; SHOW TABLES and DESCRIBE show what there is."""
 
 
+class Opening:
+    """A session that is opened on a thread, with Spark behind it; a statement waits for the session."""
+
+    def __init__(self, open_runner: Callable[[], Runner], when_done: Callable[[], None]) -> None:
+        """`when_done` is called on the thread when Spark has started, or something has failed."""
+        self.failure: Exception | None = None
+        self._open = open_runner
+        self._when_done = when_done
+        self._runner: Runner | None = None
+        self._opened = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="acidsql-start", daemon=True)
+
+    def start(self) -> None:
+        if not self._thread.ident:
+            self._thread.start()
+
+    def runner(self, *, wait: bool = True) -> Runner | None:
+        """None where the session cannot be opened, or, without `wait`, is not open yet."""
+        if wait:
+            self.start()
+            self._opened.wait()
+        return self._runner
+
+    def close(self) -> None:
+        if self._thread.ident:
+            self._opened.wait()
+        if self._runner is not None:
+            self._runner.session.close()
+
+    def _run(self) -> None:
+        try:
+            self._runner = self._open()
+            self._opened.set()
+            self._runner.session.start()
+        except Exception as error:  # noqa: BLE001 - the edge: a thread's error must reach the user, whatever it is
+            self.failure = error
+        finally:
+            self._opened.set()
+            self._when_done()
+
+
 class Shell:
     """Reads statements from a terminal and runs them until the user leaves."""
 
-    def __init__(self, runner: Runner) -> None:
-        self._runner = runner
-        self._start_failure: Exception | None = None
+    def __init__(self, open_runner: Callable[[], Runner], *, silent: bool = False, database: str | None = None) -> None:
+        """`database` is where the session starts, if not in the default one. The shell closes the session."""
+        self._opening = Opening(open_runner, self._started)
+        self._silent = silent
+        self._database = database or _DEFAULT_DATABASE
         self._prompt = self._new_prompt()
 
     def run(self) -> int:
-        """Gives the exit status: 2 where Spark cannot start, else 0."""
+        """Gives the exit status: 2 where the session or Spark cannot start, else 0."""
         self._greet()
-        starting = threading.Thread(target=self._start, name="acidsql-start", daemon=True)
-        starting.start()
-        return self._loop()
+        try:
+            return self._loop()
+        finally:
+            self._opening.close()
 
     def _loop(self) -> int:
-        while self._runner.status != CANNOT_START:
+        while True:
             try:
                 text = self._prompt.prompt(self._message, pre_run=self._leave_if_failed)
             except KeyboardInterrupt:
                 continue
             except EOFError:
                 return OK
-            if self._start_failure is not None:
-                report(self._start_failure)
-                return CANNOT_START
-            word = _word(text)
-            if word in _LEAVE:
-                return OK
-            if word in _HELP:
-                tell(_HELP_TEXT)
-            else:
-                self._run(text)
-        return CANNOT_START
+            if self._opening.failure is None:
+                word = _word(text)
+                if word in _LEAVE:
+                    return OK
+                if word in _HELP:
+                    tell(_HELP_TEXT)
+                    continue
+                if self._run(text):
+                    continue
+            if self._opening.failure is not None:
+                report(self._opening.failure)
+            return CANNOT_START
 
-    def _run(self, text: str) -> None:
+    def _run(self, text: str) -> bool:
+        """Whether to go on."""
         try:
-            self._runner.run_text(text)
+            runner = self._opening.runner()
+            if runner is None:
+                return False
+            runner.run_text(text)
         except KeyboardInterrupt as interrupt:
             tell_interrupted("Cancelled", interrupt)
+            return True
+        return runner.status != CANNOT_START
 
     def _greet(self) -> None:
-        if not self._runner.manner.silent:
+        if not self._silent:
             tell(f"acidsql {version('acidsql')}. Statements end with ;  Type help for help, quit to leave.")
 
     def _message(self) -> str:
-        session = self._runner.session
-        txn = session.transaction_id
-        notes = [session.database] * (session.database != DEFAULT_DATABASE) + [f"transaction {txn}"] * (txn is not None)
+        runner = self._opening.runner(wait=False)
+        database = self._database if runner is None else runner.session.database
+        txn = None if runner is None else runner.session.transaction_id
+        notes = [database] * (database != _DEFAULT_DATABASE) + [f"transaction {txn}"] * (txn is not None)
         return f"acidsql ({', '.join(notes)})> " if notes else "acidsql> "
 
-    # -- Spark, behind the prompt
+    # -- what goes on behind the prompt
 
-    def _start(self) -> None:
-        try:
-            self._runner.session.start()
-        except Exception as error:  # noqa: BLE001 - the edge: a thread's error must reach the user, whatever it is
-            self._start_failure = error
+    def _started(self) -> None:
         self._prompt.bottom_toolbar = None
         app = self._prompt.app
         if app.loop is not None and app.is_running:
@@ -105,16 +156,16 @@ class Shell:
     def _leave_if_failed(self) -> None:
         """Runs in the prompt's loop: when the start has failed, and when the prompt begins after that."""
         app = self._prompt.app
-        if self._start_failure is not None and app.is_running and not app.is_done:
+        if self._opening.failure is not None and app.is_running and not app.is_done:
             app.exit(result="")
 
     def _new_prompt(self) -> PromptSession[str]:
-        return PromptSession(
+        prompt: PromptSession[str] = PromptSession(
             # Rows may go to a file while the prompt stays on the terminal.
             output=create_output(stdout=sys.stderr) if not sys.stdout.isatty() else None,
             history=_history(),
             lexer=PygmentsLexer(SqlLexer),
-            completer=SessionCompleter(self._runner.session),
+            completer=SessionCompleter(self._opening),
             complete_in_thread=True,
             multiline=True,
             prompt_continuation=lambda width, line, wraps: " " * (width - 3) + "-> ",
@@ -122,6 +173,8 @@ class Shell:
             bottom_toolbar="Spark is starting ...",
             reserve_space_for_menu=6,
         )
+        prompt.app.after_render += lambda _: self._opening.start()  # not before: its imports would hold the prompt up
+        return prompt
 
 
 def is_done(text: str) -> bool:
@@ -190,11 +243,14 @@ class CatalogNames:
 class SessionCompleter(Completer):
     """acidsql.completion for prompt_toolkit."""
 
-    def __init__(self, session: Session) -> None:
-        self._names = CatalogNames(session)
+    def __init__(self, opening: Opening) -> None:
+        self._opening = opening
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
-        for candidate in complete(document.text, document.cursor_position, self._names):
+        runner = self._opening.runner()
+        if runner is None:
+            return
+        for candidate in complete(document.text, document.cursor_position, CatalogNames(runner.session)):
             yield Completion(candidate.text, -candidate.typed, display_meta=candidate.kind.value)
 
 

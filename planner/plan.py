@@ -28,6 +28,10 @@ PLACE: Final = "@place"
 scan reads; NULL where the row goes to the partition that its partition columns name."""
 
 
+DRIVER_BYTES: Final = "acidsql.driver.write.max.bytes"
+"""Setting: the bytes that a statement may read for the driver to write what it gives, without Spark's writer."""
+
+
 class EventKind(Enum):
     """What an event becomes: a row of a delta, or of a delete_delta."""
 

@@ -78,6 +78,8 @@ class SqliteMetastore(SqliteQueue):
         self.max_open_txns = max_open_txns
         """How many may be open at once (hive.max.open.txns)."""
         self._file = SqliteFile(path, warehouse)
+        self._readers: set[TxnId] = set()
+        """Transactions that change nothing: nothing is lost with their ends."""
         self._timeout_millis = int(txn_timeout * 1000)
 
     def close(self) -> None:
@@ -162,15 +164,23 @@ class SqliteMetastore(SqliteQueue):
         return self._timeout_millis / 1000
 
     def open_txn(self, *, read_only: bool = False) -> TxnId:
+        txn = self._open_txn(durable=False)
+        if read_only:
+            self._readers.add(txn)
+        return txn
+
+    def _open_txn(self, *, durable: bool) -> TxnId:
+        """What is named after a write ID waits for that to be durable, and this is with it; not so what is named after
+        a transaction alone."""
         opener = sqlite_txns.Opener(_user(), platform.node(), this_process())
-        with self._file.writing() as db:
+        with self._file.writing(durable=durable) as db:
             now = _now()
             sqlite_txns.abort_dead(db, is_gone, now, self._timeout_millis)
             sqlite_txns.require_room(db, self.max_open_txns)
             return sqlite_txns.open_txn(db, opener, now)
 
     def open_compaction_txn(self, kind: CompactionType) -> TxnId:
-        return self.open_txn()
+        return self._open_txn(durable=True)
 
     def abort_timed_out(self) -> Sequence[TxnId]:
         """Aborts the open transactions without a heartbeat for the timeout, and those whose process has ended."""
@@ -196,7 +206,7 @@ class SqliteMetastore(SqliteQueue):
         return True
 
     def _wait_for_locks(self, txn: TxnId, components: Sequence[LockComponent], timeout: float) -> None:
-        with self._file.writing() as db:
+        with self._file.writing(durable=False) as db:
             sqlite_locks.request(db, txn, components)
             blocker = sqlite_locks.acquire(db, txn, components, _now())
         if blocker is None:
@@ -219,7 +229,7 @@ class SqliteMetastore(SqliteQueue):
             if not self._is_dead(blocker):
                 return blocker
             self.abort_timed_out()
-        with self._file.writing() as db:
+        with self._file.writing(durable=False) as db:
             return sqlite_locks.acquire(db, txn, components, _now())
 
     def _out_of_deadlock(self, ring: Sequence[TxnId], blocker: sqlite_locks.Blocker) -> AcidSqlError:
@@ -240,7 +250,7 @@ class SqliteMetastore(SqliteQueue):
         return is_gone(blocker.process) or _now() - blocker.last_heartbeat > self._timeout_millis
 
     def release_locks(self, txn: TxnId) -> None:
-        with self._file.writing() as db:
+        with self._file.writing(durable=False) as db:
             sqlite_locks.release(db, txn)
 
     def locks(self) -> Sequence[Lock]:
@@ -263,7 +273,7 @@ class SqliteMetastore(SqliteQueue):
             return sqlite_txns.valid_write_ids(db, table, sqlite_catalog.table_id(db, table), txns)
 
     def heartbeat(self, txn: TxnId) -> None:
-        with self._file.writing() as db:
+        with self._file.writing(durable=False) as db:
             sqlite_txns.heartbeat(db, txn, _now())
 
     def conflicts(self, txn: TxnId) -> Sequence[Conflict]:
@@ -271,8 +281,9 @@ class SqliteMetastore(SqliteQueue):
             return list(sqlite_txns.find_conflicts(db, txn))
 
     def commit(self, txn: TxnId, *, compatible: Collection[TxnId] | None = None) -> None:
-        with self._file.writing() as db:
+        with self._file.writing(durable=txn not in self._readers) as db:
             conflict = sqlite_txns.commit(db, txn, compatible)
+        self._readers.discard(txn)
         if conflict is not None:  # raised here, so that the abort above is kept
             raise conflict
 

@@ -31,6 +31,7 @@ class SqliteFile:
         self.path = Path(os.path.abspath(path))
         self._lock = threading.RLock()
         self._db: sqlite3.Connection | None = None
+        self._is_wal = False
         with self._named_errors():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(
@@ -58,11 +59,26 @@ class SqliteFile:
             yield db
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that excludes all other writers; it is durable when this returns, undone if the body raises."""
+    def writing(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
+        """A transaction that excludes all other writers; undone if the body raises.
+
+        It survives a power cut when this returns or, where it need not be `durable`, when the next one returns that
+        is: what is written later is never kept without it.
+        """
         with self._transaction() as db:
-            self._begin_immediate(db)
-            yield db
+            if durable or not self._is_wal:
+                self._begin_immediate(db)
+                yield db
+                return
+            db.execute("PRAGMA synchronous = NORMAL")
+            try:
+                self._begin_immediate(db)
+                yield db
+                db.commit()
+            finally:
+                if db.in_transaction:
+                    db.rollback()
+                db.execute("PRAGMA synchronous = FULL")
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -108,6 +124,7 @@ class SqliteFile:
                 upgrade_schema(db)
         if self.journal_mode() != "wal" and _is_local(self.path):
             self._use_wal()
+        self._is_wal = self.journal_mode() == "wal"
 
     def _create(self, warehouse: str) -> None:
         with self.writing() as db:

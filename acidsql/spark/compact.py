@@ -24,7 +24,6 @@ from acidsql.acid.layout import (
     ACID_VERSION_CONTENT,
     ACID_VERSION_FILE,
     OPERATION_DELETE,
-    OPERATION_INSERT,
     STAGING_DIRECTORY,
     bucket_name,
     original_name,
@@ -38,19 +37,13 @@ from acidsql.spark.bound import BoundPart, BoundScan, all_delete_files
 from acidsql.spark.bucketing import bucket_column
 from acidsql.spark.deletes import BUCKET, DELETER, ROW, WRITE_ID
 from acidsql.spark.engine import StatementSpark, adopt
-from acidsql.spark.events import (
-    ROW_ID_MASK,
-    SLOT,
-    Slot,
-    Slots,
-    code_of_bucket,
-    filed_columns,
-    slot_a_task,
-)
+from acidsql.spark.events import ROW_NUMBER, code_of_bucket, filed_columns, insert_event
 from acidsql.spark.failures import translate
 from acidsql.spark.files import FileSystem, remove_all
 from acidsql.spark.footers import count_rows, finish_events, finish_plain
+from acidsql.spark.jvm import select
 from acidsql.spark.read import delete_events, scan_frame
+from acidsql.spark.slots import SLOT, Slot, Slots, slot_a_task
 from acidsql.spark.staging import save
 from acidsql.spark.tails import TailCache, read_file_tail
 
@@ -172,10 +165,10 @@ def _write_events(spark: StatementSpark, job: Job, tails: TailCache) -> Slots:
             Slot(_DELETES, b) for b in sorted({f.bucket for d in job.scope.source.delete_deltas for f in d.files})
         ]
     slots = slot_a_task(wanted, max(1, len(wanted)))
-    is_delete = F.col("operation") == OPERATION_DELETE
-    placed = events.withColumn(_FILE, F.shiftright(F.col("bucket"), 16).bitwiseAND(MAX_BUCKET).cast("int")).withColumn(
-        SLOT, F.when(is_delete, code_of_bucket(slots, _DELETES, _FILE)).otherwise(code_of_bucket(slots, _ROWS, _FILE))
-    )
+    of_rows, of_deletes = (code_of_bucket(slots, branch, _FILE) for branch in (_ROWS, _DELETES))
+    numbered = select(events, ("*", f"CAST(shiftright(bucket, 16) & {MAX_BUCKET} AS INT) AS `{_FILE}`"))
+    slot = f"CASE WHEN operation = {OPERATION_DELETE} THEN {of_deletes} ELSE {of_rows} END AS {SLOT}"
+    placed = select(numbered, ("*", slot))
     by_key = (SLOT, *_KEY, F.col("currentTransaction").desc())
     _save(placed.repartition(slots.tasks, SLOT).sortWithinPartitions(*by_key).drop(_FILE), job)
     return slots
@@ -191,16 +184,9 @@ def _undeleted(job: Job) -> BoundScan:
 
 
 def _insert_events(rows: DataFrame, table: Table) -> DataFrame:
-    row_id = F.col(f"`{_ROW_ID}`")
-    return rows.select(
-        F.lit(OPERATION_INSERT).alias("operation"),
-        row_id["writeid"].alias("originalTransaction"),
-        row_id["bucketid"].alias("bucket"),
-        row_id["rowid"].alias("rowId"),
-        row_id["writeid"].alias("currentTransaction"),
-        F.lit(True).alias("row"),
-        *filed_columns(table),
-    )
+    row_id = f"`{_ROW_ID}`"
+    event = insert_event(f"{row_id}.writeid", f"{row_id}.bucketid", f"{row_id}.rowid", f"{row_id}.writeid")
+    return select(rows, (*event, *filed_columns(table)))
 
 
 def _deletions(events: DataFrame, inserts: DataFrame) -> DataFrame:
@@ -222,9 +208,10 @@ def _write_rebalanced(spark: StatementSpark, job: Job, tails: TailCache) -> None
     Rows of later write IDs cannot have these row IDs, and no event that names an old one can commit any more: the
     exclusive write lock, and the conflict that a transaction with an older snapshot gets (worker.py).
     """
-    row_id = F.col(f"`{_ROW_ID}`")
-    rows = scan_frame(spark.storage, job.source, tails).select(
-        "*", row_id["writeid"].alias(WRITE_ID), row_id["bucketid"].alias(BUCKET), row_id["rowid"].alias(ROW)
+    row_id = f"`{_ROW_ID}`"
+    parts = ((WRITE_ID, "writeid"), (BUCKET, "bucketid"), (ROW, "rowid"))
+    rows = select(
+        scan_frame(spark.storage, job.source, tails), ("*", *(f"{row_id}.{of} AS `{name}`" for name, of in parts))
     )
     sorting = SparkSession(spark.storage.sparkContext, spark.storage._jsparkSession.cloneSession())
     sorting.conf.set("spark.sql.shuffle.partitions", str(job.buckets or len(job.source.buckets) or 1))
@@ -232,17 +219,10 @@ def _write_rebalanced(spark: StatementSpark, job: Job, tails: TailCache) -> None
     adopt(rows, sorting).createOrReplaceTempView(_SOURCE)
     order = ", ".join((*([job.order_by] if job.order_by else []), f"`{WRITE_ID}`", f"`{BUCKET}`", f"`{ROW}`"))
     ordered = sorting.sql(f"SELECT * FROM `{_SOURCE}` ORDER BY {order}")
-    write_id = F.lit(max(job.scope.high, 0)).cast("long")
-    new_bucket = F.shiftleft(F.spark_partition_id(), 16).bitwiseOR(encode_bucket(0, StatementId(0)))
-    numbered = ordered.select(
-        F.lit(OPERATION_INSERT).alias("operation"),
-        write_id.alias("originalTransaction"),
-        new_bucket.alias("bucket"),
-        F.monotonically_increasing_id().bitwiseAND(ROW_ID_MASK).alias("rowId"),
-        write_id.alias("currentTransaction"),
-        F.lit(True).alias("row"),
-        *filed_columns(job.table),
-    )
+    write_id = f"{max(job.scope.high, 0)}L"
+    new_bucket = f"shiftleft(spark_partition_id(), 16) | {encode_bucket(0, StatementId(0))}"
+    event = insert_event(write_id, new_bucket, ROW_NUMBER, write_id)
+    numbered = select(ordered, (*event, *filed_columns(job.table)))
     _save(numbered, job)
 
 
@@ -256,10 +236,10 @@ def _write_rows(spark: StatementSpark, job: Job, tails: TailCache) -> None:
     if table.bucket_count:
         bucketed = rows.withColumn(SLOT, bucket_column(table))
         arranged = bucketed.repartition(table.bucket_count, SLOT).sortWithinPartitions(SLOT)
-        arranged = arranged.select(SLOT, *filed_columns(table))
+        arranged = select(arranged, (SLOT, *filed_columns(table)))
     else:
         size = _amount(job).bytes
-        arranged = rows.coalesce(min(MAX_BUCKET + 1, max(1, -(-size // _TASK)))).select(*filed_columns(table))
+        arranged = select(rows.coalesce(min(MAX_BUCKET + 1, max(1, -(-size // _TASK)))), filed_columns(table))
     _save(arranged, job)
 
 

@@ -38,6 +38,9 @@ _STATEMENT_CONF: Final = {
     "spark.sql.optimizer.nestedSchemaPruning.enabled": "true",
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
+    # Rows of little data are collected as Arrow tables, and written as ORC files by pyarrow.
+    "spark.sql.execution.arrow.useLargeVarTypes": "false",
+    "spark.sql.execution.arrow.pyspark.selfDestruct.enabled": "false",
     # Files are given one by one: list them here, not in a job of a task for each.
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
     # One file for each bucket and task, whatever its size.
@@ -236,6 +239,15 @@ class Engine:
             if self._spark is not None and not self._given:
                 self._spark.stop()
                 self._spark = None
+
+
+def for_little(frame: DataFrame) -> DataFrame:
+    """The same rows, of a query that is interpreted: compiling its code takes longer than running it on some rows.
+
+    Spark does the same with code that the JVM refuses (CodeGeneratorWithInterpretedFallback).
+    """
+    spark = frame.sparkSession
+    return adopt(frame, _clone(spark, jvm(spark).for_little))
 
 
 def _clone(spark: SparkSession, conf: Any) -> SparkSession:

@@ -1,21 +1,16 @@
 """Events to staged files: one shuffle, one sort within each task, one write.
 
-A delete event must go to the file numbered as its row's bucket, whatever task found it; new rows may go anywhere. So
-every event gets a slot, the file it will lie in: (branch, bucket). All events of a slot meet in one task, and tasks
-are balanced by choosing the slot's code, the only partition column of the write, such that Spark's hash of it falls on
-the task we want (Murmur3 of the code modulo the number of tasks). Sorted by (code, old row ID), each file is sorted as
-Hive needs it; new rows are numbered behind the sort, so row IDs ascend in every file.
+Every event gets the code of its slot (slots.py), the file that it will lie in. Sorted by (code, old row ID), each file
+is sorted as Hive needs it; new rows are numbered behind the sort, so row IDs ascend in every file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from math import isqrt
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
 from acidsql.acid.rowid import MAX_BUCKET, encode_bucket
@@ -24,113 +19,29 @@ from acidsql.acid.table import Table
 from acidsql.acid.types import Char, HiveType, parse_type
 from acidsql.acid.writeids import StatementId, WriteId
 from acidsql.errors import Condition
-from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, Branch, EventKind, WritePlan
+from acidsql.planner.events import name_sql
+from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, EventKind, WritePlan
 from acidsql.planner.raised import raise_sql, sql_string
 from acidsql.spark import textfile
 from acidsql.spark.bucketing import bucket_column
-from acidsql.spark.types import file_type
+from acidsql.spark.jvm import select, where, with_columns
+from acidsql.spark.slots import SLOT, Slots
+from acidsql.spark.types import ddl, file_type
 
-SLOT: Final = "acidsql_slot"
-"""The partition column of the staged files: a slot's code."""
-_BUCKET: Final = "@bucket"
-_WRITE_ID: Final = "@writeid"
-_PROPERTY: Final = "@bucketid"
-_ROW: Final = "@rowid"
+OLD_WRITE_ID: Final = "@writeid"
+OLD_BUCKET: Final = "@bucketid"
+OLD_ROW: Final = "@rowid"
+"""Columns of a placed event: the parts of the row ID that it names."""
+NEW_BUCKET: Final = "@bucket"
+_HASHED: Final = "@hashed_bucket"
 _ACTIONS: Final = "@actions"
-ROW_ID_MASK: Final = (1 << 33) - 1
-"""The part of monotonically_increasing_id() that counts rows within a task."""
-
+ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
+"""SQL: the number of a row within its task."""
 
 PLACE_DIRECTORY: Final = "acidsql_place"
 """Partition column of the staged files of a partitioned table: the number of the old row's partition."""
 VALUE_DIRECTORY: Final = "acidsql_value"
 """The same for the values of the partition columns, as text, numbered from 0."""
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """A file to be: which branch's directory it goes to, and its bucket number."""
-
-    branch: int
-    bucket: int
-
-
-@dataclass(frozen=True, slots=True)
-class Slots:
-    """The slots of a write by their codes, and the number of tasks they are spread over."""
-
-    codes: dict[Slot, int]
-    tasks: int
-
-    def by_code(self) -> dict[int, Slot]:
-        return {code: slot for slot, code in self.codes.items()}
-
-
-def assign_slots(
-    branches: Sequence[Branch], buckets: Iterable[int], tasks: int, bucket_count: int | None = None
-) -> Slots:
-    """A code for every file that the branches can need. Insert events sort before the others: they are numbered first.
-
-    `buckets` are the numbers of the target's files, `tasks` the number of writing tasks, at most 4096. New rows of a
-    table with `bucket_count` buckets have that many files, else one for each task.
-    """
-    wanted: list[tuple[Slot, int]] = []
-    of_deletes: list[tuple[Slot, int]] = []
-    for number, branch in enumerate(branches):
-        if branch.kind is EventKind.INSERT:
-            wanted += [(Slot(number, bucket), bucket % tasks) for bucket in range(bucket_count or tasks)]
-        else:
-            of_deletes += [(Slot(number, bucket), i % tasks) for i, bucket in enumerate(sorted(buckets))]
-    codes: dict[Slot, int] = {}
-    first = 0
-    for group in (wanted, of_deletes):
-        first = _assign(group, tasks, first, codes)
-    return Slots(codes, tasks)
-
-
-def slot_a_task(slots: Sequence[Slot], tasks: int) -> Slots:
-    """Codes that put the slots on the tasks in turn."""
-    codes: dict[Slot, int] = {}
-    _assign([(slot, i % tasks) for i, slot in enumerate(slots)], tasks, 0, codes)
-    return Slots(codes, tasks)
-
-
-def _assign(group: Sequence[tuple[Slot, int]], tasks: int, first: int, codes: dict[Slot, int]) -> int:
-    waiting: dict[int, list[Slot]] = {}
-    for slot, task in reversed(group):
-        waiting.setdefault(task, []).append(slot)
-    code = first
-    while waiting:
-        task = spark_hash(code) % tasks
-        if task in waiting:
-            codes[waiting[task].pop()] = code
-            if not waiting[task]:
-                del waiting[task]
-        code += 1
-    return code
-
-
-def spark_hash(value: int) -> int:
-    """Spark's hash of an INT (Murmur3_x86_32.hashInt, seed 42), signed; Python's % gives Spark's pmod.
-
-    >>> spark_hash(0)
-    933211791
-    """
-    k = value * 0xCC9E2D51 & 0xFFFFFFFF
-    k = _rotate(k, 15) * 0x1B873593 & 0xFFFFFFFF
-    h = (_rotate(42 ^ k, 13) * 5 + 0xE6546B64) & 0xFFFFFFFF
-    h ^= 4
-    h = (h ^ h >> 16) * 0x85EBCA6B & 0xFFFFFFFF
-    h = (h ^ h >> 13) * 0xC2B2AE35 & 0xFFFFFFFF
-    h ^= h >> 16
-    return h - (1 << 32) if h >= 1 << 31 else h
-
-
-def _rotate(value: int, bits: int) -> int:
-    return (value << bits | value >> 32 - bits) & 0xFFFFFFFF
-
-
-# ------------------------------------------------------------------------------------------------ the write's query
 
 
 def staging_columns(plan: WritePlan) -> tuple[str, ...]:
@@ -141,16 +52,29 @@ def staging_columns(plan: WritePlan) -> tuple[str, ...]:
 
 def numbered_inserts(events: DataFrame, plan: WritePlan, statement_id: StatementId, write_id: WriteId) -> DataFrame:
     """INSERT: no shuffle and no sort. The task is the bucket; row IDs count its rows from 0."""
-    bucket = F.shiftleft(F.spark_partition_id(), 16).bitwiseOR(encode_bucket(0, statement_id))
-    return _with_constraints(events).select(
-        F.lit(OPERATION_INSERT).alias("operation"),
-        F.lit(write_id).cast("long").alias("originalTransaction"),
-        bucket.alias("bucket"),
-        F.monotonically_increasing_id().bitwiseAND(ROW_ID_MASK).alias("rowId"),
-        F.lit(write_id).cast("long").alias("currentTransaction"),
-        F.lit(True).alias("row"),
-        *filed_columns(plan.target),
+    bucket = f"shiftleft(spark_partition_id(), 16) | {encode_bucket(0, statement_id)}"
+    return select(
+        with_constraints(events),
+        (*insert_event(f"{write_id}L", bucket, ROW_NUMBER, f"{write_id}L"), *filed_columns(plan.target)),
     )
+
+
+def insert_event(original: str, bucket: str, row_id: str, current: str) -> tuple[str, ...]:
+    """The six columns of an event, flat, from SQL for four of them."""
+    return acid_columns(
+        {
+            "operation": str(OPERATION_INSERT),
+            "originalTransaction": original,
+            "bucket": bucket,
+            "rowId": row_id,
+            "currentTransaction": current,
+            "row": "true",
+        }
+    )
+
+
+def acid_columns(values: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(f"{value} AS {name}" for name, value in values.items())
 
 
 def arranged_events(
@@ -160,23 +84,23 @@ def arranged_events(
 
     `statement_ids` are the branches' own. Raises CARDINALITY_VIOLATION when it runs.
     """
-    arranged = _placed(events, plan, slots).repartition(slots.tasks, SLOT)
-    arranged = arranged.sortWithinPartitions(*staging_columns(plan), _WRITE_ID, _PROPERTY, _ROW)
+    arranged = placed_events(events, plan, slots).repartition(slots.tasks, SLOT)
+    arranged = arranged.sortWithinPartitions(*staging_columns(plan), OLD_WRITE_ID, OLD_BUCKET, OLD_ROW)
     if plan.checked is not None:
         arranged = count_actions(arranged, plan)
-    deletes = F.col(BRANCH).isin([i for i, b in enumerate(plan.branches) if b.kind is not EventKind.INSERT])
-    new_bucket = F.shiftleft(F.col(_BUCKET), 16).bitwiseOR(_by_branch([encode_bucket(0, s) for s in statement_ids]))
-    new_row_id = F.monotonically_increasing_id().bitwiseAND(ROW_ID_MASK)
-    return arranged.select(
-        *staging_columns(plan),
-        F.when(deletes, OPERATION_DELETE).otherwise(OPERATION_INSERT).alias("operation"),
-        F.when(deletes, F.col(_WRITE_ID)).otherwise(F.lit(write_id)).cast("long").alias("originalTransaction"),
-        F.when(deletes, F.col(_PROPERTY)).otherwise(new_bucket).alias("bucket"),
-        F.when(deletes, F.col(_ROW)).otherwise(new_row_id).alias("rowId"),
-        F.lit(write_id).cast("long").alias("currentTransaction"),
-        F.when(~deletes, True).alias("row"),
-        *filed_columns(plan.target),
-    )
+    deletes = [i for i, b in enumerate(plan.branches) if b.kind is not EventKind.INSERT]
+    is_delete = f"`{BRANCH}` IN ({', '.join(map(str, deletes))})" if deletes else "false"
+    new_bucket = f"shiftleft(`{NEW_BUCKET}`, 16) | {_by_branch([str(encode_bucket(0, s)) for s in statement_ids])}"
+    columns = {
+        "operation": f"CASE WHEN {is_delete} THEN {OPERATION_DELETE} ELSE {OPERATION_INSERT} END",
+        "originalTransaction": f"CASE WHEN {is_delete} THEN `{OLD_WRITE_ID}` ELSE {write_id}L END",
+        "bucket": f"CASE WHEN {is_delete} THEN `{OLD_BUCKET}` ELSE {new_bucket} END",
+        "rowId": f"CASE WHEN {is_delete} THEN `{OLD_ROW}` ELSE {ROW_NUMBER} END",
+        "currentTransaction": f"{write_id}L",
+        "row": f"CASE WHEN NOT {is_delete} THEN true END",
+    }
+    names = (f"_c{i}" for i in range(len(plan.target.columns)))
+    return select(arranged, (*staging_columns(plan), *acid_columns(columns), *names))
 
 
 def count_actions(arranged: DataFrame, plan: WritePlan) -> DataFrame:
@@ -184,123 +108,121 @@ def count_actions(arranged: DataFrame, plan: WritePlan) -> DataFrame:
 
     The window is over what the shuffle and the sort have already brought together. CHECK events end here.
     """
-    same_row = ", ".join(f"`{c}`" for c in (*staging_columns(plan), _WRITE_ID, _PROPERTY, _ROW))
-    counted = arranged.selectExpr("*", f"count(1) OVER (PARTITION BY {same_row}) AS `{_ACTIONS}`")
-    row_id = f"concat('{{\"writeid\":', `{_WRITE_ID}`, ',\"bucketid\":', `{_PROPERTY}`, ',\"rowid\":', `{_ROW}`, '}}')"
-    failure = raise_sql(Condition.CARDINALITY_VIOLATION, row_id=row_id)
+    same_row = ", ".join(f"`{c}`" for c in (*staging_columns(plan), OLD_WRITE_ID, OLD_BUCKET, OLD_ROW))
+    counted = select(arranged, ("*", f"count(1) OVER (PARTITION BY {same_row}) AS `{_ACTIONS}`"))
+    ids = f"`{OLD_WRITE_ID}`, ',\"bucketid\":', `{OLD_BUCKET}`, ',\"rowid\":', `{OLD_ROW}`"
+    failure = raise_sql(Condition.CARDINALITY_VIOLATION, row_id=f"concat('{{\"writeid\":', {ids}, '}}')")
     checks = [i for i, b in enumerate(plan.branches) if b.kind is EventKind.CHECK]
     is_written = f"`{BRANCH}` <> {checks[0]}" if checks else "true"
-    return counted.where(
+    return where(
+        counted,
         f"CASE WHEN `{BRANCH}` = {plan.checked} AND `{_ACTIONS}` > 1 THEN CAST({failure} AS BOOLEAN)"
-        f" ELSE {is_written} END"
+        f" ELSE {is_written} END",
     )
 
 
-def _placed(events: DataFrame, plan: WritePlan, slots: Slots) -> DataFrame:
-    """Each event with the row ID it names, its bucket and its slot's code."""
-    row_id = F.col(f"`{ROW_ID}`")
-    flat = _with_constraints(events).select(
-        F.col(f"`{BRANCH}`"),
-        row_id["writeid"].alias(_WRITE_ID),
-        row_id["bucketid"].alias(_PROPERTY),
-        row_id["rowid"].alias(_ROW),
+def placed_events(events: DataFrame, plan: WritePlan, slots: Slots) -> DataFrame:
+    """Each event with its branch, the row ID it names, its bucket, the staging columns and its row as it is filed."""
+    events = with_constraints(events)
+    if plan.target.bucket_count:
+        events = with_columns(events, {_HASHED: bucket_column(plan.target)})
+    row_id = name_sql(ROW_ID)
+    flat = (
+        name_sql(BRANCH),
+        f"{row_id}.writeid AS `{OLD_WRITE_ID}`",
+        f"{row_id}.bucketid AS `{OLD_BUCKET}`",
+        f"{row_id}.rowid AS `{OLD_ROW}`",
         *_places(plan),
-        *(F.col(f"`{c.name}`") for c in plan.target.all_columns),
+        f"CAST({_bucket(plan, slots.tasks)} AS INT) AS `{NEW_BUCKET}`",
+        *filed_columns(plan.target),
     )
-    bucket = _by_kind(plan.branches, _new_bucket(plan, slots.tasks), _old_bucket()).cast("int")
-    placed = flat.withColumn(_BUCKET, bucket)
-    return placed.withColumn(SLOT, _code(plan.branches, slots))
+    code = _by_branch([code_of_bucket(slots, number, NEW_BUCKET) for number in range(len(plan.branches))])
+    return select(select(events, flat), ("*", f"{code} AS {SLOT}"))
 
 
-def _with_constraints(events: DataFrame) -> DataFrame:
+def with_constraints(events: DataFrame) -> DataFrame:
     """The branch of an event raises where a constraint is violated (planner/events.py): it must be looked at."""
-    return events.where(F.col(BRANCH) >= 0)
+    return where(events, f"`{BRANCH}` >= 0")
 
 
-def _places(plan: WritePlan) -> list[Column]:
+def _places(plan: WritePlan) -> list[str]:
     """The partition of an event: its old row's number, or the texts of its partition columns. Only one is set."""
-    places = [F.col(f"`{PLACE}`").alias(PLACE_DIRECTORY)] if plan.keeps_places else []
+    places = [f"{name_sql(PLACE)} AS {PLACE_DIRECTORY}"] if plan.keeps_places else []
     if plan.moves_rows:
-        moved = F.col(f"`{PLACE}`").isNull()
         places += [
-            F.when(moved, F.col(f"`{c.name}`").cast("string")).alias(f"{VALUE_DIRECTORY}{i}")
+            f"CASE WHEN {name_sql(PLACE)} IS NULL THEN CAST({name_sql(c.name)} AS STRING) END AS {VALUE_DIRECTORY}{i}"
             for i, c in enumerate(plan.target.partition_columns)
         ]
     return places
 
 
-def _by_kind(branches: Sequence[Branch], of_inserts: Column, of_deletes: Column) -> Column:
-    inserts = [i for i, b in enumerate(branches) if b.kind is EventKind.INSERT]
-    if len(inserts) == len(branches):
-        return of_inserts
+def _bucket(plan: WritePlan, tasks: int) -> str:
+    """The number of the file of an event: of a delete event that of its row."""
+    inserts = [i for i, b in enumerate(plan.branches) if b.kind is EventKind.INSERT]
+    of_deletes = f"shiftright({name_sql(ROW_ID)}.bucketid, 16) & {MAX_BUCKET}"
     if not inserts:
         return of_deletes
-    return F.when(F.col(BRANCH).isin(inserts), of_inserts).otherwise(of_deletes)
+    of_inserts = _new_bucket(plan, tasks)
+    if len(inserts) == len(plan.branches):
+        return of_inserts
+    is_insert = f"`{BRANCH}` IN ({', '.join(map(str, inserts))})"
+    return f"CASE WHEN {is_insert} THEN {of_inserts} ELSE {of_deletes} END"
 
 
-def _old_bucket() -> Column:
-    return F.shiftright(F.col(_PROPERTY), 16).bitwiseAND(MAX_BUCKET)
-
-
-def _new_bucket(plan: WritePlan, tasks: int) -> Column:
+def _new_bucket(plan: WritePlan, tasks: int) -> str:
     """The file of a new row: its hash bucket, or any that spreads the rows over the tasks.
 
     New rows for many partitions are spread by partition: each is written by a few tasks, the square root of all, so
     that neither one big partition waits for one task nor every partition gets a file of every task.
     """
     if plan.target.bucket_count:
-        return bucket_column(plan.target)
+        return f"`{_HASHED}`"
+    if tasks == 1:
+        return "0"
     if not plan.moves_rows or plan.one_partition:
-        return F.pmod(_row_hash(plan), F.lit(tasks))
-    partition = F.hash(*(F.col(f"`{c.name}`") for c in plan.target.partition_columns))
-    writers = F.pmod(_row_hash(plan), F.lit(isqrt(tasks)))
+        return f"pmod({_row_hash(plan)}, {tasks})"
+    partition = f"hash({', '.join(name_sql(c.name) for c in plan.target.partition_columns)})"
     # Reduced before the sum: the hash may be as high as an INT goes.
-    return F.pmod(F.pmod(partition, F.lit(tasks)) + writers, F.lit(tasks))
+    return f"pmod(pmod({partition}, {tasks}) + pmod({_row_hash(plan)}, {isqrt(tasks)}), {tasks})"
 
 
-def _row_hash(plan: WritePlan) -> Column:
+def _row_hash(plan: WritePlan) -> str:
     """The same when a task runs again: a hash of the old row ID and of columns that can be hashed."""
     hashable = [c for c in plan.target.columns if not c.type.startswith(("array", "map", "struct", "binary"))]
-    return F.hash(F.col(_WRITE_ID), F.col(_ROW), *(F.col(f"`{c.name}`") for c in hashable[:4]))
+    row_id = name_sql(ROW_ID)
+    return f"hash({', '.join((f'{row_id}.writeid', f'{row_id}.rowid', *(name_sql(c.name) for c in hashable[:4])))})"
 
 
-def _code(branches: Sequence[Branch], slots: Slots) -> Column:
-    """The code of (branch, bucket)."""
-    return _by_branch_columns([code_of_bucket(slots, number, _BUCKET) for number in range(len(branches))])
-
-
-def code_of_bucket(slots: Slots, branch: int, bucket: str) -> Column:
-    """The code of a branch's slot for the bucket number in the column `bucket`, looked up in a literal array; NULL or
-    -1 where there is none."""
+def code_of_bucket(slots: Slots, branch: int, bucket: str) -> str:
+    """SQL of the code of a branch's slot for the bucket number in the column `bucket`, looked up in a literal array;
+    NULL or -1 where there is none."""
     codes = {slot.bucket: code for slot, code in slots.codes.items() if slot.branch == branch}
     array = ",".join(str(codes.get(b, -1)) for b in range(max(codes, default=-1) + 1))
-    return F.expr(f"array({array or '-1'})[`{bucket}`]")
+    return f"array({array or '-1'})[`{bucket}`]"
 
 
-def _by_branch(values: Sequence[int]) -> Column:
-    return _by_branch_columns([F.lit(v) for v in values])
-
-
-def _by_branch_columns(values: Sequence[Column]) -> Column:
-    if len(values) == 1:
+def _by_branch(values: Sequence[str]) -> str:
+    """The value of an event's branch."""
+    if len(set(values)) == 1:
         return values[0]
-    chosen = F.when(F.col(BRANCH) == 0, values[0])
-    for number, value in enumerate(values[1:-1], start=1):
-        chosen = chosen.when(F.col(BRANCH) == number, value)
-    return chosen.otherwise(values[-1])
+    cases = " ".join(f"WHEN {number} THEN {value}" for number, value in enumerate(values[:-1]))
+    return f"CASE `{BRANCH}` {cases} ELSE {values[-1]} END"
 
 
-def filed_columns(table: Table) -> list[Column]:
+# ------------------------------------------------------------------------------------------------ filed rows
+
+
+def filed_columns(table: Table) -> list[str]:
     """The table's columns as they lie in a file, under names that cannot clash with the ACID columns; orc.nest_row
     gives their own back."""
-    columns = ((F.col(f"`{c.name}`"), parse_type(c.type)) for c in table.columns)
-    filed = [_filed(value, hive_type) for value, hive_type in columns]
-    if table.file_format == "orc":
-        filed = [_representable(value, c) for value, c in zip(filed, table.columns, strict=True)]
-    return [value.alias(f"_c{i}") for i, value in enumerate(filed)]
+    filed = []
+    for column in table.columns:
+        value = _filed(name_sql(column.name), parse_type(column.type))
+        filed.append(_representable(value, column) if table.file_format == "orc" else value)
+    return [f"{value} AS _c{i}" for i, value in enumerate(filed)]
 
 
-def _representable(value: Column, column: TableColumn) -> Column:
+def _representable(value: str, column: TableColumn) -> str:
     """ORC counts seconds towards zero, so a fraction of the second before 1970 is read as one of the second after it
     (TimestampTreeWriter; Hive shows it so)."""
     if not column.type.startswith("timestamp"):
@@ -311,13 +233,14 @@ def _representable(value: Column, column: TableColumn) -> Column:
         column=sql_string(column.name),
         type=sql_string(f"{column.type} of an ORC file"),
     )
-    return F.when(F.unix_micros(value).between(-999_999, -1), F.expr(failure).cast("timestamp")).otherwise(value)
+    is_lost = f"unix_micros({value}) BETWEEN -999999 AND -1"
+    return f"CASE WHEN {is_lost} THEN CAST({failure} AS timestamp_ltz) ELSE {value} END"
 
 
-def _filed(value: Column, hive_type: HiveType) -> Column:
+def _filed(value: str, hive_type: HiveType) -> str:
     """A value as it lies in a file; CHAR is padded there (golden/all_types), and read without the padding."""
-    cast = value.cast(file_type(hive_type))
-    return F.rpad(cast, hive_type.length, " ") if isinstance(hive_type, Char) else cast
+    cast = f"CAST({value} AS {ddl(file_type(hive_type))})"
+    return f"rpad({cast}, {hive_type.length}, ' ')" if isinstance(hive_type, Char) else cast
 
 
 def plain_rows(arranged: DataFrame, table: Table, placed: Sequence[str]) -> DataFrame:
@@ -327,13 +250,13 @@ def plain_rows(arranged: DataFrame, table: Table, placed: Sequence[str]) -> Data
     names = [f"_c{i}" for i in range(len(table.columns))]
     if table.file_format == "textfile":
         return arranged.select(*kept, textfile.line(table, names).alias("value"))
-    columns = (F.col(n).alias(c.name) for n, c in zip(names, table.columns, strict=True))
-    return arranged.select(*kept, *columns)
+    columns = (f"{n} AS {name_sql(c.name)}" for n, c in zip(names, table.columns, strict=True))
+    return select(arranged, (*kept, *columns))
 
 
 def nested_rows(flat: DataFrame, table: Table) -> DataFrame:
     """The same events with `row` as a struct, for file systems on which a footer cannot be rewritten (slower)."""
     names = [f"_c{i}" for i in range(len(table.columns))]
-    fields = [F.col(n).alias(c.name) for n, c in zip(names, table.columns, strict=True)]
-    row = F.when(F.col("row"), F.struct(*fields)).alias("row")
-    return flat.select(*(row if c == "row" else F.col(c) for c in flat.columns if c not in names))
+    fields = ", ".join(f"{sql_string(c.name)}, {n}" for n, c in zip(names, table.columns, strict=True))
+    row = f"CASE WHEN `row` THEN named_struct({fields}) END AS `row`"
+    return select(flat, (row if c == "row" else name_sql(c) for c in flat.columns if c not in names))

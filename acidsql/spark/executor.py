@@ -26,7 +26,7 @@ from acidsql.grammar.statements import PartitionItem, TableName
 from acidsql.metastore.client import LockComponent
 from acidsql.metastore.transaction import Transactions
 from acidsql.planner.locks import CONFLICTS, on_partitions, overwrite_locks
-from acidsql.planner.plan import Effect, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
+from acidsql.planner.plan import DRIVER_BYTES, Effect, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
 from acidsql.planner.prune import has_values
 from acidsql.spark import plain
 from acidsql.spark.begun import Begun, BegunTransaction
@@ -337,7 +337,8 @@ class Executor:
                 self._metastore.forget_statistics(None, plan.target, ())
             return Counts(inserted=inserted)
         buckets = frozenset[int]().union(*(b.buckets for b in bound if b.scan.is_target))
-        write.staged.extend(stage(spark.storage, events, plan, target, buckets))
+        driver_bytes = int(self._settings.get(DRIVER_BYTES, 0))
+        write.staged.extend(stage(spark.storage, events, plan, target, buckets, driver_bytes))
         write.emptied.extend(replaced_directories(spark, plan, write))
         return _counts(plan, write.staged)
 

@@ -84,6 +84,18 @@ class Jvm:
     def _read_only(self) -> Any:
         return self._view.java.nio.channels.FileChannel.MapMode.READ_ONLY
 
+    @cached_property
+    def for_little(self) -> Any:
+        """Settings for a query of little data: it is not compiled, nor planned again while it runs."""
+        return self.properties(
+            {
+                "spark.sql.codegen.wholeStage": "false",
+                "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+                "spark.sql.adaptive.enabled": "false",
+                "spark.sql.shuffle.partitions": "1",
+            }
+        )
+
     def properties(self, items: Mapping[str, str]) -> Any:
         """java.util.Properties, for SQLConf.setConf."""
         made = self._view.java.util.Properties()

@@ -27,9 +27,10 @@ from acidsql.acid.table import Table
 from acidsql.acid.writeids import StatementId, TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Branch, EventKind
-from acidsql.spark.events import PLACE_DIRECTORY, SLOT, Slot
+from acidsql.spark.events import PLACE_DIRECTORY
 from acidsql.spark.files import FileSystem, remove_all
 from acidsql.spark.footers import count_rows, finish_events, finish_plain, insert_keys
+from acidsql.spark.slots import SLOT, Slot
 from acidsql.spark.tails import read_file_tail
 
 _PART: Final = re.compile(r"part-(\d{5,})-")
@@ -66,6 +67,11 @@ class WriteTarget:
     overwrites: bool = False
     places: tuple[str, ...] = ()
     partitions: Mapping[tuple[str | None, ...], str] = field(default_factory=dict)
+
+    @property
+    def statement_ids(self) -> list[StatementId]:
+        """The branches' own."""
+        return [statement_id for _, statement_id in self.branches]
 
     @property
     def staging(self) -> str:

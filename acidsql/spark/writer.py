@@ -13,14 +13,11 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.events import stored
 from acidsql.planner.insert import wrong_count
 from acidsql.planner.plan import ROWS, Overwrite, WritePlan
+from acidsql.spark import small
 from acidsql.spark.engine import StatementSpark
-from acidsql.spark.events import (
-    arranged_events,
-    assign_slots,
-    numbered_inserts,
-    staging_columns,
-)
+from acidsql.spark.events import arranged_events, numbered_inserts, staging_columns
 from acidsql.spark.publish import StagedFile, WriteTarget, finish_staged
+from acidsql.spark.slots import assign_slots
 from acidsql.spark.staging import save
 from acidsql.spark.transaction import TableWrite
 from acidsql.spark.types import is_storable
@@ -46,20 +43,34 @@ def event_rows(spark: StatementSpark, plan: WritePlan, args: Mapping[str, object
 
 
 def stage(
-    spark: SparkSession, events: DataFrame, plan: WritePlan, target: WriteTarget, buckets: frozenset[int]
+    spark: SparkSession,
+    events: DataFrame,
+    plan: WritePlan,
+    target: WriteTarget,
+    buckets: frozenset[int],
+    driver_bytes: int,
 ) -> list[StagedFile]:
     """Writes the events, in the storage session `spark`; `buckets` are the numbers of the files that the target's
-    scan reads."""
-    statement_ids = [s for _, s in target.branches]
+    scan reads, `driver_bytes` how much the statement may read for the driver to write."""
+    size = _leaf_bytes(events)
+    by_driver = size <= driver_bytes and small.can_write(plan.target, target.files)
     if plan.inserts_only:
-        rows = numbered_inserts(few_tasks(events, plan), plan, statement_ids[0], target.write_id)
-        save(rows, plan.target, target.files, target.staging, ())
+        _stage_inserts(events, plan, target, by_driver=by_driver)
         return finish_staged(target, None)
-    tasks = 1 if plan.few_rows else _task_count(spark, events)
-    slots = assign_slots(plan.branches, buckets, tasks, plan.target.bucket_count)
-    rows = arranged_events(events, plan, slots, statement_ids, target.write_id)
-    save(rows, plan.target, target.files, target.staging, staging_columns(plan))
+    slots = assign_slots(plan.branches, buckets, 1, plan.target.bucket_count)
+    if not by_driver or not small.write_events(events, plan, slots, target):
+        tasks = 1 if plan.few_rows else _task_count(spark, size)
+        slots = assign_slots(plan.branches, buckets, tasks, plan.target.bucket_count)
+        rows = arranged_events(events, plan, slots, target.statement_ids, target.write_id)
+        save(rows, plan.target, target.files, target.staging, staging_columns(plan))
     return finish_staged(target, slots.by_code())
+
+
+def _stage_inserts(events: DataFrame, plan: WritePlan, target: WriteTarget, *, by_driver: bool) -> None:
+    if by_driver and small.write_inserts(events, plan, target):
+        return
+    rows = numbered_inserts(few_tasks(events, plan), plan, target.statement_ids[0], target.write_id)
+    save(rows, plan.target, target.files, target.staging, ())
 
 
 def few_tasks(events: DataFrame, plan: WritePlan) -> DataFrame:
@@ -117,9 +128,8 @@ def _check_types(rows: DataFrame, plan: WritePlan) -> None:
             )
 
 
-def _task_count(spark: SparkSession, events: DataFrame) -> int:
+def _task_count(spark: SparkSession, size: int) -> int:
     """Writing tasks, by the bytes that the statement reads: one for little, all cores or more for much."""
-    size = _leaf_bytes(events)
     if size <= _SMALL:
         return 1
     cores = spark.sparkContext.defaultParallelism

@@ -14,7 +14,7 @@ from pyspark.sql import functions as f
 from acidsql.acid.rowid import MAX_BUCKET
 from acidsql.acid.writeids import StatementId
 from acidsql.planner.plan import Branch, Effect, EventKind
-from acidsql.spark.events import Slot, assign_slots, spark_hash
+from acidsql.spark.slots import Slot, assign_slots, spark_hash
 
 MOST_TASKS = MAX_BUCKET + 1
 

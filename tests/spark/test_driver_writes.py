@@ -1,0 +1,181 @@
+"""What the driver writes of little data is what Spark writes: the same files, with the same events in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.orc as orc
+import pytest
+from pyspark.sql import SparkSession
+
+from acidsql.errors import AcidSqlError
+from acidsql.session import Session, connect
+from acidsql.spark import small
+
+ALL = (
+    "a TINYINT, b SMALLINT, c BIGINT, d FLOAT, e DOUBLE, f DECIMAL(38,10), g CHAR(4), h VARCHAR(3), i BOOLEAN,"
+    " j BINARY, k DATE, l TIMESTAMP, m TIMESTAMP WITH LOCAL TIME ZONE, n ARRAY<TIMESTAMP>, o MAP<STRING,DECIMAL(5,2)>,"
+    " q STRUCT<x:INT,y:ARRAY<STRUCT<z:DATE>>>"
+)
+VALUES = (
+    "1Y, 2S, 3L, CAST(0.1 AS FLOAT), -0.0D, 12345678901234567890.5, 'ab', 'abcd', true, X'00FF', date '0001-01-01',"
+    " timestamp '9999-12-31 23:59:59.999999', timestamp '1600-02-29 12:00:00 UTC',"
+    " array(timestamp '1969-12-31 23:59:58', NULL), map('a', 1.25, 'b', NULL),"
+    " named_struct('x', NULL, 'y', array(named_struct('z', date '2024-02-29')))"
+)
+TABLES = {
+    "flat": "(id INT, v STRING)",
+    "parted": "(id INT, v STRING) PARTITIONED BY (p STRING)",
+    "bucketed": "(id INT, v STRING) CLUSTERED BY (id) INTO 3 BUCKETS",
+}
+
+
+@pytest.fixture
+def sessions(spark: SparkSession, tmp_path: Path) -> Iterator[list[Session]]:
+    """One in which the driver writes what it can, one in which Spark writes all."""
+    opened = [connect(tmp_path / name, spark=spark) for name in ("driver", "spark")]
+    opened[1].execute("SET acidsql.driver.write.max.bytes=0")
+    yield opened
+    for session in opened:
+        session.close()
+
+
+def events(session: Session, table: str) -> dict[str, Any]:
+    """The events of each file, by its path in the table."""
+    root = Path(session.catalog.table("default", table).location)
+    files = sorted(f for f in root.rglob("*") if (f.is_file() and "bucket_" in f.name) or f.name.startswith("0000"))
+    return {str(f.relative_to(root)): orc.read_table(f).to_pylist() for f in files}
+
+
+def footer(session: Session, table: str) -> dict[str, Any]:
+    root = Path(session.catalog.table("default", table).location)
+    found = {}
+    for file in sorted(root.rglob("bucket_*")):
+        opened = orc.ORCFile(file)
+        found[str(file.relative_to(root))] = (str(opened.schema), opened.metadata, opened.compression)
+    return found
+
+
+def run(sessions: list[Session], *statements: str) -> None:
+    for session in sessions:
+        for statement in statements:
+            session.execute(statement)
+
+
+def by_driver(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that the driver writes from now on."""
+    written: list[str] = []
+    write = small._write
+
+    def noted(target: Any, directory: str, *rest: Any) -> None:
+        written.append(directory)
+        write(target, directory, *rest)
+
+    monkeypatch.setattr(small, "_write", noted)
+    return written
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_dml_writes_the_same_events(sessions: list[Session], monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    written = by_driver(monkeypatch)
+    last = ", 'x/y=%'" if kind == "parted" else ""
+    last_column = ", CAST(NULLIF(id % 3, 1) AS STRING)" if kind == "parted" else ""
+    run(
+        sessions,
+        f"CREATE TABLE t {TABLES[kind]} STORED AS ORC TBLPROPERTIES ('transactional'='true')",
+        f"INSERT INTO t SELECT id, CONCAT('v', id){last_column} FROM range(0, 40, 1, 1)",
+        f"INSERT INTO t VALUES (100, NULL{last}), (NULL, 'w'{last})",
+        "UPDATE t SET v = CONCAT(v, '!') WHERE id % 4 = 0",
+        "DELETE FROM t WHERE id % 9 = 1",
+        "MERGE INTO t USING (SELECT id, 's' AS v FROM range(30, 50, 1, 1)) s ON t.id = s.id"
+        " WHEN MATCHED AND s.id % 2 = 0 THEN UPDATE SET v = s.v WHEN MATCHED THEN DELETE"
+        f" WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.v{last})",
+    )
+    if kind == "parted":
+        run(sessions, "UPDATE t SET p = 'moved' WHERE id < 10")
+    first, second = (events(s, "t") for s in sessions)
+    assert written
+    assert not any("/spark/" in directory for directory in written)
+    assert first.keys() == second.keys()
+    for path, of_file in second.items():
+        assert first[path] == of_file, path
+    assert footer(sessions[0], "t") == footer(sessions[1], "t")
+
+
+def test_values_of_all_types_are_the_same(sessions: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:
+    written = by_driver(monkeypatch)
+    nulls = ", ".join(["NULL"] * 16)
+    run(
+        sessions,
+        f"CREATE TABLE t ({ALL}) STORED AS ORC TBLPROPERTIES ('transactional'='true', 'orc.compress'='SNAPPY')",
+        f"INSERT INTO t SELECT {VALUES}",
+        f"INSERT INTO t SELECT {nulls}",
+        "UPDATE t SET b = 5S",
+        "DELETE FROM t WHERE a IS NULL",
+    )
+    assert {d.split("/t/")[0].rpartition("/")[2] for d in written} == {"driver"}
+    rows = [session.sql("SELECT *, row__id FROM t").collect() for session in sessions]
+    assert rows[0] == rows[1]
+    assert len(rows[0]) == 1
+    schemas = [{path: of[0] for path, of in footer(s, "t").items()} for s in sessions]
+    assert schemas[0] == schemas[1]
+
+
+def test_an_insert_only_table_gets_plain_rows(sessions: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:
+    written = by_driver(monkeypatch)
+    properties = "('transactional'='true', 'transactional_properties'='insert_only')"
+    run(
+        sessions,
+        f"CREATE TABLE t (id INT, `a b` STRING) PARTITIONED BY (p INT) STORED AS ORC TBLPROPERTIES {properties}",
+        "INSERT INTO t VALUES (1, 'x', 1), (2, NULL, NULL)",
+    )
+    assert len(written) == 2
+    assert events(sessions[0], "t") == events(sessions[1], "t")
+
+
+def test_a_row_that_two_source_rows_match_is_an_error(sessions: list[Session]) -> None:
+    run(
+        sessions,
+        "CREATE TABLE t (id INT, v INT) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
+        "INSERT INTO t VALUES (1, 1), (2, 2)",
+    )
+    merge = (
+        "MERGE INTO t USING (SELECT * FROM VALUES (2, 5), (2, 6) AS s(id, v)) s ON t.id = s.id"
+        " WHEN MATCHED THEN UPDATE SET v = s.v"
+    )
+    messages = []
+    for session in sessions:
+        with pytest.raises(AcidSqlError) as raised:
+            session.execute(merge)
+        assert raised.value.condition == "CARDINALITY_VIOLATION"
+        messages.append(raised.value.message)
+    assert messages[0] == messages[1]
+    assert sorted(sessions[0].sql("SELECT * FROM t").collect()) == [(1, 1), (2, 2)]
+
+
+@pytest.mark.parametrize("most", [3, 1000])
+def test_more_rows_than_the_driver_takes_are_written_by_spark(
+    sessions: list[Session], monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    written = by_driver(monkeypatch)
+    monkeypatch.setattr(small, "_MOST", most)
+    run(
+        sessions[:1],
+        "CREATE TABLE t (id INT) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
+        "INSERT INTO t SELECT CAST(id AS INT) FROM range(0, 20, 1, 1)",
+        "UPDATE t SET id = id + 100",
+    )
+    assert bool(written) is (most > 3)
+    assert [row[0] for row in sessions[0].sql("SELECT id FROM t ORDER BY id").collect()] == list(range(100, 120))
+
+
+def test_settings_of_orc_are_left_to_spark(sessions: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:
+    written = by_driver(monkeypatch)
+    run(
+        sessions[:1],
+        "CREATE TABLE t (id INT) STORED AS ORC TBLPROPERTIES ('transactional'='true', 'orc.bloom.filter.columns'='id')",
+        "INSERT INTO t VALUES (1)",
+    )
+    assert not written
