@@ -373,6 +373,16 @@ class TransactionClient(Protocol):
         """
         ...
 
+    def ended(self, txns: Collection[TxnId]) -> frozenset[TxnId]:
+        """Those of `txns` that have committed or were aborted; not one that is open, or that was not given out yet."""
+        ...
+
+    @property
+    def knows_leftovers(self) -> bool:
+        """Whether `leftovers` tells all; else Hive's compactor removes deltas, and who writes looks for the staging
+        directories of others (spark/leftovers.py)."""
+        ...
+
     def leftovers(self) -> Sequence[Leftover]:
         """What aborted transactions may have left. Empty where another program cleans (Hive's compactor)."""
         ...

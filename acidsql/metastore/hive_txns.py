@@ -201,6 +201,19 @@ class HiveTransactions:
                 if lock_id in self._readers.get(txn, ()):  # else it was given back just now
                     raise
 
+    def ended(self, txns: Collection[TxnId]) -> frozenset[TxnId]:
+        """Asked of each again: a list may leave out open ones (get_open_txns does so with some kinds)."""
+        return frozenset(filter(self._has_ended, self.valid_txns().ended(txns))) if txns else frozenset()
+
+    def _has_ended(self, txn: TxnId) -> bool:
+        request = t.HeartbeatTxnRangeRequest(txn, txn)
+        answer = self._hive.ask(lambda c: c.heartbeat_txn_range(request))
+        return txn in answer.aborted or txn in answer.nosuch
+
+    @property
+    def knows_leftovers(self) -> bool:
+        return False
+
     def leftovers(self) -> Sequence[Leftover]:
         """Hive's compactor looks after them."""
         return ()

@@ -289,6 +289,13 @@ class SqliteMetastore(SqliteQueue):
         with self._file.writing() as db:
             sqlite_txns.abort(db, txn)
 
+    @property
+    def knows_leftovers(self) -> bool:
+        return True
+
+    def ended(self, txns: Collection[TxnId]) -> frozenset[TxnId]:
+        return self.valid_txns().ended(txns)
+
     def leftovers(self) -> Sequence[Leftover]:
         with self._file.reading() as db:
             return sqlite_catalog.leftovers(db)

@@ -36,7 +36,7 @@ from acidsql.spark.failures import translate
 from acidsql.spark.files import FileSystem
 from acidsql.spark.frames import to_frame
 from acidsql.spark.jobs import JobGroup
-from acidsql.spark.leftovers import remove_leftovers
+from acidsql.spark.leftovers import tidy_up
 from acidsql.spark.publish import StagedFile, WriteTarget, publish, publish_empty_base
 from acidsql.spark.read import scan_frame
 from acidsql.spark.readers import Readers
@@ -177,7 +177,7 @@ class Executor:
                 before_undo=jobs.end,
             ) as txn:
                 counts = self._write_tables(plan, request, txn)
-            remove_leftovers(self._metastore, self._engine.files)
+            tidy_up(self._metastore, self._engine.files, ((w.target.files, w.target.directory) for w in txn.writes))
             return _written(txn, counts)
 
     def _write_in(

@@ -155,6 +155,19 @@ def test_a_committed_transaction_can_only_be_committed_again(store: Metastore, t
     assert store.valid_txns().is_valid(txn)
 
 
+def test_ended_are_those_that_committed_or_were_aborted(store: Metastore) -> None:
+    """Hive's list of open transactions leaves out read-only ones."""
+    committed, aborted, open_ = store.open_txn(), store.open_txn(), store.open_txn()
+    reader = store.open_txn(read_only=True)
+    store.commit(committed)
+    store.abort(aborted)
+    unborn = TxnId(reader + 1000)
+    assert store.ended({committed, aborted, open_, reader, unborn}) == {committed, aborted}
+    store.commit(reader)
+    assert store.ended({reader, open_}) == {reader}
+    assert store.ended(()) == frozenset()
+
+
 def test_a_heartbeat_keeps_a_transaction_open(store: Metastore) -> None:
     txn = store.open_txn()
     store.heartbeat(txn)
