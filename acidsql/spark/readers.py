@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.acid.writeids import TxnId
 from acidsql.errors import AcidSqlError
+from acidsql.interrupts import holding
 from acidsql.metastore.client import LockComponent
 from acidsql.metastore.transaction import Transactions
 
@@ -60,15 +61,16 @@ class Readers:
 
         Raises LOCK_TIMEOUT.
         """
-        transactions = self._transactions
-        txn = transactions.metastore.open_txn(read_only=True)
-        transactions.readers[txn] = tuple(locks)
-        reader = Reader(txn, pinned=pinned)
+        reader: Reader | None = None
         try:
+            with holding():  # or one would be open that nobody knows of
+                reader = Reader(self._transactions.metastore.open_txn(read_only=True), pinned=pinned)
+                self._transactions.readers[reader.txn] = tuple(locks)
             if locks:
-                transactions.lock(txn, locks)
+                self._transactions.lock(reader.txn, locks)
         except BaseException:
-            self.end(reader)
+            if reader is not None:
+                self.end(reader)
             raise
         with self._lock:
             if self._thread is None:
@@ -98,11 +100,12 @@ class Readers:
 
     def end(self, reader: Reader) -> None:
         """Ends the transaction; ending it twice is no error."""
-        with self._lock:
-            self._kept.pop(reader.txn, None)
-        if self._transactions.readers.pop(reader.txn, None) is not None:
-            with suppress(AcidSqlError):  # it timed out, or the metastore is away: nobody waits for a reader's commit
-                self._transactions.metastore.commit(reader.txn)
+        with holding():
+            with self._lock:
+                self._kept.pop(reader.txn, None)
+            if self._transactions.readers.pop(reader.txn, None) is not None:
+                with suppress(AcidSqlError):  # it timed out, or the metastore is away: nobody waits for its commit
+                    self._transactions.metastore.commit(reader.txn)
 
     def close(self) -> None:
         """Ends all."""
