@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
-import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -28,25 +26,6 @@ from tests.interop.hive_client import Hive
 from tests.spark.acid_files import visible_paths
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
-
-TIMEOUT = {
-    "metastore.txn.timeout": "20s",
-    "metastore.timedout.txn.reaper.start": "1s",
-    "metastore.timedout.txn.reaper.interval": "1s",
-    "metastore.housekeeping.threads.on": "true",
-}
-"""Transactions without a heartbeat are aborted soon: what is killed holds its locks no longer than that."""
-
-
-@pytest.fixture(scope="module")
-def mortal() -> Iterator[Hive]:
-    """A Hive for these tests alone."""
-    root = Path(tempfile.mkdtemp(prefix="acidsql-mortal-"))
-    try:
-        with Hive(root, TIMEOUT) as running:
-            yield running
-    finally:
-        shutil.rmtree(root)
 
 
 @dataclass(frozen=True, slots=True)
