@@ -333,6 +333,11 @@ class TransactionClient(Protocol):
         """
         ...
 
+    def writer(self, table: Table, write_id: WriteId) -> TxnId | None:
+        """The transaction that took the write ID; None where it is not known, as on a Hive Metastore and of write IDs
+        that an adopted table came with."""
+        ...
+
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
         """Which write IDs of the table the transactions of `txns` committed.
 

@@ -199,6 +199,10 @@ class HiveTransactions:
         answer = self._in_txn(txn, lambda c: c.allocate_table_write_ids(request))
         return WriteId(answer.txnToWriteIds[0].writeId)
 
+    def writer(self, table: Table, write_id: WriteId) -> TxnId | None:
+        """No call tells it."""
+        return None
+
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
         return self._write_ids.valid_write_ids(table, txns)
 

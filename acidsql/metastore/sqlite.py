@@ -258,6 +258,10 @@ class SqliteMetastore(SqliteQueue):
         with self._file.writing() as db:
             return sqlite_txns.allocate_write_id(db, txn, sqlite_catalog.table_id(db, table))
 
+    def writer(self, table: Table, write_id: WriteId) -> TxnId | None:
+        with self._file.reading() as db:
+            return sqlite_txns.writer(db, sqlite_catalog.table_id(db, table), write_id)
+
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
         with self._file.reading() as db:
             return sqlite_txns.valid_write_ids(db, table, sqlite_catalog.table_id(db, table), txns)

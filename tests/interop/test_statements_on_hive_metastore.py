@@ -221,6 +221,18 @@ def test_hive_waits_for_acidsql_and_acidsql_for_hive(both: Both) -> None:
     assert both.read("turns") == [[1, 11]]
 
 
+def test_an_overwrite_that_did_not_see_an_insert_of_hive_is_told_what_is_known_of_it(both: Both) -> None:
+    both.run(f"CREATE TABLE looked_at (k int) {ACID}", f"CREATE TABLE replaced (k int) {ACID}")
+    both.run("INSERT INTO replaced VALUES (1)", "START TRANSACTION")
+    assert list(both.session.execute("SELECT k FROM looked_at").rows()) == []  # the snapshot
+    both.hive.run(f"INSERT INTO {DATABASE}.replaced VALUES (2)")
+    with pytest.raises(AcidSqlError, match=r"committed by \[txnid:\?,\d+\] u/i") as caught:
+        both.run("INSERT OVERWRITE TABLE replaced SELECT 3")
+    assert caught.value.condition == "WRITE_CONFLICT"
+    assert "write ID only, 2." in caught.value.hint
+    assert both.read("replaced") == [[1], [2]]
+
+
 def test_a_database_is_locked_by_what_makes_tables_in_it_and_by_what_drops_it(both: Both) -> None:
     held = HiveMetastore(parse_address(both.hive.metastore_uri))
     both.run("SET hive.lock.numretries=0")

@@ -87,6 +87,16 @@ def test_one_transaction_has_one_write_id_for_a_table(store: Metastore, table: T
     assert store.allocate_write_id(two, other) == 1
 
 
+def test_whose_a_write_id_is_can_be_asked(store: Metastore, table: Table) -> None:
+    store.create_table(other := plain_table("other"))
+    one, two = store.open_txn(), store.open_txn()
+    first, second = store.allocate_write_id(two, table), store.allocate_write_id(one, table)
+    store.allocate_write_id(one, other)
+    store.commit(two)
+    assert [store.writer(table, w) for w in (first, second)] == [two, one]
+    assert store.writer(other, second) is None
+
+
 def test_open_aborted_and_committed_write_ids_are_told_apart(store: Metastore, table: Table) -> None:
     txns = [store.open_txn() for _ in range(3)]
     committed, aborted, open_ = (store.allocate_write_id(t, table) for t in txns)
