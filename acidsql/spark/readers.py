@@ -29,8 +29,11 @@ _FIRST_PAUSE: Final = 1.0
 """Seconds from the end of a frame in Python to the first look whether the JVM has let go of it too; the pauses between
 looks double."""
 _IDLE_PAUSE: Final = 8.0
-"""From this pause on a look collects the garbage of both first: no frame has ended for a while, so no statement is held
-up by it. Where many run, their own garbage collections clear the references."""
+"""From this pause on a look collects the garbage of both first, and before where somebody waits: no frame has ended for
+a while, so no statement is held up by it. Where many run, their own garbage collections clear the references."""
+_PY4J_SECONDS: Final = 1.2
+"""How long it may take until the JVM knows what Python has let go of (DEFAULT_WORKER_SLEEP_TIME of py4j's
+FinalizerWorker)."""
 _LONGEST_PAUSE: Final = 60.0
 
 
@@ -128,13 +131,22 @@ class Readers:
                 self._wake.clear()
                 pause = _FIRST_PAUSE
             elif self._kept:
-                self._end_unread(collect=pause >= _IDLE_PAUSE)
+                self._end_unread(collect=pause >= _IDLE_PAUSE or self._is_waited_for())
                 pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _heartbeat(self) -> None:
         for txn in list(self._transactions.readers):
             with suppress(AcidSqlError):
                 self._transactions.metastore.heartbeat(txn)
+
+    def _is_waited_for(self) -> bool:
+        """Whether somebody waits for one of them to end."""
+        try:
+            locks = self._transactions.metastore.locks()
+        except AcidSqlError:
+            return False
+        mine = {lock.lock_id for lock in locks if lock.txn in self._kept}
+        return any(lock.blocked_by is not None and lock.blocked_by[0] in mine for lock in locks)
 
     def _end_unread(self, *, collect: bool) -> None:
         for reader in self._unread(collect=collect):
@@ -146,6 +158,7 @@ class Readers:
             assert self._spark is not None
             if collect:
                 gc.collect()  # py4j's objects are rings, and Python lets go of the JVM's with them
+                time.sleep(_PY4J_SECONDS)
                 jvm: Any = self._spark._jvm
                 jvm.java.lang.System.gc()
             return [r for r in readers if all(index.get() is None for index in r.indexes)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -219,6 +220,15 @@ def test_hive_waits_for_acidsql_and_acidsql_for_hive(both: Both) -> None:
         both.run("COMMIT")
         theirs.result(60)
     assert both.read("turns") == [[1, 11]]
+
+
+def test_a_frame_that_nobody_holds_does_not_hold_up_an_overwrite_of_hive(both: Both) -> None:
+    both.run(f"CREATE TABLE shown (k int) {ACID}", "INSERT INTO shown VALUES (1)")
+    assert both.session.sql("SELECT k FROM shown").collect() == [(1,)]
+    started = time.monotonic()
+    both.hive.run(f"INSERT OVERWRITE TABLE {DATABASE}.shown SELECT 2")
+    assert time.monotonic() - started < 15
+    assert both.read("shown") == [[2]]
 
 
 def test_an_overwrite_that_did_not_see_an_insert_of_hive_is_told_what_is_known_of_it(both: Both) -> None:
