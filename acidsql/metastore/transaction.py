@@ -143,10 +143,11 @@ class Transactions:
 
     def _finish_others(self) -> None:
         """The metastore is there: what could not be aborted before is aborted now."""
-        others, self.unfinished = self.unfinished, []
-        for other in others:
-            with suppress(AcidSqlError):  # the metastore remembers it no more; it may have been committed
-                self.abort(other)
+        with holding():
+            others, self.unfinished = self.unfinished, []
+            for other in others:
+                with suppress(AcidSqlError):  # the metastore remembers it no more; it may have been committed
+                    self.abort(other)
 
     def _make_way(self, exclusive: Sequence[LockComponent]) -> None:
         """Frames that the user has not let go of yet must not hold up his next statement. Their transactions stay
