@@ -3,7 +3,7 @@
 A KeyboardInterrupt in the middle of py4j leaves an answer on the connection that the next call takes for its own, and
 py4j's remedy (0.10.9.9: it has the JVM shut the socket) hits connections made after it. So no interrupt is raised
 inside py4j: there, a thread with a connection of its own cancels the running jobs and signals again, until the call
-has come back. Nor is one raised while a transaction commits or is undone (`hold`).
+has come back. Nor is one raised while a transaction commits (`hold`), is opened or undone (`holding`).
 """
 
 from __future__ import annotations
@@ -27,6 +27,21 @@ def hold() -> bool:
     if not _statements or threading.current_thread() is not threading.main_thread():
         return False
     return _statements[-1].hold()
+
+
+@contextmanager
+def holding() -> Iterator[None]:
+    """Inside, an interrupt waits; the end of the block raises it. For what must be known to be done or not, and does
+    not take long."""
+    if not _statements or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    interrupt = _statements[-1]
+    interrupt.enter()
+    try:
+        yield
+    finally:
+        interrupt.leave()
 
 
 @contextmanager
@@ -63,12 +78,20 @@ class _Interrupt:
     def __init__(self, cancel: Callable[[], None]) -> None:
         self._cancel = cancel
         self._held = False
+        self._blocks = 0
+        """How many `holding` blocks are under way."""
+        self._kept = False
+        """Whether one came in such a block."""
         self._raised = threading.Event()
         self._insisting: threading.Thread | None = None
 
     def arrive(self, _number: int, frame: FrameType | None) -> None:
         """The signal handler."""
+        if self._blocks:
+            self._kept = True
+            return
         if not self._held and not _is_in_py4j(frame):
+            self._kept = False
             self._raised.set()
             raise KeyboardInterrupt
         if self._insisting is None or not self._insisting.is_alive():
@@ -80,9 +103,21 @@ class _Interrupt:
         self._held = True
         return self._is_waiting
 
+    def enter(self) -> None:
+        self._blocks += 1
+
+    def leave(self) -> None:
+        """Raises KeyboardInterrupt where one has come, unless it has to wait longer."""
+        self._blocks -= 1
+        if self._kept and not self._blocks and not self._held:
+            self._kept = False
+            self._raised.set()
+            raise KeyboardInterrupt
+
     def end(self) -> bool:
         """Ends the waiting; whether there was an interrupt that was not raised yet."""
         waiting = self._is_waiting
+        self._kept = False
         self._raised.set()
         if self._insisting is not None:
             self._insisting.join()
@@ -91,7 +126,7 @@ class _Interrupt:
 
     @property
     def _is_waiting(self) -> bool:
-        return self._insisting is not None and not self._raised.is_set()
+        return self._kept or (self._insisting is not None and not self._raised.is_set())
 
     def _insist(self) -> None:
         from py4j.protocol import Py4JError
@@ -99,7 +134,7 @@ class _Interrupt:
         main = threading.main_thread().ident
         assert main is not None
         while not self._raised.wait(_AGAIN_SECONDS):
-            if self._held:
+            if self._held or self._blocks:
                 continue
             try:
                 self._cancel()

@@ -42,6 +42,10 @@ class ValidTxnList:
         """Whether the reader sees what `txn` wrote."""
         return txn <= self.high_watermark and txn not in self.open and txn not in self.aborted
 
+    def ended(self, txns: Iterable[TxnId]) -> frozenset[TxnId]:
+        """Those of `txns` that had committed or were aborted when this list was made."""
+        return frozenset(txn for txn in txns if 0 < txn <= self.high_watermark and txn not in self.open)
+
     def state(self, txn: TxnId) -> str:
         """What the reader takes `txn` for, in words."""
         return _state(txn, self.high_watermark, self.open, self.aborted)

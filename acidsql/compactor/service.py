@@ -9,7 +9,7 @@ import os
 import platform
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,7 +18,7 @@ from typing import Final, TypeVar
 from acidsql.compactor.cleaner import Cleaned, Cleaner
 from acidsql.compactor.housekeeper import keep_house
 from acidsql.compactor.initiator import Initiated, Initiator
-from acidsql.compactor.tuning import CHECK_INTERVAL, CLEAN_INTERVAL, CLEANER_ON, WORKERS
+from acidsql.compactor.tuning import CHECK_INTERVAL, CLEAN_INTERVAL, CLEANER_ON, WORKER_TIMEOUT, WORKERS
 from acidsql.compactor.worker import Outcome, Worker
 from acidsql.durations import seconds
 from acidsql.errors import AcidSqlError, Condition
@@ -30,6 +30,7 @@ from acidsql.metastore.compactions import (
     CompactionRequest,
     CompactionState,
 )
+from acidsql.metastore.process import process_name
 from acidsql.metastore.transaction import Transactions
 from acidsql.spark.compact import Amount
 from acidsql.spark.engine import Engine
@@ -112,12 +113,13 @@ class Compactor:
         self._queue = queue
         self._keeper = keeper
         self._settings = settings
-        self._name = f"{platform.node()}-{os.getpid()}"
-        self.initiator = None if keeper is None else Initiator(engine, self._metastore, keeper, settings, self._name)
+        name = f"{platform.node()}-{os.getpid()}"
+        self.initiator = None if keeper is None else Initiator(engine, self._metastore, keeper, settings, name)
 
     def worker(self, number: int = 0, pool: str | None = None) -> Worker:
-        """One that does the requests of `pools` or, if it is given, of one pool."""
-        name = f"{self._name}-{threading.get_ident()}-{number}"
+        """One that does the requests of `pools` or, if it is given, of one pool. Its name tells whether it has ended
+        (`is_named_gone`)."""
+        name = f"{process_name()}.{threading.get_ident()}.{number}"
         pools = self.pools if pool is None else (pool,)
         return Worker(self._engine, self._transactions, self._queue, self._settings, name, pools)
 
@@ -129,6 +131,8 @@ class Compactor:
         Raises COMPACTION_FAILED.
         """
         entry = self._queue.enqueue_compaction(request)
+        if entry.state is CompactionState.WORKING and self._revoke_dead():
+            entry = self._queue.enqueue_compaction(request)
         if not entry.accepted:
             message = f"Compaction already enqueued with id {entry.id}; State is {entry.state.value}"
         else:
@@ -177,12 +181,22 @@ class Compactor:
 
     def keep_house(self) -> None:
         if self._keeper is None:
+            self._revoke_dead()
             return
         done = keep_house(self._engine, self._metastore, self._keeper, self._settings)
         for txn in done.aborted:
             self.tell(f"aborted transaction {txn}: no heartbeat, or its process has ended")
-        for number in done.revoked:
-            self.tell(f"compaction {number} waits again: its worker has ended or lost its transaction")
+        self._tell_revoked(done.revoked)
+
+    def _revoke_dead(self) -> Sequence[int]:
+        revoked = self._queue.revoke_dead_workers(seconds(self._settings[WORKER_TIMEOUT]))
+        self._tell_revoked(revoked)
+        return revoked
+
+    def _tell_revoked(self, revoked: Sequence[int]) -> None:
+        what = "has failed" if self._keeper is None else "waits again"
+        for number in revoked:
+            self.tell(f"compaction {number} {what}: its worker has ended or lost its transaction")
 
     def initiate(self) -> None:
         if self.initiator is None:

@@ -33,6 +33,7 @@ from acidsql.metastore.transaction import OpenTransaction, Transactions
 from acidsql.spark.bound import BoundPart
 from acidsql.spark.compact import Job, Merged, compact, undo
 from acidsql.spark.engine import Engine
+from acidsql.spark.leftovers import tidy_up
 from acidsql.spark.tails import TailCache
 
 _TABLE_PROPERTY: Final = "tblprops."
@@ -109,6 +110,7 @@ class Worker:
         if place is None:
             raise _RefusedError("the table or partition is gone")
         self._check_allowed(place, request)
+        self._remove_staged(place)
         lock = _lock(request)
         with (
             self._engine.jobs(f"compaction {compaction.id} of {place.text}") as jobs,
@@ -127,6 +129,14 @@ class Worker:
     def _undo(self, job: Job) -> None:
         if undo(job):
             self._transactions.metastore.forget_leftovers(job.txn)
+
+    def _remove_staged(self, place: Place) -> None:
+        """What writers of the table and workers at this place have left that died; the housekeeper knows, where there
+        is one."""
+        metastore = self._transactions.metastore
+        if not metastore.knows_leftovers:
+            directories = dict.fromkeys((place.files.resolve(place.table.location), place.directory))
+            tidy_up(metastore, self._engine.files, ((place.files, directory) for directory in directories))
 
     def _check_allowed(self, place: Place, request: CompactionRequest) -> None:
         table = place.table

@@ -333,6 +333,11 @@ class TransactionClient(Protocol):
         """
         ...
 
+    def writer(self, table: Table, write_id: WriteId) -> TxnId | None:
+        """The transaction that took the write ID; None where it is not known, as on a Hive Metastore and of write IDs
+        that an adopted table came with."""
+        ...
+
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
         """Which write IDs of the table the transactions of `txns` committed.
 
@@ -371,6 +376,16 @@ class TransactionClient(Protocol):
 
         Raises NO_SUCH_TRANSACTION, also for one that has committed: so its files may go only when this has returned.
         """
+        ...
+
+    def ended(self, txns: Collection[TxnId]) -> frozenset[TxnId]:
+        """Those of `txns` that have committed or were aborted; not one that is open, or that was not given out yet."""
+        ...
+
+    @property
+    def knows_leftovers(self) -> bool:
+        """Whether `leftovers` tells all; else Hive's compactor removes deltas, and who writes looks for the staging
+        directories of others (spark/leftovers.py)."""
         ...
 
     def leftovers(self) -> Sequence[Leftover]:

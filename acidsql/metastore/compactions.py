@@ -189,6 +189,11 @@ class CompactionQueue(Protocol):
         """There was nothing to do (or it may not be done): it comes into the history as refused."""
         ...
 
+    def revoke_dead_workers(self, timeout: float) -> Sequence[int]:
+        """Gives back what workers have taken that have ended, lost their transaction, or take longer than `timeout`
+        seconds. On a Hive Metastore these fail instead, and what takes long is left to it."""
+        ...
+
 
 class CompactionKeeper(CompactionQueue, Protocol):
     """A queue that is acidsql's own to keep: what its initiator, cleaner and housekeeper ask. A Hive Metastore has
@@ -225,10 +230,6 @@ class CompactionKeeper(CompactionQueue, Protocol):
 
     def cleaning_failed(self, compaction: Compaction, message: str, pause: float) -> None:
         """It is tried again after `pause` seconds."""
-        ...
-
-    def revoke_dead_workers(self, timeout: float) -> Sequence[int]:
-        """Gives back what workers have taken that have ended, or take longer than `timeout` seconds."""
         ...
 
     def purge_compactions(self, keep: Retention) -> None:

@@ -30,6 +30,7 @@ from acidsql.metastore.compactions import (
 from acidsql.metastore.hive_connection import Request
 from acidsql.metastore.hive_locks import AGENT
 from acidsql.metastore.hive_txns import HiveTransactions
+from acidsql.metastore.process import is_named_gone
 
 _TYPES: Final = {
     CompactionType.MINOR: t.CompactionType.MINOR,
@@ -148,6 +149,19 @@ class HiveCompactions(HiveTransactions):
         except AcidSqlError:
             if not self._look(compaction)[1]:  # else it failed because the entry has gone just now
                 raise
+
+    def revoke_dead_workers(self, timeout: float) -> Sequence[int]:
+        """Those of acidsql. The metastore has no call that gives an entry back, and does it itself after a day
+        (metastore.compactor.worker.timeout); until then it takes no request for the place."""
+        working = [e for e in self._show(state=_WORKING) if e.workerVersion == AGENT]
+        lost = self.ended({TxnId(e.txnId) for e in working if e.txnId})
+        dead = [_compaction(e) for e in working if e.txnId in lost or is_named_gone(e.workerid or "")]
+        for compaction in dead:
+            if compaction.txn is not None and compaction.txn not in lost:
+                with suppress(AcidSqlError):  # it has ended just now
+                    self.abort(compaction.txn)
+            self.fail_compaction(compaction, "its worker has ended or lost its transaction")
+        return [compaction.id for compaction in dead]
 
     # -- whose an entry is
 

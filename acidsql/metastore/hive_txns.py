@@ -39,6 +39,7 @@ _TXN_EXCEPTIONS: Final = (t.NoSuchTxnException, t.TxnAbortedException)
 _WRITE_LOCKS: Final = (LockType.SHARED_WRITE, LockType.EXCL_WRITE, LockType.EXCLUSIVE)
 _EXCLUSIVE: Final = (LockType.EXCL_WRITE, LockType.EXCLUSIVE)
 _TXN_TIMEOUT: Final = "metastore.txn.timeout"
+_MAX_OPEN_TXNS: Final = "metastore.max.open.txns"
 _WRITES: Final = (Operation.UPDATE, Operation.DELETE)
 
 
@@ -76,7 +77,19 @@ class HiveTransactions:
     def _open(self, txn_type: int | None) -> TxnId:
         request = idl.OpenTxnRequest(num_txns=1, user=self._hive.user, hostname=self._hive.host, agentInfo=AGENT)
         request.txn_type = txn_type
-        return TxnId(self._hive.tell(lambda c: c.open_txns(request)).txn_ids[0])
+        try:
+            return TxnId(self._hive.tell(lambda c: c.open_txns(request), TApplicationException).txn_ids[0])
+        except TApplicationException as error:
+            raise self._too_many() or self._hive.failed(error) from error
+
+    def _too_many(self) -> AcidSqlError | None:
+        """open_txns declares no exception, so that TxnHandler's text does not arrive. Where it has refused one, it
+        refuses all until a tenth has ended."""
+        limit = int(self._hive.ask(lambda c: c.get_config_value(_MAX_OPEN_TXNS, "")) or 0)
+        count = sum(txn.is_open for txn in self.transactions())
+        if not limit or count < 0.9 * limit:
+            return None
+        return AcidSqlError(Condition.TOO_MANY_TRANSACTIONS, limit=limit)
 
     def transactions(self) -> Sequence[Transaction]:
         found = self._hive.ask(lambda c: c.get_open_txns_info()).open_txns
@@ -186,6 +199,10 @@ class HiveTransactions:
         answer = self._in_txn(txn, lambda c: c.allocate_table_write_ids(request))
         return WriteId(answer.txnToWriteIds[0].writeId)
 
+    def writer(self, table: Table, write_id: WriteId) -> TxnId | None:
+        """No call tells it."""
+        return None
+
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
         return self._write_ids.valid_write_ids(table, txns)
 
@@ -200,6 +217,19 @@ class HiveTransactions:
             except AcidSqlError:
                 if lock_id in self._readers.get(txn, ()):  # else it was given back just now
                     raise
+
+    def ended(self, txns: Collection[TxnId]) -> frozenset[TxnId]:
+        """Asked of each again: a list may leave out open ones (get_open_txns does so with some kinds)."""
+        return frozenset(filter(self._has_ended, self.valid_txns().ended(txns))) if txns else frozenset()
+
+    def _has_ended(self, txn: TxnId) -> bool:
+        request = t.HeartbeatTxnRangeRequest(txn, txn)
+        answer = self._hive.ask(lambda c: c.heartbeat_txn_range(request))
+        return txn in answer.aborted or txn in answer.nosuch
+
+    @property
+    def knows_leftovers(self) -> bool:
+        return False
 
     def leftovers(self) -> Sequence[Leftover]:
         """Hive's compactor looks after them."""

@@ -10,6 +10,7 @@ from pymetastore.hive_metastore import ttypes as t
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.interrupts import holding
 from acidsql.metastore.client import AdoptedWriteIds
 from acidsql.metastore.hive_connection import HiveConnections
 
@@ -81,10 +82,11 @@ class WriteIds:
 
     def _commit_nothing(self, table: Table) -> None:
         opened = t.OpenTxnRequest(num_txns=1, user=self._hive.user, hostname=self._hive.host)
-        (txn,) = self._hive.tell(lambda c: c.open_txns(opened)).txn_ids
-        given = t.AllocateTableWriteIdsRequest(dbName=table.database, tableName=table.name, txnIds=[txn])
-        self._hive.ask(lambda c: c.allocate_table_write_ids(given))
-        self._hive.ask(lambda c: c.commit_txn(t.CommitTxnRequest(txnid=txn)))
+        with holding():
+            (txn,) = self._hive.tell(lambda c: c.open_txns(opened)).txn_ids
+            given = t.AllocateTableWriteIdsRequest(dbName=table.database, tableName=table.name, txnIds=[txn])
+            self._hive.ask(lambda c: c.allocate_table_write_ids(given))
+            self._hive.ask(lambda c: c.commit_txn(t.CommitTxnRequest(txnid=txn)))
 
     def seed(self, table: Table, committed_up_to: WriteId) -> None:
         """The metastore does so itself for a table that becomes full ACID (seedWriteIdOnAcidConversion)."""

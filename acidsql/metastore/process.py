@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 _PROC = Path("/proc")
+_NAME = re.compile(r"\b(?P<pid>\d+)\.(?P<started>\d*)\.(?P<machine>[0-9a-f]{12})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,21 @@ def machine() -> str:
     return "/".join((platform.node(), _boot(), _pid_namespace()))
 
 
+def process_name() -> str:
+    """The process that asks, in a few characters: `PID.STARTED.MACHINE`."""
+    process = this_process()
+    return f"{process.pid}.{process.started or ''}.{_digest(process.machine)}"
+
+
+def is_named_gone(name: str) -> bool:
+    """Whether the process that a `process_name` in `name` is of has certainly ended."""
+    found = _NAME.search(name)
+    here = machine()
+    if found is None or found["machine"] != _digest(here):
+        return False
+    return is_gone(Process(here, int(found["pid"]), int(found["started"]) if found["started"] else None))
+
+
 def is_gone(process: Process) -> bool:
     """Whether the process has certainly ended. A process of another machine, or one in doubt, is not gone."""
     if os.name != "posix" or process.machine != machine():
@@ -44,6 +62,10 @@ def is_gone(process: Process) -> bool:
         return True
     started = _started(process.pid)
     return None not in (started, process.started) and started != process.started
+
+
+def _digest(machine: str) -> str:
+    return hashlib.sha256(machine.encode()).hexdigest()[:12]
 
 
 def _answers(pid: int) -> bool:

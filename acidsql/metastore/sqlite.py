@@ -268,6 +268,10 @@ class SqliteMetastore(SqliteQueue):
         with self._file.writing() as db:
             return sqlite_txns.allocate_write_id(db, txn, sqlite_catalog.table_id(db, table))
 
+    def writer(self, table: Table, write_id: WriteId) -> TxnId | None:
+        with self._file.reading() as db:
+            return sqlite_txns.writer(db, sqlite_catalog.table_id(db, table), write_id)
+
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
         with self._file.reading() as db:
             return sqlite_txns.valid_write_ids(db, table, sqlite_catalog.table_id(db, table), txns)
@@ -299,6 +303,13 @@ class SqliteMetastore(SqliteQueue):
     def abort(self, txn: TxnId) -> None:
         with self._file.writing() as db:
             sqlite_txns.abort(db, txn)
+
+    @property
+    def knows_leftovers(self) -> bool:
+        return True
+
+    def ended(self, txns: Collection[TxnId]) -> frozenset[TxnId]:
+        return self.valid_txns().ended(txns)
 
     def leftovers(self) -> Sequence[Leftover]:
         with self._file.reading() as db:

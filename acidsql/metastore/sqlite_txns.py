@@ -101,6 +101,12 @@ def allocate_write_id(db: sqlite3.Connection, txn: TxnId, table_id: int) -> Writ
     return WriteId(write_id)
 
 
+def writer(db: sqlite3.Connection, table_id: int, write_id: WriteId) -> TxnId | None:
+    row = db.execute("SELECT txn_id FROM txn_to_write_id WHERE table_id = ? AND write_id = ?", (table_id, write_id))
+    found = row.fetchone()
+    return None if found is None else TxnId(found[0])
+
+
 def valid_write_ids(db: sqlite3.Connection, table: Table, table_id: int, txns: ValidTxnList) -> ValidWriteIdList:
     """What the snapshot `txns` sees of the table, whatever has happened since it was taken.
 

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from acidsql.acid.writeids import TxnId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.interrupts import hold
+from acidsql.interrupts import hold, holding
 from acidsql.metastore.client import DEFAULT_PATIENCE, LockComponent, LockType, Metastore, Patience
 from acidsql.metastore.heartbeat import Heartbeat
 from acidsql.metastore.locks import Resources, resource
@@ -52,7 +52,6 @@ class OpenTransaction:
 
     def abort(self) -> None:
         """Its traces go only once it is known not to be committed."""
-        hold()
         self.heartbeat.stop()
         self.metastore.abort(self.id)
         for step in reversed(self.undo):
@@ -100,13 +99,17 @@ class Transactions:
         """A transaction that holds `locks`; whoever calls this ends it."""
         attempt = 1
         while True:
-            txn = self._begin(on_lost, opener or self.metastore.open_txn)
+            txn: OpenTransaction | None = None
             try:
+                with holding():  # or one would be open that nobody knows of
+                    txn = self._begin(on_lost, opener or self.metastore.open_txn)
+                self._finish_others()
                 wanted = locks()
                 current = not wanted or self.lock(txn.id, wanted)
                 late = not set(locks()) <= set(wanted)
             except BaseException:
-                self.abort(txn)
+                if txn is not None:
+                    self.abort(txn)
                 raise
             if attempt == _ATTEMPTS or (current and not late):
                 return txn
@@ -116,12 +119,13 @@ class Transactions:
     def abort(self, txn: OpenTransaction) -> None:
         """Aborts it and removes its traces; where the metastore is away, with the next transaction. Until then nobody
         sees them: it is not committed."""
-        try:
-            txn.abort()
-        except AcidSqlError as error:
-            if error.condition not in _AWAY:
-                raise
-            self.unfinished.append(txn)
+        with holding():
+            try:
+                txn.abort()
+            except AcidSqlError as error:
+                if error.condition not in _AWAY:
+                    raise
+                self.unfinished.append(txn)
 
     def lock(self, txn: TxnId, components: Sequence[LockComponent]) -> bool:
         """As the metastore's; the session's own readers give way to what would wait for them."""
@@ -131,18 +135,19 @@ class Transactions:
         return self.metastore.lock(txn, components, patience=self.patience())
 
     def _begin(self, on_lost: Callable[[], None] | None, opener: Callable[[], TxnId]) -> OpenTransaction:
+        interval = self.metastore.txn_timeout / 5
         txn = opener()
-        self._finish_others()
-        heartbeat = Heartbeat(self.metastore, txn, interval=self.metastore.txn_timeout / 5, on_lost=on_lost)
+        heartbeat = Heartbeat(self.metastore, txn, interval=interval, on_lost=on_lost)
         heartbeat.start()
         return OpenTransaction(self.metastore, txn, heartbeat)
 
     def _finish_others(self) -> None:
         """The metastore is there: what could not be aborted before is aborted now."""
-        others, self.unfinished = self.unfinished, []
-        for other in others:
-            with suppress(AcidSqlError):  # the metastore remembers it no more; it may have been committed
-                self.abort(other)
+        with holding():
+            others, self.unfinished = self.unfinished, []
+            for other in others:
+                with suppress(AcidSqlError):  # the metastore remembers it no more; it may have been committed
+                    self.abort(other)
 
     def _make_way(self, exclusive: Sequence[LockComponent]) -> None:
         """Frames that the user has not let go of yet must not hold up his next statement. Their transactions stay

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from acidsql.acid.writeids import TxnId
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.interrupts import holding
 from acidsql.metastore.transaction import Transactions
 from acidsql.spark.readers import Reader, Readers
 from acidsql.spark.transaction import WriteTransaction
@@ -66,10 +67,11 @@ class Begun:
     def rollback(self) -> TxnId:
         """Raises NO_TRANSACTION."""
         begun = self._end("ROLLBACK")
-        try:
-            self._transactions.abort(begun.write.opened)
-        finally:
-            self._readers.unpin(begun.guard)
+        with holding():
+            try:
+                self._transactions.abort(begun.write.opened)
+            finally:
+                self._readers.unpin(begun.guard)
         return begun.write.id
 
     def _end(self, operation: str) -> BegunTransaction:

@@ -36,7 +36,7 @@ from acidsql.spark.failures import translate
 from acidsql.spark.files import FileSystem
 from acidsql.spark.frames import to_frame
 from acidsql.spark.jobs import JobGroup
-from acidsql.spark.leftovers import remove_leftovers
+from acidsql.spark.leftovers import tidy_up
 from acidsql.spark.publish import StagedFile, WriteTarget, publish, publish_empty_base
 from acidsql.spark.read import scan_frame
 from acidsql.spark.readers import Readers
@@ -177,7 +177,7 @@ class Executor:
                 before_undo=jobs.end,
             ) as txn:
                 counts = self._write_tables(plan, request, txn)
-            remove_leftovers(self._metastore, self._engine.files)
+            tidy_up(self._metastore, self._engine.files, ((w.target.files, w.target.directory) for w in txn.writes))
             return _written(txn, counts)
 
     def _write_in(
@@ -195,7 +195,9 @@ class Executor:
             self._transactions.lock(txn.id, self._locks(plan))
             if txn.committing is None and (conflicts := self._metastore.conflicts(txn.id)):
                 raise conflicts[0].error
-            self._check_current(txn, plan)
+            for write in plan.writes:
+                if write.overwrite is not None:
+                    txn.check_seen(write.target)
             counts = self._write_tables(plan, request, txn)
         except BaseException:
             jobs.end()
@@ -207,29 +209,6 @@ class Executor:
 
     def _committing(self) -> Callable[[WriteTransaction], None] | None:
         return commit_by_rows if self._settings.get(CONFLICTS) == "row" else None
-
-    def _check_current(self, txn: WriteTransaction, plan: WritePlan | MultiWritePlan) -> None:
-        """INSERT OVERWRITE hides all that was committed before it, so it must see it: what was committed after the
-        transaction's snapshot is a conflict, also an INSERT."""
-        view = txn.view()
-        for write in plan.writes:
-            if write.overwrite is None:
-                continue
-            now = self._metastore.valid_write_ids(write.target, self._metastore.valid_txns())
-            seen = view.write_ids(write.target)
-            unseen = {*seen.open, *map(WriteId, range(seen.high_watermark + 1, now.high_watermark + 1))}
-            later = sorted(filter(now.is_valid, unseen))
-            if later:
-                raise AcidSqlError(
-                    Condition.WRITE_CONFLICT,
-                    hint="Run the transaction again: it will see what the other one wrote.",
-                    txn_id=txn.id,
-                    commit_id=view.txns.high_watermark,
-                    resource=f"{write.target.database}/{write.target.name}",
-                    other_txn_id=f"of write ID {later[0]}",
-                    other_commit_id="?",
-                    operations="u/i",
-                )
 
     def truncate(self, table: Table, items: Sequence[PartitionItem], name: TableName) -> tuple[TxnId, WriteId]:
         """TRUNCATE TABLE: an empty base in the table's directory, or in every partition that the clause names.

@@ -57,6 +57,10 @@ class FileSystem(Protocol):
         """Nothing where the directory is missing."""
         ...
 
+    def directories_named(self, directory: str, prefix: str) -> Sequence[str]:
+        """The names of the directories in a directory, hidden or not, that begin so; none where it is missing."""
+        ...
+
     def exists(self, path: str) -> bool: ...
 
     def make_directories(self, path: str) -> None: ...
@@ -153,6 +157,13 @@ class LocalFiles:
                 found = _stat(entry)
                 if found is not None:
                     files.append(File(path, found.st_size, found.st_mtime_ns // 1_000_000))
+
+    def directories_named(self, directory: str, prefix: str) -> Sequence[str]:
+        try:
+            with os.scandir(directory) as entries:
+                return [e.name for e in entries if e.name.startswith(prefix) and e.is_dir()]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
 
     def exists(self, path: str) -> bool:
         return os.path.exists(path)
@@ -268,6 +279,14 @@ class HadoopFiles:
             directories.append(path)
             if not is_hidden(name):
                 self._walk(root, path, files, directories)
+
+    def directories_named(self, directory: str, prefix: str) -> Sequence[str]:
+        """The JVM sorts out the others: a table may have thousands of partitions."""
+        if not self.exists(directory):
+            return []
+        those = self._jvm.org.apache.hadoop.fs.GlobFilter(f"{prefix}*")
+        found = self._fs(directory).listStatus(self._path(directory), those)
+        return [str(status.getPath().getName()) for status in found if status.isDirectory()]
 
     def exists(self, path: str) -> bool:
         return bool(self._fs(path).exists(self._path(path)))

@@ -6,12 +6,43 @@ No reader ever sees them (their write IDs are aborted), so this is tidiness, not
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Final
+
+from py4j.protocol import Py4JError
 
 from acidsql.acid.layout import STAGING_DIRECTORY
 from acidsql.acid.writeids import TxnId
+from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Leftover, Metastore
 from acidsql.spark.files import FileSystem, remove_all
+
+_STAGED: Final = re.compile(rf"{re.escape(STAGING_DIRECTORY)}_(\d+)_.+")
+"""Of a transaction; a plain table's has a random name without a second part."""
+
+
+def tidy_up(
+    metastore: Metastore, files_of: Callable[[str], FileSystem], places: Iterable[tuple[FileSystem, str]]
+) -> None:
+    """Removes what dead writers have left, in `places` where the metastore does not know of it. For the end of a
+    statement: it is done, and what cannot be removed now may be later."""
+    with suppress(AcidSqlError, OSError, Py4JError):
+        if metastore.knows_leftovers:
+            remove_leftovers(metastore, files_of)
+        else:
+            remove_staged(metastore, places)
+
+
+def remove_staged(metastore: Metastore, places: Iterable[tuple[FileSystem, str]]) -> None:
+    """Removes the staging directories of transactions that have ended. The metastore is asked only where there are
+    some, and after they were listed: none of these is that of a transaction which is opened later."""
+    for files, directory in places:
+        names = files.directories_named(directory, f"{STAGING_DIRECTORY}_")
+        staged = {f"{directory}/{name}": TxnId(int(of[1])) for name in names if (of := _STAGED.fullmatch(name))}
+        if staged:
+            ended = metastore.ended(frozenset(staged.values()))
+            remove_all(files, [path for path, txn in staged.items() if txn in ended])
 
 
 def remove_leftovers(metastore: Metastore, files_of: Callable[[str], FileSystem]) -> None:

@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.acid.writeids import TxnId
 from acidsql.errors import AcidSqlError
+from acidsql.interrupts import holding
 from acidsql.metastore.client import LockComponent
 from acidsql.metastore.transaction import Transactions
 
@@ -28,8 +29,11 @@ _FIRST_PAUSE: Final = 1.0
 """Seconds from the end of a frame in Python to the first look whether the JVM has let go of it too; the pauses between
 looks double."""
 _IDLE_PAUSE: Final = 8.0
-"""From this pause on a look collects the garbage of both first: no frame has ended for a while, so no statement is held
-up by it. Where many run, their own garbage collections clear the references."""
+"""From this pause on a look collects the garbage of both first, and before where somebody waits: no frame has ended for
+a while, so no statement is held up by it. Where many run, their own garbage collections clear the references."""
+_PY4J_SECONDS: Final = 1.2
+"""How long it may take until the JVM knows what Python has let go of (DEFAULT_WORKER_SLEEP_TIME of py4j's
+FinalizerWorker)."""
 _LONGEST_PAUSE: Final = 60.0
 
 
@@ -60,15 +64,16 @@ class Readers:
 
         Raises LOCK_TIMEOUT.
         """
-        transactions = self._transactions
-        txn = transactions.metastore.open_txn(read_only=True)
-        transactions.readers[txn] = tuple(locks)
-        reader = Reader(txn, pinned=pinned)
+        reader: Reader | None = None
         try:
+            with holding():  # or one would be open that nobody knows of
+                reader = Reader(self._transactions.metastore.open_txn(read_only=True), pinned=pinned)
+                self._transactions.readers[reader.txn] = tuple(locks)
             if locks:
-                transactions.lock(txn, locks)
+                self._transactions.lock(reader.txn, locks)
         except BaseException:
-            self.end(reader)
+            if reader is not None:
+                self.end(reader)
             raise
         with self._lock:
             if self._thread is None:
@@ -98,11 +103,12 @@ class Readers:
 
     def end(self, reader: Reader) -> None:
         """Ends the transaction; ending it twice is no error."""
-        with self._lock:
-            self._kept.pop(reader.txn, None)
-        if self._transactions.readers.pop(reader.txn, None) is not None:
-            with suppress(AcidSqlError):  # it timed out, or the metastore is away: nobody waits for a reader's commit
-                self._transactions.metastore.commit(reader.txn)
+        with holding():
+            with self._lock:
+                self._kept.pop(reader.txn, None)
+            if self._transactions.readers.pop(reader.txn, None) is not None:
+                with suppress(AcidSqlError):  # it timed out, or the metastore is away: nobody waits for its commit
+                    self._transactions.metastore.commit(reader.txn)
 
     def close(self) -> None:
         """Ends all."""
@@ -125,13 +131,22 @@ class Readers:
                 self._wake.clear()
                 pause = _FIRST_PAUSE
             elif self._kept:
-                self._end_unread(collect=pause >= _IDLE_PAUSE)
+                self._end_unread(collect=pause >= _IDLE_PAUSE or self._is_waited_for())
                 pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _heartbeat(self) -> None:
         for txn in list(self._transactions.readers):
             with suppress(AcidSqlError):
                 self._transactions.metastore.heartbeat(txn)
+
+    def _is_waited_for(self) -> bool:
+        """Whether somebody waits for one of them to end."""
+        try:
+            locks = self._transactions.metastore.locks()
+        except AcidSqlError:
+            return False
+        mine = {lock.lock_id for lock in locks if lock.txn in self._kept}
+        return any(lock.blocked_by is not None and lock.blocked_by[0] in mine for lock in locks)
 
     def _end_unread(self, *, collect: bool) -> None:
         for reader in self._unread(collect=collect):
@@ -143,6 +158,7 @@ class Readers:
             assert self._spark is not None
             if collect:
                 gc.collect()  # py4j's objects are rings, and Python lets go of the JVM's with them
+                time.sleep(_PY4J_SECONDS)
                 jvm: Any = self._spark._jvm
                 jvm.java.lang.System.gc()
             return [r for r in readers if all(index.get() is None for index in r.indexes)]

@@ -144,6 +144,28 @@ class WriteTransaction:
         elif found != table:
             raise AcidSqlError(Condition.TABLE_CHANGED, table=table.qualified)
 
+    def check_seen(self, table: Table) -> None:
+        """INSERT OVERWRITE hides all that was committed before it, so it must see it: what was committed after the
+        transaction's snapshot is a conflict, also an INSERT. Raises WRITE_CONFLICT."""
+        txns = self.metastore.valid_txns()
+        now, seen = self.metastore.valid_write_ids(table, txns), self.view().write_ids(table)
+        unseen = {*seen.open, *map(WriteId, range(seen.high_watermark + 1, now.high_watermark + 1))}
+        later = min(filter(now.is_valid, unseen), default=None)
+        if later is None:
+            return
+        writer = self.metastore.writer(table, later)
+        hint = "Run the transaction again: it will see what the other one wrote."
+        raise AcidSqlError(
+            Condition.WRITE_CONFLICT,
+            hint=hint if writer is not None else f"{hint} The metastore tells its write ID only, {later}.",
+            txn_id=self.id,
+            commit_id=txns.high_watermark,
+            resource=f"{table.database}/{table.name}",
+            other_txn_id=writer if writer is not None else "?",
+            other_commit_id=txns.high_watermark,
+            operations="u/i",
+        )
+
     def check_not_overwritten(self, table: Table) -> None:
         """The base of an INSERT OVERWRITE hides what the same transaction writes after it (AcidUtils: a delta up to the
         base's write ID is obsolete). Raises OVERWRITTEN_IN_TRANSACTION."""

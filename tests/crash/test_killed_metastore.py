@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
-import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,8 @@ from pyspark.sql import SparkSession
 
 from acidsql.acid.layout import STAGING_DIRECTORY
 from acidsql.errors import AcidSqlError
+from acidsql.metastore.heartbeat import Heartbeat
+from acidsql.metastore.hive import open_hive
 from acidsql.result import Result
 from acidsql.session import Session, connect
 from tests.crash.test_killed_writers import UPDATE
@@ -25,25 +26,6 @@ from tests.interop.hive_client import Hive
 from tests.spark.acid_files import visible_paths
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
-
-TIMEOUT = {
-    "metastore.txn.timeout": "20s",
-    "metastore.timedout.txn.reaper.start": "1s",
-    "metastore.timedout.txn.reaper.interval": "1s",
-    "metastore.housekeeping.threads.on": "true",
-}
-"""Transactions without a heartbeat are aborted soon: what is killed holds its locks no longer than that."""
-
-
-@pytest.fixture(scope="module")
-def mortal() -> Iterator[Hive]:
-    """A Hive for these tests alone."""
-    root = Path(tempfile.mkdtemp(prefix="acidsql-mortal-"))
-    try:
-        with Hive(root, TIMEOUT) as running:
-            yield running
-    finally:
-        shutil.rmtree(root)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +125,23 @@ def check_goes_on(session: Session, mortal: Hive, committed: set[int]) -> None:
     assert not list(table(mortal).glob(f"{STAGING_DIRECTORY}*"))
 
 
+def staging(mortal: Hive) -> list[Path]:
+    return sorted(table(mortal).glob(f"{STAGING_DIRECTORY}*"))
+
+
+@contextmanager
+def live_staging(mortal: Hive) -> Iterator[Path]:
+    """The staging directory of another writer, whose transaction is open until the end."""
+    with closing(open_hive(mortal.metastore_uri)) as store:
+        txn = store.open_txn()
+        directory = table(mortal) / f"{STAGING_DIRECTORY}_{txn}_9_0"
+        directory.mkdir()
+        (directory / "part-00000-x.orc").touch()
+        with Heartbeat(store, txn, interval=store.txn_timeout / 5):
+            yield directory
+        store.abort(txn)
+
+
 POINTS = {
     "after its locks": "die_at(HiveMetastore, 'lock', before=False)",
     "after its write ID": "die_at(HiveMetastore, 'allocate_write_id', before=False)",
@@ -167,6 +166,11 @@ def test_a_writer_that_dies_on_a_hive_metastore_changes_all_or_nothing(
     assert writer.returncode == -signal.SIGKILL
     done = point.endswith("before=False)") and "commit" in point
     assert total(session) == (200, 200 if done else 0)
-    session.execute("UPDATE t SET v = 7")
-    assert total(session) == (200, 1400)
-    assert mortal.rows("SELECT count(*), sum(v) FROM mortal.t") == [[200, 1400]]
+    assert bool(staging(mortal)) == ("rename" in point)
+    with live_staging(mortal) as live:
+        session.execute("UPDATE t SET v = 7")
+        assert staging(mortal) == [live]
+    session.execute("INSERT INTO t VALUES (1000, 0)")
+    assert staging(mortal) == []
+    assert total(session) == (201, 1400)
+    assert mortal.rows("SELECT count(*), sum(v) FROM mortal.t") == [[201, 1400]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -219,6 +220,27 @@ def test_hive_waits_for_acidsql_and_acidsql_for_hive(both: Both) -> None:
         both.run("COMMIT")
         theirs.result(60)
     assert both.read("turns") == [[1, 11]]
+
+
+def test_a_frame_that_nobody_holds_does_not_hold_up_an_overwrite_of_hive(both: Both) -> None:
+    both.run(f"CREATE TABLE shown (k int) {ACID}", "INSERT INTO shown VALUES (1)")
+    assert both.session.sql("SELECT k FROM shown").collect() == [(1,)]
+    started = time.monotonic()
+    both.hive.run(f"INSERT OVERWRITE TABLE {DATABASE}.shown SELECT 2")
+    assert time.monotonic() - started < 15
+    assert both.read("shown") == [[2]]
+
+
+def test_an_overwrite_that_did_not_see_an_insert_of_hive_is_told_what_is_known_of_it(both: Both) -> None:
+    both.run(f"CREATE TABLE looked_at (k int) {ACID}", f"CREATE TABLE replaced (k int) {ACID}")
+    both.run("INSERT INTO replaced VALUES (1)", "START TRANSACTION")
+    assert list(both.session.execute("SELECT k FROM looked_at").rows()) == []  # the snapshot
+    both.hive.run(f"INSERT INTO {DATABASE}.replaced VALUES (2)")
+    with pytest.raises(AcidSqlError, match=r"committed by \[txnid:\?,\d+\] u/i") as caught:
+        both.run("INSERT OVERWRITE TABLE replaced SELECT 3")
+    assert caught.value.condition == "WRITE_CONFLICT"
+    assert "write ID only, 2." in caught.value.hint
+    assert both.read("replaced") == [[1], [2]]
 
 
 def test_a_database_is_locked_by_what_makes_tables_in_it_and_by_what_drops_it(both: Both) -> None:

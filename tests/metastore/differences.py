@@ -32,6 +32,7 @@ DIFFERENCES: Final[dict[str, str]] = {
         "TxnHandler.checkLock serves all requests in their order: it is a deadlock, and one of them is aborted"
     ),
     # -- transactions
+    "test_whose_a_write_id_is_can_be_asked": "no call of the metastore gives the transaction of a write ID",
     "test_a_transaction_that_lost_a_conflict_says_so_when_it_is_used_again": (
         "TXNS has no column for the reason of an abort that came from a commit"
     ),

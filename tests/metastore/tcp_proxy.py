@@ -21,6 +21,9 @@ class TcpProxy:
         """Whether to cut a connection instead of handing on the next answer."""
         self.hidden = b""
         """A call's name that the other side does not get to know."""
+        self.delayed = b""
+        """A call's name whose answer, when it has `come`, waits to be let `go`."""
+        self.come, self.go = threading.Event(), threading.Event()
         threading.Thread(target=self._accept, daemon=True).start()
 
     def __enter__(self) -> TcpProxy:
@@ -55,6 +58,9 @@ class TcpProxy:
                 if answers and self.cut_answers:
                     self.cut_answers = False
                     break
+                if answers and self.delayed and self.delayed in data:
+                    self.come.set()
+                    self.go.wait(60)
                 target.sendall(data.replace(self.hidden, self.hidden[::-1]) if self.hidden else data)
         for end in (source, target):
             with suppress(OSError):

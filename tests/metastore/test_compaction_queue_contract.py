@@ -325,6 +325,20 @@ def test_only_the_worker_that_took_an_entry_has_it(queue: Metastore) -> None:
     queue.commit_compaction(compaction)
 
 
+def test_what_a_worker_took_that_has_lost_its_transaction_can_be_done_by_another(queue: Metastore) -> None:
+    number, mine = asked(queue), taken(queue)
+    txn = queue.open_compaction_txn(MAJOR)
+    mine = queue.begin_compaction(mine, txn, WriteId(1))
+    assert queue.revoke_dead_workers(3600) == []
+    queue.abort(txn)
+    assert queue.revoke_dead_workers(3600) == [number]
+    assert queue.revoke_dead_workers(3600) == []
+    queue.fail_compaction(mine, "the worker comes too late")
+    again = queue.enqueue_compaction(request())
+    assert again.state is CompactionState.INITIATED
+    assert taken(queue, "w2").id == again.id
+
+
 def test_it_is_committed_once(queue: Metastore) -> None:
     compaction = begun(queue)
     queue.commit_compaction(compaction)

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from acidsql.acid.writeids import WriteId
 from acidsql.errors import AcidSqlError
+from acidsql.metastore import hive_idl as idl
 from acidsql.metastore.compactions import Compaction, CompactionRequest, CompactionState, CompactionType
 from acidsql.metastore.hive_address import parse_address
+from acidsql.metastore.hive_connection import HiveConnections
 from acidsql.metastore.hive_metastore import HiveMetastore
+from acidsql.metastore.process import process_name
 from tests.interop.hive_client import POOL, Hive
 from tests.metastore import tables
 from tests.metastore.conftest import clean
 from tests.metastore.tables import plain_table
 from tests.metastore.tcp_proxy import TcpProxy
+from tests.metastore.test_process_names import ended as ended_process
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 
@@ -97,6 +102,32 @@ def test_hives_cleaner_removes_what_acidsqls_worker_compacted(
     assert ended(store, taken.id).state is CompactionState.SUCCEEDED
     assert names(directory) == [f"base_0000002_v{txn:07}"]
     assert hive.rows("SELECT k FROM t ORDER BY k") == [[1], [2]]
+
+
+def test_what_a_process_took_that_has_ended_does_not_stay_in_the_way(store: HiveMetastore) -> None:
+    store.create_table(plain_table())
+    store.enqueue_compaction(MAJOR)
+    dead, alive = ended_process(), process_name()
+    taken = store.take_compaction(f"{dead}.1")
+    assert taken is not None
+    assert taken.worker == f"{dead}.1"
+    txn = store.open_compaction_txn(CompactionType.MAJOR)
+    store.begin_compaction(taken, txn, WriteId(1))
+    assert store.revoke_dead_workers(3600) == [taken.id]
+    assert store.ended([txn]) == {txn}
+    assert ended(store, taken.id).state is CompactionState.FAILED
+    assert store.enqueue_compaction(MAJOR).accepted
+    assert store.take_compaction(f"{alive}.1") is not None
+    assert store.revoke_dead_workers(0) == []
+
+
+def test_what_hives_worker_took_is_left_to_hive(store: HiveMetastore, hive: Hive) -> None:
+    store.create_table(plain_table())
+    store.enqueue_compaction(MAJOR)
+    request = idl.FindNextCompactRequest(workerId=f"a-host-{ended_process()}.1", workerVersion="4.0.1")
+    with closing(HiveConnections(parse_address(hive.metastore_uri))) as connections:
+        assert connections.tell(lambda c: idl.find_next_compaction(c, request)) is not None
+    assert store.revoke_dead_workers(0) == []
 
 
 @pytest.mark.parametrize(

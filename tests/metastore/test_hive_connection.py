@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,10 +14,13 @@ import pytest
 
 from acidsql.acid.writeids import TxnId
 from acidsql.errors import AcidSqlError
+from acidsql.interrupts import interruptible
 from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation, Partition
 from acidsql.metastore.hive_address import parse_address
 from acidsql.metastore.hive_connection import HiveConnections
 from acidsql.metastore.hive_metastore import HiveMetastore
+from acidsql.metastore.transaction import Transactions
+from acidsql.spark.readers import Readers
 from tests.interop.hive_client import Hive
 from tests.metastore import tables
 from tests.metastore.conftest import clean
@@ -175,3 +181,41 @@ def test_a_table_whose_creator_cannot_commit_is_not_there(store: HiveMetastore) 
         store.commit_created(txn, table := partitioned_table(), [])
     assert caught.value.condition == "TRANSACTION_ABORTED"
     assert store.find_table("default", table.name) is None
+
+
+def opens_a_writer(transactions: Transactions) -> object:
+    return transactions.open()
+
+
+def opens_a_reader(transactions: Transactions) -> object:
+    return Readers(transactions).open(())
+
+
+@pytest.mark.parametrize("opens", [opens_a_writer, opens_a_reader])
+def test_an_interrupt_while_a_transaction_is_opened_leaves_none_open(
+    store: HiveMetastore, proxy: TcpProxy, opens: Callable[[Transactions], object]
+) -> None:
+    """The metastore has opened it, and its answer is on the way."""
+
+    def interrupt() -> None:
+        proxy.come.wait(60)
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.2)
+        proxy.go.set()
+
+    def statement(metastore: HiveMetastore) -> None:
+        with interruptible(lambda: None):
+            opens(Transactions(metastore))
+
+    proxy.delayed = b"open_txns"
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with (
+        HiveMetastore(parse_address(f"thrift://127.0.0.1:{proxy.port}")) as through,
+        ThreadPoolExecutor() as pool,
+    ):
+        interrupting = pool.submit(interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            statement(through)
+        interrupting.result()
+    signal.signal(signal.SIGINT, before)
+    assert not [txn for txn in store.transactions() if txn.is_open]

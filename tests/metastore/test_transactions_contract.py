@@ -87,6 +87,16 @@ def test_one_transaction_has_one_write_id_for_a_table(store: Metastore, table: T
     assert store.allocate_write_id(two, other) == 1
 
 
+def test_whose_a_write_id_is_can_be_asked(store: Metastore, table: Table) -> None:
+    store.create_table(other := plain_table("other"))
+    one, two = store.open_txn(), store.open_txn()
+    first, second = store.allocate_write_id(two, table), store.allocate_write_id(one, table)
+    store.allocate_write_id(one, other)
+    store.commit(two)
+    assert [store.writer(table, w) for w in (first, second)] == [two, one]
+    assert store.writer(other, second) is None
+
+
 def test_open_aborted_and_committed_write_ids_are_told_apart(store: Metastore, table: Table) -> None:
     txns = [store.open_txn() for _ in range(3)]
     committed, aborted, open_ = (store.allocate_write_id(t, table) for t in txns)
@@ -153,6 +163,19 @@ def test_a_committed_transaction_can_only_be_committed_again(store: Metastore, t
     fails("NO_SUCH_TRANSACTION", lambda: store.heartbeat(txn))
     fails("NO_SUCH_TRANSACTION", lambda: store.allocate_write_id(txn, table))
     assert store.valid_txns().is_valid(txn)
+
+
+def test_ended_are_those_that_committed_or_were_aborted(store: Metastore) -> None:
+    """Hive's list of open transactions leaves out read-only ones."""
+    committed, aborted, open_ = store.open_txn(), store.open_txn(), store.open_txn()
+    reader = store.open_txn(read_only=True)
+    store.commit(committed)
+    store.abort(aborted)
+    unborn = TxnId(reader + 1000)
+    assert store.ended({committed, aborted, open_, reader, unborn}) == {committed, aborted}
+    store.commit(reader)
+    assert store.ended({reader, open_}) == {reader}
+    assert store.ended(()) == frozenset()
 
 
 def test_a_heartbeat_keeps_a_transaction_open(store: Metastore) -> None:

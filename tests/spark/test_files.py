@@ -44,6 +44,13 @@ def test_a_listing_leaves_out_what_lies_in_hidden_directories(files: FileSystem,
     assert listing.directories == ("p=1",)
 
 
+def test_directories_are_found_by_the_beginning_of_their_names(files: FileSystem, tmp_path: Path) -> None:
+    put(tmp_path, ".staged_1_2/x", ".staged_2/x", "p=1/.staged_3/x", ".other/x", ".staged_file", "[p={1}]/.staged_4/x")
+    assert sorted(files.directories_named(str(tmp_path), ".staged_")) == [".staged_1_2", ".staged_2"]
+    assert list(files.directories_named(f"{tmp_path}/[p={{1}}]", ".staged_")) == [".staged_4"]
+    assert list(files.directories_named(f"{tmp_path}/missing", ".staged_")) == []
+
+
 def test_check_sum_files_of_hadoop_are_not_listed(files: FileSystem, tmp_path: Path) -> None:
     put(tmp_path, "bucket_0", ".bucket_0.crc")
     assert [f.path for f in files.list_below(str(tmp_path)).files] == ["bucket_0"]

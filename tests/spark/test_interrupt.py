@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from acidsql.acid.writeids import TxnId
-from acidsql.interrupts import hold, interruptible
+from acidsql.interrupts import hold, holding, interruptible
 from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.metastore.transaction import Transactions
 from acidsql.session import Session
 
 LONG_QUERY = "SELECT count(*) FROM range(1000000000000) r JOIN t ON r.id * 7 % 1000003 = t.id"
@@ -31,6 +32,11 @@ def table(session: Session) -> Iterator[Session]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield session
     signal.signal(signal.SIGINT, before)
+
+
+def store_of(session: Session) -> SqliteMetastore:
+    assert isinstance(session.catalog, SqliteMetastore)
+    return session.catalog
 
 
 def interrupt_after(seconds: float) -> threading.Timer:
@@ -87,6 +93,63 @@ def test_an_interrupt_while_it_commits_waits_and_the_commit_stands(table: Sessio
     timer.join()
     assert finished == ["committed", "waits: True"]
     assert caught.value.__notes__ == ["The statement was finished when the interrupt came."]
+
+
+def test_an_interrupt_in_a_block_that_holds_it_is_raised_at_the_end_of_the_block(table: Session) -> None:
+    done: list[str] = []
+
+    def hold_twice() -> None:
+        with interruptible(table.cancel), holding():
+            with holding():
+                time.sleep(0.4)
+                done.append("inner")
+            done.append("outer")
+            raise ValueError("what else went wrong")
+
+    timer = interrupt_after(0.1)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        hold_twice()
+    timer.join()
+    assert done == ["inner", "outer"]
+    assert isinstance(caught.value.__context__, ValueError)
+
+
+def test_an_interrupt_while_a_transaction_is_opened_leaves_none_open(
+    table: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_txn = SqliteMetastore.open_txn
+    opened: list[TxnId] = []
+
+    def slow_open(store: SqliteMetastore, *, read_only: bool = False) -> TxnId:
+        opened.append(open_txn(store, read_only=read_only))
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.2)
+        return opened[-1]
+
+    monkeypatch.setattr(SqliteMetastore, "open_txn", slow_open)
+    for statement in ("UPDATE t SET v = 9", "SELECT * FROM t", "START TRANSACTION"):
+        with pytest.raises(KeyboardInterrupt):
+            table.execute(statement)
+    monkeypatch.undo()
+    assert len(opened) == 3
+    assert store_of(table).ended(opened) == set(opened)
+
+
+def test_what_follows_an_aborted_transaction_can_be_interrupted(table: Session) -> None:
+    """A statement opens another transaction where its locks came too late."""
+    transactions = Transactions(store_of(table))
+    timer = interrupt_after(0.5)
+    started = time.monotonic()
+
+    def wait() -> None:
+        with interruptible(table.cancel):
+            transactions.abort(transactions.open())
+            time.sleep(20)
+
+    with pytest.raises(KeyboardInterrupt):
+        wait()
+    timer.join()
+    assert time.monotonic() - started < 10
 
 
 def test_an_interrupt_at_the_commit_leaves_all_or_nothing(table: Session, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,6 +149,15 @@ def test_an_overwrite_waits_for_a_reader_of_another_session(one: Session, two: S
     assert rows(one) == [(9, 9)]
 
 
+def test_a_frame_that_nobody_holds_does_not_hold_up_an_overwrite_of_another_session(one: Session, two: Session) -> None:
+    """A session that sees somebody wait for it collects its garbage; in its own time it would after 15 seconds."""
+    two.execute("SET hive.lock.numretries=100")
+    assert len(rows(one)) == 3
+    started = time.monotonic()
+    two.execute("INSERT OVERWRITE TABLE t VALUES (9, 9)")
+    assert time.monotonic() - started < 15
+
+
 def test_the_frames_of_a_session_do_not_hold_up_its_own_statements(one: Session) -> None:
     frame = one.sql("SELECT id FROM t")
     one.execute("INSERT OVERWRITE TABLE t SELECT id, v + 1 FROM t")

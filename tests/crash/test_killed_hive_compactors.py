@@ -1,0 +1,101 @@
+"""A worker on a Hive Metastore's queue that is killed: rows are as they were, and another one does its work."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import pytest
+from pyspark.sql import SparkSession
+
+from acidsql.session import Session, connect
+from tests.compactor.layout import directories
+from tests.crash.writers import DYING, PATIENCE, start, wait_for_line
+from tests.interop.hive_client import Hive
+
+pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
+
+_DIE: Final = f"""
+from acidsql.metastore.hive_metastore import HiveMetastore
+from acidsql.spark.files import LocalFiles
+{DYING}
+with connect(conf=CONF) as session:
+    session.start()
+    exec(sys.argv[3])
+    print("ready", flush=True)
+    session.compactor.run_once()
+"""
+
+POINTS: Final = {
+    "after it took the request": "die_at(HiveMetastore, 'take_compaction', before=False)",
+    "after its transaction": "die_at(HiveMetastore, 'open_compaction_txn', before=False)",
+    "after it began": "die_at(HiveMetastore, 'begin_compaction', before=False)",
+    "between two moves": "die_at(LocalFiles, 'rename', call=2)",
+    "before its commit": "die_at(HiveMetastore, 'commit')",
+    "after its commit": "die_at(HiveMetastore, 'commit_compaction', before=False)",
+}
+ENDS: Final = {"before its commit": "succeeded", "after its commit": "succeeded"}
+"""What becomes of the first request, if it does not fail. Before the commit it counts as compacted already, as with
+Hive's workers: when the transaction has timed out the cleaner finds nothing to do, and only then another request is
+taken."""
+IN_CI: Final = ("after its transaction", "between two moves")
+
+
+@pytest.fixture
+def session(mortal: Hive, spark: SparkSession) -> Iterator[Session]:
+    """With a table of three deltas and a delete delta of two buckets."""
+    mortal.run("DROP DATABASE IF EXISTS mortal CASCADE", "CREATE DATABASE mortal")
+    with connect(metastore=mortal.metastore_uri, spark=spark) as opened:
+        opened.execute("USE mortal")
+        opened.execute("CREATE TABLE t (id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
+        for first in (0, 100, 200):
+            rows = spark.range(first, first + 100, 1, 2).selectExpr("CAST(id AS INT) AS id", "0 AS v")
+            opened.execute("INSERT INTO t SELECT * FROM {rows}", frames={"rows": rows})
+        opened.execute("DELETE FROM t WHERE id % 10 = 0")
+        yield opened
+
+
+def rows(session: Session) -> list[tuple[object, ...]]:
+    result = session.execute("SELECT row__id, * FROM t")
+    try:
+        return sorted(map(tuple, result.rows()))
+    finally:
+        result.close()
+
+
+def states(session: Session) -> list[object]:
+    """Of the table's compactions, the first one first."""
+    listed = session.execute("SHOW COMPACTIONS").rows()
+    return [row[5] for row in sorted(listed, key=lambda row: int(str(row[0]))) if row[1:3] == ("mortal", "t")]
+
+
+def eventually(true: Callable[[], bool]) -> None:
+    until = time.monotonic() + PATIENCE
+    while not true() and time.monotonic() < until:
+        time.sleep(0.2)
+
+
+@pytest.mark.parametrize("point", [pytest.param(p, marks=() if p in IN_CI else pytest.mark.soak) for p in POINTS])
+def test_a_worker_that_dies_changes_nothing_and_another_one_does_its_work(
+    point: str, session: Session, mortal: Hive
+) -> None:
+    before, table = rows(session), mortal.home.warehouse / "mortal.db" / "t"
+    session.execute("ALTER TABLE t COMPACT 'major'")
+    worker = start(_DIE, "unused", mortal.metastore_uri, POINTS[point])
+    wait_for_line("ready", worker)
+    worker.communicate(timeout=PATIENCE)
+    assert worker.returncode == -signal.SIGKILL
+    assert rows(session) == before
+
+    first = ENDS.get(point, "failed")
+    if first == "succeeded":
+        eventually(lambda: states(session) == ["succeeded"])
+    if point != "after its commit":
+        session.execute("ALTER TABLE t COMPACT 'major' AND WAIT")
+    assert rows(session) == before
+    eventually(lambda: len(directories(table)) == 1 and "ready for cleaning" not in states(session))
+    assert directories(table) == ["base_0000004_v"]
+    assert states(session) == [first, "succeeded"][: 1 if point == "after its commit" else 2]
+    assert mortal.rows("SELECT count(*), sum(id) FROM mortal.t") == [[270, sum(i for i in range(300) if i % 10)]]

@@ -1,0 +1,34 @@
+"""The name by which a process of this machine is known to have ended."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from acidsql.metastore.process import is_named_gone, process_name
+
+PRINTED = "from acidsql.metastore.process import process_name; print(process_name())"
+
+
+def ended() -> str:
+    """The name of a process that has ended."""
+    return subprocess.run([sys.executable, "-c", PRINTED], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_a_process_that_runs_is_not_gone() -> None:
+    assert not is_named_gone(f"a-host-{process_name()}.12.0")
+
+
+def test_a_process_that_has_ended_is_gone() -> None:
+    assert is_named_gone(f"a-host-{ended()}.12.0")
+
+
+def test_a_later_process_of_the_same_number_is_another_one() -> None:
+    pid, started, machine = process_name().split(".")
+    assert is_named_gone(f"{pid}.{int(started or 0) - 1}.{machine}") == bool(started)
+
+
+def test_of_a_process_of_another_machine_nothing_is_known() -> None:
+    pid, started, machine = ended().split(".")
+    assert not is_named_gone(f"{pid}.{started}.{machine[::-1]}")
+    assert not is_named_gone("a-host-w1")
