@@ -23,7 +23,7 @@ from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
 from acidsql.acid.partitions import DEFAULT_PARTITION, escape
 from acidsql.acid.rowid import encode_bucket
 from acidsql.acid.table import Table
-from acidsql.acid.types import parse_type
+from acidsql.acid.types import HiveType, is_complex, parse_type
 from acidsql.acid.writeids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import BRANCH, EventKind, WritePlan
@@ -45,10 +45,12 @@ from acidsql.spark.footers import writer_options
 from acidsql.spark.jvm import select, where
 from acidsql.spark.publish import WriteTarget
 from acidsql.spark.slots import Slots
-from acidsql.spark.types import has_instant
+from acidsql.spark.types import has_date, has_instant, has_timestamp
 
 _MOST: Final = 20_000
 """Events that a task may give."""
+_FIRST_GREGORIAN_DAY: Final = -141_427
+"""1582-10-15, in days since 1970."""
 _TOO_MANY: Final = "acidsql: too many rows for the driver"
 _CODECS: Final = {"none": "uncompressed", "zlib": "zlib", "snappy": "snappy", "lz4": "lz4", "zstd": "zstd"}
 _FILE: Final = "part-00000-driver.orc"
@@ -56,15 +58,21 @@ _FILE: Final = "part-00000-driver.orc"
 
 def can_write(table: Table, files: FileSystem) -> bool:
     """Whether the driver writes such a file as Spark does: ORC without settings of its own but the codec, on this
-    machine."""
+    machine, and of types that pyarrow writes."""
     options = writer_options(table)
+    types = [parse_type(c.type) for c in table.columns]
     return (
         table.file_format == "orc"
         and isinstance(files, LocalFiles)
         and set(options) == {"orc.compress"}
         and options["orc.compress"].lower() in _CODECS
-        and not (table.is_insert_only and any(has_instant(parse_type(c.type)) for c in table.columns))
+        and not any(map(_has_times_inside, types))
     )
+
+
+def _has_times_inside(hive_type: HiveType) -> bool:
+    """Whether dates or times are inside a value: `_collected` looks at whole ones only."""
+    return is_complex(hive_type) and (has_date(hive_type) or has_timestamp(hive_type) or has_instant(hive_type))
 
 
 def write_inserts(events: DataFrame, plan: WritePlan, target: WriteTarget) -> bool:
@@ -88,8 +96,7 @@ def write_events(events: DataFrame, plan: WritePlan, slots: Slots, target: Write
         return False
     directories = staging_columns(plan)
     keys = (*directories, OLD_WRITE_ID, OLD_BUCKET, OLD_ROW)
-    order = pc.sort_indices(placed, sort_keys=[(k, "ascending") for k in keys])
-    placed = placed.take(order)
+    placed = placed.take(_order(placed, keys))
     if plan.checked is not None:
         placed = _checked(placed, plan, keys)
     first_row = 0
@@ -106,15 +113,33 @@ def write_events(events: DataFrame, plan: WritePlan, slots: Slots, target: Write
 
 
 def _collected(rows: DataFrame) -> Any:
-    """The rows as an Arrow table; None where there are too many."""
+    """The rows as an Arrow table; None where there are too many, or pyarrow would not write them as they are."""
     failure = f"CAST(raise_error({sql_string(_TOO_MANY)}) AS BOOLEAN)"
     guarded = where(rows, f"CASE WHEN {ROW_NUMBER} >= {_MOST} THEN {failure} ELSE true END")
     try:
-        return for_little(guarded).toArrow()
+        collected = for_little(guarded).toArrow()
     except PySparkException as error:
         if _TOO_MANY in str(error):
             return None
         raise
+    return None if any(map(_is_too_old, collected.columns)) else collected
+
+
+def _is_too_old(values: Any) -> bool:
+    """Whether some are dates before the Gregorian calendar, for pyarrow does not tell in which one it writes them, or
+    times before 1970, of which it takes the fraction of a second for a negative one (arrow/adapters/orc/util.cc)."""
+    kind = values.type
+    if not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+        return False
+    first = pc.min(values.cast(pa.int32() if pa.types.is_date(kind) else pa.int64())).as_py()
+    return first is not None and first < (_FIRST_GREGORIAN_DAY if pa.types.is_date(kind) else 0)
+
+
+def _order(placed: Any, keys: Sequence[str]) -> Any:
+    """Spark's order by the columns: NULL comes first."""
+    columns = {k: placed.column(k) for k in keys}
+    filled = {k: c.fill_null("" if pa.types.is_string(c.type) else -1) for k, c in columns.items()}
+    return pc.sort_indices(pa.table(filled), sort_keys=[(k, "ascending") for k in keys])
 
 
 def _checked(placed: Any, plan: WritePlan, keys: Sequence[str]) -> Any:

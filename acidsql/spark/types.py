@@ -96,6 +96,10 @@ def has_timestamp(hive_type: HiveType) -> bool:
     return _has_primitive(hive_type, "timestamp")
 
 
+def has_date(hive_type: HiveType) -> bool:
+    return _has_primitive(hive_type, "date")
+
+
 def has_instant(hive_type: HiveType) -> bool:
     """Whether a TIMESTAMP WITH LOCAL TIME ZONE is in it."""
     return _has_primitive(hive_type, "timestamp with local time zone")

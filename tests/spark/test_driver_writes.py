@@ -16,14 +16,14 @@ from acidsql.spark import small
 
 ALL = (
     "a TINYINT, b SMALLINT, c BIGINT, d FLOAT, e DOUBLE, f DECIMAL(38,10), g CHAR(4), h VARCHAR(3), i BOOLEAN,"
-    " j BINARY, k DATE, l TIMESTAMP, m TIMESTAMP WITH LOCAL TIME ZONE, n ARRAY<TIMESTAMP>, o MAP<STRING,DECIMAL(5,2)>,"
-    " q STRUCT<x:INT,y:ARRAY<STRUCT<z:DATE>>>"
+    " j BINARY, k DATE, l TIMESTAMP, m TIMESTAMP WITH LOCAL TIME ZONE, n ARRAY<STRING>, o MAP<STRING,DECIMAL(5,2)>,"
+    " q STRUCT<x:INT,y:ARRAY<STRUCT<z:CHAR(3)>>>"
 )
 VALUES = (
-    "1Y, 2S, 3L, CAST(0.1 AS FLOAT), -0.0D, 12345678901234567890.5, 'ab', 'abcd', true, X'00FF', date '0001-01-01',"
-    " timestamp '9999-12-31 23:59:59.999999', timestamp '1600-02-29 12:00:00 UTC',"
-    " array(timestamp '1969-12-31 23:59:58', NULL), map('a', 1.25, 'b', NULL),"
-    " named_struct('x', NULL, 'y', array(named_struct('z', date '2024-02-29')))"
+    "1Y, 2S, 3L, CAST(0.1 AS FLOAT), -0.0D, 12345678901234567890.5, 'ab', 'abcd', true, X'00FF', date '1582-10-15',"
+    " timestamp '9999-12-31 23:59:59.999999', timestamp '1970-01-01 00:00:00 UTC',"
+    " array('x', NULL), map('a', 1.25, 'b', NULL),"
+    " named_struct('x', NULL, 'y', array(named_struct('z', 'ab')))"
 )
 TABLES = {
     "flat": "(id INT, v STRING)",
@@ -54,7 +54,12 @@ def footer(session: Session, table: str) -> dict[str, Any]:
     found = {}
     for file in sorted(root.rglob("bucket_*")):
         opened = orc.ORCFile(file)
-        found[str(file.relative_to(root))] = (str(opened.schema), opened.metadata, opened.compression)
+        metadata = {k: v for k, v in (opened.metadata or {}).items() if k.startswith(b"hive.")}
+        found[str(file.relative_to(root))] = (
+            opened.schema.to_string(show_schema_metadata=False),
+            metadata,
+            opened.compression,
+        )
     return found
 
 
@@ -169,6 +174,26 @@ def test_more_rows_than_the_driver_takes_are_written_by_spark(
     )
     assert bool(written) is (most > 3)
     assert [row[0] for row in sessions[0].sql("SELECT id FROM t ORDER BY id").collect()] == list(range(100, 120))
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["timestamp '1969-07-20 20:17:40.25'", "timestamp '1601-01-01 00:00:00.000001'", "date '1582-10-14'"],
+)
+def test_times_that_pyarrow_writes_wrong_are_left_to_spark(
+    sessions: list[Session], monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    written = by_driver(monkeypatch)
+    run(
+        sessions[:1],
+        f"CREATE TABLE t (at {value.split()[0]}) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
+        f"CREATE TABLE u (all ARRAY<{value.split()[0]}>) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
+        f"INSERT INTO t VALUES ({value})",
+        f"INSERT INTO u SELECT array({value})",
+    )
+    assert not written
+    assert sessions[0].sql(f"SELECT at = {value} FROM t").collect()[0][0]
+    assert sessions[0].sql(f"SELECT all[0] = {value} FROM u").collect()[0][0]
 
 
 def test_settings_of_orc_are_left_to_spark(sessions: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:

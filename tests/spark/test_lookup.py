@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from acidsql.spark.jvm import jvm, select, with_columns
 from acidsql.spark.lookup import long_lookup
+
+
+@pytest.fixture(autouse=True)
+def as_in_a_statement(spark: SparkSession) -> Iterator[None]:
+    """Integers wrap around in acidsql's sessions."""
+    before = spark.conf.get("spark.sql.ansi.enabled")
+    spark.conf.set("spark.sql.ansi.enabled", "false")
+    yield
+    spark.conf.set("spark.sql.ansi.enabled", str(before))
+
 
 keys_of_any_kind = st.one_of(
     st.sets(st.integers(0, 300), min_size=1, max_size=60),
@@ -20,6 +31,7 @@ keys_of_any_kind = st.one_of(
 )
 
 
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(keys_of_any_kind)
 def test_every_key_has_a_place_of_its_own(keys: set[int]) -> None:
     lookup = long_lookup(np.array(sorted(keys), np.int64))
@@ -28,6 +40,7 @@ def test_every_key_has_a_place_of_its_own(keys: set[int]) -> None:
     assert lookup.places.max() < lookup.size
 
 
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(keys_of_any_kind)
 def test_the_arrays_are_a_small_multiple_of_the_keys(keys: set[int]) -> None:
     lookup = long_lookup(np.array(sorted(keys), np.int64))
