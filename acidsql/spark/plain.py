@@ -16,6 +16,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import BRANCH, WritePlan
 from acidsql.spark.bucketing import bucket_column
 from acidsql.spark.engine import Engine
+from acidsql.spark.exact_paths import load_exactly
 from acidsql.spark.files import FileSystem
 from acidsql.spark.types import file_type, has_instant
 
@@ -38,7 +39,7 @@ def append(spark: SparkSession, events: DataFrame, plan: WritePlan, engine: Engi
         rows = events.where(F.col(BRANCH) >= 0).select(*columns)
         writer = rows.write.mode("overwrite").partitionBy(*([_BUCKET] if table.bucket_columns else []))
         writer.format(table.file_format).save(staging)
-        found = spark.read.schema(rows.schema).format(table.file_format).load(staging).count()
+        found = load_exactly(spark.read.schema(rows.schema), table.file_format, [staging]).count()
         for file in files.list_below(staging).files:
             if (number := _file_number(file.path)) is not None:
                 add_file(files, f"{staging}/{file.path}", f"{directory}/{original_name(number)}")

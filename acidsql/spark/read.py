@@ -27,6 +27,7 @@ from acidsql.planner.raised import raise_sql, sql_string
 from acidsql.spark import textfile
 from acidsql.spark.bound import BoundScan, SourceFile, data_files, delete_files
 from acidsql.spark.deletes import BUCKET, DELETER, ROW, WRITE_ID, deleted_keys, without_deleted
+from acidsql.spark.exact_paths import load_exactly
 from acidsql.spark.partitions import (
     FILE_BUCKET,
     FILE_WRITE_ID,
@@ -155,18 +156,18 @@ def _one_task_a_file(spark: SparkSession) -> SparkSession:
 
 
 def _read_orc(spark: SparkSession, files: Iterable[SourceFile], schema: t.StructType) -> DataFrame:
-    return spark.read.schema(schema).option("__globPaths__", "false").orc([f.path for f in files])
+    return load_exactly(spark.read.schema(schema), "orc", [f.path for f in files])
 
 
 def _read_format(spark: SparkSession, table: Table, files: Iterable[SourceFile], schema: t.StructType) -> DataFrame:
-    reader = spark.read.schema(schema).option("__globPaths__", "false")
+    reader = spark.read.schema(schema)
     paths = [f.path for f in files]
     match table.file_format:
         case "orc" | "parquet":
-            return reader.format(table.file_format).load(paths)
+            return load_exactly(reader, table.file_format, paths)
         case "textfile":
             textfile.check_types(table)
-            lines = spark.read.option("__globPaths__", "false").text(paths)
+            lines = load_exactly(spark.read, "text", paths)
             return lines.select(*textfile.fields(schema))
         case other:
             feature = f"Reading {table.qualified}, stored as {other}"
@@ -271,7 +272,8 @@ def _file_name(bound: BoundScan, files: Sequence[SourceFile]) -> list[Column]:
     if copies:
         known = F.create_map(*(F.lit(text) for pair in copies.items() for text in pair))
         path = F.coalesce(known[path], path)
-    return [path.alias(_FILE_NAME)]
+    plus_kept = F.replace(path, F.lit("+"), F.lit("%2B"))
+    return [F.url_decode(plus_kept).alias(_FILE_NAME)]  # Hive's is a path, no URI
 
 
 def _columns(bound: BoundScan) -> list[Column]:
