@@ -19,15 +19,15 @@ from pyspark.sql import functions as F
 
 from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
 from acidsql.acid.rowid import MAX_BUCKET, encode_bucket
-from acidsql.acid.table import Column as TableColumn
 from acidsql.acid.table import Table
 from acidsql.acid.types import Char, HiveType, parse_type
 from acidsql.acid.writeids import StatementId, WriteId
 from acidsql.errors import Condition
 from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, Branch, EventKind, WritePlan
-from acidsql.planner.raised import raise_sql, sql_string
+from acidsql.planner.raised import raise_sql
 from acidsql.spark import textfile
 from acidsql.spark.bucketing import bucket_column
+from acidsql.spark.orc_times import representable
 from acidsql.spark.types import file_type
 
 SLOT: Final = "acidsql_slot"
@@ -296,22 +296,8 @@ def filed_columns(table: Table) -> list[Column]:
     columns = ((F.col(f"`{c.name}`"), parse_type(c.type)) for c in table.columns)
     filed = [_filed(value, hive_type) for value, hive_type in columns]
     if table.file_format == "orc":
-        filed = [_representable(value, c) for value, c in zip(filed, table.columns, strict=True)]
+        filed = [representable(value, c) for value, c in zip(filed, table.columns, strict=True)]
     return [value.alias(f"_c{i}") for i, value in enumerate(filed)]
-
-
-def _representable(value: Column, column: TableColumn) -> Column:
-    """ORC counts seconds towards zero, so a fraction of the second before 1970 is read as one of the second after it
-    (TimestampTreeWriter; Hive shows it so)."""
-    if not column.type.startswith("timestamp"):
-        return value
-    failure = raise_sql(
-        Condition.INVALID_STORE_VALUE,
-        value="'1969-12-31 23:59:59 and a fraction'",
-        column=sql_string(column.name),
-        type=sql_string(f"{column.type} of an ORC file"),
-    )
-    return F.when(F.unix_micros(value).between(-999_999, -1), F.expr(failure).cast("timestamp")).otherwise(value)
 
 
 def _filed(value: Column, hive_type: HiveType) -> Column:

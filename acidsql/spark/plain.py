@@ -6,10 +6,11 @@ import uuid
 from itertools import chain, count
 from typing import Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from acidsql.acid.layout import STAGING_DIRECTORY, original_name
+from acidsql.acid.table import Column as TableColumn
 from acidsql.acid.table import Table
 from acidsql.acid.types import parse_type
 from acidsql.errors import AcidSqlError, Condition
@@ -18,6 +19,7 @@ from acidsql.spark.bucketing import bucket_column
 from acidsql.spark.engine import Engine
 from acidsql.spark.exact_paths import load_exactly
 from acidsql.spark.files import FileSystem
+from acidsql.spark.orc_times import representable
 from acidsql.spark.types import file_type, has_instant
 
 _FORMATS: Final = ("orc", "parquet")
@@ -32,7 +34,7 @@ def append(spark: SparkSession, events: DataFrame, plan: WritePlan, engine: Engi
     directory = files.resolve(table.location)
     run = uuid.uuid4().hex[:12]
     staging = f"{directory}/{STAGING_DIRECTORY}_{run}"
-    columns = [F.col(f"`{c.name}`").cast(file_type(parse_type(c.type))).alias(c.name) for c in table.columns]
+    columns = [_filed(c, table).alias(c.name) for c in table.columns]
     if table.bucket_columns:
         columns.append(bucket_column(table).alias(_BUCKET))
     try:
@@ -46,6 +48,11 @@ def append(spark: SparkSession, events: DataFrame, plan: WritePlan, engine: Engi
         return found
     finally:
         files.delete(staging)
+
+
+def _filed(column: TableColumn, table: Table) -> Column:
+    value = F.col(f"`{column.name}`").cast(file_type(parse_type(column.type)))
+    return representable(value, column) if table.file_format == "orc" else value
 
 
 def _file_number(path: str) -> int | None:
