@@ -47,6 +47,14 @@ _STATEMENT_CONF: Final = {
     "spark.sql.legacy.charVarcharAsString": "false",
 }
 
+_STORAGE_CONF: Final = {
+    # Parquet as Hive writes and reads it: instants, and the hybrid Julian calendar (tests/golden/insert_only_times).
+    "spark.sql.parquet.outputTimestampType": "INT96",
+    "spark.sql.parquet.int96RebaseModeInWrite": "LEGACY",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "LEGACY",
+    "spark.sql.parquet.writeLegacyFormat": "false",
+}
+
 _OWN_CONF: Final = {
     "spark.app.name": "acidsql",
     "spark.ui.enabled": "false",
@@ -158,6 +166,8 @@ class Engine:
         spark = self.spark
         query, storage = _clone(spark), _clone(spark)
         storage.conf.set("spark.sql.session.timeZone", self._jvm_zone())
+        for key, value in _STORAGE_CONF.items():
+            storage.conf.set(key, value)
         return StatementSpark(spark, query, storage)
 
     def jobs(self, description: str) -> AbstractContextManager[JobGroup]:

@@ -28,6 +28,7 @@ from acidsql.spark import textfile
 from acidsql.spark.bound import BoundScan, SourceFile, data_files, delete_files
 from acidsql.spark.deletes import BUCKET, DELETER, ROW, WRITE_ID, deleted_keys, without_deleted
 from acidsql.spark.exact_paths import load_exactly
+from acidsql.spark.parquet import UTC, WrittenTimes, in_zone
 from acidsql.spark.partitions import (
     FILE_BUCKET,
     FILE_WRITE_ID,
@@ -71,9 +72,9 @@ def scan_frame(spark: SparkSession, bound: BoundScan, tails: TailCache) -> DataF
 
 def _rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
     """Row ID, partition, file name and the table's own columns of every row in the files."""
-    groups: dict[tuple[bool, tuple[str, ...], Narrower, frozenset[WriteId]], list[SourceFile]] = {}
+    groups: dict[tuple[bool, tuple[str, ...], Narrower, frozenset[WriteId], WrittenTimes], list[SourceFile]] = {}
     for file in files:
-        groups.setdefault((file.is_acid, file.names, file.narrower, file.hidden), []).append(file)
+        groups.setdefault((file.is_acid, file.names, file.narrower, file.hidden, file.times), []).append(file)
     frames = [_group(spark, bound, group) for group in groups.values()]
     return reduce(DataFrame.unionAll, frames)
 
@@ -141,7 +142,7 @@ def _plain_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFil
         nothing.cast("long").alias(ROW),
         facts.key(),
         *_file_name(bound, files),
-        *_table_columns(table, names, None, files[0].narrower),
+        *_table_columns(table, names, None, files[0].narrower, files[0].times.zone),
     )
     return facts.attach(spark, rows).select(*_common(bound))
 
@@ -159,12 +160,14 @@ def _read_orc(spark: SparkSession, files: Iterable[SourceFile], schema: t.Struct
     return load_exactly(spark.read.schema(schema), "orc", [f.path for f in files])
 
 
-def _read_format(spark: SparkSession, table: Table, files: Iterable[SourceFile], schema: t.StructType) -> DataFrame:
+def _read_format(spark: SparkSession, table: Table, files: Sequence[SourceFile], schema: t.StructType) -> DataFrame:
     reader = spark.read.schema(schema)
     paths = [f.path for f in files]
     match table.file_format:
-        case "orc" | "parquet":
-            return load_exactly(reader, table.file_format, paths)
+        case "orc":
+            return load_exactly(reader, "orc", paths)
+        case "parquet":
+            return load_exactly(reader.options(**files[0].times.reader_options), "parquet", paths)
         case "textfile":
             textfile.check_types(table)
             lines = load_exactly(spark.read, "text", paths)
@@ -241,7 +244,9 @@ def _cheapest(columns: Sequence[tuple[str, t.DataType]]) -> str:
     return columns[0][0] if cost(columns[0]) < len(_CHEAP) else min(columns, key=cost)[0]
 
 
-def _table_columns(table: Table, names: Sequence[str], owner: str | None, narrower: Narrower = ()) -> list[Column]:
+def _table_columns(
+    table: Table, names: Sequence[str], owner: str | None, narrower: Narrower = (), zone: str = UTC
+) -> list[Column]:
     """The table's columns from the file's, by position; a column that the file is too old for is NULL."""
     columns = []
     for position, column in enumerate(table.columns):
@@ -252,6 +257,7 @@ def _table_columns(table: Table, names: Sequence[str], owner: str | None, narrow
             value = F.col(owner).getField(names[position]) if owner else F.col(f"`{names[position]}`")
             value = F.rtrim(value) if isinstance(hive_type, Char) and table.file_format != "orc" else value
             value = _widened(value, hive_type) if any(narrower[position : position + 1]) else value
+            value = in_zone(value, hive_type, zone)
             value = padded_inside(value.cast(query_type(hive_type)) if has_timestamp(hive_type) else value, hive_type)
         columns.append(value.alias(column.name))
     return columns
