@@ -24,7 +24,7 @@ from acidsql.acid.types import Char, HiveType, Primitive, parse_type
 from acidsql.acid.writeids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.raised import raise_sql, sql_string
-from acidsql.spark import textfile
+from acidsql.spark import textfile, textread
 from acidsql.spark.bound import BoundScan, SourceFile, data_files, delete_files
 from acidsql.spark.deletes import BUCKET, DELETER, ROW, WRITE_ID, deleted_keys, without_deleted
 from acidsql.spark.exact_paths import load_exactly
@@ -169,9 +169,10 @@ def _read_format(spark: SparkSession, table: Table, files: Sequence[SourceFile],
         case "parquet":
             return load_exactly(reader.options(**files[0].times.reader_options), "parquet", paths)
         case "textfile":
-            textfile.check_types(table)
-            lines = load_exactly(spark.read, "text", paths)
-            return lines.select(*textfile.fields(schema))
+            header = textfile.header_lines(table)
+            lines = load_exactly((_one_task_a_file(spark) if header else spark).read, "text", paths)
+            number = F.monotonically_increasing_id().bitwiseAND(_ROW_NUMBER_MASK)
+            return (lines.where(number >= header) if header else lines).select(*textread.fields(table))
         case other:
             feature = f"Reading {table.qualified}, stored as {other}"
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
