@@ -17,8 +17,8 @@ from acidsql.spark.types import has_instant, has_timestamp
 def representable(value: Column, column: TableColumn) -> Column:
     """The value of a column, or INVALID_STORE_VALUE when it runs.
 
-    ORC counts seconds towards zero, so a fraction of the second before 1970 is read as one of the second after it
-    (TimestampTreeWriter); Hive 4.0.1 shows it so, at any depth (tests/golden/timestamps_at_1970).
+    ORC counts seconds towards zero, so a fraction of the second before 1970, if it has a millisecond, is read as one of
+    the second after it (TimestampTreeWriter); Hive 4.0.1 shows it so, at any depth (tests/golden/timestamps_at_1970).
     """
     hive_type = parse_type(column.type)
     if not _has_time(hive_type):
@@ -47,7 +47,7 @@ def _is_before_zero(value: Column, hive_type: HiveType) -> Column:
         case Struct(fields):
             return _any([_is_before_zero(value.getField(n), kind) for n, kind in fields if _has_time(kind)])
         case _:
-            return F.unix_micros(value).between(-999_999, -1)
+            return F.unix_micros(value).between(-999_000, -1)
 
 
 def _each(element: HiveType) -> Callable[[Column], Column]:

@@ -16,15 +16,16 @@ from acidsql.acid.types import Array, Char, Decimal, HiveType, Map, Primitive, S
 from acidsql.spark.textfile import check_types, is_text, sign_class
 from acidsql.spark.types import file_type
 
+_WHOLE: Final = r"^([+-]?\d+)(\.\d*)?$"
+_BELOW_ONE: Final = r"^[+-]?\.\d+$"
 _PATTERNS: Final = {
-    "tinyint": r"^[+-]?\d+(\.\d*)?$",
-    "smallint": r"^[+-]?\d+(\.\d*)?$",
-    "int": r"^[+-]?\d+(\.\d*)?$",
-    "bigint": r"^[+-]?\d+(\.\d*)?$",
-    "date": r"^\s*-?\d{4}-\d{1,2}-\d{1,2}( .*)?$",
-    "timestamp": r"^\s*-?\d{4}-\d{1,2}-\d{1,2} \d{1,2}:\d{1,2}:\d{1,2}(\.\d{1,9})?\s*$",
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), _WHOLE),
+    "date": r"^\s*(-?\d{4}-\d{1,2}-\d{1,2})(\D.*)?$",
+    "timestamp": (
+        r"^\s*(-?\d{4}-(?:\d{1,2}-\d{1,2} \d{1,2}:\d{1,2}:\d{1,2}|\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,9})?)\s*$"
+    ),
 }
-"""Texts that Hive takes, of those that Spark's CAST would; numbers are cut at their point."""
+"""Texts that Hive takes of those that Spark's CAST would, and their part that counts."""
 _BASE_64: Final = r"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2,3}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 _STAND_IN: Final = 0xFDD0
 """The first of the code points that are no characters: they stand for escaped signs while a line is taken apart."""
@@ -107,9 +108,7 @@ class _Reader:
             case Decimal():
                 return text.try_cast(file_type(hive_type))
             case _:
-                pattern = _PATTERNS.get(str(hive_type))
-                taken = F.when(text.rlike(pattern), text) if pattern else text
-                return _cut(taken, hive_type).try_cast(file_type(hive_type))
+                return _taken(text, str(hive_type)).try_cast(file_type(hive_type))
 
     def _unescaped(self, text: Column) -> Column:
         """LazyUtils.copyAndEscapeStringDataToText."""
@@ -121,6 +120,10 @@ class _Reader:
         return F.translate(text, self._stand_ins, self._escaped)
 
 
-def _cut(text: Column, hive_type: HiveType) -> Column:
-    whole = str(hive_type) in ("tinyint", "smallint", "int", "bigint")
-    return F.substring_index(text, ".", 1) if whole else text
+def _taken(text: Column, kind: str) -> Column:
+    """The part of a text that counts; NULL where it is no value."""
+    pattern = _PATTERNS.get(kind)
+    if pattern is None:
+        return text
+    taken = F.when(text.rlike(pattern), F.regexp_extract(text, pattern, 1))
+    return F.when(text.rlike(_BELOW_ONE), "0").otherwise(taken) if pattern == _WHOLE else taken

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+
 import pytest
 
 from acidsql.errors import AcidSqlError
@@ -9,7 +11,7 @@ from acidsql.session import Session
 
 _ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 _BAD = "timestamp '1969-12-31 23:59:59.5'"
-_GOOD = "timestamp '1969-12-31 23:59:59'"
+_GOOD = "timestamp '1969-12-31 23:59:59.000999'"
 
 
 @pytest.mark.parametrize("kind", [_ACID, "STORED AS ORC"])
@@ -25,6 +27,7 @@ def test_a_fraction_of_the_second_before_1970_is_refused_at_any_depth(session: S
     session.sql(f"INSERT INTO t SELECT 1, {good}")
     session.sql("INSERT INTO t (k) VALUES (2)")
     kept = session.sql("SELECT * FROM t ORDER BY k").collect()
+    assert kept[0].t == kept[0].a[1] == datetime.datetime(1969, 12, 31, 23, 59, 59, 999)
     assert len(kept) == 2
     for place in range(good.count(_GOOD)):
         pieces = good.split(_GOOD)
