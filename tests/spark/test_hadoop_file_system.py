@@ -35,7 +35,7 @@ class Away:
 def away(spark: SparkSession, tmp_path: Path) -> Iterator[Away]:
     behind = tmp_path / "behind"
     (behind / "warehouse").mkdir(parents=True)
-    conf = spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[union-attr]
+    conf = spark.sparkContext._jsc.hadoopConfiguration()
     host = f"m{uuid.uuid4().hex}"  # a URI's host has no underscore
     conf.set(f"fs.viewfs.mounttable.{host}.link./warehouse", f"file://{behind}/warehouse")
     metastore = f"sqlite:///{tmp_path}/metastore.db"
