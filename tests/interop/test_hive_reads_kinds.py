@@ -87,6 +87,28 @@ def test_hive_reads_insert_only_tables(hive: Hive, session: Session, file_format
     assert [row[0] for row in table.assert_hive_reads_it("*")] == [11, 12]
 
 
+@pytest.mark.parametrize(
+    ("name", "row_format"),
+    [
+        ("usual", ""),
+        ("given", "ROW FORMAT DELIMITED FIELDS TERMINATED BY '|' ESCAPED BY '\\\\' COLLECTION ITEMS TERMINATED BY ','"),
+    ],
+)
+def test_hive_reads_nested_text_in_any_row_format(hive: Hive, session: Session, name: str, row_format: str) -> None:
+    properties = "'transactional'='true', 'transactional_properties'='insert_only'"
+    columns = "(k int, v string, a array<string>, m map<string,array<int>>, s struct<d:date,t:timestamp,b:binary>)"
+    rest = f"{columns} {row_format} STORED AS TEXTFILE TBLPROPERTIES ({properties})"
+    table = create_in_both(session, hive, f"nested_text_{name}", rest)
+    table.write(
+        f"INSERT INTO {table.name} SELECT 1, 'ż\"q', array('x', NULL, ''), map('k', array(1, NULL), 'n', array()),"
+        " named_struct('d', date '1582-10-04', 't', timestamp '2024-02-29 12:34:56.5', 'b', CAST('bytes' AS BINARY))"
+    )
+    table.write(f"INSERT INTO {table.name} (k) VALUES (2)")
+    if row_format:
+        table.write(f"INSERT INTO {table.name} (k, v, a) SELECT 3, 'a|b,c\\\\d\\ne\\rf', array('x,y', '|', '\\\\')")
+    assert len(table.assert_hive_reads_it("*")) == 2 + bool(row_format)
+
+
 def test_hive_reads_overwritten_and_truncated_tables(hive: Hive, session: Session) -> None:
     table = create_in_both(session, hive, "overwritten", f"(k int, v string) {_ACID}")
     table.write(f"INSERT INTO {table.name} VALUES (1, 'a'), (2, 'b'), (3, 'c')")
