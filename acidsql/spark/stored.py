@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from acidsql.acid.table import Table
+from acidsql.acid.text_format import text_format
 from acidsql.spark.files import FileSystem
 from acidsql.spark.tails import read_file_tail
 
@@ -48,7 +49,9 @@ def stored_rows(table: Table, files: FileSystem, path: str, length: int) -> Iter
             return
         case _:
             lines = content.decode(errors="replace").splitlines()
-            yield from ([None if field == "\\N" else field for field in line.split("\x01")] for line in lines)
+            form = text_format(table.row_format)
+            texts = (line.split(form.separators[0]) for line in lines)
+            yield from ([None if field == form.null else field for field in fields] for fields in texts)
 
 
 def _orc_rows(content: bytes) -> Iterator[Sequence[object]]:
