@@ -22,6 +22,7 @@ from acidsql.compactor.metrics import Metric, metrics, serve_prometheus
 from acidsql.compactor.requests import compaction_request
 from acidsql.compactor.service import Compactor
 from acidsql.ddl.alter import Alter
+from acidsql.ddl.explain import DDL_STATEMENTS, plan_ddl
 from acidsql.ddl.tables import Ddl
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
@@ -210,6 +211,8 @@ class Session:
         with _located(sql, None):
             statement = parse(sql)
             inner = statement.statement if isinstance(statement, s.Explain) else statement
+            if isinstance(inner, DDL_STATEMENTS) and not _has_query(inner):
+                return plan_ddl(inner, self._ddl, self.database).text()
             return explain(self._plan(inner))
 
     def table(self, name: str, version: int | None = None) -> DataFrame:
@@ -397,9 +400,14 @@ class Session:
         return Facts(self.database, tables, views, self._settings.values, near)
 
     def _explain(self, statement: s.Explain) -> Result:
-        plan = self._plan(statement.statement)
-        locks = on_partitions(plan, self._metastore.partitions) if statement.locks else ()
-        text = explain_locks(locks) if statement.locks else explain(plan)
+        inner = statement.statement
+        if isinstance(inner, DDL_STATEMENTS) and not _has_query(inner):
+            done = plan_ddl(inner, self._ddl, self.database)
+            text = explain_locks(done.locks) if statement.locks else done.text()
+        else:
+            plan = self._plan(inner)
+            locks = on_partitions(plan, self._metastore.partitions) if statement.locks else ()
+            text = explain_locks(locks) if statement.locks else explain(plan)
         rows = tuple((line,) for line in text.splitlines())
         return Result("EXPLAIN", (ResultColumn("plan", "string"),), answer=rows)
 
@@ -457,6 +465,11 @@ def _check_in_transaction(statement: s.Statement, txn: TxnId) -> None:
     """DDL has transactions of its own, and a transaction has none inside. Raises IN_TRANSACTION."""
     if not isinstance(statement, _ALLOWED_IN_TRANSACTION):
         raise AcidSqlError(Condition.IN_TRANSACTION, operation=_feature(statement), txn_id=f"txnid:{txn}")
+
+
+def _has_query(statement: s.Statement) -> bool:
+    """CREATE TABLE .. AS, which has a plan of its own."""
+    return isinstance(statement, s.CreateTable) and statement.query is not None
 
 
 def _not_yet(statement: s.Statement) -> AcidSqlError:

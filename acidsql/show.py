@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from acidsql.acid.partitions import parse_partition_name, partition_name
 from acidsql.acid.table import Column, Table
+from acidsql.acid.text_format import SERDES
 from acidsql.ddl.tables import Ddl
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import Describe, PartitionItem, Show, Shown
@@ -172,10 +173,16 @@ def create_table_text(table: Table) -> str:
     if table.bucket_columns:
         sorted_by = f" SORTED BY ({', '.join(table.sort_columns)})" if table.sort_columns else ""
         lines.append(f"CLUSTERED BY ({', '.join(table.bucket_columns)}){sorted_by} INTO {table.bucket_count} BUCKETS")
+    if table.row_format:
+        serde, inside = SERDES[table.file_format], _properties_text(table.row_format)
+        lines.append(f"ROW FORMAT SERDE '{serde}' WITH SERDEPROPERTIES (\n  {inside})")
     lines += [f"STORED AS {table.file_format.upper()}", f"LOCATION {_quoted(table.location)}"]
-    properties = ",\n  ".join(f"{_quoted(k)}={_quoted(v)}" for k, v in sorted(table.properties.items()))
-    lines.append(f"TBLPROPERTIES (\n  {properties})")
+    lines.append(f"TBLPROPERTIES (\n  {_properties_text(table.properties)})")
     return "\n".join(lines)
+
+
+def _properties_text(properties: Mapping[str, str]) -> str:
+    return ",\n  ".join(f"{_quoted(k)}={_quoted(v)}" for k, v in sorted(properties.items()))
 
 
 def _column_text(column: Column, table: Table) -> str:
@@ -230,6 +237,8 @@ def _details(table: Table) -> Iterator[tuple[str, str, str]]:
     yield "Location:", table.location, ""
     yield "Table Type:", "EXTERNAL_TABLE" if table.external else "MANAGED_TABLE", ""
     yield "Format:", table.file_format, ""
+    for key, value in sorted(table.row_format.items()):
+        yield "", key, value
     yield "Num Buckets:", str(table.bucket_count or -1), ""
     yield "Bucket Columns:", f"[{', '.join(table.bucket_columns)}]", ""
     yield "Sort Columns:", f"[{', '.join(table.sort_columns)}]", ""

@@ -18,6 +18,7 @@ from acidsql.planner.plan import PLACE, ROW_ID, Facts, FrameScan, Scan
 from acidsql.planner.prune import partition_filter
 
 ROW_ID_COLUMN: Final = "row__id"
+ROW_ID_FIELDS: Final = ("writeid", "bucketid", "rowid")
 FILE_NAME_COLUMN: Final = "input__file__name"
 _VIRTUAL: Final = (ROW_ID_COLUMN, FILE_NAME_COLUMN, PLACE)
 TARGET: Final = "acidsql_target"
@@ -333,18 +334,25 @@ def is_counted(star: exp.Star) -> bool:
 
 
 def _unnest_row_id_fields(tree: exp.Expr) -> None:
-    """`row__id.writeid` reads as column writeid of table row__id: make it a field of the column row__id."""
+    """`row__id.writeid` reads as column writeid of table row__id: make it a field of the column row__id; of
+    `row__id.*` all its fields."""
     for node in list(tree.find_all(exp.Column)):
         names = [p.name.lower() for p in node.parts]
         if ROW_ID_COLUMN not in names[:-1]:
             continue
         at = names.index(ROW_ID_COLUMN)
-        parts = node.parts
-        owner = parts[at - 1].copy() if at else None
-        field: exp.Expr = exp.Column(this=parts[at].copy(), table=owner)
-        for part in parts[at + 1 :]:
-            field = exp.Dot(this=field, expression=part.copy())
-        node.replace(field)
+        if isinstance(node.this, exp.Star) and isinstance(node.parent, exp.Select):
+            items = [_row_id_field(node.parts, at, [exp.to_identifier(name)]) for name in ROW_ID_FIELDS]
+            node.parent.set("expressions", [i for e in node.parent.expressions for i in (items if e is node else [e])])
+        else:
+            node.replace(_row_id_field(node.parts, at, node.parts[at + 1 :]))
+
+
+def _row_id_field(parts: Sequence[exp.Expr], at: int, names: Sequence[exp.Expr]) -> exp.Expr:
+    field: exp.Expr = exp.Column(this=parts[at].copy(), table=parts[at - 1].copy() if at else None)
+    for name in names:
+        field = exp.Dot(this=field, expression=name.copy())
+    return field
 
 
 def _type_bare_nulls(tree: exp.Query) -> None:

@@ -48,6 +48,8 @@ class Table:
     bucket_count: int | None = None
     sort_columns: tuple[str, ...] = ()
     file_format: str = "orc"
+    row_format: Mapping[str, str] = field(default_factory=dict)
+    """Properties of a text table's SerDe (acidsql.acid.text_format)."""
     properties: Mapping[str, str] = field(default_factory=dict)
     constraints: Constraints = Constraints()
     external: bool = False

@@ -28,6 +28,7 @@ def spelled_out(statement: CreateTable, source: Table) -> CreateTable:
         bucket_count=source.bucket_count,
         sort_columns=tuple(Name(n, statement.table.span) for n in source.sort_columns),
         file_format=statement.file_format or source.file_format,
+        row_format=tuple(source.row_format.items()) if statement.file_format is None else (),
         properties=_properties(statement, source),
     )
 

@@ -10,6 +10,7 @@ from typing import Final
 from acidsql.acid.layout import adopted_write_ids
 from acidsql.acid.partitions import parse_partition_name
 from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Check, Column, Constraints, Table
+from acidsql.acid.text_format import SERDES, text_format
 from acidsql.acid.types import parse_type
 from acidsql.acid.writeids import parse_adopted_write_ids
 from acidsql.ddl.exclusive import exclusively, exclusively_database, keeping_database
@@ -190,6 +191,7 @@ class Ddl:
             bucket_count=statement.bucket_count,
             sort_columns=tuple(c.value for c in statement.sort_columns),
             file_format=statement.file_format or "orc",
+            row_format=dict(statement.row_format) if statement.file_format == "textfile" else {},
             properties=properties,
             constraints=_constraints(statement),
             external=statement.external,
@@ -249,6 +251,10 @@ def _check_supported(statement: CreateTable) -> None:
     span = statement.table.span
     if statement.temporary:
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="CREATE TEMPORARY TABLE")
+    if statement.file_format == "textfile" and statement.serde in (None, SERDES["textfile"]):
+        text_format(dict(statement.row_format))
+    if statement.serde is not None and statement.serde != SERDES.get(statement.file_format or "orc"):
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature=f"ROW FORMAT SERDE '{statement.serde}'")
 
 
 def _with_columns(statement: CreateTable, columns: Sequence[tuple[str, str]]) -> CreateTable:

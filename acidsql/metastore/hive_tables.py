@@ -143,6 +143,7 @@ def table_from_hive(found: Any, constraints: Constraints) -> Table:
         bucket_count=storage.numBuckets if storage.numBuckets > 0 else None,
         sort_columns=tuple(order.col for order in storage.sortCols or ()),
         file_format=_file_format(storage),
+        row_format=_row_format(storage),
         properties={k: v for k, v in parameters.items() if k not in _KEPT_BY_THE_METASTORE | hidden},
         constraints=constraints,
         # A plain table of Hive 4 is external in name only: its files go with it (MetastoreDefaultTransformer).
@@ -214,7 +215,7 @@ def _storage_of(table: Table) -> Any:
         outputFormat=storage.output,
         compressed=False,
         numBuckets=table.bucket_count or -1,
-        serdeInfo=t.SerDeInfo(serializationLib=storage.serde, parameters=dict(_SERDE_PARAMETERS)),
+        serdeInfo=t.SerDeInfo(serializationLib=storage.serde, parameters={**_SERDE_PARAMETERS, **table.row_format}),
         bucketCols=list(table.bucket_columns),
         sortCols=[t.Order(col=name, order=1) for name in table.sort_columns],
         parameters={},
@@ -228,10 +229,16 @@ def _file_format(storage: Any) -> str:
     serde = storage.serdeInfo
     for name, known in _STORAGES.items():
         if (storage.inputFormat, serde.serializationLib) == (known.input, known.serde):
-            given = {k: v for k, v in (serde.parameters or {}).items() if k != "serialization.format"}
-            other = name == "textfile" and (given or (serde.parameters or {}).get("serialization.format", "1") != "1")
-            return f"{name} with {min(given, default='serialization.format')}" if other else name
+            return name
     return f"{str(storage.inputFormat).rpartition('.')[2]} with {str(serde.serializationLib).rpartition('.')[2]}"
+
+
+def _row_format(storage: Any) -> dict[str, str]:
+    """Of a text table, what differs from Hive's usual."""
+    if _file_format(storage) != "textfile":
+        return {}
+    given = storage.serdeInfo.parameters or {}
+    return {k: v for k, v in given.items() if _SERDE_PARAMETERS.get(k) != v}
 
 
 def _columns_from_hive(found: Sequence[Any]) -> tuple[Column, ...]:

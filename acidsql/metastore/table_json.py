@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from acidsql.acid.table import Check, Column, Constraints, Table
 
@@ -29,6 +29,7 @@ class _Table(TypedDict):
     bucket_count: int | None
     sort_columns: list[str]
     file_format: str
+    row_format: NotRequired[dict[str, str]]  # not in what the first versions wrote
     properties: dict[str, str]
     not_null: list[str]
     defaults: dict[str, str]
@@ -50,6 +51,7 @@ def table_to_json(table: Table) -> str:
         "bucket_count": table.bucket_count,
         "sort_columns": list(table.sort_columns),
         "file_format": table.file_format,
+        "row_format": dict(table.row_format),
         "properties": dict(table.properties),
         "not_null": sorted(table.constraints.not_null),
         "defaults": dict(table.constraints.defaults),
@@ -74,6 +76,7 @@ def table_from_json(text: str) -> Table:
         bucket_count=record["bucket_count"],
         sort_columns=tuple(record["sort_columns"]),
         file_format=record["file_format"],
+        row_format=record.get("row_format", {}),
         properties=record["properties"],
         constraints=Constraints(
             frozenset(record["not_null"]),

@@ -17,6 +17,7 @@ from acidsql.planner.plan import Scan
 from acidsql.spark.files import FileSystem, SizedFile
 from acidsql.spark.orc import OPERATION_COLUMN, Tail
 from acidsql.spark.orc_types import narrower_types
+from acidsql.spark.parquet import IN_UTC, WrittenTimes, has_times
 from acidsql.spark.tails import TailCache
 
 
@@ -90,6 +91,8 @@ class SourceFile:
     """Of each column the file's own type, where the table's was widened since."""
     modified: int = 0
     """When, as SizedFile has it."""
+    times: WrittenTimes = IN_UTC
+    """Of a Parquet file."""
 
 
 def data_files(bound: BoundScan, tails: TailCache) -> list[SourceFile]:
@@ -119,13 +122,21 @@ def _part_files(bound: BoundScan, number: int, part: BoundPart, tails: TailCache
     for directory in part.data_directories:
         _check_whole(bound, directory, part)
     if bound.table.file_format != "orc":
-        for data in part.data_files:
-            yield SourceFile(f"{part.directory}/{data.file.path}", data.file.length, number, False, ())
+        yield from _other_files(bound, number, part, tails)
         return
     yield from _source_files(bound, number, part, originals, 0, frozenset(), tails)
     for directory in part.data_directories:
         write_id = plain_write_id(directory.parsed)
         yield from _source_files(bound, number, part, directory.files, write_id, directory.invalid_write_ids, tails)
+
+
+def _other_files(bound: BoundScan, number: int, part: BoundPart, tails: TailCache) -> Iterator[SourceFile]:
+    """Files of text, and Parquet files, with what the times in them are where the table has any."""
+    files = [SizedFile(f"{part.directory}/{f.file.path}", f.file.length, f.file.modified) for f in part.data_files]
+    looks = bound.table.file_format == "parquet" and has_times(bound.table)
+    times = tails.times(bound.files, files) if looks else [IN_UTC] * len(files)
+    for file, written in zip(files, times, strict=True):
+        yield SourceFile(file.path, file.size, number, False, (), times=written)
 
 
 def _check_whole(bound: BoundScan, directory: SelectedDirectory, part: BoundPart) -> None:

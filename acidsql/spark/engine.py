@@ -51,6 +51,14 @@ _STATEMENT_CONF: Final = {
     "spark.sql.legacy.charVarcharAsString": "false",
 }
 
+_STORAGE_CONF: Final = {
+    # Parquet as Hive writes and reads it: instants, and the hybrid Julian calendar (tests/golden/insert_only_times).
+    "spark.sql.parquet.outputTimestampType": "INT96",
+    "spark.sql.parquet.int96RebaseModeInWrite": "LEGACY",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "LEGACY",
+    "spark.sql.parquet.writeLegacyFormat": "false",
+}
+
 _OWN_CONF: Final = {
     "spark.app.name": "acidsql",
     "spark.ui.enabled": "false",
@@ -162,9 +170,9 @@ class Engine:
         """Private copies of the session for one statement."""
         spark = self.spark
         if self._of_statements is None:
-            zone = {"spark.sql.session.timeZone": jvm(spark).zone.getID()}
+            zone = {"spark.sql.session.timeZone": str(jvm(spark).zone.getID())}
             of = jvm(spark).properties
-            self._of_statements = of(_STATEMENT_CONF), of({**_STATEMENT_CONF, **zone})
+            self._of_statements = of(_STATEMENT_CONF), of({**_STATEMENT_CONF, **_STORAGE_CONF, **zone})
         query, storage = self._of_statements
         return StatementSpark(spark, _clone(spark, query), _clone(spark, storage))
 

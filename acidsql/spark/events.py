@@ -14,7 +14,6 @@ from pyspark.sql import DataFrame
 
 from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
 from acidsql.acid.rowid import MAX_BUCKET, encode_bucket
-from acidsql.acid.table import Column as TableColumn
 from acidsql.acid.table import Table
 from acidsql.acid.types import Char, HiveType, parse_type
 from acidsql.acid.writeids import StatementId, WriteId
@@ -25,6 +24,7 @@ from acidsql.planner.raised import raise_sql, sql_string
 from acidsql.spark import textfile
 from acidsql.spark.bucketing import bucket_column
 from acidsql.spark.jvm import select, where, with_columns
+from acidsql.spark.orc_times import representable
 from acidsql.spark.slots import SLOT, Slots
 from acidsql.spark.types import ddl, file_type
 
@@ -218,23 +218,8 @@ def filed_columns(table: Table) -> list[str]:
     filed = []
     for column in table.columns:
         value = _filed(name_sql(column.name), parse_type(column.type))
-        filed.append(_representable(value, column) if table.file_format == "orc" else value)
+        filed.append(representable(value, column) if table.file_format == "orc" else value)
     return [f"{value} AS _c{i}" for i, value in enumerate(filed)]
-
-
-def _representable(value: str, column: TableColumn) -> str:
-    """ORC counts seconds towards zero, so a fraction of the second before 1970 is read as one of the second after it
-    (TimestampTreeWriter; Hive shows it so)."""
-    if not column.type.startswith("timestamp"):
-        return value
-    failure = raise_sql(
-        Condition.INVALID_STORE_VALUE,
-        value="'1969-12-31 23:59:59 and a fraction'",
-        column=sql_string(column.name),
-        type=sql_string(f"{column.type} of an ORC file"),
-    )
-    is_lost = f"unix_micros({value}) BETWEEN -999999 AND -1"
-    return f"CASE WHEN {is_lost} THEN CAST({failure} AS timestamp_ltz) ELSE {value} END"
 
 
 def _filed(value: str, hive_type: HiveType) -> str:

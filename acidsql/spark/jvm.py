@@ -187,10 +187,3 @@ def with_columns(frame: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
     for name, column in columns.items():
         java = java.withColumn(name, column._jc)
     return DataFrame(java, frame.sparkSession)
-
-
-def orc_files(spark: SparkSession, paths: Iterable[str], schema: str) -> DataFrame:
-    """Files as they are, under a schema in JSON."""
-    java = jvm(spark)
-    reader = spark._jsparkSession.read().schema(java.data_type(schema)).option("__globPaths__", "false")
-    return DataFrame(reader.orc(java.texts(paths)), spark)

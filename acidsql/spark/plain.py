@@ -6,18 +6,22 @@ import uuid
 from itertools import chain, count
 from typing import Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from acidsql.acid.layout import STAGING_DIRECTORY, original_name
+from acidsql.acid.table import Column as TableColumn
 from acidsql.acid.table import Table
 from acidsql.acid.types import parse_type
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.events import name_sql
 from acidsql.planner.plan import BRANCH, WritePlan
 from acidsql.spark.bucketing import bucket_column
 from acidsql.spark.engine import Engine
+from acidsql.spark.exact_paths import load_exactly
 from acidsql.spark.files import FileSystem
-from acidsql.spark.types import file_type, has_instant
+from acidsql.spark.orc_times import representable
+from acidsql.spark.types import ddl, file_type, has_instant
 
 _FORMATS: Final = ("orc", "parquet")
 _BUCKET: Final = "@bucket"
@@ -31,20 +35,25 @@ def append(spark: SparkSession, events: DataFrame, plan: WritePlan, engine: Engi
     directory = files.resolve(table.location)
     run = uuid.uuid4().hex[:12]
     staging = f"{directory}/{STAGING_DIRECTORY}_{run}"
-    columns = [F.col(f"`{c.name}`").cast(file_type(parse_type(c.type))).alias(c.name) for c in table.columns]
+    columns = [_filed(c, table).alias(c.name) for c in table.columns]
     if table.bucket_columns:
         columns.append(bucket_column(table).alias(_BUCKET))
     try:
         rows = events.where(F.col(BRANCH) >= 0).select(*columns)
         writer = rows.write.mode("overwrite").partitionBy(*([_BUCKET] if table.bucket_columns else []))
         writer.format(table.file_format).save(staging)
-        found = spark.read.schema(rows.schema).format(table.file_format).load(staging).count()
+        found = load_exactly(spark.read.schema(rows.schema), table.file_format, [staging]).count()
         for file in files.list_below(staging).files:
             if (number := _file_number(file.path)) is not None:
                 add_file(files, f"{staging}/{file.path}", f"{directory}/{original_name(number)}")
         return found
     finally:
         files.delete(staging)
+
+
+def _filed(column: TableColumn, table: Table) -> Column:
+    value = f"CAST({name_sql(column.name)} AS {ddl(file_type(parse_type(column.type)))})"
+    return F.expr(representable(value, column) if table.file_format == "orc" else value)
 
 
 def _file_number(path: str) -> int | None:

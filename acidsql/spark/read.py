@@ -26,10 +26,12 @@ from acidsql.acid.writeids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.events import name_sql
 from acidsql.planner.raised import raise_sql, sql_string
-from acidsql.spark import textfile
+from acidsql.spark import textfile, textread
 from acidsql.spark.bound import BoundScan, SourceFile, data_files, delete_files
 from acidsql.spark.deletes import BUCKET, DELETER, ROW, WRITE_ID, deleted_keys, filtered, without_deleted
-from acidsql.spark.jvm import jvm, orc_files, select, where, with_columns
+from acidsql.spark.exact_paths import load_exactly, load_orc_exactly
+from acidsql.spark.jvm import jvm, select, where, with_columns
+from acidsql.spark.parquet import UTC, WrittenTimes, in_zone
 from acidsql.spark.partitions import FILE_KEY, PART, FileFacts, file_facts, file_uri, partition_values
 from acidsql.spark.tails import TailCache
 from acidsql.spark.types import CHAR_LENGTH, ddl, file_type, has_timestamp, padded_inside, query_type
@@ -72,9 +74,9 @@ def _without_deleted(
 
 def _rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
     """Row ID, partition, file name and the table's own columns of every row in the files."""
-    groups: dict[tuple[bool, tuple[str, ...], Narrower, frozenset[WriteId]], list[SourceFile]] = {}
+    groups: dict[tuple[bool, tuple[str, ...], Narrower, frozenset[WriteId], WrittenTimes], list[SourceFile]] = {}
     for file in files:
-        groups.setdefault((file.is_acid, file.names, file.narrower, file.hidden), []).append(file)
+        groups.setdefault((file.is_acid, file.names, file.narrower, file.hidden, file.times), []).append(file)
     frames = [_group(spark, bound, group) for group in groups.values()]
     return reduce(DataFrame.unionAll, frames)
 
@@ -119,7 +121,8 @@ def _plain_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFil
     rows = _read_format(spark, table, files, schema)
     no_id = ("CAST(NULL AS BIGINT)", "CAST(NULL AS INT)", "CAST(NULL AS BIGINT)")
     facts = file_facts([_part_only(f) for f in files])
-    return _with_facts(spark, bound, rows, files, facts, no_id, _table_columns(table, names, None, files[0].narrower))
+    columns = _table_columns(table, names, None, files[0].narrower, files[0].times.zone)
+    return _with_facts(spark, bound, rows, files, facts, no_id, columns)
 
 
 def _part_only(file: SourceFile) -> SourceFile:
@@ -170,19 +173,21 @@ def _events(
 
 
 def _read_orc(spark: SparkSession, files: Iterable[SourceFile], schema: t.StructType) -> DataFrame:
-    return orc_files(spark, (f.path for f in files), schema.json())
+    return load_orc_exactly(spark, [f.path for f in files], schema.json())
 
 
-def _read_format(spark: SparkSession, table: Table, files: Iterable[SourceFile], schema: t.StructType) -> DataFrame:
-    reader = spark.read.schema(schema).option("__globPaths__", "false")
+def _read_format(spark: SparkSession, table: Table, files: Sequence[SourceFile], schema: t.StructType) -> DataFrame:
+    reader = spark.read.schema(schema)
     paths = [f.path for f in files]
     match table.file_format:
-        case "orc" | "parquet":
-            return reader.format(table.file_format).load(paths)
+        case "orc":
+            return load_exactly(reader, "orc", paths)
+        case "parquet":
+            return load_exactly(reader.options(**files[0].times.reader_options), "parquet", paths)
         case "textfile":
-            textfile.check_types(table)
-            lines = spark.read.option("__globPaths__", "false").text(paths)
-            return lines.select(*textfile.fields(schema))
+            header = textfile.header_lines(table)
+            lines = load_exactly((_one_task_a_file(spark) if header else spark).read, "text", paths)
+            return (where(lines, f"{_ROW_NUMBER} >= {header}") if header else lines).select(*textread.fields(table))
         case other:
             feature = f"Reading {table.qualified}, stored as {other}"
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
@@ -252,7 +257,9 @@ def _cheapest(columns: Sequence[tuple[str, t.DataType]]) -> str:
     return columns[0][0] if cost(columns[0]) < len(_CHEAP) else min(columns, key=cost)[0]
 
 
-def _table_columns(table: Table, names: Sequence[str], owner: str | None, narrower: Narrower = ()) -> list[str]:
+def _table_columns(
+    table: Table, names: Sequence[str], owner: str | None, narrower: Narrower = (), zone: str = UTC
+) -> list[str]:
     """The table's columns from the file's, by position; a column that the file is too old for is NULL."""
     columns = []
     for position, column in enumerate(table.columns):
@@ -263,6 +270,7 @@ def _table_columns(table: Table, names: Sequence[str], owner: str | None, narrow
             value = f"{owner}.{name_sql(names[position])}" if owner else name_sql(names[position])
             value = f"rtrim({value})" if isinstance(hive_type, Char) and table.file_format != "orc" else value
             value = _widened(value, hive_type) if any(narrower[position : position + 1]) else value
+            value = in_zone(value, hive_type, zone)
             value = padded_inside(_cast(value, hive_type) if has_timestamp(hive_type) else value, hive_type)
         columns.append(f"{value} AS {name_sql(column.name)}")
     return columns
@@ -277,7 +285,8 @@ def _file_name(bound: BoundScan, files: Sequence[SourceFile]) -> list[str]:
     if copies:
         known = ", ".join(sql_string(text) for pair in copies.items() for text in pair)
         path = f"coalesce(map({known})[{path}], {path})"
-    return [f"{path} AS {name_sql(_FILE_NAME)}"]
+    # Hive's is a path, no URI; url_decode would make a blank of a plus sign.
+    return [f"url_decode(replace({path}, '+', '%2B')) AS {name_sql(_FILE_NAME)}"]
 
 
 def _named(rows: DataFrame, bound: BoundScan, partition_columns: Sequence[str]) -> DataFrame:

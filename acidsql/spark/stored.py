@@ -12,8 +12,10 @@ from typing import Any
 import pyarrow as pa
 
 from acidsql.acid.table import Table
+from acidsql.acid.text_format import text_format
 from acidsql.spark.files import FileSystem
 from acidsql.spark.tails import read_file_tail
+from acidsql.spark.textfile import header_lines
 
 _NOT_SHOWN = (pa.ArrowException, OverflowError, ValueError)
 
@@ -30,7 +32,7 @@ def count_rows(table: Table, files: FileSystem, path: str, length: int) -> int:
 
             return int(parquet.ParquetFile(pa.BufferReader(files.read(path))).metadata.num_rows)
         case _:
-            return len(files.read(path).splitlines())
+            return max(0, len(files.read(path).splitlines()) - header_lines(table))
 
 
 def stored_rows(table: Table, files: FileSystem, path: str, length: int) -> Iterator[Sequence[object]]:
@@ -43,12 +45,29 @@ def stored_rows(table: Table, files: FileSystem, path: str, length: int) -> Iter
             from pyarrow import parquet
 
             for batch in parquet.ParquetFile(pa.BufferReader(content)).iter_batches():
-                yield from _values(batch)
+                yield from _batch_rows(batch)
         case "orc" | "parquet":
             return
         case _:
-            lines = content.decode(errors="replace").splitlines()
-            yield from ([None if field == "\\N" else field for field in line.split("\x01")] for line in lines)
+            lines = content.decode(errors="replace").splitlines()[header_lines(table) :]
+            form = text_format(table.row_format)
+            texts = (line.split(form.separators[0]) for line in lines)
+            yield from ([None if field == form.null else field for field in fields] for fields in texts)
+
+
+def _batch_rows(batch: Any) -> list[Sequence[object]]:
+    """Rows of Parquet; a column with a value that Python cannot hold, such as a date before its first, is not shown."""
+    try:
+        return _values(batch)
+    except _NOT_SHOWN:
+        return list(zip(*(_shown(batch.select([name])) for name in batch.schema.names), strict=True))
+
+
+def _shown(column: Any) -> list[object]:
+    try:
+        return [row[0] for row in _values(column)]
+    except _NOT_SHOWN as error:
+        return [f"(cannot be shown: {error})"] * column.num_rows
 
 
 def _orc_rows(content: bytes) -> Iterator[Sequence[object]]:

@@ -1,19 +1,21 @@
-"""The ends of ORC files, read once: files of an ACID table never change."""
+"""The ends of ORC and Parquet files, read once: files of an ACID table never change."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from acidsql.spark.copies import Copies
 from acidsql.spark.delete_cache import DeleteCache
 from acidsql.spark.files import FileSystem, SizedFile
 from acidsql.spark.orc import TAIL_GUESS, Tail, read_tail
+from acidsql.spark.parquet import WrittenTimes, written_times
 
 _THREADS: Final = 16
 _KEPT: Final = 20_000
+_T = TypeVar("_T")
 
 
 def read_file_tail(files: FileSystem, path: str, size: int) -> Tail:
@@ -32,15 +34,23 @@ class TailCache:
     copies: Copies = field(default_factory=Copies)
     deletes: DeleteCache = field(default_factory=DeleteCache)
     _tails: dict[SizedFile, Tail] = field(default_factory=dict)
+    _times: dict[SizedFile, WrittenTimes] = field(default_factory=dict)
 
     def tails(self, files: FileSystem, wanted: Sequence[SizedFile]) -> list[Tail]:
         """The tails of the files, in their order; those not known yet are read in parallel."""
-        missing = [f for f in wanted if f not in self._tails]
-        if len(self._tails) + len(missing) > _KEPT:
-            self._tails.clear()
-            missing = list(wanted)
-        if missing:
-            with ThreadPoolExecutor(min(_THREADS, len(missing))) as pool:
-                found = pool.map(lambda f: read_file_tail(files, f.path, f.size), missing)
-                self._tails.update(zip(missing, found, strict=True))
-        return [self._tails[f] for f in wanted]
+        return _known(self._tails, wanted, lambda f: read_file_tail(files, f.path, f.size))
+
+    def times(self, files: FileSystem, wanted: Sequence[SizedFile]) -> list[WrittenTimes]:
+        """What Parquet files say of the times in them."""
+        return _known(self._times, wanted, lambda f: written_times(files, f))
+
+
+def _known(known: dict[SizedFile, _T], wanted: Sequence[SizedFile], read: Callable[[SizedFile], _T]) -> list[_T]:
+    missing = [f for f in wanted if f not in known]
+    if len(known) + len(missing) > _KEPT:
+        known.clear()
+        missing = list(wanted)
+    if missing:
+        with ThreadPoolExecutor(min(_THREADS, len(missing))) as pool:
+            known.update(zip(missing, pool.map(read, missing), strict=True))
+    return [known[f] for f in wanted]

@@ -1,81 +1,151 @@
-"""Lines of text tables, as LazySimpleSerDe writes and reads them: ^A between fields, \\N for NULL, no quotes.
+"""Lines of text tables, written as LazySimpleSerDe writes them: a separator for each level, a text for NULL, no quotes.
 
-Spark's CSV format is no help: it takes an empty text for NULL, and trims blanks.
+Spark's CSV format is no help: it takes an empty text for NULL, trims blanks, and knows one level only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql import types as t
 
 from acidsql.acid.table import Table
-from acidsql.acid.types import Array, Char, HiveType, Map, Primitive, Struct, Varchar, parse_type
+from acidsql.acid.text_format import LEVELS, TextFormat, text_format
+from acidsql.acid.types import Array, Char, HiveType, Map, Primitive, Struct, Varchar, is_complex, parse_type
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.raised import raise_sql, sql_string
 
-_SEPARATOR: Final = "\x01"
-_NULL: Final = "\\N"
-_BREAKS_LINES: Final = f"[{_SEPARATOR}\\n\\r]|^\\\\N$"
-"""What Hive writes all the same, and then reads as other fields, other rows, or NULL."""
+HEADER_LINES: Final = "skip.header.line.count"
+FOOTER_LINES: Final = "skip.footer.line.count"
+_IN_NUMBERS: Final = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-.: /")
+"""Signs that the text of a number, a date or bytes can have."""
 
 
 def line(table: Table, names: Iterable[str]) -> Column:
     """The line of a row, whose values lie in the columns `names`. Raises NOT_YET_SUPPORTED.
 
-    INVALID_STORE_VALUE, when it runs, for a text that could not be read back.
+    INVALID_STORE_VALUE, when it runs, for a value whose text could not be read back.
     """
     check_types(table)
+    if header_lines(table):
+        feature = f"Writing to {table.qualified}, whose {HEADER_LINES} hides the first rows of each file,"
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
     pairs = zip(names, table.columns, strict=True)
-    fields = (_field(name, column.name, parse_type(column.type)) for name, column in pairs)
-    return F.concat_ws(_SEPARATOR, *(F.coalesce(field, F.lit(_NULL)) for field in fields))
-
-
-def fields(schema: t.StructType) -> list[Column]:
-    """The columns of a line, `value`. What is no value of its type is NULL; so is what the line is too short for."""
-    texts = F.split("value", _SEPARATOR, -1)
-    columns = []
-    for place, field in enumerate(schema.fields):
-        text = F.get(texts, F.lit(place))
-        value = F.when(text != _NULL, text)
-        value = F.unbase64(value) if isinstance(field.dataType, t.BinaryType) else value.try_cast(field.dataType)
-        columns.append(value.alias(field.name))
-    return columns
+    fields = [_Writer(table, name, column.name).text(F.col(name), parse_type(column.type), 1) for name, column in pairs]
+    return F.concat_ws(text_format(table.row_format).separators[0], *fields)
 
 
 def check_types(table: Table) -> None:
-    """Raises NOT_YET_SUPPORTED for types whose text is not known here."""
+    """Raises NOT_YET_SUPPORTED for what is not known here of a table's text."""
+    text_format(table.row_format)
+    if table.properties.get(FOOTER_LINES, "0") != "0":
+        feature = f"{FOOTER_LINES} ({table.qualified})"
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
     for column in table.columns:
-        if not _is_known(parse_type(column.type)):
+        if not _is_known(parse_type(column.type), 1):
             feature = f"{column.type} ({column.name}) in a table stored as textfile ({table.qualified})"
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
 
 
-def _is_known(hive_type: HiveType) -> bool:
-    match hive_type:
-        case Array() | Map() | Struct() | Primitive("timestamp with local time zone"):
-            return False
-        case _:
-            return True
+def header_lines(table: Table) -> int:
+    """The lines at the beginning of each file that are no rows."""
+    count = table.properties.get(HEADER_LINES, "0")
+    return int(count) if count.isdecimal() else 0
 
 
-def _field(name: str, column: str, hive_type: HiveType) -> Column:
-    """A value's text. Binary is in base 64 (LazyUtils.writePrimitiveUTF8); a timestamp has a blank, no T and no zone:
-    Hive reads others as NULL (tests/interop/test_hive_reads_kinds.py)."""
-    value = F.col(name)
+def _is_known(hive_type: HiveType, level: int) -> bool:
     match hive_type:
-        case Primitive("binary"):
-            return F.translate(F.base64(value), "\r\n", "")  # in lines of 76 characters, as MIME has it
-        case Primitive("string") | Char() | Varchar():
-            failure = raise_sql(
-                Condition.INVALID_STORE_VALUE,
-                value=f"concat('\\'', `{name}`, '\\'')",
-                column=sql_string(column),
-                type=sql_string("string in a text file: ^A, line breaks and \\N mean something else there"),
-            )
-            return F.when(value.rlike(_BREAKS_LINES), F.expr(failure)).otherwise(value)
+        case Array(element):
+            return _is_known(element, level + 1)
+        case Map(key, value):
+            return not is_complex(key) and _is_known(key, level + 2) and _is_known(value, level + 2)
+        case Struct(fields):
+            return all(_is_known(kind, level + 1) for _, kind in fields)
         case _:
-            return value.cast("string")
+            return level <= LEVELS and hive_type != Primitive("timestamp with local time zone")
+
+
+def is_text(hive_type: HiveType) -> bool:
+    return isinstance(hive_type, Char | Varchar) or hive_type == Primitive("string")
+
+
+def _base_64(value: Column) -> Column:
+    """Without padding, and in one line: Spark's has lines of 76 characters."""
+    return F.translate(F.base64(value), "=\r\n", "")
+
+
+def sign_class(signs: Sequence[str]) -> str:
+    """A regular expression for one of the signs."""
+    return "[" + "".join(f"\\x{{{ord(sign):x}}}" for sign in signs) + "]"
+
+
+class _Writer:
+    """Texts of a column's values, which lie in the column `filed`; NULL has one too."""
+
+    def __init__(self, table: Table, filed: str, column: str) -> None:
+        self._format: TextFormat = text_format(table.row_format)
+        self._value = f"concat('\\'', CAST(`{filed}` AS STRING), '\\'')"
+        self._column = column
+
+    def text(self, value: Column, hive_type: HiveType, level: int) -> Column:
+        return F.coalesce(self._text(value, hive_type, level), F.lit(self._format.null))
+
+    def _text(self, value: Column, hive_type: HiveType, level: int) -> Column:
+        separators = self._format.separators
+        match hive_type:
+            case Array(element):
+                items = F.transform(value, lambda e: self.text(e, element, level + 1))
+                return self._told_apart(F.array_join(items, separators[level]), F.size(value) > 0)
+            case Map(key, of):
+                pairs = F.transform(
+                    F.map_entries(value),
+                    lambda e: F.concat(
+                        self.text(e["key"], key, level + 2),
+                        F.lit(separators[level + 1]),
+                        self.text(e["value"], of, level + 2),
+                    ),
+                )
+                return F.array_join(pairs, separators[level])
+            case Struct(fields):
+                parts = [self.text(value.getField(name), kind, level + 1) for name, kind in fields]
+                return F.when(
+                    value.isNotNull(), self._told_apart(F.concat_ws(separators[level], *parts), F.lit(len(parts) > 1))
+                )
+            case _:
+                return self._primitive(value, hive_type, separators[:level])
+
+    def _primitive(self, value: Column, hive_type: HiveType, around: Sequence[str]) -> Column:
+        """Binary is in base 64 (LazyUtils.writePrimitiveUTF8); a timestamp has a blank, no T and no zone: Hive reads
+        others as NULL (tests/interop/test_hive_reads_kinds.py)."""
+        if is_text(hive_type):
+            return self._readable(self._escaped(value) if self._format.escape else value, around)
+        text = _base_64(value) if hive_type == Primitive("binary") else value.cast("string")
+        may_clash = _IN_NUMBERS.intersection(around) or _IN_NUMBERS.issuperset(self._format.null)
+        return self._readable(text, around) if may_clash else text
+
+    def _escaped(self, value: Column) -> Column:
+        """LazyUtils.writeEscaped."""
+        escape = self._format.escape or ""
+        signs = sign_class([escape, *self._format.separators])
+        value = F.regexp_replace(value, f"({signs})", f"\\{escape}$1")
+        return F.replace(F.replace(value, F.lit("\n"), F.lit(f"{escape}n")), F.lit("\r"), F.lit(f"{escape}r"))
+
+    def _readable(self, text: Column, around: Sequence[str]) -> Column:
+        """Hive writes also what it then reads as other fields, other rows, or NULL."""
+        breaks = ["\n", "\r"] if self._format.escape else ["\n", "\r", *around]
+        return self._refused_if(text.rlike(sign_class(breaks)) | (text == self._format.null), text)
+
+    def _told_apart(self, text: Column, has_items: Column) -> Column:
+        """An array of one empty text looks like one of none, and what has nothing but a NULL like NULL."""
+        return self._refused_if((text == self._format.null) | ((text == "") & has_items), text)
+
+    def _refused_if(self, condition: Column, text: Column) -> Column:
+        failure = raise_sql(
+            Condition.INVALID_STORE_VALUE,
+            value=self._value,
+            column=sql_string(self._column),
+            type=sql_string(f"string in a text file: separators, line breaks and {self._format.null} mean more there"),
+        )
+        return F.when(condition, F.expr(failure)).otherwise(text)

@@ -72,19 +72,44 @@ def assert_one_row_a_key(table: SharedTable) -> None:
 
 @pytest.mark.parametrize("file_format", ["ORC", "PARQUET", "TEXTFILE"])
 def test_hive_reads_insert_only_tables(hive: Hive, session: Session, file_format: str) -> None:
-    columns = "(k int, v string, d decimal(8,2), t timestamp, b binary, f double)"
+    columns = "(k int, v string, d decimal(8,2), t timestamp, b binary, f double, day date)"
     properties = "'transactional'='true', 'transactional_properties'='insert_only'"
     rest = f"{columns} STORED AS {file_format} TBLPROPERTIES ({properties})"
     table = create_in_both(session, hive, f"insert_only_{file_format}".lower(), rest)
     stamp = "timestamp '2024-02-29 12:34:56.5'"
-    table.write(f"INSERT INTO {table.name} VALUES (1, 'ż', 1.5, {stamp}, 'bin', 1e100), (2{', NULL' * 5})")
     table.write(
-        f"INSERT INTO {table.name} VALUES (3, '', -0.01, {stamp}, '', -0.5), (4, 'a\\\\b \\t\"', 0, {stamp}, 'x', 2)"
+        f"INSERT INTO {table.name} VALUES (1, 'ż', 1.5, {stamp}, 'bin', 1e100, date '1582-10-04'), (2{', NULL' * 6})"
+    )
+    table.write(
+        f"INSERT INTO {table.name} VALUES (3, '', -0.01, timestamp '0001-01-01 00:00:00', '', -0.5, date '0001-01-01'),"
+        f" (4, 'a\\\\b \\t\"', 0, {stamp}, 'x', 2, NULL)"
     )
     read = table.assert_hive_reads_it("*")
     assert [row[1] for row in read] == ["ż", None, "", 'a\\b \t"']
-    table.write(f"INSERT OVERWRITE TABLE {table.name} SELECT k + 10, v, d, t, b, f FROM {table.name} WHERE k < 3")
+    table.write(f"INSERT OVERWRITE TABLE {table.name} SELECT k + 10, v, d, t, b, f, day FROM {table.name} WHERE k < 3")
     assert [row[0] for row in table.assert_hive_reads_it("*")] == [11, 12]
+
+
+@pytest.mark.parametrize(
+    ("name", "row_format"),
+    [
+        ("usual", ""),
+        ("given", "ROW FORMAT DELIMITED FIELDS TERMINATED BY '|' ESCAPED BY '\\\\' COLLECTION ITEMS TERMINATED BY ','"),
+    ],
+)
+def test_hive_reads_nested_text_in_any_row_format(hive: Hive, session: Session, name: str, row_format: str) -> None:
+    properties = "'transactional'='true', 'transactional_properties'='insert_only'"
+    columns = "(k int, v string, a array<string>, m map<string,array<int>>, s struct<d:date,t:timestamp,b:binary>)"
+    rest = f"{columns} {row_format} STORED AS TEXTFILE TBLPROPERTIES ({properties})"
+    table = create_in_both(session, hive, f"nested_text_{name}", rest)
+    table.write(
+        f"INSERT INTO {table.name} SELECT 1, 'ż\"q', array('x', NULL, ''), map('k', array(1, NULL), 'n', array()),"
+        " named_struct('d', date '1582-10-04', 't', timestamp '2024-02-29 12:34:56.5', 'b', CAST('bytes' AS BINARY))"
+    )
+    table.write(f"INSERT INTO {table.name} (k) VALUES (2)")
+    if row_format:
+        table.write(f"INSERT INTO {table.name} (k, v, a) SELECT 3, 'a|b,c\\\\d\\ne\\rf', array('x,y', '|', '\\\\')")
+    assert len(table.assert_hive_reads_it("*")) == 2 + bool(row_format)
 
 
 def test_hive_reads_overwritten_and_truncated_tables(hive: Hive, session: Session) -> None:

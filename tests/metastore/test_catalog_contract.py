@@ -79,7 +79,8 @@ def test_every_field_of_a_table_is_kept(store: Metastore) -> None:
         bucket_columns=("id",),
         bucket_count=4,
         sort_columns=("id", "s"),
-        file_format="parquet",
+        file_format="textfile",
+        row_format={"field.delim": "|", "escape.delim": "\\", "serialization.null.format": ""},
         properties={"transactional": "TRUE", "orc.compress": "SNAPPY", "comment": 'it\'s "quoted"\n'},
         constraints=Constraints(
             frozenset({"id", "s"}), {"id": "1 + 1"}, (Check(None, "id > 0"), Check("named", "s.a <> 'x'"))

@@ -46,6 +46,8 @@ class GoldenTable:
     bucket_columns: tuple[str, ...]
     buckets: int
     serde: str
+    serde_properties: tuple[tuple[str, str], ...]
+    """Where they are not the SerDe's own."""
     properties: tuple[tuple[str, str], ...]
     high_watermark: int
     open: tuple[int, ...]
@@ -85,6 +87,9 @@ class GoldenTable:
             clauses.append(f"PARTITIONED BY ({', '.join(f'`{name}` {kind}' for name, kind in self.partition_columns)})")
         if self.buckets > 0:
             clauses.append(f"CLUSTERED BY ({', '.join(self.bucket_columns)}) INTO {self.buckets} BUCKETS")
+        if self.serde_properties:
+            given = ", ".join(f"'{k}'={_sql_text(v)}" for k, v in self.serde_properties)
+            clauses.append(f"ROW FORMAT SERDE '{self.serde}' WITH SERDEPROPERTIES ({given})")
         clauses.append(f"STORED AS {self._format()}")
         clauses.append(f"LOCATION '{location}'")
         clauses.append(f"TBLPROPERTIES ({', '.join(f'{k!r}={v!r}' for k, v in self._adopting_properties())})")
@@ -119,6 +124,7 @@ class GoldenTable:
         yield "transactional", "true"
         if not self.is_full_acid:
             yield "transactional_properties", "insert_only"
+        yield from (item for item in self.properties if item[0].startswith("skip."))
         # A converted table's high watermark (10000000) is in no directory name before its first write.
         if self.open or self.aborted or self.case.endswith(".converted"):
             lowest = min(self.open, default=NONE_OPEN)
@@ -157,11 +163,16 @@ def _tables(case: str) -> Iterable[GoldenTable]:
             bucket_columns=tuple(schema["bucket_columns"]),
             buckets=schema["num_buckets"],
             serde=schema["serde"],
+            serde_properties=tuple((k, v) for k, v in schema.get("serde_parameters", {}).items() if v != "1"),
             properties=tuple(schema["parameters"].items()),
             high_watermark=write_ids[name]["high_watermark"],
             open=tuple(write_ids[name]["open"]),
             aborted=tuple(write_ids[name]["aborted"]),
         )
+
+
+def _sql_text(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def _object(line: str) -> RowObject:
@@ -187,7 +198,7 @@ def recorded(value: object) -> Json:
         case float():
             return _float(value)
         case Decimal():
-            return format(value.normalize(), "f")
+            return _decimal(format(value, "f"))
         case datetime():
             fraction = f".{value.microsecond:06}".rstrip("0") if value.microsecond else ""
             return value.isoformat(" ")[:19] + fraction
@@ -203,6 +214,11 @@ def recorded(value: object) -> Json:
             return [recorded(item) for item in value]
         case _:
             raise AssertionError(f"no notation for {type(value)}")
+
+
+def _decimal(text: str) -> str:
+    """Without trailing zeros; 38 digits are more than decimal's context keeps."""
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _float(value: float) -> Json:

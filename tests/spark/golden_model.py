@@ -100,7 +100,21 @@ class Model:
 
 def new_value(kind: str, number: int) -> Json:
     """A value of a column's type that no golden table has."""
-    return f"new {number}" if kind == "string" else 1000 + number
+    match kind.partition("(")[0]:
+        case "string":
+            return f"new {number}"
+        case "char" | "varchar":
+            return f"new{number}"
+        case "decimal":
+            return str(1000 + number)
+        case "date":
+            return f"2001-01-0{number}"
+        case "timestamp":
+            return f"2001-01-01 00:00:0{number}"
+        case "double":
+            return 1000.5 + number
+        case _:
+            return 1000 + number
 
 
 def sql_literal(value: Json) -> str:

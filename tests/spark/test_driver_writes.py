@@ -178,7 +178,7 @@ def test_more_rows_than_the_driver_takes_are_written_by_spark(
 
 @pytest.mark.parametrize(
     "value",
-    ["timestamp '1969-07-20 20:17:40.25'", "timestamp '1601-01-01 00:00:00.000001'", "date '1582-10-14'"],
+    ["timestamp '1969-07-20 20:17:40.25'", "timestamp '1601-01-01 00:00:00.000001'", "date '1582-10-04'"],
 )
 def test_times_that_pyarrow_writes_wrong_are_left_to_spark(
     sessions: list[Session], monkeypatch: pytest.MonkeyPatch, value: str
@@ -187,13 +187,13 @@ def test_times_that_pyarrow_writes_wrong_are_left_to_spark(
     run(
         sessions[:1],
         f"CREATE TABLE t (at {value.split()[0]}) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
-        f"CREATE TABLE u (all ARRAY<{value.split()[0]}>) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
+        f"CREATE TABLE u (times ARRAY<{value.split()[0]}>) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
         f"INSERT INTO t VALUES ({value})",
         f"INSERT INTO u SELECT array({value})",
     )
     assert not written
     assert sessions[0].sql(f"SELECT at = {value} FROM t").collect()[0][0]
-    assert sessions[0].sql(f"SELECT all[0] = {value} FROM u").collect()[0][0]
+    assert sessions[0].sql(f"SELECT times[0] = {value} FROM u").collect()[0][0]
 
 
 def test_settings_of_orc_are_left_to_spark(sessions: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:

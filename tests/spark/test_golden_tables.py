@@ -30,7 +30,7 @@ def each(tables: list[GoldenTable]) -> Callable[[Callable[..., None]], Callable[
 
 
 def test_every_golden_table_is_read() -> None:
-    assert len(TABLES) == 61
+    assert len(TABLES) == 93
     assert {t.id for t in TABLES if not t.is_recorded} == {"timestamp_ltz/t"}
 
 
@@ -75,7 +75,7 @@ def test_an_update_a_delete_and_a_merge_give_what_they_give_on_plain_rows(
         f"MERGE INTO {table} t USING (VALUES {', '.join(f'({k})' for k in keys)}) AS s(k) ON t.{model.key} = s.k"
         " WHEN MATCHED AND pmod(s.k, 2) = 0 THEN DELETE"
         f" WHEN MATCHED THEN UPDATE SET {model.value} = {sql_literal(second)}"
-        f" WHEN NOT MATCHED THEN INSERT ({', '.join([model.key, model.value, *others])})"
+        f" WHEN NOT MATCHED THEN INSERT ({', '.join(f'`{c}`' for c in [model.key, model.value, *others])})"
         f" VALUES ({', '.join(['s.k', *map(sql_literal, [second, *others.values()])])})"
     )
     assert merged.counts is not None

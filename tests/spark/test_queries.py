@@ -94,6 +94,9 @@ def test_row_ids_are_given_when_asked_for_and_never_by_a_star(db: Session) -> No
     assert db.sql("SELECT ROW__ID, e.*, INPUT__FILE__NAME FROM emp e").columns[-2:] == ["info", "input__file__name"]
     text = "SELECT row__id.writeid, row__id.bucketid, e.row__id.rowid FROM emp e ORDER BY row__id"
     assert rows(db, text) == [(1, 536870912, 0), (2, 536870912, 0), (2, 536870912, 2)]
+    every = db.sql("SELECT row__id.*, e.* FROM emp e ORDER BY row__id")
+    assert every.columns == ["writeid", "bucketid", "rowid", "id", "name", "boss", "info"]
+    assert [tuple(row)[:3] for row in every.collect()] == rows(db, text)
     assert db.sql("SELECT row__id FROM emp").schema.simpleString() == (
         "struct<row__id:struct<writeid:bigint,bucketid:int,rowid:bigint>>"
     )

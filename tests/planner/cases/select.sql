@@ -20,6 +20,21 @@ reads
 query
   SELECT id, name FROM `emp@1` AS `emp` WHERE id > 1 ORDER BY id LIMIT 3
 
+-- the fields of row__id
+SELECT ROW__ID.*, e.row__id.*, e.info.*, e.* FROM emp e
+-->
+SELECT
+reads
+  emp@1: default.emp with row__id
+query
+  SELECT `e`.`emp@1.row__id`.writeid, `e`.`emp@1.row__id`.bucketid, `e`.`emp@1.row__id`.rowid, `e`.`emp@1.row__id`.writeid, `e`.`emp@1.row__id`.bucketid, `e`.`emp@1.row__id`.rowid, e.info.*, e.* EXCEPT (`emp@1.row__id`) FROM `emp@1` AS e
+
+SELECT row__id.* FROM plain
+-->
+[ROW_ID_OF_PLAIN_TABLE] default.plain has no row__id: it is not a full ACID table
+1 | SELECT row__id.* FROM plain
+  |        ^^^^^^^
+
 -- row__id is no part of *
 SELECT row__id, * FROM emp
 -->

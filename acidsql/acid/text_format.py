@@ -1,0 +1,67 @@
+"""How the lines of a text table are made: what LazySimpleSerDe's properties say (LazySerDeParameters)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from acidsql.errors import AcidSqlError, Condition
+
+SERDES: Final = {
+    "orc": "org.apache.hadoop.hive.ql.io.orc.OrcSerde",
+    "parquet": "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe",
+    "textfile": "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe",
+}
+"""Hive's for each file format."""
+LEVELS: Final = 8
+"""Separators that there are: of fields, of items, of keys, and of what lies deeper."""
+_NULL: Final = "serialization.null.format"
+_ESCAPE: Final = "escape.delim"
+_LINE: Final = "line.delim"
+_FIELDS: Final = ("field.delim", "serialization.format")
+_ITEMS: Final = ("collection.delim", "colelction.delim")
+"""Hive 4's spelling, and Hive's before."""
+_KEYS: Final = ("mapkey.delim",)
+_KNOWN: Final = frozenset((_NULL, _ESCAPE, _LINE, *_FIELDS, *_ITEMS, *_KEYS))
+
+
+@dataclass(frozen=True, slots=True)
+class TextFormat:
+    """`separators` by level: of columns, then of what is in a column, and so on down."""
+
+    separators: tuple[str, ...]
+    null: str = "\\N"
+    escape: str | None = None
+
+
+def text_format(row_format: Mapping[str, str]) -> TextFormat:
+    r"""The format that SerDe properties stand for. Raises NOT_YET_SUPPORTED for others than those of ROW FORMAT
+    DELIMITED.
+
+    >>> text_format({"field.delim": ",", "escape.delim": "\\"}).separators[:2]
+    (',', '\x02')
+    """
+    for name, value in row_format.items():
+        if name not in _KNOWN or (name == _LINE and value not in ("\n", "10")):
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"The SerDe property {name}={value!r}")
+    given = (_FIELDS, _ITEMS, _KEYS)
+    first = tuple(_sign(_first(row_format, names), chr(level + 1)) for level, names in enumerate(given))
+    deeper = tuple(chr(level + 1) for level in range(len(first), LEVELS))
+    escape = _sign(row_format[_ESCAPE], "\\") if _ESCAPE in row_format else None
+    return TextFormat((*first, *deeper), row_format.get(_NULL, "\\N"), escape)
+
+
+def _first(row_format: Mapping[str, str], names: tuple[str, ...]) -> str | None:
+    return next((row_format[name] for name in names if name in row_format), None)
+
+
+def _sign(text: str | None, default: str) -> str:
+    """A number is a byte's, of other text the first sign counts (LazyUtils.getByte)."""
+    if not text:
+        return default
+    number = text.removeprefix("-")
+    sign = chr(int(text)) if number.isdecimal() and 0 <= int(text) < 128 else text[0]
+    if ord(sign) > 127 or (number.isdecimal() and not 0 <= int(text) < 128 and len(text) > 1):
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"The separator {text!r}")
+    return sign

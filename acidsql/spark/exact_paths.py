@@ -1,0 +1,40 @@
+"""Files read by their very paths, whatever signs are in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+
+from acidsql.spark.jvm import jvm
+
+_ARE_PATTERNS: Final = "__globPaths__"
+_GLOB: Final = re.compile(r"[{}\[\]*?\\]")
+"""Signs of a pattern (SparkHadoopUtil.isGlobPath). Hive escapes all but } in a partition's name, none in a location."""
+
+
+def load_exactly(reader: DataFrameReader, file_format: str, paths: Sequence[str]) -> DataFrame:
+    """The content of the files or directories.
+
+    Told not to look for patterns, Spark 4 takes all paths in the place of each that looks like one
+    (DataSource.checkAndGlobPathIfNecessary): rows would come twice. So where one does, all are patterns, of themselves.
+    """
+    has_pattern, exact = _exact(paths)
+    return reader.option(_ARE_PATTERNS, has_pattern).format(file_format).load(exact)
+
+
+def load_orc_exactly(spark: SparkSession, paths: Sequence[str], schema: str) -> DataFrame:
+    """The content of ORC files under a schema in Spark's JSON, in a few calls of the JVM however many files there are."""
+    has_pattern, exact = _exact(paths)
+    java = jvm(spark)
+    reader = spark._jsparkSession.read().schema(java.data_type(schema)).option(_ARE_PATTERNS, has_pattern)
+    return DataFrame(reader.orc(java.texts(exact)), spark)
+
+
+def _exact(paths: Sequence[str]) -> tuple[str, list[str]]:
+    """Whether the paths are patterns, `true` or `false`, and as what they are given."""
+    if not any(map(_GLOB.search, paths)):
+        return "false", list(paths)
+    return "true", [_GLOB.sub(r"\\\g<0>", path) for path in paths]

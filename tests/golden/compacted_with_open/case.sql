@@ -1,0 +1,16 @@
+create table t(id int, v int) partitioned by (p int) stored as orc tblproperties('transactional'='true');
+insert into t values (1,1,1),(2,2,2);
+!session two;
+use golden_compacted_with_open;
+set hive.in.tez.test=true;
+set hive.txn.xlock.write=false;
+start transaction;
+insert into t values (100,100,1),(101,1,3);
+update t set v=99 where id=1;
+!session main;
+set hive.txn.xlock.write=false;
+insert into t values (3,3,1),(4,4,4);
+delete from t where id = 2;
+alter table t partition(p=1) compact 'minor' and wait;
+alter table t partition(p=2) compact 'major' and wait;
+insert into t values (5,5,2);

@@ -1,0 +1,6 @@
+create table t(k int, ti tinyint, si smallint, bi bigint, f float, d double, dec1 decimal(10,2), dec2 decimal(38,18), dec3 decimal(5,1), s string, vc varchar(5), c char(5), b boolean, bin binary, dt date, ts timestamp, a array<int>, m map<string,int>, st struct<x:int,y:string>, n array<struct<k:string,v:array<int>>>, ats array<timestamp>, ac array<char(3)>) stored as parquet tblproperties('transactional'='true','transactional_properties'='insert_only');
+insert into t select 1, 1, 2, 3, 1.5, 1e100, 1.50, 1.5, 12.3, 'a', 'abc', 'ab', true, binary('bin'), date '2024-02-29', timestamp '2024-02-29 12:34:56.789123', array(1,null,3), map('a',1,'b',null), named_struct('x',1,'y','z'), array(named_struct('k','q','v',array(1,2))), array(timestamp '2024-02-29 12:34:56.789'), array(cast('a' as char(3)));
+insert into t(k, dt, ts, ats) select 2, date '1969-12-31', timestamp '1969-12-31 23:59:59.5', array(timestamp '1969-12-31 23:59:59.5', timestamp '1582-10-04 00:00:00');
+insert into t(k, dt, ts, dec2, bin) select 3, date '0001-01-01', timestamp '0001-01-01 00:00:00', -99999999999999999999.999999999999999999, unhex('00ff80');
+insert into t(k, dt, ts) select 4, date '1582-10-04', timestamp '1582-10-04 12:00:00';
+insert into t(k, dt, ts) select 5, date '9999-12-31', timestamp '9999-12-31 23:59:59.999999';

@@ -1,0 +1,3 @@
+create table t(id int, a array<string>, s struct<p:struct<q:int,r:string>,m:map<int,string>,d:date,t:timestamp,b:boolean,c:char(4),dd:decimal(10,2),bin:binary>) row format delimited fields terminated by '|' collection items terminated by ',' map keys terminated by ':' null defined as 'nil' stored as textfile tblproperties('transactional'='true','transactional_properties'='insert_only');
+insert into t select 1, array('x','',null), named_struct('p',named_struct('q',1,'r','rr'),'m',map(1,'one',2,'two'),'d',date '2020-01-01','t',timestamp '2020-01-01 01:02:03.5','b',true,'c',cast('ab' as char(4)),'dd',cast(1.5 as decimal(10,2)),'bin',binary('bytes'));
+insert into t(id) values (2);

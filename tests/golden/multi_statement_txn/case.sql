@@ -1,0 +1,13 @@
+create table t(id int, v int) stored as orc tblproperties('transactional'='true');
+set x=y;
+insert into t values (1,1),(2,2),(3,3);
+set hive.in.tez.test=true;
+start transaction;
+update t set v = v + 10 where id < 3;
+update t set v = v + 100 where id < 3;
+insert into t values (4,4);
+delete from t where id in (3,4);
+insert into t select id+10, v from t;
+update t set v = -1 where id = 11;
+commit;
+delete from t where id = 12;

@@ -1,0 +1,12 @@
+create table t(id int, name string) partitioned by (p int) stored as orc;
+insert into t values (1,'a',1),(2,'b',1),(3,'c',2);
+insert into t values (4,'d',1),(5,'e',2);
+set hive.tez.union.flatten.subdirectories=false;
+insert into t partition(p=1) select 6,'f' union all select 7,'g';
+insert into t partition(p=3) select 8,'h' union all select 9,'i';
+alter table t set tblproperties('EXTERNAL'='FALSE','transactional'='true');
+insert into t values (10,'j',1),(11,'k',3);
+delete from t where id in (2, 7, 8);
+update t set name='u' where id in (4,6,9);
+alter table t partition(p=3) compact 'major' and wait;
+insert into t values (12,'l',2);

@@ -1,0 +1,10 @@
+create table t(id int, v int) stored as orc tblproperties('transactional'='true');
+insert into t values (1,1),(2,2);
+update t set v=5 where id=1;
+insert overwrite table t select id, v+1 from t;
+insert into t values (3,3);
+delete from t where id=2;
+alter table t compact 'minor' and wait;
+update t set v=0 where id=3;
+alter table t compact 'major' and wait;
+delete from t where id=1;

@@ -1,0 +1,18 @@
+create table t(id int, ti tinyint, f float, d decimal(5,2), c char(3), vc varchar(3), st struct<a:int,b:string>, ar array<int>, m map<string,int>, dt date) stored as orc tblproperties('transactional'='true');
+insert into t select 1, 100, 1.1, 1.25, 'ab', 'abc', named_struct('a',1,'b','x'), array(1,2), map('k',1), date '2020-01-01';
+alter table t change ti ti smallint;
+alter table t change f f double;
+alter table t change d d decimal(12,4);
+alter table t change c c char(6);
+alter table t change vc vc varchar(10);
+insert into t select 2, 300, 1e100, 1.2345, 'abcdef', 'abcdefghij', named_struct('a',1,'b','x'), array(1,2), map('k',1), date '2020-01-01';
+alter table t change st st struct<a:int,b:string,c:double>;
+insert into t select 3, 300, 1e100, 1.2345, 'abcdef', 'abcdefghij', named_struct('a',3,'b','y','c',cast(1.5 as double)), array(1,2), map('k',1), date '2020-01-01';
+alter table t change ti ti2 string;
+alter table t change dt dt string;
+alter table t change d d string;
+alter table t change f f string;
+alter table t change ar ar array<bigint>;
+alter table t change m m map<string,bigint>;
+insert into t select 4, 'zzz', 'q', 'dec', 'abcdef', 'abcdefghij', named_struct('a',3,'b','y','c',cast(1.5 as double)), array(cast(10000000000 as bigint)), map('k',cast(10000000000 as bigint)), 'date';
+update t set c = 'u' where id = 1;

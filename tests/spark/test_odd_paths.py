@@ -1,0 +1,56 @@
+"""Signs in paths that mean something to Hadoop, Spark or a URI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from acidsql.session import Session
+
+_ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+_INSERT_ONLY = "TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
+_ODD = "a[b]{c,d}*?\\e%20f+g}"
+
+
+def rows(session: Session, query: str) -> list[tuple[object, ...]]:
+    return [tuple(row) for row in session.sql(query).collect()]
+
+
+@pytest.mark.parametrize(
+    "rest", [_ACID, f"STORED AS PARQUET {_INSERT_ONLY}", f"STORED AS TEXTFILE {_INSERT_ONLY}", "STORED AS ORC"]
+)
+def test_a_location_may_look_like_a_pattern(session: Session, tmp_path: Path, rest: str) -> None:
+    stored, word, properties = rest.partition("TBLPROPERTIES")
+    location = str(tmp_path / _ODD).replace("\\", "\\\\")
+    session.sql(f"CREATE TABLE t (k INT) {stored} LOCATION '{location}' {word}{properties}")
+    session.sql("INSERT INTO t VALUES (1), (2)")
+    session.sql("INSERT INTO t VALUES (3)")
+    session.sql("INSERT INTO t VALUES (4)")
+    assert rows(session, "SELECT k FROM t ORDER BY k") == [(1,), (2,), (3,), (4,)]
+    assert list((tmp_path / _ODD).iterdir())
+
+
+def test_partitions_of_odd_values_are_read_changed_and_compacted_once(session: Session) -> None:
+    values = ["}", "{x}[y]", "a b", "100%", "c+d", "ż日", "%20", "*?", "a\\\\b", "#;,", " lead", "trail "]
+    session.sql(f"CREATE TABLE t (k INT, v INT) PARTITIONED BY (`p q` STRING) {_ACID}")
+    listed = ", ".join(f"({k}, 0, '{p}')" for k, p in enumerate(values))
+    session.sql(f"INSERT INTO t VALUES {listed}")
+    session.sql("UPDATE t SET v = 1 WHERE k % 2 = 0")
+    session.sql("DELETE FROM t WHERE k % 3 = 2")
+    kept = [(k, 1 - k % 2, p.replace("\\\\", "\\")) for k, p in enumerate(values) if k % 3 != 2]
+    assert rows(session, "SELECT * FROM t ORDER BY k") == kept
+    session.sql("ALTER TABLE t PARTITION (`p q` = '}') COMPACT 'major' AND WAIT")
+    assert rows(session, "SELECT * FROM t ORDER BY k") == kept
+
+
+def test_input_file_name_is_a_path_as_in_hive(session: Session) -> None:
+    session.sql(f"CREATE TABLE t (k INT) PARTITIONED BY (p STRING) {_ACID}")
+    session.sql("INSERT INTO t VALUES (1, 'a b+c'), (2, 'd%e')")
+    location = session.catalog.table("default", "t").location
+    found = rows(session, "SELECT k, INPUT__FILE__NAME FROM t ORDER BY k")
+    delta = "delta_0000001_0000001_0000/bucket_00000"
+    assert [(k, str(name).rpartition("_")[0]) for k, name in found] == [
+        (1, f"file:{location}/p=a b+c/{delta}".rpartition("_")[0]),
+        (2, f"file:{location}/p=d%25e/{delta}".rpartition("_")[0]),
+    ]
