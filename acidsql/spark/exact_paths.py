@@ -26,7 +26,7 @@ def load_exactly(reader: DataFrameReader, file_format: str, paths: Sequence[str]
 
 
 def load_orc_exactly(spark: SparkSession, paths: Sequence[str], schema: str) -> DataFrame:
-    """The content of ORC files under a schema in Spark's JSON, in a few calls of the JVM however many files there are."""
+    """The content of ORC files under a schema in Spark's JSON, in a few calls however many files there are."""
     has_pattern, exact = _exact(paths)
     java = jvm(spark)
     reader = spark._jsparkSession.read().schema(java.data_type(schema)).option(_ARE_PATTERNS, has_pattern)
