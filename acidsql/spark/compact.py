@@ -29,6 +29,7 @@ from acidsql.acid.layout import (
     original_name,
 )
 from acidsql.acid.rowid import MAX_BUCKET, encode_bucket
+from acidsql.acid.snapshot import FileKind
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import StatementId, TxnId
 from acidsql.errors import AcidSqlError, Condition
@@ -42,7 +43,7 @@ from acidsql.spark.failures import translate
 from acidsql.spark.files import FileSystem, remove_all
 from acidsql.spark.footers import count_rows, finish_events, finish_plain
 from acidsql.spark.jvm import select
-from acidsql.spark.read import delete_events, scan_frame
+from acidsql.spark.read import delete_events, one_task_a_file, scan_frame
 from acidsql.spark.slots import SLOT, Slot, Slots, slot_a_task
 from acidsql.spark.staging import save
 from acidsql.spark.tails import TailCache, read_file_tail
@@ -155,6 +156,8 @@ def undo(job: Job) -> bool:
 
 
 def _write_events(spark: StatementSpark, job: Job, tails: TailCache) -> Slots:
+    if job.scope.rewrite is not Rewrite.MINOR and _is_one_file_a_bucket(job.source):
+        return _write_in_order(spark, job, tails)
     rows = scan_frame(spark.storage, _undeleted(job), tails)
     events = _insert_events(rows, job.table)
     wanted = [Slot(_ROWS, b) for b in sorted(job.source.buckets)]
@@ -171,6 +174,24 @@ def _write_events(spark: StatementSpark, job: Job, tails: TailCache) -> Slots:
     placed = select(numbered, ("*", slot))
     by_key = (SLOT, *_KEY, F.col("currentTransaction").desc())
     _save(placed.repartition(slots.tasks, SLOT).sortWithinPartitions(*by_key).drop(_FILE), job)
+    return slots
+
+
+def _is_one_file_a_bucket(source: BoundScan) -> bool:
+    """Whether no bucket has rows of two files: what a task reads is in the order in which it is to be written."""
+    files = [f for part in source.parts for f in part.data_files]
+    return len({f.bucket for f in files}) == len(files) and all(f.kind is FileKind.ACID for f in files)
+
+
+def _write_in_order(spark: StatementSpark, job: Job, tails: TailCache) -> Slots:
+    """Each file read whole by a task, which leaves out what is deleted and writes the rest: no shuffle and no sort."""
+    reading = one_task_a_file(spark.storage)
+    reading.conf.set("spark.sql.maxConcurrentOutputFileWriters", "2")  # or Spark sorts for its partition columns
+    slots = slot_a_task([Slot(_ROWS, b) for b in sorted(job.source.buckets)], 1)
+    events = _insert_events(scan_frame(reading, job.source, tails), job.table)
+    numbered = select(events, ("*", f"CAST(shiftright(bucket, 16) & {MAX_BUCKET} AS INT) AS `{_FILE}`"))
+    names = (f"`{c}`" for c in events.columns)
+    _save(select(numbered, (*names, f"{code_of_bucket(slots, _ROWS, _FILE)} AS {SLOT}")), job)
     return slots
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import isqrt
 from typing import Final
 
+import numpy as np
 from pyspark.sql import DataFrame
 
 from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
@@ -23,7 +24,7 @@ from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, EventKind, WritePlan
 from acidsql.planner.raised import raise_sql, sql_string
 from acidsql.spark import textfile
 from acidsql.spark.bucketing import bucket_column
-from acidsql.spark.jvm import select, where, with_columns
+from acidsql.spark.jvm import jvm, select, where, with_columns
 from acidsql.spark.orc_times import representable
 from acidsql.spark.slots import SLOT, Slots
 from acidsql.spark.types import ddl, file_type
@@ -33,6 +34,10 @@ OLD_BUCKET: Final = "@bucketid"
 OLD_ROW: Final = "@rowid"
 """Columns of a placed event: the parts of the row ID that it names."""
 NEW_BUCKET: Final = "@bucket"
+_WRITE_IDS: Final = "@write_ids"
+_NEW: Final = f"`{_WRITE_IDS}`[spark_partition_id() & 0]"
+"""SQL: the write ID. Not as a number: Spark compiles a statement's code once as long as no number in it changes, and it
+would fold `[0]`."""
 _HASHED: Final = "@hashed_bucket"
 _ACTIONS: Final = "@actions"
 ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
@@ -53,10 +58,13 @@ def staging_columns(plan: WritePlan) -> tuple[str, ...]:
 def numbered_inserts(events: DataFrame, plan: WritePlan, statement_id: StatementId, write_id: WriteId) -> DataFrame:
     """INSERT: no shuffle and no sort. The task is the bucket; row IDs count its rows from 0."""
     bucket = f"shiftleft(spark_partition_id(), 16) | {encode_bucket(0, statement_id)}"
-    return select(
-        with_constraints(events),
-        (*insert_event(f"{write_id}L", bucket, ROW_NUMBER, f"{write_id}L"), *filed_columns(plan.target)),
-    )
+    written = _with_write_id(with_constraints(events), write_id)
+    return select(written, (*insert_event(_NEW, bucket, ROW_NUMBER, _NEW), *filed_columns(plan.target)))
+
+
+def _with_write_id(events: DataFrame, write_id: WriteId) -> DataFrame:
+    """The events with what _NEW reads."""
+    return with_columns(events, {_WRITE_IDS: jvm(events.sparkSession).long_array(np.array([write_id], np.int64))})
 
 
 def insert_event(original: str, bucket: str, row_id: str, current: str) -> tuple[str, ...]:
@@ -93,14 +101,14 @@ def arranged_events(
     new_bucket = f"shiftleft(`{NEW_BUCKET}`, 16) | {_by_branch([str(encode_bucket(0, s)) for s in statement_ids])}"
     columns = {
         "operation": f"CASE WHEN {is_delete} THEN {OPERATION_DELETE} ELSE {OPERATION_INSERT} END",
-        "originalTransaction": f"CASE WHEN {is_delete} THEN `{OLD_WRITE_ID}` ELSE {write_id}L END",
+        "originalTransaction": f"CASE WHEN {is_delete} THEN `{OLD_WRITE_ID}` ELSE {_NEW} END",
         "bucket": f"CASE WHEN {is_delete} THEN `{OLD_BUCKET}` ELSE {new_bucket} END",
         "rowId": f"CASE WHEN {is_delete} THEN `{OLD_ROW}` ELSE {ROW_NUMBER} END",
-        "currentTransaction": f"{write_id}L",
+        "currentTransaction": _NEW,
         "row": f"CASE WHEN NOT {is_delete} THEN true END",
     }
     names = (f"_c{i}" for i in range(len(plan.target.columns)))
-    return select(arranged, (*staging_columns(plan), *acid_columns(columns), *names))
+    return select(_with_write_id(arranged, write_id), (*staging_columns(plan), *acid_columns(columns), *names))
 
 
 def count_actions(arranged: DataFrame, plan: WritePlan) -> DataFrame:

@@ -31,6 +31,7 @@ from acidsql.spark.bound import BoundScan, SourceFile, data_files, delete_files
 from acidsql.spark.deletes import BUCKET, DELETER, ROW, WRITE_ID, deleted_keys, filtered, without_deleted
 from acidsql.spark.exact_paths import load_exactly, load_orc_exactly
 from acidsql.spark.jvm import jvm, select, where, with_columns
+from acidsql.spark.orc import OPERATION_COLUMN
 from acidsql.spark.parquet import UTC, WrittenTimes, in_zone
 from acidsql.spark.partitions import FILE_KEY, PART, FileFacts, file_facts, file_uri, partition_values
 from acidsql.spark.tails import TailCache
@@ -38,6 +39,11 @@ from acidsql.spark.types import CHAR_LENGTH, ddl, file_type, has_timestamp, padd
 
 _FILE_NAME: Final = "@file_name"
 _ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
+_KEEPS_ALL: Final = (
+    "rowId >= 0 OR (operation < 0 AND originalTransaction < 0 AND bucket < 0 AND currentTransaction < 0"
+    " AND {leaf} IS NULL)"
+)
+"""True for every event, with one comparison; names all six columns."""
 _WHOLE_FILE: Final = str(1 << 42)
 Narrower: TypeAlias = "tuple[HiveType | None, ...]"
 _CHEAP: Final = ("boolean", "tinyint", "smallint", "int", "bigint", "date", "float", "double")
@@ -107,7 +113,7 @@ def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[
     """
     names, narrower = files[0].names, files[0].narrower
     types = _types_by_position(bound.table, names, narrower)
-    rows = _read_orc(_one_task_a_file(spark), files, t.StructType(_fields(types)))
+    rows = _read_orc(one_task_a_file(spark), files, t.StructType(_fields(types)))
     facts = file_facts(files)
     row_id = (facts.write_id, facts.bucket, f"{facts.first_row} + {_ROW_NUMBER}")
     return _with_facts(spark, bound, rows, files, facts, row_id, _table_columns(bound.table, names, None, narrower))
@@ -149,7 +155,7 @@ def _with_facts(
     return select(keyed, (*ids, *_file_name(bound, files), *columns))
 
 
-def _one_task_a_file(spark: SparkSession) -> SparkSession:
+def one_task_a_file(spark: SparkSession) -> SparkSession:
     """A copy of the session whose scans give every file, whole, to a task of its own."""
     jsession: Any = spark._jsparkSession
     copy = SparkSession(spark.sparkContext, jsession.cloneSession())
@@ -166,10 +172,21 @@ def _events(
     failure: str,
 ) -> DataFrame:
     """The events of ACID files whose write ID is not hidden; another operation fails the job."""
-    expected = f"CASE WHEN operation <=> {operation} THEN true ELSE CAST({failure} AS BOOLEAN) END"
+    events = _read_orc(spark, files, acid_schema(types))
+    leaf = f"`row`.{name_sql(_cheapest(types))}"
+    if not files[0].hidden and all(_is_all(f, operation) for f in files):
+        return where(events, _KEEPS_ALL.format(leaf=leaf))
+    seen = f"NOT IN ({', '.join(map(str, sorted(files[0].hidden)))})" if files[0].hidden else ">= 0"
     return where(
-        _read_orc(spark, files, acid_schema(types)), f"{_keeps_columns(types, files[0].hidden)} AND {expected}"
+        events,
+        f"originalTransaction >= 0 AND bucket >= 0 AND currentTransaction {seen} AND (rowId >= 0 OR {leaf} IS NULL)"
+        f" AND CASE WHEN operation <=> {operation} THEN true ELSE CAST({failure} AS BOOLEAN) END",
     )
+
+
+def _is_all(file: SourceFile, operation: int) -> bool:
+    """Whether a file's footer says that all of its events are of one operation."""
+    return file.tail is not None and file.tail.integer_range(OPERATION_COLUMN) == (operation, operation)
 
 
 def _read_orc(spark: SparkSession, files: Iterable[SourceFile], schema: t.StructType) -> DataFrame:
@@ -186,7 +203,7 @@ def _read_format(spark: SparkSession, table: Table, files: Sequence[SourceFile],
             return load_exactly(reader.options(**files[0].times.reader_options), "parquet", paths)
         case "textfile":
             header = textfile.header_lines(table)
-            lines = load_exactly((_one_task_a_file(spark) if header else spark).read, "text", paths)
+            lines = load_exactly((one_task_a_file(spark) if header else spark).read, "text", paths)
             return (where(lines, f"{_ROW_NUMBER} >= {header}") if header else lines).select(*textread.fields(table))
         case other:
             feature = f"Reading {table.qualified}, stored as {other}"
@@ -236,15 +253,6 @@ def _widened(value: str, hive_type: HiveType) -> str:
 
 def _cast(value: str, hive_type: HiveType) -> str:
     return f"CAST({value} AS {ddl(query_type(hive_type))})"
-
-
-def _keeps_columns(columns: Sequence[tuple[str, t.DataType]], hidden: frozenset[WriteId]) -> str:
-    """SQL that is true for every event whose write ID is not hidden; names all six columns."""
-    seen = f"NOT IN ({', '.join(map(str, sorted(hidden)))})" if hidden else ">= 0"
-    return (
-        f"originalTransaction >= 0 AND bucket >= 0 AND currentTransaction {seen}"
-        f" AND (rowId >= 0 OR `row`.{name_sql(_cheapest(columns))} IS NULL)"
-    )
 
 
 def _cheapest(columns: Sequence[tuple[str, t.DataType]]) -> str:
