@@ -11,7 +11,7 @@ from acidsql.metastore.client import Operation
 from acidsql.planner.events import name_sql, nulls, old_identity, rows_view
 from acidsql.planner.locks import LockRules, write_locks
 from acidsql.planner.plan import BRANCH, Branch, Effect, EventKind, Facts, WritePlan
-from acidsql.planner.resolve import Binder, check_writable, find_table, identity_columns, target_table
+from acidsql.planner.resolve import Binder, check_writable, find_table, identity_columns, is_row_by_row, target_table
 
 
 def plan_delete(statement: Delete, facts: Facts) -> WritePlan:
@@ -37,5 +37,6 @@ def plan_delete(statement: Delete, facts: Facts) -> WritePlan:
         values=(),
         scans=binder.scans,
         frames=binder.frames,
+        row_by_row=is_row_by_row(rows),
         locks=write_locks(table, (Operation.DELETE,), binder.scans, LockRules.of(facts)),
     )

@@ -148,6 +148,8 @@ class WritePlan:
     """INSERT .. VALUES: the rows are in the statement's text, one writer is enough."""
     creates: bool = False
     """CREATE TABLE .. AS: the catalog gets the target with the commit."""
+    row_by_row: bool = False
+    """UPDATE and DELETE: what becomes of a row is seen from that row alone, no other relation is read."""
     source_span: Span | None = field(default=None, compare=False)
 
     @property

@@ -399,3 +399,8 @@ def default_of(target: Column, table: Table) -> exp.Expr:
     for node in value.walk():
         node.meta.clear()  # no place in the statement that is planned
     return value
+
+
+def is_row_by_row(rows: exp.Query) -> bool:
+    """Whether a query reads one relation and has no other query in it."""
+    return sum(1 for _ in rows.find_all(exp.Query)) == 1 and not rows.args.get("with_")

@@ -38,6 +38,7 @@ from acidsql.planner.resolve import (
     find_column,
     find_table,
     identity_columns,
+    is_row_by_row,
     quoted,
     target_table,
 )
@@ -60,6 +61,7 @@ def plan_update(statement: Update, facts: Facts) -> WritePlan:
         values=tuple(StoredValue(f"@{c.name}", c, span_of(value, statement.source)) for c, value in new_values.items()),
         scans=binder.scans,
         frames=binder.frames,
+        row_by_row=is_row_by_row(rows),
         locks=write_locks(table, (Operation.UPDATE,), binder.scans, LockRules.of(facts)),
     )
 

@@ -60,6 +60,14 @@ class BoundScan:
     def buckets(self) -> frozenset[int]:
         return frozenset().union(*(p.buckets for p in self.parts))
 
+    @property
+    def has_one_file_a_bucket(self) -> bool:
+        """Whether no bucket of a partition has rows of two files, and all are in the order of their row IDs."""
+        return all(
+            len(p.buckets) == len(p.data_files) and all(f.kind is FileKind.ACID for f in p.data_files)
+            for p in self.parts
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:

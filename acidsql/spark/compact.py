@@ -29,7 +29,6 @@ from acidsql.acid.layout import (
     original_name,
 )
 from acidsql.acid.rowid import MAX_BUCKET, encode_bucket
-from acidsql.acid.snapshot import FileKind
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import StatementId, TxnId
 from acidsql.errors import AcidSqlError, Condition
@@ -156,7 +155,7 @@ def undo(job: Job) -> bool:
 
 
 def _write_events(spark: StatementSpark, job: Job, tails: TailCache) -> Slots:
-    if job.scope.rewrite is not Rewrite.MINOR and _is_one_file_a_bucket(job.source):
+    if job.scope.rewrite is not Rewrite.MINOR and job.source.has_one_file_a_bucket:
         return _write_in_order(spark, job, tails)
     rows = scan_frame(spark.storage, _undeleted(job), tails)
     events = _insert_events(rows, job.table)
@@ -175,12 +174,6 @@ def _write_events(spark: StatementSpark, job: Job, tails: TailCache) -> Slots:
     by_key = (SLOT, *_KEY, F.col("currentTransaction").desc())
     _save(placed.repartition(slots.tasks, SLOT).sortWithinPartitions(*by_key).drop(_FILE), job)
     return slots
-
-
-def _is_one_file_a_bucket(source: BoundScan) -> bool:
-    """Whether no bucket has rows of two files: what a task reads is in the order in which it is to be written."""
-    files = [f for part in source.parts for f in part.data_files]
-    return len({f.bucket for f in files}) == len(files) and all(f.kind is FileKind.ACID for f in files)
 
 
 def _write_in_order(spark: StatementSpark, job: Job, tails: TailCache) -> Slots:

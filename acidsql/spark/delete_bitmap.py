@@ -1,9 +1,8 @@
-"""Deleted rows as bits: one for each row ID between the first and the last that is deleted of a write and a bucket.
+"""Deleted rows as bits: one for each row ID up to the last that is deleted of a write and a bucket.
 
-Two arrays of longs, which are part of the scan's plan as literals: a row asks whether it is deleted with three reads
-of memory, and a scan of a table with deletes is one stage, as one without. The pages are three longs for every group
-of rows, a group being (partition, write ID, bucket, statement): the first row ID, the number of row IDs, and where its
-bits begin in the masks, 64 to a long.
+An array of arrays of longs, which is part of the scan's plan as a literal: a row asks whether it is deleted with two
+reads of memory, and a scan of a table with deletes is one stage, as one without. The outer array is a grid of groups of
+rows, a group being (partition, write ID, bucket, statement); most have no array. A group's bits are 64 to a long.
 """
 
 from __future__ import annotations
@@ -14,15 +13,12 @@ from typing import Final
 
 import numpy as np
 
-from acidsql.spark.lookup import LongLookup, Longs, long_lookup
+from acidsql.spark.lookup import Longs
 
 _MAX_BLOCKS: Final = 1 << 20
-"""Longs of the masks: 64 million row IDs, 8 MiB."""
-_MAX_GROUPS: Final = 1 << 17
-_MAX_GRID: Final = 1 << 62
-_PREFIX: Final = "@deleted_"
-_PAGES: Final = "@deleted_pages"
-_MASKS: Final = "@deleted_masks"
+"""Longs: 64 million row IDs, 8 MiB."""
+_MAX_GRID: Final = 1 << 20
+_MAX_GROUPS: Final = 1 << 14
 _FIELD: Final = 0xFFF
 _OTHER_BITS: Final = ~(_FIELD << 16 | _FIELD) & 0xFFFFFFFF
 """What is neither bucket nor statement in a bucket property (BucketCodec V1): the version, and bits that are 0."""
@@ -50,44 +46,33 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class DeleteBitmap:
-    """The deleted rows of a scan. A group's number is its place in a grid of the four axes, `places` where it lies in
-    `pages`."""
+    """The deleted rows of a scan. A group's number is its place in a grid of the four axes; `masks` are those of each
+    number up to the last that has some."""
 
     parts: Axis
     write_ids: Axis
     buckets: Axis
     statements: Axis
-    places: LongLookup
-    pages: Longs
-    masks: Longs
+    masks: tuple[Longs | None, ...]
 
-    @property
-    def tables(self) -> dict[str, Longs]:
-        """The arrays that the SQL reads, by column name."""
-        found = {f"{_PREFIX}{name}": table for name, table in self.places.tables.items()}
-        return {**found, _PAGES: self.pages, _MASKS: self.masks}
+    def keeps_sql(self, part: str, write_id: str, bucket: str, row: str, masks: str) -> str:
+        """SQL that is true for a row that is not deleted; the arguments are columns with its numbers, and the masks.
 
-    def keeps_sql(self, part: str, write_id: str, bucket: str, row: str) -> str:
-        """SQL that is true for a row that is not deleted; the arguments are columns with its numbers."""
+        `part` stands in it only once: it may be a long expression.
+        """
         axes = (
-            (part, self.parts),
             (write_id, self.write_ids),
             (f"(shiftright({bucket}, 16) & {_FIELD})", self.buckets),
             (f"({bucket} & {_FIELD})", self.statements),
         )
-        inside = " AND ".join(f"{v} BETWEEN {a.low} AND {a.low + a.count - 1}" for v, a in axes)
-        group = "0L"
+        may_be = [f"{v} BETWEEN {a.low} AND {a.low + a.count - 1}" for v, a in axes]
+        may_be.append(f"({bucket} & {_signed(_OTHER_BITS)}) = {_VERSION_1}")
+        group = f"({part} - {self.parts.low})"
         for value, axis in axes:
-            group = f"({group} * {axis.count} + ({value} - {axis.low}))" if axis.count > 1 else group
-        page = f"({self.places.sql(group, _PREFIX)}) * 3"
-        offset = f"({row} - `{_PAGES}`[{page}])"
-        bit = f"(`{_PAGES}`[{page} + 2] + {offset})"
-        mask = f"`{_MASKS}`[CAST(shiftright({bit}, 6) AS INT)]"
-        return (
-            f"CASE WHEN NOT ({inside} AND ({bucket} & {_signed(_OTHER_BITS)}) = {_VERSION_1}) THEN true"
-            f" WHEN {offset} BETWEEN 0 AND `{_PAGES}`[{page} + 1] - 1"
-            f" THEN (shiftrightunsigned({mask}, CAST({bit} & 63 AS INT)) & 1) = 0 ELSE true END"
-        )
+            group = f"({group} * {axis.count} + CAST({value} - {axis.low} AS INT))"
+        mask = f"{masks}[{group}][CAST(shiftright({row}, 6) AS INT)]"  # NULL where there is none
+        is_deleted = f"shiftrightunsigned({mask}, CAST({row} & 63 AS INT)) & 1"
+        return f"CASE WHEN {' AND '.join(may_be)} THEN coalesce({is_deleted}, 0) = 0 ELSE true END"
 
 
 def delete_bitmap(keys: DeleteKeys) -> DeleteBitmap | None:
@@ -102,30 +87,20 @@ def delete_bitmap(keys: DeleteKeys) -> DeleteBitmap | None:
     for values, axis in zip(fields, axes, strict=True):
         numbers = numbers * axis.count + (values - axis.low)
     starts = np.concatenate([[0], np.flatnonzero(np.diff(numbers)) + 1])
-    if len(starts) > _MAX_GROUPS:
-        return None
     groups, of_runs = np.unique(numbers[starts], return_inverse=True)
-    places = long_lookup(groups)
-    return _bits(axes, places, places.places[of_runs], starts, keys.row)
-
-
-def _bits(axes: Sequence[Axis], places: LongLookup, of_runs: Longs, starts: Longs, rows: Longs) -> DeleteBitmap | None:
-    """`starts` is where each run of rows begins, `of_runs` the place of its group."""
-    low = np.full(places.size, np.iinfo(np.int64).max, np.int64)
-    high = np.full(places.size, -1, np.int64)
-    np.minimum.at(low, of_runs, np.minimum.reduceat(rows, starts))
-    np.maximum.at(high, of_runs, np.maximum.reduceat(rows, starts))
-    low[high < 0] = 0
-    counts = high - low + 1
-    blocks = counts + 63 >> 6
-    if blocks.sum() > _MAX_BLOCKS:
+    highest = np.zeros(len(groups), np.int64)
+    np.maximum.at(highest, of_runs, np.maximum.reduceat(keys.row, starts))
+    blocks = (highest >> 6) + 1
+    if len(groups) > _MAX_GROUPS or blocks.sum() > _MAX_BLOCKS:
         return None
-    first = (np.cumsum(blocks) - blocks) << 6
+    first = np.cumsum(blocks) - blocks
     bits = np.zeros(int(blocks.sum()) << 6, np.bool_)
-    bits[np.repeat((first - low)[of_runs], np.diff(starts, append=len(rows))) + rows] = True
-    masks = np.packbits(bits, bitorder="little").view("<i8").astype(np.int64)
-    pages = np.stack([low, counts, first], axis=1).reshape(-1)
-    return DeleteBitmap(axes[0], axes[1], axes[2], axes[3], places, pages, masks)
+    bits[np.repeat((first << 6)[of_runs], np.diff(starts, append=len(keys.row))) + keys.row] = True
+    longs = np.packbits(bits, bitorder="little").view("<i8").astype(np.int64)
+    masks: list[Longs | None] = [None] * (int(groups[-1]) + 1)
+    for group, start, count in zip(groups.tolist(), first.tolist(), blocks.tolist(), strict=True):
+        masks[group] = longs[start : start + count]
+    return DeleteBitmap(axes[0], axes[1], axes[2], axes[3], tuple(masks))
 
 
 def concatenated(keys: Sequence[DeleteKeys]) -> DeleteKeys:

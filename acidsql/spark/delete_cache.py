@@ -33,10 +33,10 @@ _THREADS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class DeleteBits:
-    """Bits, and the arrays that they are in as literals, by column name."""
+    """Bits, and the array of arrays that they are in as a literal."""
 
     bitmap: DeleteBitmap
-    literals: dict[str, Column]
+    masks: Column
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class DeleteCache:
         bitmap = delete_bitmap(concatenated(keys)) if keys else None
         if bitmap is None:
             return None
-        return DeleteBits(bitmap, {name: java.long_array(table) for name, table in bitmap.tables.items()})
+        return DeleteBits(bitmap, java.long_arrays(bitmap.masks))
 
     def _read(self, files: FileSystem, deletes: Sequence[SourceFile]) -> list[DeleteKeys] | None:
         """The events of each file; None where pyarrow cannot read one of them."""

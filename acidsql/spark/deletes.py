@@ -33,6 +33,7 @@ _STATEMENT_AND_BUCKET_BITS: Final = 24
 _BROADCAST_EVENTS: Final = 8_000_000
 """Delete events up to which they are broadcast: a long and its slot are some 20 bytes each."""
 _DELETED: Final = "@deleted"
+_MASKS: Final = "@deleted_masks"
 
 
 def filtered(
@@ -45,8 +46,8 @@ def filtered(
     found = cache.bits(jvm(spark), files, deletes)
     if found is None:
         return None
-    condition = found.bitmap.keeps_sql(*map(name_sql, (PART, WRITE_ID, BUCKET, ROW)))
-    return where(with_columns(rows, found.literals), condition)
+    condition = found.bitmap.keeps_sql(*map(name_sql, (PART, WRITE_ID, BUCKET, ROW, _MASKS)))
+    return where(with_columns(rows, {_MASKS: found.masks}), condition)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,10 +38,11 @@ _WRITE_IDS: Final = "@write_ids"
 _NEW: Final = f"`{_WRITE_IDS}`[spark_partition_id() & 0]"
 """SQL: the write ID. Not as a number: Spark compiles a statement's code once as long as no number in it changes, and it
 would fold `[0]`."""
+_OLD_FILE: Final = f"shiftright({name_sql(ROW_ID)}.bucketid, 16) & {MAX_BUCKET}"
 _HASHED: Final = "@hashed_bucket"
 _ACTIONS: Final = "@actions"
 ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
-"""SQL: the number of a row within its task."""
+"""SQL: the number of a row within its task; in a CASE, among the rows that come to it."""
 
 PLACE_DIRECTORY: Final = "acidsql_place"
 """Partition column of the staged files of a partitioned table: the number of the old row's partition."""
@@ -96,6 +97,22 @@ def arranged_events(
     arranged = arranged.sortWithinPartitions(*staging_columns(plan), OLD_WRITE_ID, OLD_BUCKET, OLD_ROW)
     if plan.checked is not None:
         arranged = count_actions(arranged, plan)
+    return _finished(arranged, plan, statement_ids, write_id)
+
+
+def events_in_place(
+    events: DataFrame, plan: WritePlan, slots: Slots, statement_ids: Sequence[StatementId], write_id: WriteId
+) -> DataFrame:
+    """The same without a shuffle and a sort, for tasks that read one file of the target each, the only one of its
+    bucket: new rows go to files of that number too, and every file gets its events in the order of the rows read.
+    """
+    return _finished(placed_events(events, plan, slots, in_place=True), plan, statement_ids, write_id)
+
+
+def _finished(
+    arranged: DataFrame, plan: WritePlan, statement_ids: Sequence[StatementId], write_id: WriteId
+) -> DataFrame:
+    """Placed events in their order as they are written."""
     deletes = [i for i, b in enumerate(plan.branches) if b.kind is not EventKind.INSERT]
     is_delete = f"`{BRANCH}` IN ({', '.join(map(str, deletes))})" if deletes else "false"
     new_bucket = f"shiftleft(`{NEW_BUCKET}`, 16) | {_by_branch([str(encode_bucket(0, s)) for s in statement_ids])}"
@@ -129,10 +146,13 @@ def count_actions(arranged: DataFrame, plan: WritePlan) -> DataFrame:
     )
 
 
-def placed_events(events: DataFrame, plan: WritePlan, slots: Slots) -> DataFrame:
-    """Each event with its branch, the row ID it names, its bucket, the staging columns and its row as it is filed."""
+def placed_events(events: DataFrame, plan: WritePlan, slots: Slots, *, in_place: bool = False) -> DataFrame:
+    """Each event with its branch, the row ID it names, its bucket, the staging columns and its row as it is filed.
+
+    `in_place`: new rows go to the bucket of the old ones, which a hash would give too: bucketing columns do not change.
+    """
     events = with_constraints(events)
-    if plan.target.bucket_count:
+    if plan.target.bucket_count and not in_place:
         events = with_columns(events, {_HASHED: bucket_column(plan.target)})
     row_id = name_sql(ROW_ID)
     flat = (
@@ -141,7 +161,7 @@ def placed_events(events: DataFrame, plan: WritePlan, slots: Slots) -> DataFrame
         f"{row_id}.bucketid AS `{OLD_BUCKET}`",
         f"{row_id}.rowid AS `{OLD_ROW}`",
         *_places(plan),
-        f"CAST({_bucket(plan, slots.tasks)} AS INT) AS `{NEW_BUCKET}`",
+        f"CAST({_OLD_FILE if in_place else _bucket(plan, slots.tasks)} AS INT) AS `{NEW_BUCKET}`",
         *filed_columns(plan.target),
     )
     code = _by_branch([code_of_bucket(slots, number, NEW_BUCKET) for number in range(len(plan.branches))])
@@ -167,14 +187,13 @@ def _places(plan: WritePlan) -> list[str]:
 def _bucket(plan: WritePlan, tasks: int) -> str:
     """The number of the file of an event: of a delete event that of its row."""
     inserts = [i for i, b in enumerate(plan.branches) if b.kind is EventKind.INSERT]
-    of_deletes = f"shiftright({name_sql(ROW_ID)}.bucketid, 16) & {MAX_BUCKET}"
     if not inserts:
-        return of_deletes
+        return _OLD_FILE
     of_inserts = _new_bucket(plan, tasks)
     if len(inserts) == len(plan.branches):
         return of_inserts
     is_insert = f"`{BRANCH}` IN ({', '.join(map(str, inserts))})"
-    return f"CASE WHEN {is_insert} THEN {of_inserts} ELSE {of_deletes} END"
+    return f"CASE WHEN {is_insert} THEN {of_inserts} ELSE {_OLD_FILE} END"
 
 
 def _new_bucket(plan: WritePlan, tasks: int) -> str:

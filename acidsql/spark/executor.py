@@ -315,9 +315,9 @@ class Executor:
             if not plan.creates:
                 self._metastore.forget_statistics(None, plan.target, ())
             return Counts(inserted=inserted)
-        buckets = frozenset[int]().union(*(b.buckets for b in bound if b.scan.is_target))
+        of_target = [b for b in bound if b.scan.is_target]
         driver_bytes = int(self._settings.get(DRIVER_BYTES, 0))
-        write.staged.extend(stage(spark.storage, events, plan, target, buckets, driver_bytes))
+        write.staged.extend(stage(spark.storage, events, plan, target, of_target, driver_bytes))
         write.emptied.extend(replaced_directories(spark, plan, write))
         return _counts(plan, write.staged)
 

@@ -81,6 +81,11 @@ class Jvm:
         return self._types.fromJson(json)
 
     @cached_property
+    def _long_arrays(self) -> Any:
+        of_longs = '{"type": "array", "elementType": "long", "containsNull": false}'
+        return self.data_type(f'{{"type": "array", "elementType": {of_longs}, "containsNull": true}}')
+
+    @cached_property
     def _read_only(self) -> Any:
         return self._view.java.nio.channels.FileChannel.MapMode.READ_ONLY
 
@@ -125,21 +130,26 @@ class Jvm:
         array = self._unsafe_arrays.fromPrimitiveArray(self._filled(values))
         return Column(self._expressions.column(self._literal(array, self._longs)))
 
+    def long_arrays(self, values: Sequence[NDArray[np.int64] | None]) -> Column:
+        """An array<array<bigint>> literal."""
+        items = [None if v is None else _unsafe_array(len(v), b"", v.astype("<i8").tobytes()) for v in values]
+        return self._unsafe_literal(items, self._long_arrays)
+
     def text_array(self, values: Sequence[str | None]) -> Column:
-        """An array<string> literal, as UnsafeArrayData lays it out: the number of texts, a bit for each that is NULL,
-        where each begins and its length, the texts."""
-        texts = [b"" if v is None else v.encode() for v in values]
-        nulls = np.packbits(np.array([v is None for v in values], np.bool_), bitorder="little").tobytes()
-        nulls += bytes(-len(nulls) % 8)
-        start = 8 + len(nulls) + 8 * len(texts)
-        begins = np.cumsum([start, *map(len, texts)])[:-1]
-        places = begins << 32 | np.array([len(text) for text in texts], np.int64)
-        content = len(texts).to_bytes(8, "little") + nulls + places.astype("<i8").tobytes() + b"".join(texts)
-        size = len(content)
-        java = self._filled(np.frombuffer(content + bytes(-size % 8), "<i8"))
+        """An array<string> literal."""
+        return self._unsafe_literal([None if v is None else v.encode() for v in values], self._texts)
+
+    def _unsafe_literal(self, items: Sequence[bytes | None], kind: Any) -> Column:
+        """An array of what has no fixed length: where each begins and its length, then all of them."""
+        lengths = [-(-len(item or b"") // 8) * 8 for item in items]
+        start = len(_unsafe_array(len(items), _null_bits(items), b"")) + 8 * len(items)
+        begins = np.cumsum([start, *lengths])[:-1]
+        places = begins << 32 | np.array([len(item or b"") for item in items], np.int64)
+        padded = b"".join((item or b"").ljust(length, b"\0") for item, length in zip(items, lengths, strict=True))
+        content = _unsafe_array(len(items), _null_bits(items), places.astype("<i8").tobytes() + padded)
         array = self._unsafe_arrays()
-        array.pointTo(java, self._longs_begin, size)
-        return Column(self._expressions.column(self._literal(array, self._texts)))
+        array.pointTo(self._filled(np.frombuffer(content, "<i8")), self._longs_begin, len(content))
+        return Column(self._expressions.column(self._literal(array, kind)))
 
     def _filled(self, values: NDArray[np.int64]) -> Any:
         """A long[]."""
@@ -159,6 +169,16 @@ class Jvm:
             stream.close()
         finally:
             os.unlink(path)
+
+
+def _unsafe_array(count: int, nulls: bytes, content: bytes) -> bytes:
+    """An array as UnsafeArrayData lays it out: the number of items, a bit for each that is NULL, in whole longs, and
+    8 bytes for each."""
+    return count.to_bytes(8, "little") + nulls.ljust(-(-count // 64) * 8, b"\0") + content
+
+
+def _null_bits(items: Sequence[object]) -> bytes:
+    return np.packbits(np.array([item is None for item in items], np.bool_), bitorder="little").tobytes()
 
 
 @lru_cache(maxsize=2)

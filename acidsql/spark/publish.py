@@ -96,7 +96,17 @@ def finish_staged(target: WriteTarget, slots: Mapping[int, Slot] | None) -> list
     found = [f for f in target.files.list_below(target.staging).files if _PART.match(f.path.rpartition("/")[2])]
     with ThreadPoolExecutor(_THREADS) as pool:
         finished = pool.map(lambda f: _finish(target, f, _place(target, f.path, slots)), found)
-        return [f for f in finished if f is not None]
+        staged = [f for f in finished if f is not None]
+    _check_one_a_place(target, staged)
+    return staged
+
+
+def _check_one_a_place(target: WriteTarget, staged: Sequence[StagedFile]) -> None:
+    """No file may take the place of another one: rows of one bucket were in files of several."""
+    places = {(f.partition_directory, f.slot) for f in staged}
+    if len(places) < len(staged):
+        reason = "a file holds rows of another bucket than that of its name"
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=target.directory, reason=reason)
 
 
 def publish(target: WriteTarget, staged: Sequence[StagedFile]) -> None:

@@ -14,10 +14,11 @@ from acidsql.planner.events import stored
 from acidsql.planner.insert import wrong_count
 from acidsql.planner.plan import ROWS, Overwrite, WritePlan
 from acidsql.spark import small
+from acidsql.spark.bound import BoundScan
 from acidsql.spark.engine import StatementSpark
-from acidsql.spark.events import arranged_events, numbered_inserts, staging_columns
+from acidsql.spark.events import arranged_events, events_in_place, numbered_inserts, staging_columns
 from acidsql.spark.publish import StagedFile, WriteTarget, finish_staged
-from acidsql.spark.slots import assign_slots
+from acidsql.spark.slots import Slot, assign_slots, slot_a_task
 from acidsql.spark.staging import save
 from acidsql.spark.transaction import TableWrite
 from acidsql.spark.types import is_storable
@@ -26,6 +27,8 @@ _SMALL: Final = 8 * 1024 * 1024
 """Bytes that one task writes without help."""
 _TASK: Final = 64 * 1024 * 1024
 """Compressed bytes that a task should get, where there are many."""
+_WHOLE_FILE: Final = 128 * 1024 * 1024
+"""Bytes of a file that one task reads, as Spark would have it."""
 _UNKNOWN: Final = 1 << 60
 """What Spark answers for an RDD is more than this."""
 
@@ -47,23 +50,48 @@ def stage(
     events: DataFrame,
     plan: WritePlan,
     target: WriteTarget,
-    buckets: frozenset[int],
+    bound: Sequence[BoundScan],
     driver_bytes: int,
 ) -> list[StagedFile]:
-    """Writes the events, in the storage session `spark`; `buckets` are the numbers of the files that the target's
-    scan reads, `driver_bytes` how much the statement may read for the driver to write."""
+    """Writes the events, in the storage session `spark`; `bound` are the target's scans, `driver_bytes` how much the
+    statement may read for the driver to write."""
     size = _leaf_bytes(events)
     by_driver = size <= driver_bytes and small.can_write(plan.target, target.files)
     if plan.inserts_only:
         _stage_inserts(events, plan, target, by_driver=by_driver)
         return finish_staged(target, None)
+    buckets = frozenset[int]().union(*(b.buckets for b in bound))
     slots = assign_slots(plan.branches, buckets, 1, plan.target.bucket_count)
-    if not by_driver or not small.write_events(events, plan, slots, target):
+    if by_driver and small.write_events(events, plan, slots, target):
+        return finish_staged(target, slots.by_code())
+    if _can_write_in_place(spark, events, plan, bound):
+        slots = slot_a_task([Slot(n, b) for n in range(len(plan.branches)) for b in sorted(buckets)], 1)
+        _a_file_a_task(spark)
+        rows = events_in_place(events, plan, slots, target.statement_ids, target.write_id)
+    else:
         tasks = 1 if plan.few_rows else _task_count(spark, size)
         slots = assign_slots(plan.branches, buckets, tasks, plan.target.bucket_count)
         rows = arranged_events(events, plan, slots, target.statement_ids, target.write_id)
-        save(rows, plan.target, target.files, target.staging, staging_columns(plan))
+    save(rows, plan.target, target.files, target.staging, staging_columns(plan))
     return finish_staged(target, slots.by_code())
+
+
+def _can_write_in_place(spark: SparkSession, events: DataFrame, plan: WritePlan, bound: Sequence[BoundScan]) -> bool:
+    """Whether tasks that read one file each are as many as there could be, and can write what comes of it."""
+    if not plan.row_by_row or plan.moves_rows or not all(b.has_one_file_a_bucket for b in bound):
+        return False
+    sizes = [f.file.length for b in bound for part in b.parts for f in part.data_files]
+    few = len(sizes) < spark.sparkContext.defaultParallelism and max(sizes, default=0) > _SMALL
+    if few or max(sizes, default=0) > _WHOLE_FILE:
+        return False
+    # Deleted rows that are no bits are joined away, and a join may put rows into another order.
+    return "Join" not in str(events._jdf.queryExecution().analyzed().toString())
+
+
+def _a_file_a_task(spark: SparkSession) -> None:
+    for key in ("spark.sql.files.maxPartitionBytes", "spark.sql.files.openCostInBytes"):
+        spark.conf.set(key, str(1 << 42))
+    spark.conf.set("spark.sql.maxConcurrentOutputFileWriters", "4")  # or Spark sorts for its partition columns
 
 
 def _stage_inserts(events: DataFrame, plan: WritePlan, target: WriteTarget, *, by_driver: bool) -> None:
