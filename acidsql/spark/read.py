@@ -40,10 +40,12 @@ from acidsql.spark.types import CHAR_LENGTH, ddl, file_type, has_timestamp, padd
 _FILE_NAME: Final = "@file_name"
 _ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
 _KEEPS_ALL: Final = (
-    "rowId >= 0 OR (operation < 0 AND originalTransaction < 0 AND bucket < 0 AND currentTransaction < 0"
-    " AND {leaf} IS NULL)"
+    "(rowId | 0) >= 0 OR ((operation | 0) < 0 AND (originalTransaction | 0) < 0 AND (bucket | 0) < 0"
+    " AND (currentTransaction | 0) < 0 AND {leaf} IS NULL)"
 )
-"""True for every event, with one comparison; names all six columns."""
+"""True for every event, with one comparison; names all six columns. Plain comparisons would be pushed down to the
+files, where ORC looks for the columns of an ACID file inside `row`: it would skip rows for the sake of a column of
+the table that is called `bucket`."""
 _WHOLE_FILE: Final = str(1 << 42)
 Narrower: TypeAlias = "tuple[HiveType | None, ...]"
 _CHEAP: Final = ("boolean", "tinyint", "smallint", "int", "bigint", "date", "float", "double")
@@ -179,7 +181,8 @@ def _events(
     seen = f"NOT IN ({', '.join(map(str, sorted(files[0].hidden)))})" if files[0].hidden else ">= 0"
     return where(
         events,
-        f"originalTransaction >= 0 AND bucket >= 0 AND currentTransaction {seen} AND (rowId >= 0 OR {leaf} IS NULL)"
+        f"(originalTransaction | 0) >= 0 AND (bucket | 0) >= 0 AND (currentTransaction | 0) {seen}"
+        f" AND ((rowId | 0) >= 0 OR {leaf} IS NULL)"
         f" AND CASE WHEN operation <=> {operation} THEN true ELSE CAST({failure} AS BOOLEAN) END",
     )
 

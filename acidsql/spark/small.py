@@ -201,6 +201,8 @@ def _constant(value: int, count: int, kind: type[np.generic]) -> Any:
 def _write(target: WriteTarget, directory: str, ids: Mapping[str, Any], rows: Any) -> None:
     """One staged file: flat events, or the rows of an insert-only table."""
     table, files = target.table, target.files
+    # A copy: of a slice, pyarrow writes structs that are not its own (arrow/adapters/orc/util.cc passes over offsets).
+    rows = rows.combine_chunks().take(pa.array(np.arange(rows.num_rows)))
     columns = {f.name: _column(rows.column(f.name), f.type) for f in rows.schema}
     if table.is_insert_only:
         columns = {c.name: value for c, value in zip(table.columns, columns.values(), strict=True)}

@@ -238,6 +238,17 @@ def test_columns_may_be_called_as_the_files_columns_are(db: Session) -> None:
     assert counts(db, "DELETE FROM odd WHERE `@id` = 6 AND currentTransaction IS NOT NULL") == (1, 0, 1, 0)
 
 
+def test_values_of_columns_called_as_the_files_columns_are_hide_no_rows(db: Session) -> None:
+    """ORC looks for what is pushed down to an ACID file among the table's columns."""
+    names = ("operation", "originalTransaction", "bucket", "rowId", "currentTransaction")
+    db.sql(f"CREATE TRANSACTIONAL TABLE negative ({', '.join(f'{n} bigint' for n in names)}, v int)")
+    for value in ("-5", "NULL"):
+        db.sql(f"INSERT INTO negative SELECT {', '.join([value] * 5)}, 1")
+    assert counts(db, "UPDATE negative SET v = 2 WHERE bucket = -5") == (1, 1, 0, 0)
+    expected = [(-5,) * 5 + (2,), (None,) * 5 + (1,)]
+    assert rows(db, "SELECT * FROM negative ORDER BY v DESC") == expected
+
+
 EVERY_TYPE = (
     "a tinyint, b smallint, c int, d bigint, e float, f double, g decimal(38,18), h string, i varchar(3), j char(4),"
     " k boolean, l binary, m date, n timestamp, o array<struct<x:int,y:varchar(2)>>, p map<string,decimal(5,2)>,"
