@@ -12,7 +12,7 @@ from acidsql.acid.types import parse_type
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.events import stored
 from acidsql.planner.insert import wrong_count
-from acidsql.planner.plan import ROWS, Overwrite, WritePlan
+from acidsql.planner.plan import ROWS, EventKind, Overwrite, WritePlan
 from acidsql.spark import small
 from acidsql.spark.bound import BoundScan
 from acidsql.spark.engine import StatementSpark
@@ -81,6 +81,9 @@ def _can_write_in_place(spark: SparkSession, events: DataFrame, plan: WritePlan,
     if not plan.row_by_row or plan.moves_rows or not all(b.has_one_file_a_bucket for b in bound):
         return False
     sizes = [f.file.length for b in bound for part in b.parts for f in part.data_files]
+    makes_rows = any(b.kind is EventKind.INSERT for b in plan.branches)
+    if makes_rows and sum(1 for b in bound for part in b.parts if part.data_files) > 1:
+        return False  # tasks of two partitions would give their new rows the same row IDs
     few = len(sizes) < spark.sparkContext.defaultParallelism and max(sizes, default=0) > _SMALL
     if few or max(sizes, default=0) > _WHOLE_FILE:
         return False

@@ -30,6 +30,7 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 def run_history(session: Session, seed: int, statements: int) -> None:
     r = random.Random(seed)
+    session.execute(f"SET acidsql.driver.write.max.bytes={(seed + 1) % 2 << 20}")  # odd ones: Spark writes all
     model = Model(random_schema(r), r, f"h{seed}")
     session.execute(f"CREATE TABLE {model.table} {model.schema.ddl}")
     history: list[str] = [model.schema.ddl]
