@@ -44,6 +44,7 @@ CLEANER: Final = {
 @pytest.fixture
 def place(session: Session, tmp_path: Path) -> Place:
     """Three deltas and a delete delta of two buckets, and a request to compact them."""
+    session.execute("SET acidsql.driver.write.max.bytes=0")  # a file a task: several to move
     session.execute("CREATE TABLE t (id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
     for first in (0, 100, 200):
         rows = session.spark.range(first, first + 100, 1, 2).selectExpr("CAST(id AS INT) AS id", "0 AS v")
