@@ -17,7 +17,7 @@ from acidsql.spark.lookup import Longs
 
 _MAX_BLOCKS: Final = 1 << 20
 """Longs: 64 million row IDs, 8 MiB."""
-_MAX_GRID: Final = 1 << 20
+_MAX_GRID: Final = 1 << 16
 _MAX_GROUPS: Final = 1 << 14
 _FIELD: Final = 0xFFF
 _OTHER_BITS: Final = ~(_FIELD << 16 | _FIELD) & 0xFFFFFFFF

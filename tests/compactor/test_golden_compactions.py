@@ -22,6 +22,8 @@ from tests.spark.golden_cases import (
 DONE = ("succeeded", "ready for cleaning", "refused")
 """A compaction waits for the cleaner as long as a frame lives that may read what it merged."""
 TABLES = {t.id: t for t in golden_tables() if t.is_recorded}
+READ_ONLY = ("skip.header.line.count",)
+"""Properties of tables that are not written to, and so not compacted."""
 
 
 def uncompacted(golden: GoldenTable, into: Path) -> Path:
@@ -50,7 +52,9 @@ def test_hives_own_compactions_are_made_again(kind: str, session: Session, tmp_p
     assert sorted_rows(read_rows(session, golden.adopted_name)) == sorted_rows(hives.expected())
 
 
-@pytest.mark.parametrize("golden", TABLES.values(), ids=lambda t: t.id)
+@pytest.mark.parametrize(
+    "golden", [t for t in TABLES.values() if not any(n in READ_ONLY for n, _ in t.properties)], ids=lambda t: t.id
+)
 def test_compactions_of_every_golden_table_keep_rows_and_row_ids(
     golden: GoldenTable, session: Session, tmp_path: Path
 ) -> None:
@@ -77,5 +81,5 @@ def row_ids(session: Session, golden: GoldenTable, table: str, place: Path) -> l
 def clause(partition: str) -> str:
     if not partition:
         return ""
-    items = (unescape(item).partition("=") for item in partition.split("/"))
-    return f"PARTITION ({', '.join(f'''{name}='{value}' ''' for name, _, value in items)})"
+    items = (unescape(item).replace("\\", "\\\\").replace("'", "\\'").partition("=") for item in partition.split("/"))
+    return f"PARTITION ({', '.join(f'''`{name}`='{value}' ''' for name, _, value in items)})"

@@ -104,6 +104,10 @@ def test_row_ids_are_given_when_asked_for_and_never_by_a_star(db: Session) -> No
     assert rows(db, by_write) == [(2, 2)]
     assert rows(db, "SELECT count(*), count(DISTINCT row__id) FROM emp") == [(3, 3)]
     assert rows(db, "SELECT x, row__id.rowid FROM emp AS e(x, y, z, w) WHERE row__id.writeid = 1") == [(1, 0)]
+    for field, value in (("writeid", 1), ("bucketid", 536870912), ("rowid", 0)):
+        found = rows(db, f"SELECT count(*), max(row__id.{field}) FROM emp WHERE row__id.{field} = {value}")
+        assert found[0][1] == value, "the file's other columns are read all the same"
+    assert rows(db, "SELECT count(*) FROM emp WHERE row__id.rowid = 0 AND row__id.writeid = 1") == [(1,)]
     assert rows(db, "SELECT e.id FROM emp e LEFT SEMI JOIN dept d ON e.row__id = d.row__id") == [(1,)]
     files = rows(db, "SELECT DISTINCT INPUT__FILE__NAME FROM emp WHERE id = 1")
     assert [Path(str(file)).parts[-2:] for (file,) in files] == [("delta_0000001_0000001_0000", "bucket_00000")]
