@@ -39,10 +39,11 @@ from acidsql.spark.types import CHAR_LENGTH, ddl, file_type, has_timestamp, padd
 
 _FILE_NAME: Final = "@file_name"
 _ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
-_KEEPS_IDS: Final = "(originalTransaction | 0) >= 0 AND (bucket | 0) >= 0 AND (rowId | 0) >= 0"
+_KEEPS_IDS: Final = "coalesce(originalTransaction, 0) >= 0 AND coalesce(bucket, 0) >= 0 AND coalesce(rowId, 0) >= 0"
 _KEEPS_ALL: Final = _KEEPS_IDS + " AND (CAST({leaf} IS NULL AS INT) | 0) >= 0"
 """True for every event; with operation and currentTransaction it names all six columns, each in a condition of its own:
-what a query says of one must not make another one superfluous. Plain comparisons would be pushed down to the files,
+what a query says of one must not make another one superfluous. Plain comparisons, and the IS NOT NULL that
+Spark infers from them, would be pushed down to the files,
 where ORC looks for the columns of an ACID file inside `row`: it would skip rows for the sake of a column of the table
 that is called `bucket`."""
 _WHOLE_FILE: Final = str(1 << 42)
@@ -177,12 +178,13 @@ def _events(
     leaf = f"`row`.{name_sql(_cheapest(types))}"
     if not files[0].hidden and all(_is_all(f, operation) for f in files):
         return where(
-            events, f"{_KEEPS_ALL.format(leaf=leaf)} AND (operation | 0) >= 0 AND (currentTransaction | 0) >= 0"
+            events,
+            f"{_KEEPS_ALL.format(leaf=leaf)} AND coalesce(operation, 0) >= 0 AND coalesce(currentTransaction, 0) >= 0",
         )
     seen = f"NOT IN ({', '.join(map(str, sorted(files[0].hidden)))})" if files[0].hidden else ">= 0"
     return where(
         events,
-        f"{_KEEPS_ALL.format(leaf=leaf)} AND (currentTransaction | 0) {seen}"
+        f"{_KEEPS_ALL.format(leaf=leaf)} AND coalesce(currentTransaction, 0) {seen}"
         f" AND CASE WHEN operation <=> {operation} THEN true ELSE CAST({failure} AS BOOLEAN) END",
     )
 
