@@ -1,9 +1,10 @@
 """Ctrl-C while a statement runs, without harm to the connection to the JVM.
 
 A KeyboardInterrupt in the middle of py4j leaves an answer on the connection that the next call takes for its own, and
-py4j's remedy (0.10.9.9: it has the JVM shut the socket) hits connections made after it. So no interrupt is raised
-inside py4j: there, a thread with a connection of its own cancels the running jobs and signals again, until the call
-has come back. Nor is one raised while a transaction commits (`hold`), is opened or undone (`holding`).
+py4j's remedy (0.10.9.9: it has the JVM shut the socket) hits connections made after it. PySpark, reading an Arrow table
+from a socket of its own, waits for the end of the job before it lets one pass. So no interrupt is raised inside either:
+there, a thread with a connection of its own cancels the running jobs and signals again, until the call has come back.
+Nor is one raised while a transaction commits (`hold`), is opened or undone (`holding`).
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ def holding() -> Iterator[None]:
 
 @contextmanager
 def interruptible(cancel: Callable[[], None]) -> Iterator[None]:
-    """Inside, SIGINT raises KeyboardInterrupt in the main thread, but outside of py4j only; `cancel` ends what a call
-    to the JVM waits for. In other threads, and where SIGINT is ignored, nothing changes."""
+    """Inside, SIGINT raises KeyboardInterrupt in the main thread, but outside of PySpark and py4j only; `cancel` ends
+    what a call to the JVM waits for. In other threads, and where SIGINT is ignored, nothing changes."""
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield
@@ -73,7 +74,7 @@ def interruptible(cancel: Callable[[], None]) -> Iterator[None]:
 
 
 class _Interrupt:
-    """A SIGINT that waits for the main thread to leave py4j, or for the end of the statement."""
+    """A SIGINT that waits for the main thread to leave PySpark, or for the end of the statement."""
 
     def __init__(self, cancel: Callable[[], None]) -> None:
         self._cancel = cancel
@@ -90,7 +91,7 @@ class _Interrupt:
         if self._blocks:
             self._kept = True
             return
-        if not self._held and not _is_in_py4j(frame):
+        if not self._held and not _is_in_pyspark(frame):
             self._kept = False
             self._raised.set()
             raise KeyboardInterrupt
@@ -144,9 +145,9 @@ class _Interrupt:
                 signal.pthread_kill(main, signal.SIGINT)
 
 
-def _is_in_py4j(frame: FrameType | None) -> bool:
+def _is_in_pyspark(frame: FrameType | None) -> bool:
     while frame is not None:
-        if str(frame.f_globals.get("__name__", "")).startswith("py4j."):
+        if str(frame.f_globals.get("__name__", "")).startswith(("py4j.", "pyspark.")):
             return True
         frame = frame.f_back
     return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from sqlglot import exp
@@ -133,43 +133,45 @@ def _violated(detail: str) -> str:
     return raise_sql(Condition.CONSTRAINT_VIOLATED, detail=sql_string(detail))
 
 
-def fitted(text: str, hive_type: HiveType, depth: int = 0) -> str:
+def fitted(text: str, hive_type: HiveType) -> str:
     """SQL: CHAR is padded and CHAR and VARCHAR are cut to their length, as Hive writes them, inside other types too."""
-    if not _has_length(hive_type):
-        return text
-    item = f"i{depth}"
+    return inside(text, hive_type, _fitted)
+
+
+def _fitted(text: str, hive_type: HiveType) -> str:
     match hive_type:
         case Char(length):
             return f"RPAD(SUBSTRING({text}, 1, {length}), {length})"
         case Varchar(length):
             return f"SUBSTRING({text}, 1, {length})"
-        case Array(element):
-            return f"TRANSFORM({text}, {item} -> {fitted(item, element, depth + 1)})"
-        case Map(key, value):
-            keys = f"TRANSFORM_KEYS({text}, ({item}, v{depth}) -> {fitted(item, key, depth + 1)})"
-            return f"TRANSFORM_VALUES({keys}, (k{depth}, {item}) -> {fitted(item, value, depth + 1)})"
-        case Struct(fields):
-            inside = ", ".join(
-                f"{sql_string(n)}, {fitted(f'{text}.{name_sql(n)}', kind, depth + 1)}" for n, kind in fields
-            )
-            return f"CASE WHEN {text} IS NOT NULL THEN named_struct({inside}) END"
         case _:
             return text
 
 
-def _has_length(hive_type: HiveType) -> bool:
-    """Whether a CHAR or VARCHAR is in it."""
+def inside(text: str, hive_type: HiveType, change: Callable[[str, HiveType], str], depth: int = 0) -> str:
+    """SQL: a value with `change`, SQL from SQL and a type, made to all that is no array, map or struct in it.
+
+    >>> inside("a", parse_type("array<char(2)>"), lambda text, kind: f"f({text})")
+    'TRANSFORM(a, i0 -> f(i0))'
+    """
+    item, other = f"i{depth}", f"o{depth}"
     match hive_type:
-        case Char() | Varchar():
-            return True
         case Array(element):
-            return _has_length(element)
+            changed = inside(item, element, change, depth + 1)
+            return text if changed == item else f"TRANSFORM({text}, {item} -> {changed})"
         case Map(key, value):
-            return _has_length(key) or _has_length(value)
+            new_key, new_value = (inside(item, of, change, depth + 1) for of in (key, value))
+            keys = text if new_key == item else f"TRANSFORM_KEYS({text}, ({item}, {other}) -> {new_key})"
+            return keys if new_value == item else f"TRANSFORM_VALUES({keys}, ({other}, {item}) -> {new_value})"
         case Struct(fields):
-            return any(_has_length(kind) for _, kind in fields)
+            old = {name: f"{text}.{name_sql(name)}" for name, _ in fields}
+            new = {name: inside(old[name], of, change, depth + 1) for name, of in fields}
+            if new == old:
+                return text
+            named = ", ".join(f"{sql_string(name)}, {value}" for name, value in new.items())
+            return f"CASE WHEN {text} IS NOT NULL THEN named_struct({named}) END"
         case _:
-            return False
+            return change(text, hive_type)
 
 
 def _strictly(value: str, target: Column, hive_type: HiveType) -> str:

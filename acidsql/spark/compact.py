@@ -16,7 +16,7 @@ from typing import Final
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from acidsql.acid.compaction import Rewrite, Scope
@@ -36,13 +36,13 @@ from acidsql.planner.plan import Scan
 from acidsql.spark.bound import BoundPart, BoundScan, all_delete_files
 from acidsql.spark.bucketing import bucket_column
 from acidsql.spark.deletes import BUCKET, DELETER, ROW, WRITE_ID
-from acidsql.spark.engine import StatementSpark, adopt
-from acidsql.spark.events import ROW_NUMBER, code_of_bucket, filed_columns, insert_event
+from acidsql.spark.engine import A_FILE_A_TASK, StatementSpark, adopt, copy_with
+from acidsql.spark.events import code_of_bucket, filed_columns, insert_event
 from acidsql.spark.failures import translate
 from acidsql.spark.files import FileSystem, remove_all
 from acidsql.spark.footers import count_rows, finish_events, finish_plain
 from acidsql.spark.jvm import select
-from acidsql.spark.read import delete_events, one_task_a_file, scan_frame
+from acidsql.spark.read import ROW_NUMBER, delete_events, scan_frame
 from acidsql.spark.slots import SLOT, Slot, Slots, slot_a_task
 from acidsql.spark.staging import save
 from acidsql.spark.tails import TailCache, read_file_tail
@@ -168,9 +168,8 @@ def _write_events(spark: StatementSpark, job: Job, tails: TailCache) -> Slots:
         ]
     slots = slot_a_task(wanted, max(1, len(wanted)))
     of_rows, of_deletes = (code_of_bucket(slots, branch, _FILE) for branch in (_ROWS, _DELETES))
-    numbered = select(events, ("*", f"CAST(shiftright(bucket, 16) & {MAX_BUCKET} AS INT) AS `{_FILE}`"))
     slot = f"CASE WHEN operation = {OPERATION_DELETE} THEN {of_deletes} ELSE {of_rows} END AS {SLOT}"
-    placed = select(numbered, ("*", slot))
+    placed = select(_numbered(events), ("*", slot))
     by_key = (SLOT, *_KEY, F.col("currentTransaction").desc())
     _save(placed.repartition(slots.tasks, SLOT).sortWithinPartitions(*by_key).drop(_FILE), job)
     return slots
@@ -178,14 +177,16 @@ def _write_events(spark: StatementSpark, job: Job, tails: TailCache) -> Slots:
 
 def _write_in_order(spark: StatementSpark, job: Job, tails: TailCache) -> Slots:
     """Each file read whole by a task, which leaves out what is deleted and writes the rest: no shuffle and no sort."""
-    reading = one_task_a_file(spark.storage)
-    reading.conf.set("spark.sql.maxConcurrentOutputFileWriters", "2")  # or Spark sorts for its partition columns
+    reading = copy_with(spark.storage, A_FILE_A_TASK)
     slots = slot_a_task([Slot(_ROWS, b) for b in sorted(job.source.buckets)], 1)
-    events = _insert_events(scan_frame(reading, job.source, tails), job.table)
-    numbered = select(events, ("*", f"CAST(shiftright(bucket, 16) & {MAX_BUCKET} AS INT) AS `{_FILE}`"))
-    names = (f"`{c}`" for c in events.columns)
-    _save(select(numbered, (*names, f"{code_of_bucket(slots, _ROWS, _FILE)} AS {SLOT}")), job)
+    events = _numbered(_insert_events(scan_frame(reading, job.source, tails), job.table))
+    _save(select(events, ("*", f"{code_of_bucket(slots, _ROWS, _FILE)} AS {SLOT}")).drop(_FILE), job)
     return slots
+
+
+def _numbered(events: DataFrame) -> DataFrame:
+    """With the number of the bucket file of each."""
+    return select(events, ("*", f"CAST(shiftright(bucket, 16) & {MAX_BUCKET} AS INT) AS `{_FILE}`"))
 
 
 def _undeleted(job: Job) -> BoundScan:
@@ -227,9 +228,8 @@ def _write_rebalanced(spark: StatementSpark, job: Job, tails: TailCache) -> None
     rows = select(
         scan_frame(spark.storage, job.source, tails), ("*", *(f"{row_id}.{of} AS `{name}`" for name, of in parts))
     )
-    sorting = SparkSession(spark.storage.sparkContext, spark.storage._jsparkSession.cloneSession())
-    sorting.conf.set("spark.sql.shuffle.partitions", str(job.buckets or len(job.source.buckets) or 1))
-    sorting.conf.set("spark.sql.adaptive.enabled", "false")
+    shares = str(job.buckets or len(job.source.buckets) or 1)
+    sorting = copy_with(spark.storage, {"spark.sql.shuffle.partitions": shares, "spark.sql.adaptive.enabled": "false"})
     adopt(rows, sorting).createOrReplaceTempView(_SOURCE)
     order = ", ".join((*([job.order_by] if job.order_by else []), f"`{WRITE_ID}`", f"`{BUCKET}`", f"`{ROW}`"))
     ordered = sorting.sql(f"SELECT * FROM `{_SOURCE}` ORDER BY {order}")

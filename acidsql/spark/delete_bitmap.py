@@ -13,16 +13,16 @@ from typing import Final
 
 import numpy as np
 
+from acidsql.acid.rowid import MAX_BUCKET, MAX_STATEMENT_ID, encode_bucket
 from acidsql.spark.lookup import Longs
 
 _MAX_BLOCKS: Final = 1 << 20
 """Longs: 64 million row IDs, 8 MiB."""
 _MAX_GRID: Final = 1 << 16
 _MAX_GROUPS: Final = 1 << 14
-_FIELD: Final = 0xFFF
-_OTHER_BITS: Final = ~(_FIELD << 16 | _FIELD) & 0xFFFFFFFF
+_OTHER_BITS: Final = ~(MAX_BUCKET << 16 | MAX_STATEMENT_ID) & 0xFFFFFFFF
 """What is neither bucket nor statement in a bucket property (BucketCodec V1): the version, and bits that are 0."""
-_VERSION_1: Final = 1 << 29
+_VERSION_1: Final = encode_bucket(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class DeleteBitmap:
         """
         axes = (
             (write_id, self.write_ids),
-            (f"(shiftright({bucket}, 16) & {_FIELD})", self.buckets),
-            (f"({bucket} & {_FIELD})", self.statements),
+            (f"(shiftright({bucket}, 16) & {MAX_BUCKET})", self.buckets),
+            (f"({bucket} & {MAX_STATEMENT_ID})", self.statements),
         )
         may_be = [f"{v} BETWEEN {a.low} AND {a.low + a.count - 1}" for v, a in axes]
         may_be.append(f"({bucket} & {_signed(_OTHER_BITS)}) = {_VERSION_1}")
@@ -79,7 +79,7 @@ def delete_bitmap(keys: DeleteKeys) -> DeleteBitmap | None:
     """None where the rows lie so far apart that bits would be many more than rows, or are no row IDs of Hive's."""
     if _is_odd(keys):
         return None
-    fields = (keys.part, keys.write_id, keys.bucket >> 16 & _FIELD, keys.bucket & _FIELD)
+    fields = (keys.part, keys.write_id, keys.bucket >> 16 & MAX_BUCKET, keys.bucket & MAX_STATEMENT_ID)
     axes = [_axis(f) for f in fields]
     if np.prod([float(a.count) for a in axes]) > _MAX_GRID:
         return None

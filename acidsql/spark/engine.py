@@ -51,6 +51,14 @@ _STATEMENT_CONF: Final = {
     "spark.sql.legacy.charVarcharAsString": "false",
 }
 
+A_FILE_A_TASK: Final = {
+    "spark.sql.files.maxPartitionBytes": str(1 << 42),
+    "spark.sql.files.openCostInBytes": str(1 << 42),
+    # A task that reads one file writes few: it has them open together, and need not sort for their directories.
+    "spark.sql.maxConcurrentOutputFileWriters": "4",
+}
+"""Settings for scans that give every file, whole, to a task of its own, and for the writes that follow."""
+
 _STORAGE_CONF: Final = {
     # Parquet as Hive writes and reads it: instants, and the hybrid Julian calendar (tests/golden/insert_only_times).
     "spark.sql.parquet.outputTimestampType": "INT96",
@@ -174,7 +182,7 @@ class Engine:
             of = jvm(spark).properties
             self._of_statements = of(_STATEMENT_CONF), of({**_STATEMENT_CONF, **_STORAGE_CONF, **zone})
         query, storage = self._of_statements
-        return StatementSpark(spark, _clone(spark, query), _clone(spark, storage))
+        return StatementSpark(spark, copy_with(spark, query), copy_with(spark, storage))
 
     def jobs(self, description: str) -> AbstractContextManager[JobGroup]:
         """The group of all jobs that are started inside."""
@@ -255,13 +263,15 @@ def for_little(frame: DataFrame) -> DataFrame:
     Spark does the same with code that the JVM refuses (CodeGeneratorWithInterpretedFallback).
     """
     spark = frame.sparkSession
-    return adopt(frame, _clone(spark, jvm(spark).for_little))
+    return adopt(frame, copy_with(spark, jvm(spark).for_little))
 
 
-def _clone(spark: SparkSession, conf: Any) -> SparkSession:
+def copy_with(spark: SparkSession, settings: Mapping[str, str] | Any) -> SparkSession:
+    """A copy of the session, with settings of its own: a mapping, or java.util.Properties made of one."""
     jsession: Any = spark._jsparkSession
     copy = SparkSession(spark.sparkContext, jsession.cloneSession())
-    copy._jsparkSession.sessionState().conf().setConf(conf)
+    properties = jvm(spark).properties(settings) if isinstance(settings, Mapping) else settings
+    copy._jsparkSession.sessionState().conf().setConf(properties)
     return copy
 
 

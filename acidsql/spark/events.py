@@ -26,6 +26,7 @@ from acidsql.spark import textfile
 from acidsql.spark.bucketing import bucket_column
 from acidsql.spark.jvm import jvm, select, where, with_columns
 from acidsql.spark.orc_times import representable
+from acidsql.spark.read import ROW_NUMBER
 from acidsql.spark.slots import SLOT, Slots
 from acidsql.spark.types import ddl, file_type
 
@@ -41,8 +42,6 @@ would fold `[0]`."""
 _OLD_FILE: Final = f"shiftright({name_sql(ROW_ID)}.bucketid, 16) & {MAX_BUCKET}"
 _HASHED: Final = "@hashed_bucket"
 _ACTIONS: Final = "@actions"
-ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
-"""SQL: the number of a row within its task; in a CASE, among the rows that come to it."""
 
 PLACE_DIRECTORY: Final = "acidsql_place"
 """Partition column of the staged files of a partitioned table: the number of the old row's partition."""

@@ -18,6 +18,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 
 _SEPARATOR: Final = "\x1e"
 """Between the texts of a list; a text that has it goes the slow way."""
+_LONGS: Final = '{"type": "array", "elementType": "long", "containsNull": false}'
 
 
 class Jvm:
@@ -70,7 +71,7 @@ class Jvm:
 
     @cached_property
     def _longs(self) -> Any:
-        return self.data_type('{"type": "array", "elementType": "long", "containsNull": false}')
+        return self.data_type(_LONGS)
 
     @cached_property
     def _texts(self) -> Any:
@@ -82,8 +83,7 @@ class Jvm:
 
     @cached_property
     def _long_arrays(self) -> Any:
-        of_longs = '{"type": "array", "elementType": "long", "containsNull": false}'
-        return self.data_type(f'{{"type": "array", "elementType": {of_longs}, "containsNull": true}}')
+        return self.data_type(f'{{"type": "array", "elementType": {_LONGS}, "containsNull": true}}')
 
     @cached_property
     def _read_only(self) -> Any:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from acidsql.acid.table import Table
-from acidsql.acid.types import Array, HiveType, Map, Primitive, Struct
+from acidsql.acid.types import HiveType
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.planner.events import name_sql
+from acidsql.planner.events import inside
 from acidsql.planner.raised import sql_string
 from acidsql.spark.files import FileSystem, SizedFile
 from acidsql.spark.types import has_timestamp
@@ -75,23 +75,10 @@ def _calendar(kinds: Collection[str], *, proleptic_dates: bool) -> str:
     return "EXCEPTION" if "TIMESTAMP" in kinds else "LEGACY"
 
 
-def in_zone(value: str, hive_type: HiveType, zone: str, depth: int = 0) -> str:
+def in_zone(value: str, hive_type: HiveType, zone: str) -> str:
     """SQL: a value whose timestamps are instants with the wall-clock times of a zone instead, also deep inside."""
-    if zone == UTC or not has_timestamp(hive_type):
-        return value
-    item, other = f"i{depth}", f"o{depth}"
-    match hive_type:
-        case Primitive():
-            return f"from_utc_timestamp({value}, {sql_string(zone)})"
-        case Array(element):
-            return f"transform({value}, {item} -> {in_zone(item, element, zone, depth + 1)})"
-        case Map(key, of):
-            keys = f"transform_keys({value}, ({item}, {other}) -> {in_zone(item, key, zone, depth + 1)})"
-            return f"transform_values({keys}, ({other}, {item}) -> {in_zone(item, of, zone, depth + 1)})"
-        case Struct(fields):
-            inside = ", ".join(
-                f"{sql_string(n)}, {in_zone(f'{value}.{name_sql(n)}', f, zone, depth + 1)}" for n, f in fields
-            )
-            return f"CASE WHEN {value} IS NOT NULL THEN named_struct({inside}) END"
-        case _:
-            return value
+
+    def moved(text: str, kind: HiveType) -> str:
+        return f"from_utc_timestamp({text}, {sql_string(zone)})" if has_timestamp(kind) else text
+
+    return value if zone == UTC else inside(value, hive_type, moved)

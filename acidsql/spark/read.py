@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import chain, repeat
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -29,6 +29,7 @@ from acidsql.planner.raised import raise_sql, sql_string
 from acidsql.spark import textfile, textread
 from acidsql.spark.bound import BoundScan, SourceFile, data_files, delete_files
 from acidsql.spark.deletes import BUCKET, DELETER, ROW, WRITE_ID, deleted_keys, filtered, without_deleted
+from acidsql.spark.engine import A_FILE_A_TASK, copy_with
 from acidsql.spark.exact_paths import load_exactly, load_orc_exactly
 from acidsql.spark.jvm import jvm, select, where, with_columns
 from acidsql.spark.orc import OPERATION_COLUMN
@@ -38,15 +39,15 @@ from acidsql.spark.tails import TailCache
 from acidsql.spark.types import CHAR_LENGTH, ddl, file_type, has_timestamp, padded_inside, query_type
 
 _FILE_NAME: Final = "@file_name"
-_ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
+ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
+"""SQL: the number of a row within its task; in a CASE, among the rows that come to it."""
 _KEEPS_IDS: Final = "coalesce(originalTransaction, 0) >= 0 AND coalesce(bucket, 0) >= 0 AND coalesce(rowId, 0) >= 0"
 _KEEPS_ALL: Final = _KEEPS_IDS + " AND (CAST({leaf} IS NULL AS INT) | 0) >= 0"
 """True for every event; with operation and currentTransaction it names all six columns, each in a condition of its own:
-what a query says of one must not make another one superfluous. Plain comparisons, and the IS NOT NULL that
-Spark infers from them, would be pushed down to the files,
-where ORC looks for the columns of an ACID file inside `row`: it would skip rows for the sake of a column of the table
-that is called `bucket`."""
-_WHOLE_FILE: Final = str(1 << 42)
+what a query says of one must not make another one superfluous. Plain comparisons, and the IS NOT NULL that Spark infers
+from them, would be pushed down to the files, where ORC looks for the columns of an ACID file inside `row`: it would
+skip rows for the sake of a column of the table that is called `bucket`."""
+_ACID_COLUMNS: Final = frozenset({"operation", "originaltransaction", "bucket", "rowid", "currenttransaction", "row"})
 Narrower: TypeAlias = "tuple[HiveType | None, ...]"
 _CHEAP: Final = ("boolean", "tinyint", "smallint", "int", "bigint", "date", "float", "double")
 
@@ -115,9 +116,9 @@ def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[
     """
     names, narrower = files[0].names, files[0].narrower
     types = _types_by_position(bound.table, names, narrower)
-    rows = _read_orc(one_task_a_file(spark), files, t.StructType(_fields(types)))
+    rows = _read_orc(copy_with(spark, A_FILE_A_TASK), files, t.StructType(_fields(types)))
     facts = file_facts(files)
-    row_id = (facts.write_id, facts.bucket, f"{facts.first_row} + {_ROW_NUMBER}")
+    row_id = (facts.write_id, facts.bucket, f"{facts.first_row} + {ROW_NUMBER}")
     return _with_facts(spark, bound, rows, files, facts, row_id, _table_columns(bound.table, names, None, narrower))
 
 
@@ -149,21 +150,17 @@ def _with_facts(
 ) -> DataFrame:
     """What every group of files gives, in the order of the union. `row_id` and `columns` are SQL over the rows, the
     facts and `_metadata`."""
-    literals = {name: jvm(spark).long_array(table) for name, table in facts.tables.items()}
-    key = {} if not facts.tables else {FILE_KEY: F.expr(facts.key)}
-    keyed = with_columns(rows, {**key, **literals})
     named = zip((WRITE_ID, BUCKET, ROW, PART), (*row_id, facts.part), strict=True)
     ids = [f"{value} AS {name_sql(name)}" for name, value in named]
-    return select(keyed, (*ids, *_file_name(bound, files), *columns))
+    return select(_keyed(spark, rows, facts), (*ids, *_file_name(bound, files), *columns))
 
 
-def one_task_a_file(spark: SparkSession) -> SparkSession:
-    """A copy of the session whose scans give every file, whole, to a task of its own."""
-    jsession: Any = spark._jsparkSession
-    copy = SparkSession(spark.sparkContext, jsession.cloneSession())
-    copy.conf.set("spark.sql.files.maxPartitionBytes", _WHOLE_FILE)
-    copy.conf.set("spark.sql.files.openCostInBytes", _WHOLE_FILE)
-    return copy
+def _keyed(spark: SparkSession, rows: DataFrame, facts: FileFacts) -> DataFrame:
+    """The rows with what the SQL of the facts reads."""
+    if not facts.tables:
+        return rows
+    literals = {name: jvm(spark).long_array(table) for name, table in facts.tables.items()}
+    return with_columns(rows, {FILE_KEY: F.expr(facts.key), **literals})
 
 
 def _events(
@@ -174,6 +171,9 @@ def _events(
     failure: str,
 ) -> DataFrame:
     """The events of ACID files whose write ID is not hidden; another operation fails the job."""
+    if any(name.lower() in _ACID_COLUMNS for file in files for name in file.names):
+        # ORC would look for what a query says of row IDs in the table's column of that name.
+        spark = copy_with(spark, {"spark.sql.orc.filterPushdown": "false"})
     events = _read_orc(spark, files, acid_schema(types))
     leaf = f"`row`.{name_sql(_cheapest(types))}"
     if not files[0].hidden and all(_is_all(f, operation) for f in files):
@@ -208,8 +208,8 @@ def _read_format(spark: SparkSession, table: Table, files: Sequence[SourceFile],
             return load_exactly(reader.options(**files[0].times.reader_options), "parquet", paths)
         case "textfile":
             header = textfile.header_lines(table)
-            lines = load_exactly((one_task_a_file(spark) if header else spark).read, "text", paths)
-            return (where(lines, f"{_ROW_NUMBER} >= {header}") if header else lines).select(*textread.fields(table))
+            lines = load_exactly((copy_with(spark, A_FILE_A_TASK) if header else spark).read, "text", paths)
+            return (where(lines, f"{ROW_NUMBER} >= {header}") if header else lines).select(*textread.fields(table))
         case other:
             feature = f"Reading {table.qualified}, stored as {other}"
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
@@ -365,8 +365,6 @@ def _delete_group(spark: SparkSession, leaf: tuple[str, t.DataType], files: Sequ
     )
     events = _events(spark, files, [leaf], OPERATION_DELETE, failure)
     facts = file_facts([_part_only(f) for f in files])
-    literals = {name: jvm(spark).long_array(table) for name, table in facts.tables.items()}
-    key = {} if not facts.tables else {FILE_KEY: F.expr(facts.key)}
     names = ("originalTransaction", "bucket", "rowId", "currentTransaction", facts.part)
     named = zip(names, (WRITE_ID, BUCKET, ROW, DELETER, PART), strict=True)
-    return select(with_columns(events, {**key, **literals}), (f"{value} AS {name_sql(name)}" for value, name in named))
+    return select(_keyed(spark, events, facts), (f"{value} AS {name_sql(name)}" for value, name in named))

@@ -34,7 +34,6 @@ from acidsql.spark.events import (
     OLD_BUCKET,
     OLD_ROW,
     OLD_WRITE_ID,
-    ROW_NUMBER,
     filed_columns,
     placed_events,
     staging_columns,
@@ -44,6 +43,7 @@ from acidsql.spark.files import FileSystem, LocalFiles
 from acidsql.spark.footers import writer_options
 from acidsql.spark.jvm import select, where
 from acidsql.spark.publish import WriteTarget
+from acidsql.spark.read import ROW_NUMBER
 from acidsql.spark.slots import Slots
 from acidsql.spark.types import has_date, has_instant, has_timestamp
 
@@ -174,28 +174,24 @@ def _escaped(value: object) -> str:
 
 def _insertions(count: int, write_id: WriteId, bucket: int, first_row: int) -> dict[str, Any]:
     return {
-        "operation": _constant(OPERATION_INSERT, count, np.int32),
-        "originalTransaction": _constant(write_id, count, np.int64),
-        "bucket": _constant(bucket, count, np.int32),
+        "operation": np.full(count, OPERATION_INSERT, np.int32),
+        "originalTransaction": np.full(count, write_id, np.int64),
+        "bucket": np.full(count, bucket, np.int32),
         "rowId": np.arange(first_row, first_row + count),
-        "currentTransaction": _constant(write_id, count, np.int64),
-        "row": _constant(True, count, np.bool_),
+        "currentTransaction": np.full(count, write_id, np.int64),
+        "row": np.full(count, True, np.bool_),
     }
 
 
 def _deletions(rows: Any, write_id: WriteId) -> dict[str, Any]:
     return {
-        "operation": _constant(OPERATION_DELETE, rows.num_rows, np.int32),
+        "operation": np.full(rows.num_rows, OPERATION_DELETE, np.int32),
         "originalTransaction": rows.column(OLD_WRITE_ID),
         "bucket": rows.column(OLD_BUCKET),
         "rowId": rows.column(OLD_ROW),
-        "currentTransaction": _constant(write_id, rows.num_rows, np.int64),
+        "currentTransaction": np.full(rows.num_rows, write_id, np.int64),
         "row": pa.nulls(rows.num_rows, pa.bool_()),
     }
-
-
-def _constant(value: int, count: int, kind: type[np.generic]) -> Any:
-    return np.full(count, value, kind)
 
 
 def _write(target: WriteTarget, directory: str, ids: Mapping[str, Any], rows: Any) -> None:

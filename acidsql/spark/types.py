@@ -7,7 +7,7 @@ from typing import Final
 from pyspark.sql import types as t
 
 from acidsql.acid.types import Array, Char, Decimal, HiveType, Map, Primitive, Struct, Varchar
-from acidsql.planner.events import fitted, name_sql
+from acidsql.planner.events import fitted, inside, name_sql
 
 _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "float", "double")
 _SIMPLE: Final[dict[str, t.DataType]] = {
@@ -179,18 +179,8 @@ def ddl(data_type: t.DataType) -> str:
 def padded_inside(value: str, hive_type: HiveType) -> str:
     """SQL: CHAR(n) values deep inside a value with the blanks that ORC's reader drops (HiveCharWritable); a CHAR column
     itself is padded last (CHAR_LENGTH)."""
-    return fitted(value, hive_type) if not isinstance(hive_type, Char) and _has_char(hive_type) else value
+    return value if isinstance(hive_type, Char) else inside(value, hive_type, _padded)
 
 
-def _has_char(hive_type: HiveType) -> bool:
-    match hive_type:
-        case Char():
-            return True
-        case Array(element):
-            return _has_char(element)
-        case Map(key, value):
-            return _has_char(key) or _has_char(value)
-        case Struct(fields):
-            return any(_has_char(f) for _, f in fields)
-        case _:
-            return False
+def _padded(value: str, hive_type: HiveType) -> str:
+    return fitted(value, hive_type) if isinstance(hive_type, Char) else value

@@ -15,7 +15,7 @@ from acidsql.planner.insert import wrong_count
 from acidsql.planner.plan import ROWS, EventKind, Overwrite, WritePlan
 from acidsql.spark import small
 from acidsql.spark.bound import BoundScan
-from acidsql.spark.engine import StatementSpark
+from acidsql.spark.engine import A_FILE_A_TASK, StatementSpark
 from acidsql.spark.events import arranged_events, events_in_place, numbered_inserts, staging_columns
 from acidsql.spark.publish import StagedFile, WriteTarget, finish_staged
 from acidsql.spark.slots import Slot, assign_slots, slot_a_task
@@ -66,7 +66,8 @@ def stage(
         return finish_staged(target, slots.by_code())
     if _can_write_in_place(spark, events, plan, bound):
         slots = slot_a_task([Slot(n, b) for n in range(len(plan.branches)) for b in sorted(buckets)], 1)
-        _a_file_a_task(spark)
+        for key, value in A_FILE_A_TASK.items():
+            spark.conf.set(key, value)
         rows = events_in_place(events, plan, slots, target.statement_ids, target.write_id)
     else:
         tasks = 1 if plan.few_rows else _task_count(spark, size)
@@ -89,12 +90,6 @@ def _can_write_in_place(spark: SparkSession, events: DataFrame, plan: WritePlan,
         return False
     # Deleted rows that are no bits are joined away, and a join may put rows into another order.
     return "Join" not in str(events._jdf.queryExecution().analyzed().toString())
-
-
-def _a_file_a_task(spark: SparkSession) -> None:
-    for key in ("spark.sql.files.maxPartitionBytes", "spark.sql.files.openCostInBytes"):
-        spark.conf.set(key, str(1 << 42))
-    spark.conf.set("spark.sql.maxConcurrentOutputFileWriters", "4")  # or Spark sorts for its partition columns
 
 
 def _stage_inserts(events: DataFrame, plan: WritePlan, target: WriteTarget, *, by_driver: bool) -> None:
@@ -169,7 +164,14 @@ def _task_count(spark: SparkSession, size: int) -> int:
 
 
 def _leaf_bytes(frame: DataFrame) -> int:
-    """The bytes that Spark expects the query to read; a little more than _SMALL for a leaf that it knows nothing of."""
-    leaves: Any = frame._jdf.queryExecution().analyzed().collectLeaves()
-    sizes = (int(str(leaves.apply(i).stats().sizeInBytes())) for i in range(leaves.size()))
-    return sum(size if size < _UNKNOWN else _SMALL + 1 for size in sizes)
+    """The bytes that Spark expects the query to read, in its subqueries too; a little more than _SMALL for a leaf that
+    it knows nothing of."""
+    plan: Any = frame._jdf.queryExecution().analyzed()
+    subqueries = plan.subqueriesAll()
+    plans = (plan, *(subqueries.apply(i) for i in range(subqueries.size())))
+    return sum(_size(leaves.apply(i)) for leaves in (p.collectLeaves() for p in plans) for i in range(leaves.size()))
+
+
+def _size(leaf: Any) -> int:
+    size = int(str(leaf.stats().sizeInBytes()))
+    return size if size < _UNKNOWN else _SMALL + 1

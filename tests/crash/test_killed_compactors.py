@@ -10,19 +10,14 @@ import pytest
 
 from acidsql.session import Session
 from tests.compactor.layout import directories
-from tests.crash.writers import DYING, PATIENCE, Place, wait_for_line
+from tests.crash.compacted import DIES, make_table, rows_of_table
+from tests.crash.writers import PATIENCE, Place, wait_for_line
 
 _DIE: Final = f"""
 from acidsql.metastore.sqlite import SqliteMetastore
 from acidsql.spark.files import LocalFiles
 from acidsql.spark import compact
-{DYING}
-with connect(conf=CONF) as session:
-    session.start()
-    exec(sys.argv[3])
-    print("ready", flush=True)
-    session.compactor.run_once()
-"""
+{DIES}"""
 
 WORKER: Final = {
     "after it took the request": "die_at(SqliteMetastore, 'take_compaction', before=False)",
@@ -44,20 +39,8 @@ CLEANER: Final = {
 @pytest.fixture
 def place(session: Session, tmp_path: Path) -> Place:
     """Three deltas and a delete delta of two buckets, and a request to compact them."""
-    session.execute("SET acidsql.driver.write.max.bytes=0")  # a file a task: several to move
-    session.execute("CREATE TABLE t (id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
-    for first in (0, 100, 200):
-        rows = session.spark.range(first, first + 100, 1, 2).selectExpr("CAST(id AS INT) AS id", "0 AS v")
-        session.sql("INSERT INTO t SELECT * FROM {rows}", rows=rows)
-    session.execute("DELETE FROM t WHERE id % 10 = 0")
+    make_table(session)
     return Place(tmp_path)
-
-
-def rows(session: Session) -> list[tuple[object, ...]]:
-    result = session.execute("SELECT row__id, * FROM t")
-    found = sorted(map(tuple, result.rows()))
-    result.close()
-    return found
 
 
 @pytest.mark.timeout(900)
@@ -68,19 +51,19 @@ def rows(session: Session) -> list[tuple[object, ...]]:
 def test_a_compactor_that_dies_changes_nothing_and_the_next_one_finishes(
     point: str, kind: str, place: Place, session: Session
 ) -> None:
-    before = rows(session)
+    before = rows_of_table(session)
     session.execute(f"ALTER TABLE t COMPACT '{kind}'")
     compactor = place.start(_DIE, {**WORKER, **CLEANER}[point])
     wait_for_line("ready", compactor)
     compactor.communicate(timeout=PATIENCE)
     assert compactor.returncode == -signal.SIGKILL
-    assert rows(session) == before
+    assert rows_of_table(session) == before
 
     session.execute("INSERT INTO t VALUES (1000, 1)")
     session.execute("DELETE FROM t WHERE id = 1000")
-    assert rows(session) == before
+    assert rows_of_table(session) == before
     session.compactor.run_once()
-    assert rows(session) == before
+    assert rows_of_table(session) == before
     names = [n for n in directories(place.table) if not n.startswith(("delta_0000005", "delete_delta_0000006"))]
     compacted = {"minor": ["delete_delta_0000001_0000004_v", "delta_0000001_0000004_v"], "major": ["base_0000004_v"]}
     later = {"major": [["base_0000006_v"]], "minor": [["delete_delta_0000001_0000006_v", "delta_0000001_0000006_v"]]}

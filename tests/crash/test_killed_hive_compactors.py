@@ -12,7 +12,8 @@ from pyspark.sql import SparkSession
 
 from acidsql.session import Session, connect
 from tests.compactor.layout import directories
-from tests.crash.writers import DYING, PATIENCE, start, wait_for_line
+from tests.crash.compacted import DIES, make_table, rows_of_table
+from tests.crash.writers import PATIENCE, start, wait_for_line
 from tests.interop.hive_client import Hive
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
@@ -20,13 +21,7 @@ pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 _DIE: Final = f"""
 from acidsql.metastore.hive_metastore import HiveMetastore
 from acidsql.spark.files import LocalFiles
-{DYING}
-with connect(conf=CONF) as session:
-    session.start()
-    exec(sys.argv[3])
-    print("ready", flush=True)
-    session.compactor.run_once()
-"""
+{DIES}"""
 
 POINTS: Final = {
     "after it took the request": "die_at(HiveMetastore, 'take_compaction', before=False)",
@@ -49,21 +44,8 @@ def session(mortal: Hive, spark: SparkSession) -> Iterator[Session]:
     mortal.run("DROP DATABASE IF EXISTS mortal CASCADE", "CREATE DATABASE mortal")
     with connect(metastore=mortal.metastore_uri, spark=spark) as opened:
         opened.execute("USE mortal")
-        opened.execute("SET acidsql.driver.write.max.bytes=0")  # a file a task: several to move
-        opened.execute("CREATE TABLE t (id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
-        for first in (0, 100, 200):
-            rows = spark.range(first, first + 100, 1, 2).selectExpr("CAST(id AS INT) AS id", "0 AS v")
-            opened.execute("INSERT INTO t SELECT * FROM {rows}", frames={"rows": rows})
-        opened.execute("DELETE FROM t WHERE id % 10 = 0")
+        make_table(opened)
         yield opened
-
-
-def rows(session: Session) -> list[tuple[object, ...]]:
-    result = session.execute("SELECT row__id, * FROM t")
-    try:
-        return sorted(map(tuple, result.rows()))
-    finally:
-        result.close()
 
 
 def states(session: Session) -> list[object]:
@@ -82,20 +64,20 @@ def eventually(true: Callable[[], bool]) -> None:
 def test_a_worker_that_dies_changes_nothing_and_another_one_does_its_work(
     point: str, session: Session, mortal: Hive
 ) -> None:
-    before, table = rows(session), mortal.home.warehouse / "mortal.db" / "t"
+    before, table = rows_of_table(session), mortal.home.warehouse / "mortal.db" / "t"
     session.execute("ALTER TABLE t COMPACT 'major'")
     worker = start(_DIE, "unused", mortal.metastore_uri, POINTS[point])
     wait_for_line("ready", worker)
     worker.communicate(timeout=PATIENCE)
     assert worker.returncode == -signal.SIGKILL
-    assert rows(session) == before
+    assert rows_of_table(session) == before
 
     first = ENDS.get(point, "failed")
     if first == "succeeded":
         eventually(lambda: states(session) == ["succeeded"])
     if point != "after its commit":
         session.execute("ALTER TABLE t COMPACT 'major' AND WAIT")
-    assert rows(session) == before
+    assert rows_of_table(session) == before
     eventually(lambda: len(directories(table)) == 1 and "ready for cleaning" not in states(session))
     assert directories(table) == ["base_0000004_v"]
     assert states(session) == [first, "succeeded"][: 1 if point == "after its commit" else 2]

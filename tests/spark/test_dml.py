@@ -247,6 +247,13 @@ def test_values_of_columns_called_as_the_files_columns_are_hide_no_rows(db: Sess
     assert counts(db, "UPDATE negative SET v = 2 WHERE bucket = -5") == (1, 1, 0, 0)
     expected = [(-5,) * 5 + (2,), (None,) * 5 + (1,)]
     assert rows(db, "SELECT * FROM negative ORDER BY v DESC") == expected
+    known = rows(db, "SELECT row__id.writeid, row__id.bucketid, row__id.rowid, v FROM negative ORDER BY v")
+    for *row_id, v in known:
+        where = " AND ".join(
+            f"row__id.{n} = {i}" for n, i in zip(("writeid", "bucketid", "rowid"), row_id, strict=True)
+        )
+        assert rows(db, f"SELECT v FROM negative WHERE {where}") == [(v,)]
+    assert counts(db, f"DELETE FROM negative WHERE row__id.writeid = {known[0][0]}") == (1, 0, 1, 0)
 
 
 EVERY_TYPE = (

@@ -202,6 +202,19 @@ def test_more_rows_than_the_driver_takes_are_written_by_spark(
     assert [row[0] for row in sessions[0].sql("SELECT id FROM t ORDER BY id").collect()] == list(range(100, 120))
 
 
+def test_a_subquery_that_reads_much_leaves_the_statement_to_spark(
+    sessions: list[Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(sessions, f"CREATE TABLE t {TABLES['flat']} STORED AS ORC TBLPROPERTIES ('transactional'='true')")
+    run(sessions, "INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+    written = by_driver(monkeypatch)
+    run(sessions, "UPDATE t SET v = 'c' WHERE id IN (SELECT max(id) % 7 FROM range(1000000))")
+    assert not written
+    run(sessions, "UPDATE t SET v = 'd' WHERE id IN (SELECT max(id) % 7 FROM range(100))")
+    assert written
+    assert [tuple(row) for row in sessions[0].sql("SELECT * FROM t ORDER BY id").collect()] == [(1, "d"), (2, "b")]
+
+
 @pytest.mark.parametrize(
     "value",
     ["timestamp '1969-07-20 20:17:40.25'", "timestamp '1601-01-01 00:00:00.000001'", "date '1582-10-04'"],
