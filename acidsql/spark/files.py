@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import io
 import os
 import shutil
 import tempfile
@@ -10,7 +11,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, BinaryIO, Final, Protocol
 from urllib.parse import unquote, urlparse
 
 from acidsql.acid.directories import is_hidden
@@ -48,6 +49,10 @@ class FileSystem(Protocol):
 
     can_rewrite: bool
     """Whether the end of a file can be replaced in place."""
+
+    def can_change_ends(self, path: str) -> bool:
+        """Whether a file can be given another end: in place of its own, or at least behind it."""
+        ...
 
     def resolve(self, location: str) -> str:
         """The path of a location of the catalog."""
@@ -109,8 +114,16 @@ class FileSystem(Protocol):
         """A new directory on the file system of `path` that is removed when the process ends."""
         ...
 
+    def open(self, path: str) -> BinaryIO:
+        """The file, to be read here and there."""
+        ...
+
     def replace_end(self, path: str, at: int, end: bytes) -> None:
         """Cuts the file at offset `at` and writes `end` there."""
+        ...
+
+    def append(self, path: str, content: bytes) -> None:
+        """Writes behind the file's last byte."""
         ...
 
 
@@ -131,6 +144,9 @@ class LocalFiles:
     """The operating system's files; no check-sum files of Hadoop beside them."""
 
     can_rewrite = True
+
+    def can_change_ends(self, path: str) -> bool:
+        return True
 
     def resolve(self, location: str) -> str:
         parsed = urlparse(location)
@@ -229,11 +245,18 @@ class LocalFiles:
         atexit.register(shutil.rmtree, directory, ignore_errors=True)
         return directory
 
+    def open(self, path: str) -> BinaryIO:
+        return Path(path).open("rb")
+
     def replace_end(self, path: str, at: int, end: bytes) -> None:
         with open(path, "r+b") as f:
             f.seek(at)
             f.write(end)
             f.truncate()
+
+    def append(self, path: str, content: bytes) -> None:
+        with open(path, "ab") as f:
+            f.write(content)
 
 
 def _listing(files: Sequence[File], directories: Sequence[str]) -> Listing:
@@ -257,6 +280,11 @@ class HadoopFiles:
     def __init__(self, spark: Any) -> None:
         self._jvm = spark._jvm
         self._conf = spark._jsparkSession.sessionState().newHadoopConf()
+        self._appenders: dict[str, Any] = {}
+
+    def can_change_ends(self, path: str) -> bool:
+        """HDFS and others append; object stores do not (org.apache.hadoop.fs.CommonPathCapabilities)."""
+        return bool(self._fs(path).hasPathCapability(self._path(path), "fs.capability.paths.append"))
 
     def resolve(self, location: str) -> str:
         return location
@@ -353,11 +381,58 @@ class HadoopFiles:
         fs.deleteOnExit(directory)
         return str(directory.toString())
 
+    def open(self, path: str) -> BinaryIO:
+        return io.BufferedReader(_Stream(self, path, self.file_size(path) or 0), _PIECE)
+
     def replace_end(self, path: str, at: int, end: bytes) -> None:
         raise OSError(f"the end of {path} cannot be rewritten on this file system")
+
+    def append(self, path: str, content: bytes) -> None:
+        out = self._appending(path).append(self._path(path))
+        out.write(content)
+        out.close()
+
+    def _appending(self, path: str) -> Any:
+        """The file system, as a client that is content with fewer replicas for a while: where there are no more data
+        nodes than replicas, HDFS's default is to fail."""
+        uri = self._fs(path).getUri()
+        known = self._appenders.get(str(uri))
+        if known is None:
+            conf = self._jvm.org.apache.hadoop.conf.Configuration(self._conf)
+            conf.set("dfs.client.block.write.replace-datanode-on-failure.best-effort", "true")
+            known = self._jvm.org.apache.hadoop.fs.FileSystem.newInstance(uri, conf)
+            self._appenders[str(uri)] = known
+        return known
 
     def _path(self, path: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(path)
 
     def _fs(self, path: str) -> Any:
         return self._path(path).getFileSystem(self._conf)
+
+
+class _Stream(io.RawIOBase):
+    """A file of Hadoop's, read where and as far as it is asked for."""
+
+    def __init__(self, files: HadoopFiles, path: str, size: int) -> None:
+        self._files, self._path, self._size = files, path, size
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        count = max(0, min(len(buffer), self._size - self._at))
+        buffer[:count] = self._files.read_end(self._path, self._at + count, count)
+        self._at += count
+        return count

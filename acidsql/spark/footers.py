@@ -15,6 +15,7 @@ from acidsql.spark.orc import (
     ROW_ID_COLUMN,
     Tail,
     encode_end,
+    encode_second_end,
     nest_row,
     with_instants,
     with_user_metadata,
@@ -51,23 +52,30 @@ def _flat_names(names: Iterable[str], table: Table) -> Iterator[str]:
 def finish_events(
     files: FileSystem, path: str, tail: Tail, table: Table, *, is_delete: bool, keys: Sequence[Key] | None = None
 ) -> None:
-    """Nests the row and adds Hive's user metadata, where the file system lets the end of a file be rewritten.
+    """Nests the row and adds Hive's user metadata, where the file system lets the end of a file be changed.
 
     `keys` are the last keys of the stripes, where they are known; else they are read.
     """
-    if not files.can_rewrite:
+    if not files.can_change_ends(path):
         return
     columns = [(c.name, parse_type(c.type)) for c in table.columns]
     nested = with_instants(nest_row(tail, columns), [kind for _, kind in columns])
-    metadata = _user_metadata(tail.rows, sorted_keys(path, tail) if keys is None else keys, is_delete=is_delete)
-    files.replace_end(path, tail.footer_start, encode_end(with_user_metadata(nested, metadata)))
+    metadata = _user_metadata(tail.rows, sorted_keys(files, tail) if keys is None else keys, is_delete=is_delete)
+    _put_end(files, with_user_metadata(nested, metadata))
 
 
 def finish_plain(files: FileSystem, path: str, tail: Tail, table: Table) -> None:
     """An ORC file of an insert-only table: only instants need another type."""
     types = [parse_type(c.type) for c in table.columns]
     if any(map(has_instant, types)):
-        files.replace_end(path, tail.footer_start, encode_end(with_instants(tail, types)))
+        _put_end(files, with_instants(tail, types))
+
+
+def _put_end(files: FileSystem, tail: Tail) -> None:
+    if files.can_rewrite:
+        files.replace_end(tail.path, tail.footer_start, encode_end(tail))
+    else:
+        files.append(tail.path, encode_second_end(tail))
 
 
 def count_rows(files: FileSystem, path: str, file_format: str) -> int:
@@ -96,7 +104,7 @@ def insert_keys(write_id: WriteId, bucket_property: int, tail: Tail) -> list[Key
     return [(write_id, bucket_property, r[1]) for r in ranges if r is not None]
 
 
-def sorted_keys(path: str, tail: Tail) -> list[Key]:
+def sorted_keys(files: FileSystem, tail: Tail) -> list[Key]:
     """The last key of each stripe, from the statistics where a stripe has one write ID and bucket property, else from
     its last row."""
     columns = (ORIGINAL_TRANSACTION_COLUMN, BUCKET_COLUMN, ROW_ID_COLUMN)
@@ -106,13 +114,14 @@ def sorted_keys(path: str, tail: Tail) -> list[Key]:
         if write_ids and properties and rows and write_ids[0] == write_ids[1] and properties[0] == properties[1]:
             keys.append((write_ids[1], properties[1], rows[1]))
         else:
-            keys.append(_last_key(path, number))
+            keys.append(_last_key(files, tail.path, number))
     return keys
 
 
-def _last_key(path: str, stripe: int) -> Key:
+def _last_key(files: FileSystem, path: str, stripe: int) -> Key:
     from pyarrow import orc
 
-    batch = orc.ORCFile(path).read_stripe(stripe, columns=["originalTransaction", "bucket", "rowId"])
+    with files.open(path) as file:
+        batch = orc.ORCFile(file).read_stripe(stripe, columns=["originalTransaction", "bucket", "rowId"])
     last = batch.slice(batch.num_rows - 1, 1).to_pydict()
     return (last["originalTransaction"][0], last["bucket"][0], last["rowId"][0])

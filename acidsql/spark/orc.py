@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -42,6 +42,7 @@ _PS_COMPRESSION: Final = 2
 _PS_BLOCK_SIZE: Final = 3
 _PS_METADATA_LENGTH: Final = 5
 # orc_proto.Footer
+_FOOTER_CONTENT_LENGTH: Final = 2
 _FOOTER_STRIPES: Final = 3
 _FOOTER_TYPES: Final = 4
 _FOOTER_METADATA: Final = 5
@@ -59,8 +60,9 @@ _TYPE_ATTRIBUTES: Final = 7
 _CODECS: Final = {0: "none", 1: "zlib", 2: "snappy", 3: "lzo", 4: "lz4", 5: "zstd"}
 
 
-_SPARK_TYPE: Final = Field(_TYPE_ATTRIBUTES, BYTES, b"\x0a\x17spark.sql.catalyst.type\x12\x09timestamp")
-"""The attribute of a type by which Spark knows it: a StringPair of key (1) and value (2)."""
+_SPARK_TYPE: Final = Field(_TYPE_ATTRIBUTES, BYTES, b"\x0a\x17spark.sql.catalyst.type\x12\x0dtimestamp_ltz")
+"""The attribute of a type by which Spark knows it, a StringPair of key (1) and value (2). Its `timestamp` would be
+another type in a session whose spark.sql.timestampType is TIMESTAMP_NTZ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +79,10 @@ class OrcType:
 
 @dataclass(frozen=True)
 class Tail:
-    """What stands behind the stripes of an ORC file: `footer_start` is the footer's offset in the file."""
+    """What stands behind the stripes of an ORC file of `size` bytes: `footer_start` is the footer's offset in it."""
 
     path: str
+    size: int
     footer_start: int
     footer: tuple[Field, ...]
     postscript: tuple[Field, ...]
@@ -175,7 +178,7 @@ def _tail(path: str, size: int, end: bytes) -> Tail | int:
     footer_at = len(end) - 1 - ps_length - footer_length
     footer = _decompress(end[footer_at : footer_at + footer_length], codec, path)
     metadata = _decompress(end[footer_at - metadata_length : footer_at], codec, path)
-    return Tail(path, size - 1 - ps_length - footer_length, decode(footer), postscript, metadata, codec)
+    return Tail(path, size, size - 1 - ps_length - footer_length, decode(footer), postscript, metadata, codec)
 
 
 def nest_row(tail: Tail, columns: Sequence[tuple[str, HiveType]]) -> Tail:
@@ -204,7 +207,7 @@ def instants_named(tail: Tail) -> Tail:
     the type says another. Others pass over attributes.
     """
     types = [decode(f.bytes) for f in tail.footer if f.number == _FOOTER_TYPES]
-    named = [(*t, _SPARK_TYPE) if _is_instant(t) and _SPARK_TYPE not in t else t for t in types]
+    named = [_named(t) if _is_instant(t) else t for t in types]
     return _replace_types(tail, [encode(t) for t in named])
 
 
@@ -225,19 +228,36 @@ def with_user_metadata(tail: Tail, items: Mapping[str, str]) -> Tail:
         Field(_FOOTER_METADATA, BYTES, encode((Field(1, BYTES, k.encode()), Field(2, BYTES, v.encode()))))
         for k, v in items.items()
     )
-    return Tail(
-        tail.path, tail.footer_start, (*tail.footer, *added), tail.postscript, tail.stripe_statistics, tail.codec
-    )
+    return replace(tail, footer=(*tail.footer, *added))
 
 
 def encode_end(tail: Tail) -> bytes:
     """The bytes of the file from `footer_start` on. The footer is stored in uncompressed chunks, as ORC allows."""
-    footer = encode(tail.footer)
-    stored = footer if tail.codec == "none" else b"".join(_original_chunks(footer, _chunk_size(tail)))
-    postscript = encode(
-        tuple(Field(f.number, f.wire, len(stored)) if f.number == _PS_FOOTER_LENGTH else f for f in tail.postscript)
-    )
-    return stored + postscript + bytes([len(postscript)])
+    footer = _stored(encode(tail.footer), tail)
+    return footer + _postscript(tail, {_PS_FOOTER_LENGTH: len(footer)})
+
+
+def encode_second_end(tail: Tail) -> bytes:
+    """An end that stands behind the file's own, which no reader sees any more: readers begin with the last byte. So
+    files end to which a streaming client of Hive's has added stripes."""
+    metadata = _stored(tail.stripe_statistics, tail)
+    footer = _stored(encode(_with_numbers(tail.footer, {_FOOTER_CONTENT_LENGTH: tail.size})), tail)
+    lengths = {_PS_FOOTER_LENGTH: len(footer), _PS_METADATA_LENGTH: len(metadata)}
+    return metadata + footer + _postscript(tail, lengths)
+
+
+def _stored(data: bytes, tail: Tail) -> bytes:
+    return data if tail.codec == "none" else b"".join(_original_chunks(data, _chunk_size(tail)))
+
+
+def _postscript(tail: Tail, lengths: Mapping[int, int]) -> bytes:
+    """The postscript with other lengths, and its own."""
+    postscript = encode(_with_numbers(tail.postscript, lengths))
+    return postscript + bytes([len(postscript)])
+
+
+def _with_numbers(fields: Sequence[Field], numbers: Mapping[int, int]) -> tuple[Field, ...]:
+    return tuple(Field(f.number, f.wire, numbers[f.number]) if f.number in numbers else f for f in fields)
 
 
 # ------------------------------------------------------------------------------------------------ parts of a footer
@@ -298,6 +318,10 @@ def _is_instant(fields: tuple[Field, ...]) -> bool:
     return Field(_TYPE_KIND, VARINT, _KIND_TIMESTAMP_INSTANT) in fields
 
 
+def _named(fields: tuple[Field, ...]) -> tuple[Field, ...]:
+    return (*(f for f in fields if f.number != _TYPE_ATTRIBUTES), _SPARK_TYPE)
+
+
 def _as_instant(fields: tuple[Field, ...]) -> tuple[Field, ...]:
     timestamp, instant = (Field(_TYPE_KIND, VARINT, k) for k in (_KIND_TIMESTAMP, _KIND_TIMESTAMP_INSTANT))
     return tuple(instant if f == timestamp else f for f in fields)
@@ -324,7 +348,7 @@ def _instants(types: Sequence[tuple[Field, ...]], number: int, hive_type: HiveTy
 def _replace_types(tail: Tail, types: Sequence[bytes]) -> Tail:
     replaced = iter(types)
     footer = tuple(Field(f.number, f.wire, next(replaced)) if f.number == _FOOTER_TYPES else f for f in tail.footer)
-    return Tail(tail.path, tail.footer_start, footer, tail.postscript, tail.stripe_statistics, tail.codec)
+    return replace(tail, footer=footer)
 
 
 def _integer_range(statistics: bytes) -> tuple[int, int] | None:

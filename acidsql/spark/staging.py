@@ -20,10 +20,10 @@ def save(rows: DataFrame, table: Table, files: FileSystem, staging: str, partiti
 
     Raises NOT_YET_SUPPORTED, and what the query raises when it runs.
     """
-    _check_writable(table, files)
+    _check_writable(table, files, staging)
     if table.is_insert_only:
         rows = plain_rows(rows, table, partition_by)
-    elif not files.can_rewrite:
+    elif not files.can_change_ends(staging):
         rows = nested_rows(rows, table)
     writer = rows.write.mode("overwrite").options(**writer_options(table))
     writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
@@ -31,10 +31,10 @@ def save(rows: DataFrame, table: Table, files: FileSystem, staging: str, partiti
     writer.format(SPARK_FORMATS[table.file_format]).save(staging)
 
 
-def _check_writable(table: Table, files: FileSystem) -> None:
+def _check_writable(table: Table, files: FileSystem, staging: str) -> None:
     """Raises NOT_YET_SUPPORTED for columns that cannot be filed as Hive files them: as ORC's TIMESTAMP, which is all
     that Spark writes, an instant would be a wall-clock time."""
     instants = [c for c in table.columns if has_instant(parse_type(c.type))]
-    if instants and table.file_format == "orc" and not files.can_rewrite:
+    if instants and table.file_format == "orc" and not files.can_change_ends(staging):
         feature = f"Writing {instants[0].type} ({instants[0].name} of {table.qualified}) to this file system"
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)

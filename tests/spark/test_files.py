@@ -125,9 +125,28 @@ def test_the_end_of_a_local_file_is_replaced_by_a_shorter_or_a_longer_one(tmp_pa
         assert path.read_bytes() == b"0123" + end
 
 
+def test_a_file_is_read_here_and_there(files: FileSystem, tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(bytes(range(256)) * 100)
+    with files.open(f"{tmp_path}/x") as file:
+        assert file.seek(-2, 2) == 25598
+        assert file.read() == b"\xfe\xff"
+        assert file.read(1) == b""
+        file.seek(300)
+        assert file.read(3) == bytes([44, 45, 46])
+        assert file.tell() == 303
+
+
+def test_a_local_file_gets_more_behind_its_end(tmp_path: Path) -> None:
+    put(tmp_path, "x")
+    LocalFiles().append(f"{tmp_path}/x", b" and more")
+    assert (tmp_path / "x").read_bytes() == b"x and more"
+
+
 def test_a_file_system_that_cannot_rewrite_says_so(spark: SparkSession, tmp_path: Path) -> None:
+    """Hadoop's local files have check sums beside them, and cannot be appended to either."""
     hadoop = HadoopFiles(spark)
     assert not hadoop.can_rewrite
+    assert not hadoop.can_change_ends(f"file://{tmp_path}/x")
     put(tmp_path, "x")
     with pytest.raises(OSError, match="cannot be rewritten"):
         hadoop.replace_end(f"{tmp_path}/x", 0, b"")

@@ -88,7 +88,10 @@ def test_instants_do_not_depend_on_the_session_zone(session: Session, spark: Spa
         spark.conf.set("spark.sql.session.timeZone", zone)
 
 
-def test_rows_with_instants_are_changed_like_others(session: Session) -> None:
+@pytest.mark.parametrize("most", ["0", "1048576"])
+def test_rows_with_instants_are_changed_and_compacted_like_others(session: Session, most: str) -> None:
+    """Whoever writes them, Spark or the driver."""
+    session.execute(f"SET acidsql.driver.write.max.bytes={most}")
     session.sql(f"CREATE TABLE t (id INT, at TIMESTAMP WITH LOCAL TIME ZONE) {ACID}")
     session.sql("INSERT INTO t SELECT id, timestamp_micros(id) FROM (SELECT explode(sequence(1, 6)) AS id) s")
     session.execute("UPDATE t SET at = timestamp_micros(-1000001) WHERE id % 2 = 0")
@@ -97,6 +100,9 @@ def test_rows_with_instants_are_changed_like_others(session: Session) -> None:
         "MERGE INTO t USING (VALUES (1), (7)) AS s(id) ON t.id = s.id"
         " WHEN MATCHED THEN UPDATE SET at = NULL WHEN NOT MATCHED THEN INSERT VALUES (s.id, timestamp_micros(77))"
     )
+    for kind in ("minor", "major", "rebalance"):
+        assert micros(session) == [None, -1000001, -1000001, 5, -1000001, 77]
+        session.execute(f"ALTER TABLE t COMPACT '{kind}' AND WAIT")
     assert micros(session) == [None, -1000001, -1000001, 5, -1000001, 77]
 
 

@@ -25,6 +25,7 @@ from acidsql.spark.orc import (
     TAIL_GUESS,
     Tail,
     encode_end,
+    encode_second_end,
     nest_row,
     read_tail,
     with_user_metadata,
@@ -314,8 +315,9 @@ def nested_schema() -> str:
     return f"struct<{ACID},row:struct<{','.join(f'{name}:{kind}' for name, kind in COLUMNS)}>>"
 
 
-def write_nested(path: Path, codec: str, *, deletes: bool) -> list[tuple[object, ...]]:
-    """Events of one kind written flat, and nested afterwards; gives them as they are to be read."""
+def write_nested(path: Path, codec: str, *, deletes: bool, behind: bool = False) -> list[tuple[object, ...]]:
+    """Events of one kind written flat, and nested afterwards, by an end in place of the first or behind it; gives them
+    as they are to be read."""
     events: list[tuple[object, ...]] = []
     flat: list[tuple[object, ...]] = []
     for i in range(4000):
@@ -325,15 +327,20 @@ def write_nested(path: Path, codec: str, *, deletes: bool) -> list[tuple[object,
         flat.append((*acid, *((True, *row) if row else (None,) * 11)))
     write_pyorc(path, flat_schema(), flat, codec, stripe_size=1)
     tail = nest_row(tail_of(path), [(name, parse_type(kind)) for name, kind in COLUMNS])
-    FILES.replace_end(str(path), tail.footer_start, encode_end(with_user_metadata(tail, {"hive.acid.version": "2"})))
+    tail = with_user_metadata(tail, {"hive.acid.version": "2"})
+    if behind:
+        FILES.append(str(path), encode_second_end(tail))
+    else:
+        FILES.replace_end(str(path), tail.footer_start, encode_end(tail))
     return events
 
 
+@pytest.mark.parametrize("behind", [False, True], ids=["in place", "behind"])
 @pytest.mark.parametrize("deletes", [False, True], ids=["inserts", "deletes"])
 @pytest.mark.parametrize("codec", CODECS)
-def test_flat_columns_become_the_fields_of_row(codec: str, deletes: bool, tmp_path: Path) -> None:
+def test_flat_columns_become_the_fields_of_row(codec: str, deletes: bool, behind: bool, tmp_path: Path) -> None:
     path = tmp_path / "nested.orc"
-    events = write_nested(path, codec, deletes=deletes)
+    events = write_nested(path, codec, deletes=deletes, behind=behind)
     with path.open("rb") as file:
         reader = pyorc.Reader(file)
         assert str(reader.schema) == nested_schema()
@@ -343,11 +350,14 @@ def test_flat_columns_become_the_fields_of_row(codec: str, deletes: bool, tmp_pa
     check_against_pyorc(path, EVENT_COLUMNS)
 
 
+@pytest.mark.parametrize("behind", [False, True], ids=["in place", "behind"])
 @pytest.mark.parametrize("codec", ["none", "zlib", "zstd"])
-def test_spark_reads_a_nested_file_and_filters_in_it(codec: str, spark: SparkSession, tmp_path: Path) -> None:
+def test_spark_reads_a_nested_file_and_filters_in_it(
+    codec: str, behind: bool, spark: SparkSession, tmp_path: Path
+) -> None:
     inserts, deletes = tmp_path / "inserts.orc", tmp_path / "deletes.orc"
-    write_nested(inserts, codec, deletes=False)
-    write_nested(deletes, codec, deletes=True)
+    write_nested(inserts, codec, deletes=False, behind=behind)
+    write_nested(deletes, codec, deletes=True, behind=behind)
     columns = ",".join(f"{name}:{flat_type(kind)}" for name, kind in COLUMNS)
     acid = "operation int, originalTransaction bigint, bucket int, rowId bigint, currentTransaction bigint"
     frame = spark.read.schema(f"{acid}, row struct<{columns}>").orc([str(inserts), str(deletes)])

@@ -1,0 +1,49 @@
+"""A running HDFS: a name node and a data node in one process."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from tests.interop.maven import class_path, compiled, java
+
+_HERE: Final = Path(__file__).parent / "hdfs"
+_STOP_SECONDS: Final = 20
+
+
+class Hdfs:
+    """A context manager; ends with it, and with the process that started it."""
+
+    def __init__(self, root: Path) -> None:
+        jars = class_path(_HERE / "pom.xml")
+        for server in ("hdfs", "datanode"):
+            (root / "webapps" / server).mkdir(parents=True)  # their web servers look for them in the class path
+        classes = compiled(_HERE / "HdfsProcess.java", jars)
+        command = [java("java"), "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+        with (root / "hdfs.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                [*command, "-cp", f"{root}:{classes}:{jars}", "HdfsProcess", str(root)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        assert self._process.stdout is not None
+        self.uri = self._process.stdout.readline().strip()
+        assert self.uri, (root / "hdfs.log").read_text()[-3000:]
+
+    def __enter__(self) -> Hdfs:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
