@@ -267,7 +267,7 @@ class Session:
             case s.StartTransaction():
                 return Result("START TRANSACTION", txn_id=self._executor.begin())
             case s.Commit():
-                return Result("COMMIT", txn_id=self._executor.begun.commit())
+                return Result("COMMIT", txn_id=self._executor.commit())
             case s.Rollback():
                 return Result("ROLLBACK", txn_id=self._executor.begun.rollback())
             case s.AbortTransactions():

@@ -177,8 +177,20 @@ class Executor:
                 before_undo=jobs.end,
             ) as txn:
                 counts = self._write_tables(plan, request, txn)
-            tidy_up(self._metastore, self._engine.files, ((w.target.files, w.target.directory) for w in txn.writes))
+            self._tidy_up(txn)
             return _written(txn, counts)
+
+    def commit(self) -> TxnId:
+        """COMMIT of the transaction that was begun. Raises what `Begun.commit` raises."""
+        begun = self.begun.current
+        txn = self.begun.commit()
+        if begun is not None:
+            self._tidy_up(begun.write)
+        return txn
+
+    def _tidy_up(self, txn: WriteTransaction) -> None:
+        """Where a committed transaction wrote, the files of others go that are dead."""
+        tidy_up(self._metastore, self._engine.files, ((w.target.files, w.target.directory) for w in txn.writes))
 
     def _write_in(
         self, txn: WriteTransaction, plan: WritePlan | MultiWritePlan, request: Request, jobs: JobGroup
@@ -234,6 +246,7 @@ class Executor:
             write.emptied.extend(emptied.values())
             for place in write.emptied:
                 publish_empty_base(target, place)
+        self._tidy_up(txn)
         return txn.id, write_id
 
     def _truncated(

@@ -26,6 +26,7 @@ from acidsql.planner.locks import insert_locks, overwrite_locks
 from acidsql.planner.partition_spec import partition_values
 from acidsql.spark.engine import Engine
 from acidsql.spark.files import FileSystem, is_local
+from acidsql.spark.leftovers import tidy_up
 from acidsql.spark.load_files import LoadedFile, Sources, find_sources, path_span
 from acidsql.spark.plain import add_file
 
@@ -101,6 +102,7 @@ class Loader:
             place.files.rename(staging, f"{place.directory}/{name}")
             self._register(table, place)
             self.metastore.forget_statistics(txn.id, table, place.partitions)
+        tidy_up(self.metastore, self.engine.files, [(place.files, place.directory)])
         return Loaded(_rows(sources), txn.id, write_id)
 
     def _locks(self, statement: LoadData, table: Table) -> Sequence[LockComponent]:

@@ -8,9 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
+import pyorc
 import pytest
 from pyspark.sql import SparkSession
 
+from acidsql.acid.layout import STAGING_DIRECTORY
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent, LockType, Operation
 from acidsql.metastore.hive_address import parse_address
@@ -259,3 +261,31 @@ def test_a_database_is_locked_by_what_makes_tables_in_it_and_by_what_drops_it(bo
     both.run(statements[LockType.EXCLUSIVE], f"CREATE TABLE too {ACID} AS SELECT 1 AS k", "USE default")
     both.run("DROP DATABASE gone CASCADE")
     assert ["gone"] not in both.hive.rows("SHOW DATABASES")
+
+
+def test_every_kind_of_write_removes_what_dead_writers_have_staged(both: Both, tmp_path: Path) -> None:
+    both.run(f"CREATE TABLE swept (id int, v int) {ACID}", "INSERT INTO swept VALUES (1, 1)")
+    with (tmp_path / "more.orc").open("wb") as file, pyorc.Writer(file, "struct<id:int,v:int>") as writer:
+        writer.write((2, 2))
+    writes = (
+        ("START TRANSACTION", "UPDATE swept SET v = 7", "COMMIT"),
+        (f"LOAD DATA LOCAL INPATH '{tmp_path}/more.orc' INTO TABLE swept",),
+        ("TRUNCATE TABLE swept",),
+    )
+    for statements in writes:
+        dead = dead_staging(both)
+        both.run(*statements)
+        assert not dead.exists(), statements
+    assert both.read("swept") == []
+
+
+def dead_staging(both: Both) -> Path:
+    """The staging directory of a writer whose transaction was aborted."""
+    store = both.session.catalog
+    assert isinstance(store, HiveMetastore)
+    txn = store.open_txn()
+    store.abort(txn)
+    directory = both.hive.home.warehouse / f"{DATABASE}.db" / "swept" / f"{STAGING_DIRECTORY}_{txn}_9_0"
+    directory.mkdir()
+    (directory / "part-00000-x.orc").touch()
+    return directory
