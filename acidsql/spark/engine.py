@@ -182,7 +182,7 @@ class Engine:
             of = jvm(spark).properties
             self._of_statements = of(_STATEMENT_CONF), of({**_STATEMENT_CONF, **_STORAGE_CONF, **zone})
         query, storage = self._of_statements
-        return StatementSpark(spark, copy_with(spark, query), copy_with(spark, storage))
+        return StatementSpark(spark, _copy(spark, query), _copy(spark, storage))
 
     def jobs(self, description: str) -> AbstractContextManager[JobGroup]:
         """The group of all jobs that are started inside."""
@@ -263,14 +263,17 @@ def for_little(frame: DataFrame) -> DataFrame:
     Spark does the same with code that the JVM refuses (CodeGeneratorWithInterpretedFallback).
     """
     spark = frame.sparkSession
-    return adopt(frame, copy_with(spark, jvm(spark).for_little))
+    return adopt(frame, _copy(spark, jvm(spark).for_little))
 
 
-def copy_with(spark: SparkSession, settings: Mapping[str, str] | Any) -> SparkSession:
-    """A copy of the session, with settings of its own: a mapping, or java.util.Properties made of one."""
+def copy_with(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    """A copy of the session, with settings of its own."""
+    return _copy(spark, jvm(spark).properties(settings))
+
+
+def _copy(spark: SparkSession, properties: Any) -> SparkSession:
     jsession: Any = spark._jsparkSession
     copy = SparkSession(spark.sparkContext, jsession.cloneSession())
-    properties = jvm(spark).properties(settings) if isinstance(settings, Mapping) else settings
     copy._jsparkSession.sessionState().conf().setConf(properties)
     return copy
 
