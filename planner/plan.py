@@ -78,6 +78,9 @@ class Scan:
     is_target: bool = False
     partition_filter: tuple[exp.Expr, ...] = ()
     """What the query says of the partition columns alone (prune.py)."""
+    row_filter: tuple[exp.Expr, ...] = ()
+    """What it says of the other columns alone, in comparisons that no NULL fulfils: files may be read without rows for
+    which that is not true."""
 
 
 @dataclass(frozen=True, slots=True)

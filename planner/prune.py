@@ -1,7 +1,8 @@
-"""Partition pruning: which partitions a scan can need, from what its query says of partition columns alone.
+"""Pruning: which partitions, and which rows, a scan can need, from what its query says of its columns alone.
 
 Conjuncts of WHERE that compare partition columns with literals are evaluated on the driver, before anything is listed.
-What cannot be decided keeps the partition: Spark applies the whole condition again.
+What cannot be decided keeps the partition: Spark applies the whole condition again. Those that compare other columns
+are handed to the reader of the files (spark/skipping.py).
 """
 
 from __future__ import annotations
@@ -38,12 +39,65 @@ _COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 
 def partition_filter(query: exp.Expr, alias: str, table: Table) -> tuple[exp.Expr, ...]:
     """The conjuncts of a SELECT's WHERE that speak of one table's partition columns and literals only."""
+    return tuple(c.copy() for c in _said_of(query, alias, table.partition_columns))
+
+
+def row_filter(query: exp.Expr, alias: str, table: Table) -> tuple[exp.Expr, ...]:
+    """The conjuncts that compare one table's other columns with literals, without the table's name. None of them is
+    true for NULL, so they may be asked below an outer join too."""
+    found = []
+    for conjunct in _said_of(query, alias, table.columns):
+        if _is_comparison(conjunct):
+            bare = conjunct.copy()
+            for column in bare.find_all(exp.Column):
+                column.set("table", None)
+            found.append(bare)
+    return tuple(found)
+
+
+def _said_of(query: exp.Expr, alias: str, columns: Sequence[Column]) -> Iterator[exp.Expr]:
     where = query.args.get("where")
-    if where is None or not table.partition_columns:
-        return ()
-    names = {c.name for c in table.partition_columns}
+    if where is None or not columns:
+        return
+    names = {c.name for c in columns}
     only_table = len(list(query.find_all(exp.Table))) == 1 and not query.args.get("joins")
-    return tuple(c.copy() for c in _conjuncts(where.this) if _speaks_of(c, names, alias, only_table=only_table))
+    yield from (c for c in _conjuncts(where.this) if _speaks_of(c, names, alias, only_table=only_table))
+
+
+def _is_comparison(condition: exp.Expr) -> bool:
+    """Of columns with literals; also OR and AND of such."""
+    match condition:
+        case exp.Paren():
+            return _is_comparison(condition.this)
+        case exp.And() | exp.Or():
+            return _is_comparison(condition.this) and _is_comparison(condition.expression)
+        case exp.In():
+            items = condition.expressions
+            return bool(items) and isinstance(condition.this, exp.Column) and all(map(_is_literal, items))
+        case exp.Between():
+            ends = (condition.args["low"], condition.args["high"])
+            return isinstance(condition.this, exp.Column) and all(map(_is_literal, ends))
+        case _ if type(condition) in _COMPARISONS:
+            left, right = condition.this, condition.expression
+            return (isinstance(left, exp.Column) and _is_literal(right)) or (
+                isinstance(right, exp.Column) and _is_literal(left)
+            )
+        case _:
+            return False
+
+
+def _is_literal(node: exp.Expr) -> bool:
+    """A number, a text, such a one as another type, or what is reckoned of some. Of texts only those whose order is the
+    same by UTF-8 bytes, as Spark has it, and by UTF-16 units, as ORC has it."""
+    match node:
+        case exp.Literal():
+            return not node.is_string or all(c < "\ud800" for c in str(node.this))
+        case exp.Neg() | exp.Cast() | exp.Paren():
+            return _is_literal(node.this)
+        case exp.Add() | exp.Sub() | exp.Mul():
+            return _is_literal(node.this) and _is_literal(node.expression)
+        case _:
+            return False
 
 
 def keeps(conjuncts: Sequence[exp.Expr], table: Table, values: Sequence[str | None]) -> bool:

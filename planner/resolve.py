@@ -15,7 +15,7 @@ from acidsql.grammar.dialect import frame_of, span_of
 from acidsql.grammar.parse import parse
 from acidsql.grammar.statements import Name, Query, TableName
 from acidsql.planner.plan import PLACE, ROW_ID, Facts, FrameScan, Scan
-from acidsql.planner.prune import partition_filter
+from acidsql.planner.prune import partition_filter, row_filter
 
 ROW_ID_COLUMN: Final = "row__id"
 ROW_ID_FIELDS: Final = ("writeid", "bucketid", "rowid")
@@ -245,14 +245,15 @@ class Binder:
                 star.set("except_", [*kept, *(quoted(n) for n in names)])
 
     def _prune(self, scope: Scope, views: dict[int, str | None]) -> None:
-        """What the scope's WHERE says of the partitions of the tables it reads. An outer join keeps more rows than
-        its WHERE names, but never rows of the tables for which the WHERE is not true."""
+        """What the scope's WHERE says of the partitions and rows of the tables it reads. An outer join keeps more rows
+        than its WHERE names, but never rows of the tables for which the WHERE is not true."""
         for alias, (_, source) in scope.selected_sources.items():
             view = views.get(id(source)) if isinstance(source, exp.Table) else None
             if view in self._scans:
                 scan = self._scans[view]
-                conjuncts = partition_filter(scope.expression, alias, scan.table)
-                self._scans[view] = replace(scan, partition_filter=conjuncts)
+                query, table = scope.expression, scan.table
+                partitions, rows = (said(query, alias, table) for said in (partition_filter, row_filter))
+                self._scans[view] = replace(scan, partition_filter=partitions, row_filter=rows)
 
     def _hidden(self, scope: Scope, views: dict[int, str | None]) -> Iterator[tuple[str, list[str]]]:
         for alias, (_, source) in scope.selected_sources.items():

@@ -65,7 +65,12 @@ _STORAGE_CONF: Final = {
     "spark.sql.parquet.int96RebaseModeInWrite": "LEGACY",
     "spark.sql.parquet.datetimeRebaseModeInWrite": "LEGACY",
     "spark.sql.parquet.writeLegacyFormat": "false",
+    # What is told to ORC of ACID files, skipping.py says.
+    "spark.sql.orc.filterPushdown": "false",
 }
+
+PUSHES_DOWN: Final = {"spark.sql.orc.filterPushdown": "true"}
+"""Settings for scans of ORC files that are not those of ACID tables."""
 
 _OWN_CONF: Final = {
     "spark.app.name": "acidsql",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
@@ -25,11 +25,15 @@ def load_exactly(reader: DataFrameReader, file_format: str, paths: Sequence[str]
     return reader.option(_ARE_PATTERNS, has_pattern).format(file_format).load(exact)
 
 
-def load_orc_exactly(spark: SparkSession, paths: Sequence[str], schema: str) -> DataFrame:
+def load_orc_exactly(
+    spark: SparkSession, paths: Sequence[str], schema: str, options: Mapping[str, str] | None = None
+) -> DataFrame:
     """The content of ORC files under a schema in Spark's JSON, in a few calls however many files there are."""
     has_pattern, exact = _exact(paths)
     java = jvm(spark)
     reader = spark._jsparkSession.read().schema(java.data_type(schema)).option(_ARE_PATTERNS, has_pattern)
+    for key, value in (options or {}).items():
+        reader = reader.option(key, value)
     return DataFrame(reader.orc(java.texts(exact)), spark)
 
 

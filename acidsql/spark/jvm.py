@@ -101,6 +101,37 @@ class Jvm:
             }
         )
 
+    @cached_property
+    def _strategy(self) -> Any:
+        sources = self._view.org.apache.spark.sql.execution.datasources
+        return getattr(getattr(sources, "DataSourceStrategy$"), "MODULE$")
+
+    @cached_property
+    def _orc(self) -> Any:
+        """What makes a search argument, and what puts it into a configuration."""
+        of_spark = self._view.org.apache.spark.sql.execution.datasources.orc.OrcFilters
+        return of_spark, self._view.org.apache.orc.mapred.OrcInputFormat
+
+    def source_filter(self, expression: Any) -> Any:
+        """A condition as data sources of Spark take it; None for one that they do not."""
+        translated = self._strategy.translateFilter(expression, True)
+        return translated.get() if translated.isDefined() else None
+
+    def search_options(self, schema: Any, filters: Sequence[Any]) -> dict[str, str]:
+        """ORC's search argument for filters over columns, as options of Spark's reader; none if nothing can be told."""
+        listed = self._lists()
+        for one in filters:
+            listed.add(one)
+        filters_of, input_format = self._orc
+        argument = filters_of.createFilter(
+            schema, self._view.scala.jdk.javaapi.CollectionConverters.asScala(listed).toSeq()
+        )
+        if not argument.isDefined():
+            return {}
+        conf = self._view.org.apache.hadoop.conf.Configuration(False)
+        input_format.setSearchArgument(conf, argument.get(), schema.fieldNames())
+        return {key: conf.get(key) for key in ("orc.kryo.sarg", "orc.sarg.column.names")}
+
     def properties(self, items: Mapping[str, str]) -> Any:
         """java.util.Properties, for SQLConf.setConf."""
         made = self._view.java.util.Properties()

@@ -2,14 +2,15 @@
 
 Spark's own vectorized ORC reader reads ACID files as long as all six ACID columns stay in the scan's schema: a filter
 that names each of them keeps them there, and a leaf of `row` in it keeps `row` without pulling all of it in
-(spark-findings.md 1, 2). Columns are taken by position, as Hive takes them: files written before a column was renamed
-or added are read under the names they have. Files that need another schema, or from which other write IDs are to be
-skipped, are another scan in a union; a table that was not altered is one scan, and one stage.
+(spark-findings.md 1, 2). What the query says of its columns goes to ORC beside Spark (skipping.py). Columns are taken
+by position, as Hive takes them: files written before a column was renamed or added are read under the names they have.
+Files that need another schema, or from which other write IDs are to be skipped, are another scan in a union; a table
+that was not altered is one scan, and one stage.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import chain, repeat
@@ -29,12 +30,13 @@ from acidsql.planner.raised import raise_sql, sql_string
 from acidsql.spark import textfile, textread
 from acidsql.spark.bound import BoundScan, SourceFile, data_files, delete_files
 from acidsql.spark.deletes import BUCKET, DELETER, ROW, WRITE_ID, deleted_keys, filtered, without_deleted
-from acidsql.spark.engine import A_FILE_A_TASK, copy_with
+from acidsql.spark.engine import A_FILE_A_TASK, PUSHES_DOWN, copy_with
 from acidsql.spark.exact_paths import load_exactly, load_orc_exactly
 from acidsql.spark.jvm import jvm, select, where, with_columns
 from acidsql.spark.orc import OPERATION_COLUMN
 from acidsql.spark.parquet import UTC, WrittenTimes, in_zone
 from acidsql.spark.partitions import FILE_KEY, PART, FileFacts, file_facts, file_uri, partition_values
+from acidsql.spark.skipping import search_options
 from acidsql.spark.tails import TailCache
 from acidsql.spark.types import CHAR_LENGTH, ddl, file_type, has_timestamp, padded_inside, query_type
 
@@ -44,10 +46,7 @@ ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
 _KEEPS_IDS: Final = "coalesce(originalTransaction, 0) >= 0 AND coalesce(bucket, 0) >= 0 AND coalesce(rowId, 0) >= 0"
 _KEEPS_ALL: Final = _KEEPS_IDS + " AND (CAST({leaf} IS NULL AS INT) | 0) >= 0"
 """True for every event; with operation and currentTransaction it names all six columns, each in a condition of its own:
-what a query says of one must not make another one superfluous. Plain comparisons, and the IS NOT NULL that Spark infers
-from them, would be pushed down to the files, where ORC looks for the columns of an ACID file inside `row`: it would
-skip rows for the sake of a column of the table that is called `bucket`."""
-_ACID_COLUMNS: Final = frozenset({"operation", "originaltransaction", "bucket", "rowid", "currenttransaction", "row"})
+what a query says of one must not make another one superfluous."""
 Narrower: TypeAlias = "tuple[HiveType | None, ...]"
 _CHEAP: Final = ("boolean", "tinyint", "smallint", "int", "bigint", "date", "float", "double")
 
@@ -103,7 +102,7 @@ def _acid_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile
     first = files[0]
     failure = raise_sql(Condition.ACID_V1_FILE, path=sql_string(first.origin), table=sql_string(bound.table.qualified))
     types = _types_by_position(bound.table, first.names, first.narrower)
-    events = _events(spark, files, types, OPERATION_INSERT, failure)
+    events = _events(spark, files, types, OPERATION_INSERT, failure, search_options(spark, bound.scan, files))
     facts = file_facts([_part_only(f) for f in files])
     columns = _table_columns(bound.table, first.names, "row", first.narrower)
     return _with_facts(spark, bound, events, files, facts, ("originalTransaction", "bucket", "rowId"), columns)
@@ -116,7 +115,8 @@ def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[
     """
     names, narrower = files[0].names, files[0].narrower
     types = _types_by_position(bound.table, names, narrower)
-    rows = _read_orc(copy_with(spark, A_FILE_A_TASK), files, t.StructType(_fields(types)))
+    schema = t.StructType(_fields(types)).json()
+    rows = load_orc_exactly(copy_with(spark, A_FILE_A_TASK), [f.path for f in files], schema)
     facts = file_facts(files)
     row_id = (facts.write_id, facts.bucket, f"{facts.first_row} + {ROW_NUMBER}")
     return _with_facts(spark, bound, rows, files, facts, row_id, _table_columns(bound.table, names, None, narrower))
@@ -169,12 +169,10 @@ def _events(
     types: Sequence[tuple[str, t.DataType]],
     operation: int,
     failure: str,
+    options: Mapping[str, str] | None = None,
 ) -> DataFrame:
     """The events of ACID files whose write ID is not hidden; another operation fails the job."""
-    if any(name.lower() in _ACID_COLUMNS for file in files for name in file.names):
-        # ORC would look for what a query says of row IDs in the table's column of that name.
-        spark = copy_with(spark, {"spark.sql.orc.filterPushdown": "false"})
-    events = _read_orc(spark, files, acid_schema(types))
+    events = load_orc_exactly(spark, [f.path for f in files], acid_schema(types).json(), options)
     leaf = f"`row`.{name_sql(_cheapest(types))}"
     if not files[0].hidden and all(_is_all(f, operation) for f in files):
         return where(
@@ -194,18 +192,14 @@ def _is_all(file: SourceFile, operation: int) -> bool:
     return file.tail is not None and file.tail.integer_range(OPERATION_COLUMN) == (operation, operation)
 
 
-def _read_orc(spark: SparkSession, files: Iterable[SourceFile], schema: t.StructType) -> DataFrame:
-    return load_orc_exactly(spark, [f.path for f in files], schema.json())
-
-
 def _read_format(spark: SparkSession, table: Table, files: Sequence[SourceFile], schema: t.StructType) -> DataFrame:
-    reader = spark.read.schema(schema)
     paths = [f.path for f in files]
     match table.file_format:
         case "orc":
-            return load_exactly(reader, "orc", paths)
+            return load_orc_exactly(copy_with(spark, PUSHES_DOWN), paths, schema.json())
         case "parquet":
-            return load_exactly(reader.options(**files[0].times.reader_options), "parquet", paths)
+            reader = spark.read.schema(schema).options(**files[0].times.reader_options)
+            return load_exactly(reader, "parquet", paths)
         case "textfile":
             header = textfile.header_lines(table)
             lines = load_exactly((copy_with(spark, A_FILE_A_TASK) if header else spark).read, "text", paths)

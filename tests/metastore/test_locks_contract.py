@@ -453,7 +453,7 @@ def test_the_listing_says_who_waits_for_whom(store: Metastore) -> None:
         assert mine.blocked_by == (held[1].lock_id, held[1].number)
         assert mine.acquired == 0
         assert all(lock.blocked_by is None and lock.acquired > 0 for lock in held)
-        store.abort(waiter.txn)
+        abort_waiting(store, waiter.txn)
         waiter.error()
 
 

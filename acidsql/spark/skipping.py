@@ -1,0 +1,87 @@
+"""What a query says of a table's columns, told to ORC: it passes over stripes and row groups that have no such row.
+
+Spark's own push-down does not come as far. It names a leaf of `row` as `row.id`, while ORC looks for columns of an
+ACID file inside `row` (RecordReaderImpl.mapSargColumnsToOrcInternalColIdx over SchemaEvolution.getReaderBaseSchema): it
+would find a table's column that is called `bucket`, and nothing else. So that is off for ACID files (engine.py), and
+the search argument is an option of the reader; Spark's own classes make it, with Spark's casts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql import types as t
+from sqlglot import exp
+
+from acidsql.acid.layout import ACID_FIELDS
+from acidsql.acid.table import Column, Table
+from acidsql.acid.types import Decimal, Primitive, Varchar, parse_type
+from acidsql.grammar.dialect import to_spark
+from acidsql.planner.plan import Scan
+from acidsql.spark.bound import SourceFile
+from acidsql.spark.jvm import jvm
+from acidsql.spark.types import query_type
+
+_WORTH: Final = 4 * 1024 * 1024
+"""Bytes of files from which on it is worth some milliseconds."""
+_COMPARED: Final = tuple(Primitive(name) for name in ("tinyint", "smallint", "int", "bigint", "string", "date"))
+"""Types whose values ORC's statistics order as Spark does: not those of numbers with NaN, nor padded ones. DECIMAL and
+VARCHAR too."""
+
+
+def search_options(spark: SparkSession, scan: Scan, files: Sequence[SourceFile]) -> dict[str, str]:
+    """Options of Spark's ORC reader for ACID files; none where there is nothing to say."""
+    columns = _columns(scan.table, files)
+    told = [c for c in scan.row_filter if all(name.name.lower() in columns for name in c.find_all(exp.Column))]
+    if not told or sum(f.size for f in files) < _WORTH:
+        return {}
+    try:
+        return _options(spark, list(columns.values()), " AND ".join(f"({to_spark(c)})" for c in told))
+    except (PySparkException, Py4JError):  # what is wrong with a condition the query itself says better
+        return {}
+
+
+def _columns(table: Table, files: Sequence[SourceFile]) -> dict[str, Column]:
+    """Those that the files have under their names and types of today, and whose order ORC knows."""
+    if not all(f.tail is not None and f.tail.top_level_names == ACID_FIELDS for f in files):
+        return {}
+    return {
+        column.name: column
+        for position, column in enumerate(table.columns)
+        if _is_compared(column) and all(_has(f, position, column.name) for f in files)
+    }
+
+
+def _is_compared(column: Column) -> bool:
+    kind = parse_type(column.type)
+    return kind in _COMPARED or isinstance(kind, Decimal | Varchar)
+
+
+def _has(file: SourceFile, position: int, name: str) -> bool:
+    has_own_type = any(file.narrower[position : position + 1])
+    return not has_own_type and file.names[position : position + 1] == (name,)
+
+
+def _options(spark: SparkSession, columns: Sequence[Column], condition: str) -> dict[str, str]:
+    java = jvm(spark)
+    schema = java.data_type(
+        t.StructType([t.StructField(c.name, query_type(parse_type(c.type))) for c in columns]).json()
+    )
+    # Not a frame of no rows, which Spark would leave nothing of; of this one it knows nothing.
+    unknown = spark._jsparkSession.createDataFrame(spark.sparkContext._jsc.emptyRDD(), schema)
+    plan: Any = unknown.filter(condition).queryExecution().optimizedPlan()
+    if plan.nodeName() != "Filter":
+        return {}
+    return java.search_options(schema, [f for f in map(java.source_filter, _conjuncts(plan.condition())) if f])
+
+
+def _conjuncts(condition: Any) -> Iterator[Any]:
+    if condition.nodeName() == "And":
+        yield from _conjuncts(condition.left())
+        yield from _conjuncts(condition.right())
+    else:
+        yield condition
