@@ -8,7 +8,8 @@ the search argument is an option of the reader; Spark's own classes make it, wit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from py4j.protocol import Py4JError
@@ -31,18 +32,28 @@ _WORTH: Final = 4 * 1024 * 1024
 _COMPARED: Final = tuple(Primitive(name) for name in ("tinyint", "smallint", "int", "bigint", "string", "date"))
 """Types whose values ORC's statistics order as Spark does: not those of numbers with NaN, nor padded ones. DECIMAL and
 VARCHAR too."""
+_RECENT: Final = re.compile(r"(1[6-9]|[2-9]\d)\d\d-")
+"""A date on which all calendars agree, and so do files of writers with different ones."""
 
 
 def search_options(spark: SparkSession, scan: Scan, files: Sequence[SourceFile]) -> dict[str, str]:
     """Options of Spark's ORC reader for ACID files; none where there is nothing to say."""
     columns = _columns(scan.table, files)
-    told = [c for c in scan.row_filter if all(name.name.lower() in columns for name in c.find_all(exp.Column))]
+    told = [c for c in scan.row_filter if _can_be_told(c, columns)]
     if not told or sum(f.size for f in files) < _WORTH:
         return {}
     try:
         return _options(spark, list(columns.values()), " AND ".join(f"({to_spark(c)})" for c in told))
     except (PySparkException, Py4JError):  # what is wrong with a condition the query itself says better
         return {}
+
+
+def _can_be_told(condition: exp.Expr, columns: Mapping[str, Column]) -> bool:
+    names = {c.name.lower() for c in condition.find_all(exp.Column)}
+    if not names <= columns.keys():
+        return False
+    has_dates = any(columns[name].type == "date" for name in names)
+    return not has_dates or all(_RECENT.match(str(literal.this)) for literal in condition.find_all(exp.Literal))
 
 
 def _columns(table: Table, files: Sequence[SourceFile]) -> dict[str, Column]:

@@ -44,6 +44,7 @@ CONDITIONS: Final = (
     "code < '001'",
     "day = DATE'1999-12-31'",
     "day >= '2013-03-01'",
+    "day > '0400-02-29' AND id < 5",
     "price = 199.99",
     "price BETWEEN 39.5 AND 95",
     "price = 1E2",
