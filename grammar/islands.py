@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import cache
 
@@ -43,15 +44,22 @@ _KNOWN = (
 )  # fmt: skip
 
 
+class _OfThread(threading.local):
+    """sqlglot's parser holds the tokens that it reads: each thread has one of its own."""
+
+    def __init__(self) -> None:
+        self.parser = AcidSqlParser(dialect=AcidSql)
+
+
 @cache
-def _parser() -> AcidSqlParser:
-    return AcidSqlParser(dialect=AcidSql)
+def _of_thread() -> _OfThread:
+    return _OfThread()
 
 
 def read_tree(lexed: Lexed, index: int, kind: str) -> tuple[exp.Expression, int]:
     """What sqlglot reads as `kind` from the token `index` on, and the index of the token after it."""
     try:
-        tree, after = _parser().read(lexed.tokens, index, _RULES[kind])
+        tree, after = _of_thread().parser.read(lexed.tokens, index, _RULES[kind])
     except MisreadError as error:
         raise misread_error(lexed, error) from None
     except RecursionError:

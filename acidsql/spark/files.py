@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol
 from urllib.parse import unquote, urlparse
 
+from py4j.protocol import Py4JJavaError
+
 from acidsql.acid.directories import is_hidden
 from acidsql.acid.snapshot import File
 
@@ -298,7 +300,7 @@ class HadoopFiles:
 
     def _walk(self, root: Any, prefix: str, files: list[File], directories: list[str]) -> None:
         where = self._jvm.org.apache.hadoop.fs.Path(root, prefix) if prefix else root
-        for status in where.getFileSystem(self._conf).listStatus(where):
+        for status in self._statuses(where):
             name = status.getPath().getName()
             path = f"{prefix}/{name}" if prefix else name
             if not status.isDirectory():
@@ -307,6 +309,14 @@ class HadoopFiles:
             directories.append(path)
             if not is_hidden(name):
                 self._walk(root, path, files, directories)
+
+    def _statuses(self, where: Any) -> Iterable[Any]:
+        try:
+            return list(where.getFileSystem(self._conf).listStatus(where))
+        except Py4JJavaError as error:
+            if error.java_exception.getClass().getName() != "java.io.FileNotFoundException":
+                raise
+            return ()  # removed since it was listed
 
     def directories_named(self, directory: str, prefix: str) -> Sequence[str]:
         """The JVM sorts out the others: a table may have thousands of partitions."""

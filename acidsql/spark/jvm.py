@@ -108,9 +108,12 @@ class Jvm:
 
     @cached_property
     def _orc(self) -> Any:
-        """What makes a search argument, and what puts it into a configuration."""
+        """What makes a search argument, what it wants behind schema and filters (nothing before Spark 4.3), and what
+        puts the argument into a configuration."""
         of_spark = self._view.org.apache.spark.sql.execution.datasources.orc.OrcFilters
-        return of_spark, self._view.org.apache.orc.mapred.OrcInputFormat
+        third = "createFilter$default$3"
+        more = [getattr(of_spark, third)()] if third in dir(of_spark) else []
+        return of_spark, more, self._view.org.apache.orc.mapred.OrcInputFormat
 
     def source_filter(self, expression: Any) -> Any:
         """A condition as data sources of Spark take it; None for one that they do not."""
@@ -122,10 +125,9 @@ class Jvm:
         listed = self._lists()
         for one in filters:
             listed.add(one)
-        filters_of, input_format = self._orc
-        argument = filters_of.createFilter(
-            schema, self._view.scala.jdk.javaapi.CollectionConverters.asScala(listed).toSeq()
-        )
+        filters_of, more, input_format = self._orc
+        converters = self._view.scala.jdk.javaapi.CollectionConverters
+        argument = filters_of.createFilter(schema, converters.asScala(listed).toSeq(), *more)
         if not argument.isDefined():
             return {}
         conf = self._view.org.apache.hadoop.conf.Configuration(False)

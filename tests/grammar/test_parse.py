@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
 
 import pytest
@@ -194,3 +195,20 @@ def test_importing_the_grammar_starts_no_parser_and_no_spark() -> None:
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert shown.split() == ["False", "0"]
+
+
+def test_threads_parse_at_once() -> None:
+    """Sessions of several threads, and compactions beside them."""
+    texts = [
+        f"MERGE INTO t{i} t USING (SELECT {i} AS k, {', '.join(f's.c{n} + {i} AS c{n}' for n in range(40))} FROM s) s"
+        f" ON t.k = s.k AND t.v > {i} WHEN MATCHED AND s.c{i} = {i} THEN DELETE WHEN NOT MATCHED THEN INSERT *"
+        for i in range(32)
+    ]
+    expected = [repr(parse(text)) for text in texts]
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(lambda text: repr(parse(text)), texts)) == expected
+    finally:
+        sys.setswitchinterval(switch)
