@@ -45,7 +45,12 @@ class Span:
         number = str(self.line)
         # A tab is one character in the caret line too, so that both lines are laid out alike.
         indent = "".join("\t" if c == "\t" else " " for c in shown[: self.start - begin])
-        return f"{number} | {shown}\n{' ' * len(number)} | {indent}{'^' * width}"
+        plain = "".join("\ufffd" if _is_control(c) else c for c in shown)  # nothing that a terminal would obey
+        return f"{number} | {plain}\n{' ' * len(number)} | {indent}{'^' * width}"
+
+
+def _is_control(character: str) -> bool:
+    return character != "\t" and (character < " " or "\x7f" <= character <= "\x9f")
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # by identity: equal texts must not make two Conditions one

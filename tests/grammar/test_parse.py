@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
@@ -76,7 +76,7 @@ def outcome(text: str) -> Statement | AcidSqlError:
 def check_error(error: AcidSqlError, text: str) -> None:
     assert error.span is not None
     assert 0 <= error.span.start <= error.span.end <= len(text)
-    assert "\x1b" not in str(error).replace(text, "")
+    assert "\x1b" not in str(error)
     assert "TokenType" not in str(error)
 
 
@@ -94,6 +94,7 @@ def test_any_tokens_make_a_statement_or_an_error_with_its_place(start: str, word
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=30))
+@example("\x1b\n0")
 def test_any_characters_make_a_statement_or_an_error_with_its_place(text: str) -> None:
     result = outcome(text)
     if isinstance(result, AcidSqlError):
