@@ -38,9 +38,11 @@ _RECENT: Final = re.compile(r"(1[6-9]|[2-9]\d)\d\d-")
 
 def search_options(spark: SparkSession, scan: Scan, files: Sequence[SourceFile]) -> dict[str, str]:
     """Options of Spark's ORC reader for ACID files; none where there is nothing to say."""
+    if not scan.row_filter or sum(f.size for f in files) < _WORTH:
+        return {}
     columns = _columns(scan.table, files)
     told = [c for c in scan.row_filter if _can_be_told(c, columns)]
-    if not told or sum(f.size for f in files) < _WORTH:
+    if not told:
         return {}
     try:
         return _options(spark, list(columns.values()), " AND ".join(f"({to_spark(c)})" for c in told))

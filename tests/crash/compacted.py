@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from acidsql.session import Session
-from tests.crash.writers import DYING
+from tests.crash.writers import dying
 
-DIES = f"""
-{DYING}
-with connect(conf=CONF) as session:
-    session.start()
-    exec(sys.argv[3])
-    print("ready", flush=True)
-    session.compactor.run_once()
-"""
+DIES = dying("session.compactor.run_once()")
 """A compactor that runs what its third argument says when it is ready, and then once."""
 
 

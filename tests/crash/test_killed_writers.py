@@ -10,7 +10,7 @@ import pytest
 
 from acidsql.metastore.sqlite import SqliteMetastore
 from acidsql.session import Session
-from tests.crash.writers import DYING, PATIENCE, SLOW_UPDATE, Place, kill, output, wait_for, wait_for_line
+from tests.crash.writers import PATIENCE, SLOW_UPDATE, Place, dying, kill, output, wait_for, wait_for_line
 from tests.spark.acid_files import visible_paths
 
 ROWS = 4000
@@ -18,13 +18,7 @@ ROWS = 4000
 UPDATE = f"""
 from acidsql.metastore.sqlite import SqliteMetastore
 from acidsql.spark.files import LocalFiles
-{DYING}
-with connect(conf=CONF) as session:
-    session.start()
-    exec(sys.argv[3])
-    print("ready", flush=True)
-    session.execute({SLOW_UPDATE!r})
-"""
+{dying(f"session.execute({SLOW_UPDATE!r})")}"""
 
 POINTS = {
     "after open": "die_at(SqliteMetastore, 'open_txn', before=False)",

@@ -53,6 +53,18 @@ def die_at(owner, name, call=1, before=True):
 """
 """`die_at(owner, name)` makes the process kill itself at a call of a function or method."""
 
+
+def dying(code: str) -> str:
+    """Code that runs what its third argument says when a session is ready, and then `code`."""
+    return f"""{DYING}
+with connect(conf=CONF) as session:
+    session.start()
+    exec(sys.argv[3])
+    print("ready", flush=True)
+    {code}
+"""
+
+
 SLOW_UPDATE = "UPDATE t SET v = v + length(sha2(repeat(CAST(id AS STRING), 100000), 512)) - 127 WHERE id < 4000"
 """v + 1, in some seconds: 100 to 400 kB are hashed for each row."""
 

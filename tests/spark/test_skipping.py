@@ -57,7 +57,7 @@ CONDITIONS: Final = (
 
 @pytest.fixture(scope="module")
 def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """The same rows in `t`, some of them updated and some deleted, and in the temporary view `rows`."""
+    """The same rows in `t`, some of them updated and some deleted, and in the temporary view `plain_rows`."""
     place = tmp_path_factory.mktemp("skipping")
     with connect(place / "warehouse", metastore=f"sqlite:///{place}/metastore.db", spark=spark) as session:
         session.execute(_TABLE)
