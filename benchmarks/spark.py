@@ -34,7 +34,7 @@ def start(place: Path, *, master: str, memory: str, peers: bool) -> SparkSession
         "spark.sql.shuffle.partitions": "4",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.warehouse.dir": str(place / "spark"),
-        "spark.sql.orc.compression.codec": "zlib",  # the codec of acidsql's files
+        "spark.sql.orc.compression.codec": "snappy",  # the codec of acidsql's files
     }
     return Engine(None, conf | (_peers_conf(place) if peers else {})).spark
 

@@ -39,6 +39,9 @@ def _lines(plan: Plan) -> Iterator[str]:
             yield f"{plan.operation} {plan.target.qualified}"
             yield from _reads(plan)
             yield from _text("rows", plan.rows)
+            if plan.narrowing is not None:
+                yield from _text("where the source is small, its keys", plan.narrowing.keys)
+                yield from _text(f"and {plan.narrowing.view} by them", plan.narrowing.rows)
             yield from _text("events", plan.events)
             yield "writes"
             yield from (f"  {_written(b, plan)}" for b in plan.branches)

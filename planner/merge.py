@@ -44,6 +44,7 @@ from acidsql.planner.events import (
 )
 from acidsql.planner.locks import LockRules, merge_locks
 from acidsql.planner.merge_rules import check_clauses, check_on, insert_columns, only_from, without_databases
+from acidsql.planner.narrow import narrowing
 from acidsql.planner.plan import Branch, Effect, EventKind, Facts, StoredValue, WritePlan
 from acidsql.planner.resolve import (
     FILE_NAME_COLUMN,
@@ -133,6 +134,7 @@ def plan_merge(statement: Merge, facts: Facts) -> WritePlan:
         frames=binder.frames,
         locks=merge_locks(table, {b.effect for b in branches}, binder.scans, LockRules.of(facts)),
         checked=_checked(branches, clauses, facts),
+        narrowing=narrowing(rows, sides.target, sides.source),
     )
 
 

@@ -17,6 +17,8 @@ from acidsql.metastore.client import LockComponent
 
 ROWS: Final = "@rows"
 """The view that an events query reads: the rows that a statement found, with its new values beside the old ones."""
+KEYS: Final = "@keys"
+"""The view of a MERGE's source rows with nothing but what ON compares with the target's columns (narrow.py)."""
 BRANCH: Final = "@branch"
 """Column of an event: which Branch it belongs to, as an index."""
 ROW_ID: Final = "@row_id"
@@ -122,6 +124,18 @@ class Overwrite:
 
 
 @dataclass(frozen=True, slots=True)
+class Narrowing:
+    """How MERGE can do with the target's rows that may match, where the source is small beside the target.
+
+    `rows` are those rows of the view `view`, the target's scan; it reads the view KEYS, which is `keys` over the scans.
+    """
+
+    view: str
+    keys: str
+    rows: str
+
+
+@dataclass(frozen=True, slots=True)
 class WritePlan:
     """A DML statement, as one query: `events` over the view ROWS, which is `rows` over the scans.
 
@@ -151,6 +165,7 @@ class WritePlan:
     """INSERT .. VALUES: the rows are in the statement's text, one writer is enough."""
     creates: bool = False
     """CREATE TABLE .. AS: the catalog gets the target with the commit."""
+    narrowing: Narrowing | None = None
     row_by_row: bool = False
     """UPDATE and DELETE: what becomes of a row is seen from that row alone, no other relation is read."""
     source_span: Span | None = field(default=None, compare=False)

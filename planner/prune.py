@@ -1,8 +1,9 @@
 """Pruning: which partitions, and which rows, a scan can need, from what its query says of its columns alone.
 
-Conjuncts of WHERE that compare partition columns with literals are evaluated on the driver, before anything is listed.
-What cannot be decided keeps the partition: Spark applies the whole condition again. Those that compare other columns
-are handed to the reader of the files (spark/skipping.py).
+Conjuncts of WHERE, and of ON where the join keeps no rows for which it is not true, that compare partition columns with
+literals are evaluated on the driver, before anything is listed. What cannot be decided keeps the partition: Spark
+applies the whole condition again. Those that compare other columns are handed to the reader of the files
+(spark/skipping.py).
 """
 
 from __future__ import annotations
@@ -56,12 +57,36 @@ def row_filter(query: exp.Expr, alias: str, table: Table) -> tuple[exp.Expr, ...
 
 
 def _said_of(query: exp.Expr, alias: str, columns: Sequence[Column]) -> Iterator[exp.Expr]:
-    where = query.args.get("where")
-    if where is None or not columns:
+    if not columns:
         return
     names = {c.name for c in columns}
     only_table = len(list(query.find_all(exp.Table))) == 1 and not query.args.get("joins")
-    yield from (c for c in _conjuncts(where.this) if _speaks_of(c, names, alias, only_table=only_table))
+    for condition in _conditions(query, alias):
+        yield from (c for c in conjuncts(condition) if _speaks_of(c, names, alias, only_table=only_table))
+
+
+def _conditions(query: exp.Expr, alias: str) -> Iterator[exp.Expr]:
+    """WHERE, and the ON of every join that gives nothing for a row of the table for which it is not true.
+
+    What is asked of a table below a join must not be true for NULL: the join may give a row of NULLs instead then. That
+    holds for all that is made use of, here (`_evaluate`) and in ORC files (`_is_comparison`).
+    """
+    where, joins = query.args.get("where"), query.args.get("joins") or ()
+    if where is not None:
+        yield where.this
+    first = query.args.get("from_")
+    names = [item.this.alias_or_name.lower() for item in ((first,) if first is not None else ()) + tuple(joins)]
+    at = names.index(alias.lower()) if alias.lower() in names else len(names)
+    for place, join in enumerate(joins, 1):
+        if join.args.get("on") is not None and at <= place and _drops(join, right=at == place):
+            yield join.args["on"]
+
+
+def _drops(join: exp.Join, *, right: bool) -> bool:
+    """Whether a join gives nothing for a row of its right side, or of its left, for which its ON is not true."""
+    if join.kind in ("SEMI", "ANTI"):
+        return right or join.kind == "SEMI"
+    return join.side in ("", "LEFT" if right else "RIGHT")
 
 
 def _is_comparison(condition: exp.Expr) -> bool:
@@ -142,12 +167,12 @@ def _is_value(wanted: exp.Expr, column: Column, value: str | None) -> bool:
     )
 
 
-def _conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
+def conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
     if isinstance(condition, exp.And):
-        yield from _conjuncts(condition.this)
-        yield from _conjuncts(condition.expression)
+        yield from conjuncts(condition.this)
+        yield from conjuncts(condition.expression)
     elif isinstance(condition, exp.Paren):
-        yield from _conjuncts(condition.this)
+        yield from conjuncts(condition.this)
     else:
         yield condition
 

@@ -233,7 +233,9 @@ class Engine:
         """Names of the temporary views of the user's session; none where no session is running."""
         if self._spark is None:
             return frozenset()
-        return frozenset(v.name.lower() for v in self._spark.catalog.listTables() if v.isTemporary)
+        jsession: Any = self._spark._jsparkSession
+        names = jsession.sessionState().catalog().getTempViewNames()  # PySpark's listTables runs two jobs
+        return frozenset(names.mkString("\n").lower().split("\n"))
 
     def set_conf(self, key: str, value: str) -> None:
         """SET spark.x=y: on the session, or for the session that is to be started."""

@@ -37,6 +37,7 @@ from acidsql.spark.files import FileSystem
 from acidsql.spark.frames import to_frame
 from acidsql.spark.jobs import JobGroup
 from acidsql.spark.leftovers import tidy_up
+from acidsql.spark.narrowing import narrow
 from acidsql.spark.publish import StagedFile, WriteTarget, publish, publish_empty_base
 from acidsql.spark.read import scan_frame
 from acidsql.spark.readers import Readers
@@ -322,13 +323,15 @@ class Executor:
         write = txn.begin(target)
         if _is_there(spark, plan, target):
             return Counts()
+        of_target = [b for b in bound if b.scan.is_target]
+        if plan.narrowing is not None:
+            narrow(spark, plan.narrowing, of_target, request.args)
         events = adopt(event_rows(spark, plan, request.args), spark.storage)
         if not plan.target.is_transactional:
             inserted = plain.append(spark.storage, few_tasks(events, plan), plan, self._engine)
             if not plan.creates:
                 self._metastore.forget_statistics(None, plan.target, ())
             return Counts(inserted=inserted)
-        of_target = [b for b in bound if b.scan.is_target]
         driver_bytes = int(self._settings.get(DRIVER_BYTES, 0))
         write.staged.extend(stage(spark.storage, events, plan, target, of_target, driver_bytes))
         write.emptied.extend(replaced_directories(spark, plan, write))

@@ -268,9 +268,6 @@ def _int(numbers: Mapping[int, int | bytes], key: int) -> int:
     return value if isinstance(value, int) else 0
 
 
-# ------------------------------------------------------------------------------------------------ parts of a footer
-
-
 def orc_type(message: bytes) -> OrcType:
     fields = decode(message)
     numbers = {f.number: f.value for f in fields}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -16,6 +16,7 @@ from acidsql.planner.plan import ROWS, EventKind, Overwrite, WritePlan
 from acidsql.spark import small
 from acidsql.spark.bound import BoundScan
 from acidsql.spark.engine import A_FILE_A_TASK, StatementSpark
+from acidsql.spark.estimates import SMALL, leaf_bytes
 from acidsql.spark.events import arranged_events, events_in_place, numbered_inserts, staging_columns
 from acidsql.spark.publish import StagedFile, WriteTarget, finish_staged
 from acidsql.spark.slots import Slot, assign_slots, slot_a_task
@@ -23,14 +24,10 @@ from acidsql.spark.staging import save
 from acidsql.spark.transaction import TableWrite
 from acidsql.spark.types import is_storable
 
-_SMALL: Final = 8 * 1024 * 1024
-"""Bytes that one task writes without help."""
 _TASK: Final = 64 * 1024 * 1024
 """Compressed bytes that a task should get, where there are many."""
 _WHOLE_FILE: Final = 128 * 1024 * 1024
 """Bytes of a file that one task reads, as Spark would have it."""
-_UNKNOWN: Final = 1 << 60
-"""What Spark answers for an RDD is more than this."""
 
 
 def event_rows(spark: StatementSpark, plan: WritePlan, args: Mapping[str, object]) -> DataFrame:
@@ -55,7 +52,7 @@ def stage(
 ) -> list[StagedFile]:
     """Writes the events, in the storage session `spark`; `bound` are the target's scans, `driver_bytes` how much the
     statement may read for the driver to write."""
-    size = _leaf_bytes(events)
+    size = leaf_bytes(events)
     by_driver = size <= driver_bytes and small.can_write(plan.target, target.files)
     if plan.inserts_only:
         _stage_inserts(events, plan, target, by_driver=by_driver)
@@ -85,7 +82,7 @@ def _can_write_in_place(spark: SparkSession, events: DataFrame, plan: WritePlan,
     makes_rows = any(b.kind is EventKind.INSERT for b in plan.branches)
     if makes_rows and sum(1 for b in bound for part in b.parts if part.data_files) > 1:
         return False  # tasks of two partitions would give their new rows the same row IDs
-    few = len(sizes) < spark.sparkContext.defaultParallelism and max(sizes, default=0) > _SMALL
+    few = len(sizes) < spark.sparkContext.defaultParallelism and max(sizes, default=0) > SMALL
     if few or max(sizes, default=0) > _WHOLE_FILE:
         return False
     # Deleted rows that are no bits are joined away, and a join may put rows into another order.
@@ -156,22 +153,8 @@ def _check_types(rows: DataFrame, plan: WritePlan) -> None:
 
 def _task_count(spark: SparkSession, size: int) -> int:
     """Writing tasks, by the bytes that the statement reads: one for little, all cores or more for much."""
-    if size <= _SMALL:
+    if size <= SMALL:
         return 1
     cores = spark.sparkContext.defaultParallelism
     most = max(cores, int(spark.conf.get("spark.sql.shuffle.partitions") or cores))
     return min(MAX_BUCKET + 1, most, max(cores, -(-size // _TASK)))
-
-
-def _leaf_bytes(frame: DataFrame) -> int:
-    """The bytes that Spark expects the query to read, in its subqueries too; a little more than _SMALL for a leaf that
-    it knows nothing of."""
-    plan: Any = frame._jdf.queryExecution().analyzed()
-    subqueries = plan.subqueriesAll()
-    plans = (plan, *(subqueries.apply(i) for i in range(subqueries.size())))
-    return sum(_size(leaves.apply(i)) for leaves in (p.collectLeaves() for p in plans) for i in range(leaves.size()))
-
-
-def _size(leaf: Any) -> int:
-    size = int(str(leaf.stats().sizeInBytes()))
-    return size if size < _UNKNOWN else _SMALL + 1

@@ -114,6 +114,8 @@ class Model:
     schema: Schema
     random: random.Random
     table: str
+    since_1970: bool = False
+    """Whether times are of 1970 or later: others the driver leaves to Spark's writer."""
     rows: dict[int, Row] = field(default_factory=dict)
     _next: int = 0
 
@@ -235,7 +237,9 @@ class Model:
     # -- values
 
     def _value(self, place: int) -> tuple[str, Any]:
-        return self.random.choice(self.schema.kinds[place].values)
+        return self.random.choice(
+            [v for v in self.schema.kinds[place].values if not (self.since_1970 and _is_before_1970(v[1]))]
+        )
 
     def _random_row(self) -> tuple[Row, tuple[str, ...]]:
         chosen = [self._value(i) for i in range(len(self.schema.kinds))]
@@ -278,11 +282,17 @@ class Model:
         if not places:
             return None, "", frozenset()
         chosen = self.random.choice(places)
-        texts = [
-            f"c{first + i} = {next(text for text, value in self.schema.kinds[first + i].values if value == chosen[i])}"
-            for i in range(keys)
-        ]
+        texts = [f"c{first + i} = {_literal(self.schema.kinds[first + i], chosen[i])}" for i in range(keys)]
         return chosen, ", ".join(texts), frozenset(k for k, row in self.rows.items() if row[first:] == chosen)
+
+
+def _is_before_1970(value: object) -> bool:
+    return isinstance(value, dt.datetime) and value.year < 1970
+
+
+def _literal(kind: Kind, value: Any) -> str:
+    """A value as it was stored: what was too long for a VARCHAR equals nothing there."""
+    return f"'{value}'" if kind.type.startswith("varchar") else next(t for t, stored in kind.values if stored == value)
 
 
 def _tuples(rows: Sequence[tuple[int, Row, tuple[str, ...]]]) -> str:

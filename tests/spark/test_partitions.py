@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,43 @@ def test_conditions_on_partition_columns_find_the_same_rows_pruned_or_not(
     sales: Session, where: str, read: set[int]
 ) -> None:
     assert {r[0] for r in rows(sales, where)} == read
+
+
+_JOINS = (
+    "t a JOIN t b ON a.id = b.v / 10 AND b.q = 1 AND a.p = 'a'",
+    "t a LEFT JOIN t b ON a.q = b.q AND b.p = 'a'",
+    "t a LEFT JOIN t b ON a.q = b.q AND a.p = 'a'",
+    "t a RIGHT JOIN t b ON a.q = b.q AND a.p = 'a' AND b.id > 2",
+    "t a FULL JOIN t b ON a.id = b.id AND a.p = 'a' AND b.q = 1",
+    "t a LEFT SEMI JOIN t b ON a.q = b.q AND a.p = 'a' AND b.q = 1",
+    "t a LEFT ANTI JOIN t b ON a.q = b.q AND a.p = 'a' AND b.q = 1",
+    "t a LEFT JOIN t b ON a.id = b.id AND b.v > 20 JOIN t c ON c.id = a.id AND b.q = 7 AND c.v < 60",
+    "t a LEFT JOIN t b ON a.id = b.id AND b.q = 7 RIGHT JOIN t c ON c.id = b.id AND a.p = 'b' AND b.v = 50",
+    "t a JOIN t b ON a.id = b.id LEFT JOIN t c ON c.id = b.id AND a.p = 'a' AND c.q = 2",
+    "t a CROSS JOIN t b LEFT ANTI JOIN t c ON a.p = 'a' AND c.v = 10 AND b.id = a.id WHERE b.q = 7",
+)
+
+
+@pytest.mark.parametrize("source", _JOINS)
+def test_conditions_of_joins_find_the_same_rows_pruned_or_not(sales: Session, source: str) -> None:
+    sales.spark.createDataFrame(rows(sales), "id int, v int, p string, q int").createOrReplaceTempView("plain_t")
+    plain = re.sub(r"\bt (?=[abc]\b)", "plain_t ", source)
+    found, expected = (session.sql(f"SELECT * FROM {of}") for session, of in ((sales, source), (sales.spark, plain)))
+    assert sorted(map(repr, found.collect())) == sorted(map(repr, expected.collect()))
+    sales.spark.catalog.dropTempView("plain_t")
+
+
+def test_a_merge_lists_only_the_partitions_that_its_on_names(sales: Session) -> None:
+    root = Path(sales.catalog.table("default", "t").location)
+    (root / "p=b" / "q=7" / "delta_0000009_0000003").mkdir()  # breaks the rules: loud when it is listed
+    merge = "MERGE INTO t USING (SELECT 1 AS k UNION ALL SELECT 9) s ON t.id = s.k AND t.q = 1 AND t.v < 15"
+    merge += " WHEN MATCHED THEN UPDATE SET v = 0 WHEN NOT MATCHED THEN INSERT VALUES (s.k, 9, 'c', 1)"
+    counts = sales.execute(merge).counts
+    assert counts is not None
+    assert (counts.updated, counts.inserted) == (1, 1)
+    assert rows(sales, "q = 1") == [(1, 0, "a", 1), (2, 20, "a", 1), (4, 40, "x/y=z", 1), (9, 9, "c", 1)]
+    with pytest.raises(AcidSqlError):
+        sales.execute(f"{merge} WHEN NOT MATCHED BY SOURCE THEN DELETE")
 
 
 def test_partitions_that_the_where_excludes_are_not_even_listed(sales: Session) -> None:

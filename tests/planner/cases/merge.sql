@@ -16,6 +16,10 @@ reads
   s@2: default.s
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.id AS `@0.id`, s.name AS `@0.name`, s.n AS `@0.n`, s.n AS `@1.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON t.id = s.id
+where the source is small, its keys
+  SELECT s.id AS `@keys0` FROM `s@2` AS `s`
+and t@1 by them
+  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
   SELECT inline(CASE `@action`
     WHEN 0 THEN array(named_struct(
@@ -118,6 +122,10 @@ reads
   t@2: default.t
 rows
   SELECT 0 AS `@action`, s.id AS `@0.id`, 'none' AS `@0.name`, `s`.n + 1 AS `@0.n` FROM `s@1` AS `s` LEFT ANTI JOIN `t@2` AS `t` ON t.id = s.id
+where the source is small, its keys
+  SELECT s.id AS `@keys0` FROM `s@1` AS `s`
+and t@2 by them
+  SELECT `t`.* FROM `t@2` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
   SELECT inline(CASE `@action`
     WHEN 0 THEN array(named_struct(
@@ -347,6 +355,10 @@ reads
   s@2: default.s
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `s`.`id` AS `@0.id`, `s`.`name` AS `@0.name`, `s`.`n` AS `@0.n`, `s`.`id` AS `@1.id`, `s`.`name` AS `@1.name`, `s`.`n` AS `@1.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON t.id = s.id
+where the source is small, its keys
+  SELECT s.id AS `@keys0` FROM `s@2` AS `s`
+and t@1 by them
+  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
   SELECT inline(CASE `@action`
     WHEN 0 THEN array(named_struct(
@@ -424,6 +436,10 @@ reads
   t@2: default.t with row__id
 rows
   SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `t`.`t@2.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, x.id AS `@0.id`, 'none' AS `@0.name`, x.n AS `@0.n`, x.n AS `@1.n` FROM `t@2` AS `t` RIGHT OUTER JOIN (SELECT id, max(n) AS n FROM `s@1` AS `s` GROUP BY id) AS x ON x.id = t.id
+where the source is small, its keys
+  SELECT x.id AS `@keys0` FROM (SELECT id, max(n) AS n FROM `s@1` AS `s` GROUP BY id) AS x
+and t@2 by them
+  SELECT `t`.* FROM `t@2` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
   SELECT inline(CASE `@action`
     WHEN 0 THEN array(named_struct(
@@ -465,6 +481,10 @@ reads
   t@1: default.t with row__id
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`n` AS `n`, `v`.k AS `@0.id`, `v`.w AS `@0.name`, NULL AS `@0.n`, w AS `@1.name` FROM `t@1` AS `t` RIGHT OUTER JOIN VALUES (1, 'a'), (2, NULL) AS v(k, w) ON t.id = v.k
+where the source is small, its keys
+  SELECT v.k AS `@keys0` FROM VALUES (1, 'a'), (2, NULL) AS v(k, w)
+and t@1 by them
+  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
   SELECT inline(CASE `@action`
     WHEN 0 THEN array(named_struct(
@@ -578,6 +598,10 @@ reads
   new@frame: the frame {new}
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `f`.`id` AS `@0.id`, `f`.`name` AS `@0.name`, `f`.`n` AS `@0.n`, `f`.`id` AS `@1.id`, `f`.`name` AS `@1.name`, `f`.`n` AS `@1.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `new@frame` AS f ON t.id = f.id
+where the source is small, its keys
+  SELECT f.id AS `@keys0` FROM `new@frame` AS f
+and t@1 by them
+  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
   SELECT inline(CASE `@action`
     WHEN 0 THEN array(named_struct(
@@ -620,6 +644,10 @@ reads
   new@frame: the frame {new}
 rows
   SELECT 0 AS `@action`, new.id AS `@0.id`, 'none' AS `@0.name`, NULL AS `@0.n` FROM `new@frame` AS `new` LEFT ANTI JOIN `t@1` AS `t` ON t.id = new.id
+where the source is small, its keys
+  SELECT new.id AS `@keys0` FROM `new@frame` AS `new`
+and t@1 by them
+  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
   SELECT inline(CASE `@action`
     WHEN 0 THEN array(named_struct(
@@ -649,6 +677,10 @@ reads
   t@2: default.t
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`n` AS `n`, o.n AS `@0.id`, o.name AS `@0.name`, NULL AS `@0.n`, o.name AS `@1.name` FROM `t@1` AS `t` RIGHT OUTER JOIN `t@2` AS o ON t.id = o.n
+where the source is small, its keys
+  SELECT o.n AS `@keys0` FROM `t@2` AS o
+and t@1 by them
+  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
   SELECT inline(CASE `@action`
     WHEN 0 THEN array(named_struct(
@@ -719,6 +751,10 @@ reads
   s@2: hr.s
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE CASE WHEN s.wage > 1 THEN 1 END END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.id AS `@0.id`, 'none' AS `@0.name`, NULL AS `@0.n`, s.wage AS `@1.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON t.id = s.id
+where the source is small, its keys
+  SELECT s.id AS `@keys0` FROM `s@2` AS `s`
+and t@1 by them
+  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
   SELECT inline(CASE `@action`
     WHEN 0 THEN array(named_struct(
@@ -912,6 +948,10 @@ reads
   s@5: default.s
 rows
   SELECT `t`.`t@4.row__id` AS `@row_id`, CASE WHEN `t`.`t@4.row__id` IS NULL THEN CASE WHEN s.id IN (SELECT id FROM `plain@1` AS `plain`) THEN 0 END ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.id AS `@0.id`, 'none' AS `@0.name`, (SELECT count(*) FROM `t@2` AS x WHERE x.n = s.n) AS `@0.n`, (SELECT max(n) FROM `t@3` AS `t`) AS `@1.n` FROM `t@4` AS `t` RIGHT OUTER JOIN `s@5` AS `s` ON t.id = s.id
+where the source is small, its keys
+  SELECT s.id AS `@keys0` FROM `s@5` AS `s`
+and t@4 by them
+  SELECT `t`.* FROM `t@4` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
   SELECT inline(CASE `@action`
     WHEN 0 THEN array(named_struct(
@@ -954,6 +994,10 @@ reads
   s@2: default.s
 rows
   SELECT `checked`.`checked@1.row__id` AS `@row_id`, CASE WHEN `checked`.`checked@1.row__id` IS NULL THEN 0 ELSE CASE WHEN s.n = 0 THEN 1 ELSE 2 END END AS `@action`, `checked`.`id` AS `id`, s.id AS `@0.id`, s.n AS `@0.v`, s.n AS `@2.v` FROM `checked@1` AS `checked` RIGHT OUTER JOIN `s@2` AS `s` ON checked.id = s.id
+where the source is small, its keys
+  SELECT s.id AS `@keys0` FROM `s@2` AS `s`
+and checked@1 by them
+  SELECT `checked`.* FROM `checked@1` AS `checked` LEFT SEMI JOIN `@keys` ON checked.id = `@keys`.`@keys0`
 events
   SELECT inline(CASE `@action`
     WHEN 0 THEN array(named_struct(
@@ -1376,6 +1420,10 @@ reads
   t@3: default.t
 rows
   SELECT CASE WHEN EXISTS(SELECT 1 FROM `t@1` AS `t` WHERE t.id = s.n) THEN 0 END AS `@action`, `s`.`id` AS `@0.id`, `s`.`name` AS `@0.name`, `s`.`n` AS `@0.n` FROM `s@2` AS `s` LEFT ANTI JOIN `t@3` AS `t` ON t.id = s.id
+where the source is small, its keys
+  SELECT s.id AS `@keys0` FROM `s@2` AS `s`
+and t@3 by them
+  SELECT `t`.* FROM `t@3` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
   SELECT inline(CASE `@action`
     WHEN 0 THEN array(named_struct(

@@ -1,0 +1,35 @@
+"""How much a query reads, as Spark's statistics have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pyspark.sql import DataFrame
+
+SMALL: Final = 8 * 1024 * 1024
+"""Bytes that one task writes without help."""
+_UNKNOWN: Final = 1 << 60
+"""What Spark answers for an RDD is more than this."""
+
+
+def leaf_bytes(frame: DataFrame) -> int:
+    """The bytes that Spark expects the query to read, in its subqueries too; a little more than SMALL for a leaf that
+    it knows nothing of."""
+    return sum(_size(leaf) for plan in plans(frame) for leaf in items(plan.collectLeaves()))
+
+
+def plans(frame: DataFrame) -> list[Any]:
+    """The analyzed query, and all subqueries in it."""
+    plan: Any = frame._jdf.queryExecution().analyzed()
+    return [plan, *items(plan.subqueriesAll())]
+
+
+def items(seq: Any) -> Iterator[Any]:
+    """Of a Scala Seq."""
+    return (seq.apply(i) for i in range(seq.size()))
+
+
+def _size(leaf: Any) -> int:
+    size = int(str(leaf.stats().sizeInBytes()))
+    return size if size < _UNKNOWN else SMALL + 1

@@ -1,0 +1,68 @@
+"""MERGE with a small source: the target's rows that match none of its keys are left out before the join.
+
+The keys are broadcast, so that rows of the target are dropped where they are read instead of being shuffled and sorted
+for the join. That reads the source a second time, so it must give the same rows again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from acidsql.planner.plan import KEYS, Narrowing
+from acidsql.spark.bound import BoundScan
+from acidsql.spark.engine import StatementSpark
+from acidsql.spark.estimates import SMALL, items, leaf_bytes, plans
+
+_LEAST: Final = 1024 * 1024
+"""Bytes of a target for which it is worth it."""
+_MUCH: Final = 4
+"""How many times the source's bytes these must be."""
+_REPEATABLE: Final = frozenset(
+    {
+        *("Project", "Filter", "SubqueryAlias", "View", "Union", "Join", "Aggregate", "Distinct", "Generate", "Sort"),
+        *("LocalRelation", "OneRowRelation", "Range"),
+    }
+)
+"""Nodes of Spark's plans that give the same rows each time, if their expressions do."""
+
+
+def narrow(
+    spark: StatementSpark, narrowing: Narrowing, target: Sequence[BoundScan], args: Mapping[str, object]
+) -> None:
+    """Defines the view of the target's scan anew, where it is worth it and right."""
+    size = sum(f.file.length for b in target for part in b.parts for f in part.data_files)
+    if size < _LEAST:
+        return
+    try:
+        keys = spark.sql(narrowing.keys, args)
+    except AnalysisException:
+        return  # the statement's own query says what is wrong, and where
+    of_source = leaf_bytes(keys)
+    if of_source > SMALL or of_source * _MUCH > size or not _is_repeatable(keys):
+        return
+    spark.define_view(KEYS, F.broadcast(keys))
+    spark.define_view(narrowing.view, spark.sql(narrowing.rows))
+
+
+def _is_repeatable(keys: DataFrame) -> bool:
+    """Whether a query gives the same rows when it runs again: of files, or of values in the plan itself, and without
+    functions that say otherwise of themselves."""
+    return all(plan.deterministic() and all(map(_gives_the_same, _nodes(plan))) for plan in plans(keys))
+
+
+def _gives_the_same(node: Any) -> bool:
+    name = node.nodeName()
+    if name == "LogicalRelation":
+        return bool(node.relation().getClass().getSimpleName() == "HadoopFsRelation")
+    return name in _REPEATABLE
+
+
+def _nodes(plan: Any) -> Iterator[Any]:
+    yield plan
+    for child in items(plan.children()):
+        yield from _nodes(child)
