@@ -160,6 +160,7 @@ class Condition(Enum):
         " hive.exec.dynamic.partition.mode=nonstrict",
         10096,
     )
+    TRUNCATE_EXTERNAL = _info("42000", "Cannot truncate non-managed table {table}.", 10146)
     NOT_PARTITIONED = _info("42000", "Table {table} is not a partitioned table", 10241)
     PARTITION_NOT_FOUND = _info("42000", "Partition not found {partition}", 10006)
     PARTITION_COLUMN_UNKNOWN = _info(

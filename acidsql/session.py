@@ -286,7 +286,8 @@ class Session:
             case s.TruncateTable():
                 table = self._ddl.lookup(statement.table, self.database)
                 txn_id, write_id = self._executor.truncate(table, statement.partition, statement.table)
-                return Result("TRUNCATE TABLE", txn_id=txn_id, write_ids={table.qualified: write_id})
+                write_ids = {table.qualified: write_id} if table.is_transactional else {}
+                return Result("TRUNCATE TABLE", txn_id=txn_id, write_ids=write_ids)
             case s.AlterTable(action=s.Compact() as action):
                 return self._compact(statement.table, action)
             case s.AbortCompactions():

@@ -115,7 +115,9 @@ def merge_locks(
 
 
 def _lock(table: Table, lock_type: LockType, operation: Operation) -> LockComponent:
-    return LockComponent(table.database, table.name, lock_type, operation)
+    """A plain table has no transactions that the metastore would have to remember."""
+    kept = table.is_transactional or operation is Operation.SELECT
+    return LockComponent(table.database, table.name, lock_type, operation if kept else Operation.NO_TXN)
 
 
 # ------------------------------------------------------------------------------------------------ partitions

@@ -38,7 +38,7 @@ from acidsql.spark.frames import to_frame
 from acidsql.spark.jobs import JobGroup
 from acidsql.spark.leftovers import tidy_up
 from acidsql.spark.narrowing import narrow
-from acidsql.spark.publish import StagedFile, WriteTarget, publish, publish_empty_base
+from acidsql.spark.publish import StagedFile, WriteTarget, empty, publish
 from acidsql.spark.read import scan_frame
 from acidsql.spark.readers import Readers
 from acidsql.spark.row_conflicts import commit_by_rows
@@ -166,8 +166,6 @@ class Executor:
         with self._translated(request), self._engine.jobs(f"{plan.operation} {name}") as jobs:
             if self.begun.current is not None:
                 return self._write_in(self.begun.current.write, plan, request, jobs)
-            if isinstance(plan, WritePlan) and not plan.target.is_transactional and not plan.creates:
-                return self._append(plan, request)
             creates = plan.target if isinstance(plan, WritePlan) and plan.creates else None
             with transaction(
                 self._transactions,
@@ -226,10 +224,10 @@ class Executor:
     def truncate(self, table: Table, items: Sequence[PartitionItem], name: TableName) -> tuple[TxnId, WriteId]:
         """TRUNCATE TABLE: an empty base in the table's directory, or in every partition that the clause names.
 
-        Raises NOT_TRANSACTIONAL, NOT_PARTITIONED, PARTITION_NOT_FOUND.
+        Raises TRUNCATE_EXTERNAL, NOT_PARTITIONED, PARTITION_NOT_FOUND.
         """
-        if not table.is_transactional:
-            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=name.span, feature="TRUNCATE of a plain table")
+        if table.external:
+            raise AcidSqlError(Condition.TRUNCATE_EXTERNAL, span=name.span, table=table.qualified)
         if items and not table.partition_columns:
             raise AcidSqlError(Condition.NOT_PARTITIONED, span=name.span, table=table.qualified)
         if self.begun.current is not None:
@@ -241,12 +239,12 @@ class Executor:
             files = self._engine.files(table.location)
             emptied = self._truncated(table, items, files)
             directory = files.resolve(table.location)
-            write_id = txn.write_id(table)
+            write_id = txn.write_id(table) if table.is_transactional else WriteId(0)
             target = WriteTarget(table, directory, files, txn.id, write_id, (), overwrites=True, partitions=emptied)
             write = txn.begin(target)
             write.emptied.extend(emptied.values())
             for place in write.emptied:
-                publish_empty_base(target, place)
+                empty(target, place)
         self._tidy_up(txn)
         return txn.id, write_id
 
@@ -306,7 +304,7 @@ class Executor:
         for write in written:
             publish(write.target, write.staged)
             for directory in write.emptied:
-                publish_empty_base(write.target, directory)
+                empty(write.target, directory)
         return Counts(*(sum(of) for of in zip(*((c.updated, c.deleted, c.inserted) for c in counts), strict=True)))
 
     def _write_table(
@@ -327,13 +325,11 @@ class Executor:
         if plan.narrowing is not None:
             narrow(spark, plan.narrowing, of_target, request.args)
         events = adopt(event_rows(spark, plan, request.args), spark.storage)
-        if not plan.target.is_transactional:
-            inserted = plain.append(spark.storage, few_tasks(events, plan), plan, self._engine)
-            if not plan.creates:
-                self._metastore.forget_statistics(None, plan.target, ())
-            return Counts(inserted=inserted)
-        driver_bytes = int(self._settings.get(DRIVER_BYTES, 0))
-        write.staged.extend(stage(spark.storage, events, plan, target, of_target, driver_bytes))
+        if plan.target.is_transactional:
+            driver_bytes = int(self._settings.get(DRIVER_BYTES, 0))
+            write.staged.extend(stage(spark.storage, events, plan, target, of_target, driver_bytes))
+        else:
+            write.staged.extend(plain.stage(few_tasks(events, plan), plan, target))
         write.emptied.extend(replaced_directories(spark, plan, write))
         return _counts(plan, write.staged)
 
@@ -352,15 +348,6 @@ class Executor:
             places=tuple(part.directory for b in bound if b.scan.is_target for part in b.parts),
             partitions={p.values: files.resolve(p.location) for p in known},
         )
-
-    def _append(self, plan: WritePlan, request: Request) -> Written:
-        """INSERT into a plain table: files appear as they are moved, without a transaction."""
-        spark = self._engine.statement()
-        self._define_views(spark, plan, request, StatementSnapshots(self._engine, self._now()))
-        events = adopt(event_rows(spark, plan, request.args), spark.storage)
-        inserted = plain.append(spark.storage, few_tasks(events, plan), plan, self._engine)
-        self._metastore.forget_statistics(None, plan.target, ())
-        return Written(Counts(inserted=inserted), TxnId(0), {})
 
     # -- edges
 

@@ -25,6 +25,7 @@ from acidsql.spark.types import has_instant
 Key: TypeAlias = "tuple[int, int, int]"
 """originalTransaction, bucket, rowId."""
 
+_PIECE: Final = 1 << 20
 SPARK_FORMATS: Final = {"orc": "orc", "parquet": "parquet", "textfile": "text"}
 """Spark's names of the file formats that can be written."""
 
@@ -81,13 +82,12 @@ def _put_end(files: FileSystem, tail: Tail) -> None:
 
 def count_rows(files: FileSystem, path: str, file_format: str) -> int:
     """The rows of a file of text or Parquet."""
-    content = files.read(path)
-    if file_format == "textfile":
-        return content.count(b"\n")
-    import pyarrow as pa
-    from pyarrow import parquet
+    with files.open(path) as stream:
+        if file_format == "textfile":
+            return sum(piece.count(b"\n") for piece in iter(lambda: stream.read(_PIECE), b""))
+        from pyarrow import parquet
 
-    return int(parquet.ParquetFile(pa.BufferReader(content)).metadata.num_rows)
+        return int(parquet.ParquetFile(stream).metadata.num_rows)
 
 
 def _user_metadata(rows: int, keys: Sequence[Key], *, is_delete: bool) -> dict[str, str]:

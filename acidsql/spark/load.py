@@ -28,7 +28,7 @@ from acidsql.spark.engine import Engine
 from acidsql.spark.files import FileSystem, is_local
 from acidsql.spark.leftovers import tidy_up
 from acidsql.spark.load_files import LoadedFile, Sources, find_sources, path_span
-from acidsql.spark.plain import add_file
+from acidsql.spark.publish import add_file, visible_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Loader:
     def _load_plain(self, statement: LoadData, table: Table, sources: Sources) -> Loaded:
         """Files appear one by one; those that OVERWRITE replaces go when all new ones are there."""
         place = self._place(statement, table)
-        old = _visible_below(place) if statement.overwrite else []
+        old = visible_files(place.files, place.directory) if statement.overwrite else []
         staging = f"{place.directory}/{STAGING_DIRECTORY}_{uuid4().hex[:12]}"
         placed: list[str] = []
         try:
@@ -166,11 +166,6 @@ def _free_name(files: FileSystem, staging: str, name: str) -> str:
     stem, dot, extension = name.partition(".")
     candidates = (f"{staging}/{stem}{f'_copy_{n}' if n else ''}{dot}{extension}" for n in range(1 << 31))
     return next(path for path in candidates if not files.exists(path))
-
-
-def _visible_below(place: _Place) -> list[str]:
-    listing = place.files.list_below(place.directory)
-    return [f"{place.directory}/{f.path}" for f in listing.files if not f.path.startswith(("_", "."))]
 
 
 def _rows(sources: Sources) -> int:

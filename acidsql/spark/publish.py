@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import chain, count
 from typing import Final
 
 from acidsql.acid.datafiles import File
@@ -35,6 +36,8 @@ from acidsql.spark.tails import read_file_tail
 
 _PART: Final = re.compile(r"part-(\d{5,})-")
 _THREADS: Final = 8
+BUCKET_DIRECTORY: Final = "acidsql_bucket"
+"""Partition column of the staged files of a bucketed plain table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +94,14 @@ class WriteTarget:
 
 
 def finish_staged(target: WriteTarget, slots: Mapping[int, Slot] | None) -> list[StagedFile]:
-    """The staged files that hold events, their footers finished. `slots` are the slots by code; None for an INSERT
-    without partitions, whose files are numbered by task."""
+    """The staged files that hold rows, their footers finished. `slots` are the slots by code; None where files are
+    numbered by task, or by BUCKET_DIRECTORY."""
     found = [f for f in target.files.list_below(target.staging).files if _PART.match(f.path.rpartition("/")[2])]
     with ThreadPoolExecutor(_THREADS) as pool:
         finished = pool.map(lambda f: _finish(target, f, _place(target, f.path, slots)), found)
         staged = [f for f in finished if f is not None]
-    _check_one_a_place(target, staged)
+    if target.table.is_transactional:
+        _check_one_a_place(target, staged)
     return staged
 
 
@@ -110,7 +114,11 @@ def _check_one_a_place(target: WriteTarget, staged: Sequence[StagedFile]) -> Non
 
 
 def publish(target: WriteTarget, staged: Sequence[StagedFile]) -> None:
-    """Moves the files to `delta_W_W_S/bucket_NNNNN`. Nothing is visible before the transaction commits."""
+    """Moves the files to `delta_W_W_S/bucket_NNNNN`. Nothing is visible before the transaction commits; but files of
+    plain tables are, one by one."""
+    if not target.table.is_transactional:
+        _publish_plain(target, staged)
+        return
     for partition_directory, number in sorted({(f.partition_directory, f.slot.branch) for f in staged}):
         directory = target.branch_directory(partition_directory, number)
         target.files.make_directories(directory)
@@ -122,8 +130,46 @@ def publish(target: WriteTarget, staged: Sequence[StagedFile]) -> None:
     target.files.delete(target.staging)
 
 
-def publish_empty_base(target: WriteTarget, partition_directory: str) -> None:
-    """A base without rows, as TRUNCATE writes it: `base_W/_metadata_acid`."""
+def _publish_plain(target: WriteTarget, staged: Sequence[StagedFile]) -> None:
+    """Adds the files beside those that are there or, if the write overwrites, in their place: old ones go when all new
+    ones are there."""
+    directories = sorted({f.partition_directory for f in staged})
+    old = [path for d in directories for path in visible_files(target.files, d)] if target.overwrites else []
+    placed: list[str] = []
+    try:
+        for directory in directories:
+            target.files.make_directories(directory)
+        for file in staged:
+            name = original_name(file.slot.bucket)
+            placed.append(add_file(target.files, file.path, f"{file.partition_directory}/{name}"))
+    except BaseException:
+        remove_all(target.files, placed)
+        raise
+    for path in (*old, target.staging):
+        target.files.delete(path)
+
+
+def add_file(files: FileSystem, source: str, target: str) -> str:
+    """Moves a file to `target`, or, where others lie there, to `target_copy_1`, `_copy_2` .., as Hive names them: only
+    files named so are taken over by a conversion to full ACID. Gives the path that it has now."""
+    directory, _, name = target.rpartition("/")
+    stem, dot, extension = name.partition(".")  # .gz tells a reader of text what to do
+    copies = (f"{directory}/{stem}_copy_{number}{dot}{extension}" for number in count(1))
+    return next(path for path in chain([target], copies) if files.place(source, path))
+
+
+def visible_files(files: FileSystem, directory: str) -> list[str]:
+    """The files of a plain table in a directory."""
+    listing = files.list_below(directory)
+    return [f"{directory}/{f.path}" for f in listing.files if not f.path.startswith(("_", "."))]
+
+
+def empty(target: WriteTarget, partition_directory: str) -> None:
+    """Hides all rows behind a base without rows, as TRUNCATE writes it: `base_W/_metadata_acid`. Of a plain table the
+    files go."""
+    if not target.table.is_transactional:
+        remove_all(target.files, visible_files(target.files, partition_directory))
+        return
     directory = f"{partition_directory}/{base_name(target.write_id)}"
     target.files.make_directories(directory)
     target.files.write(f"{directory}/{METADATA_FILE}", TRUNCATED_METADATA)
@@ -135,7 +181,7 @@ def remove(target: WriteTarget, partition_directories: Iterable[str]) -> bool:
 
 
 def _published(target: WriteTarget, partition_directories: Iterable[str]) -> Iterator[str]:
-    for partition_directory in partition_directories:
+    for partition_directory in partition_directories if target.table.is_transactional else ():
         if target.overwrites:
             yield f"{partition_directory}/{base_name(target.write_id)}"
             continue
@@ -155,16 +201,8 @@ class _Place:
 
 def _place(target: WriteTarget, path: str, slots: Mapping[int, Slot] | None) -> _Place:
     directory, _, name = path.rpartition("/")
-    if slots is None:
-        task = _PART.match(name)
-        assert task is not None
-        return _Place(Slot(0, int(task.group(1))), target.directory, None)
-    parts = dict(part.partition("=")[::2] for part in directory.split("/"))
-    code = parts.pop(SLOT)
-    slot = slots.get(int(code)) if code.isdigit() else None
-    if slot is None:
-        # An event that no slot was made for: a row ID that none of the files read can hold.
-        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="an event names a bucket without a file")
+    parts = dict(part.partition("=")[::2] for part in directory.split("/")) if directory else {}
+    slot = _slot(parts, path, slots) if slots is not None else Slot(0, _number(parts, name))
     place = parts.pop(PLACE_DIRECTORY, DEFAULT_PARTITION)
     if place != DEFAULT_PARTITION:
         return _Place(slot, target.places[int(place)], None)
@@ -176,6 +214,23 @@ def _place(target: WriteTarget, path: str, slots: Mapping[int, Slot] | None) -> 
         return _Place(slot, known, None)
     name = partition_name([c.name for c in target.table.partition_columns], values)
     return _Place(slot, f"{target.directory}/{name}", values)
+
+
+def _slot(parts: dict[str, str], path: str, slots: Mapping[int, Slot]) -> Slot:
+    """Takes the slot's code from the parts of the path."""
+    code = parts.pop(SLOT)
+    slot = slots.get(int(code)) if code.isdigit() else None
+    if slot is None:
+        # An event that no slot was made for: a row ID that none of the files read can hold.
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="an event names a bucket without a file")
+    return slot
+
+
+def _number(parts: dict[str, str], name: str) -> int:
+    """The bucket, taken from the parts of the path, or the number of the task that wrote the file."""
+    task = _PART.match(name)
+    assert task is not None
+    return int(parts.pop(BUCKET_DIRECTORY, task.group(1)))
 
 
 def _finish(target: WriteTarget, file: File, place: _Place) -> StagedFile | None:
@@ -196,7 +251,7 @@ def _finish_orc(target: WriteTarget, path: str, size: int, slot: Slot) -> int:
     tail = read_file_tail(target.files, path, size)
     if not tail.rows:
         return 0
-    if target.table.is_insert_only:
+    if not target.table.is_full_acid:
         finish_plain(target.files, path, tail, target.table)
         return tail.rows
     branch, statement_id = target.branches[slot.branch]

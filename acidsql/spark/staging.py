@@ -24,12 +24,12 @@ _RAW_FILES: Final = {
 
 
 def save(rows: DataFrame, table: Table, files: FileSystem, staging: str, partition_by: Sequence[str]) -> None:
-    """Writes events (of an insert-only table, rows) in their order, by the columns of `partition_by`.
+    """Writes events (of other tables than full ACID ones, rows) in their order, by the columns of `partition_by`.
 
     Raises NOT_YET_SUPPORTED, and what the query raises when it runs.
     """
     _check_writable(table, files, staging)
-    if table.is_insert_only:
+    if not table.is_full_acid:
         rows = plain_rows(rows, table, partition_by)
     elif not files.can_change_ends(staging):
         rows = nested_rows(rows, table)

@@ -185,7 +185,8 @@ class WriteTransaction:
                 for operation, names in write.touched().items():
                     self.metastore.add_dynamic_partitions(self.id, table, sorted(names), operation)
             if write.staged or write.emptied:
-                self.metastore.forget_statistics(self.id, table, write.written_partitions)
+                txn = self.id if table.is_transactional else None
+                self.metastore.forget_statistics(txn, table, write.written_partitions)
         (self.committing or (lambda _: self.metastore.commit(self.id)))(self)
 
     def _remove_files(self) -> None:

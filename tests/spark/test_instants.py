@@ -118,12 +118,13 @@ def test_a_fraction_of_the_last_second_before_1970_is_refused(session: Session, 
     assert micros(session, "CAST(at AS TIMESTAMP_LTZ)") == [-1000000, -999001]
 
 
-def test_a_plain_table_refuses_what_it_would_file_as_wall_clock_time(session: Session) -> None:
+def test_a_plain_table_has_instants_too_and_keeps_them_when_it_is_converted(session: Session) -> None:
     session.sql("CREATE TABLE t (id INT, at TIMESTAMP WITH LOCAL TIME ZONE) STORED AS ORC")
-    with pytest.raises(AcidSqlError) as caught:
-        session.sql("INSERT INTO t SELECT 1, timestamp_micros(1)")
-    assert caught.value.condition == "NOT_YET_SUPPORTED"
-    assert data_files(session) == []
+    session.sql("INSERT INTO t SELECT 1, timestamp_micros(1) UNION ALL SELECT 2, timestamp_micros(-5000000)")
+    assert micros(session) == [1, -5000000]
+    session.sql("ALTER TABLE t SET TBLPROPERTIES ('transactional'='true')")
+    session.execute("UPDATE t SET at = timestamp_micros(7) WHERE id = 2")
+    assert micros(session) == [1, 7]
 
 
 def test_instants_of_another_writer_are_read_whatever_zone_it_had(session: Session, tmp_path: Path) -> None:
