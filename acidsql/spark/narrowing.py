@@ -6,6 +6,7 @@ for the join. That reads the source a second time, so it must give the same rows
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -24,11 +25,14 @@ _MUCH: Final = 4
 """How many times the source's bytes these must be."""
 _REPEATABLE: Final = frozenset(
     {
-        *("Project", "Filter", "SubqueryAlias", "View", "Union", "Join", "Aggregate", "Distinct", "Generate", "Sort"),
+        *("Project", "Filter", "SubqueryAlias", "View", "Union", "Join", "Distinct", "Generate", "Sort"),
         *("LocalRelation", "OneRowRelation", "Range"),
     }
 )
 """Nodes of Spark's plans that give the same rows each time, if their expressions do."""
+_ORDERLESS: Final = frozenset({"max", "min", "count", "cast", "coalesce"})
+"""Functions of an Aggregate that give the same in whatever order rows come; max_by and sums of fractions do not."""
+_CALLED: Final = re.compile(r"([A-Za-z_]\w*)\(")
 
 
 def narrow(
@@ -57,9 +61,13 @@ def _is_repeatable(keys: DataFrame) -> bool:
 
 def _gives_the_same(node: Any) -> bool:
     name = node.nodeName()
-    if name == "LogicalRelation":
-        return bool(node.relation().getClass().getSimpleName() == "HadoopFsRelation")
-    return name in _REPEATABLE
+    match name:
+        case "LogicalRelation":
+            return bool(node.relation().getClass().getSimpleName() == "HadoopFsRelation")
+        case "Aggregate":
+            return _ORDERLESS.issuperset(_CALLED.findall(node.aggregateExpressions().mkString(" ")))
+        case _:
+            return name in _REPEATABLE
 
 
 def _nodes(plan: Any) -> Iterator[Any]:

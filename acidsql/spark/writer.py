@@ -136,7 +136,7 @@ def check_disjoint(writes: Sequence[TableWrite]) -> None:
 
 
 def _check_types(rows: DataFrame, plan: WritePlan) -> None:
-    types = {f.name: f.dataType for f in rows.schema.fields}
+    types = {f.name: f.dataType for f in rows.schema.fields} if plan.values else {}
     for value in plan.values:
         source = types[value.name]
         if not is_storable(source, parse_type(value.column.type)):

@@ -63,11 +63,11 @@ def rows_after(session: Session, statement: str, **frames: object) -> tuple[list
         f"USING s ON t.name = lower(s.name) {_TEXT}",
         f"USING s ON t.k = s.k {_INSERT}",
         f"USING s ON t.v = s.v AND upper(s.name) = upper(t.name) {_TEXT}",
-        f"USING (SELECT k, max(name) AS name, sum(v) AS v FROM s GROUP BY k) s ON t.k = s.k {_UPSERT}",
+        f"USING (SELECT k, max(name) AS name, min(v) AS v FROM s GROUP BY k) s ON t.k = s.k {_UPSERT}",
         f"USING (SELECT a.k, b.name, a.v FROM s a JOIN s b ON a.k = b.k) s ON t.k = s.k {_UPSERT}",
         "USING (VALUES (3, 'a', 1D), (300, 'b', 2D)) s(k, name, v) ON t.k = s.k " + _UPSERT,
         f"USING (SELECT k, name, v FROM t WHERE k < 9) s ON t.k = s.k + 2 {_UPSERT}",
-        f"USING (SELECT * FROM s WHERE v < (SELECT avg(v) FROM s)) s ON t.k = s.k {_UPSERT}",
+        f"USING (SELECT * FROM s WHERE v < (SELECT max(v) FROM s)) s ON t.k = s.k {_UPSERT}",
     ],
 )
 def test_what_is_left_out_would_have_matched_nothing(
@@ -92,6 +92,7 @@ def test_what_is_left_out_would_have_matched_nothing(
         f"USING (SELECT k, name, v FROM s WHERE rand() < 2) s ON t.k = s.k {_INSERT}",
         f"USING (SELECT k, name, v FROM s WHERE v < (SELECT 9 + rand())) s ON t.k = s.k {_INSERT}",
         f"USING (SELECT k, name, v, row_number() OVER (ORDER BY v) n FROM s) s ON t.k = s.k {_INSERT}",
+        f"USING (SELECT max_by(k, v) k, name, 1D v FROM s GROUP BY name) s ON t.k = s.k {_INSERT}",
         # Spark broadcasts the source itself.
         "USING s ON t.k = s.k WHEN MATCHED THEN DELETE",
     ],
