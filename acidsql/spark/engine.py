@@ -235,7 +235,7 @@ class Engine:
             return frozenset()
         jsession: Any = self._spark._jsparkSession
         names = jsession.sessionState().catalog().getTempViewNames()  # PySpark's listTables runs two jobs
-        return frozenset(names.mkString("\n").lower().split("\n"))
+        return frozenset(filter(None, names.mkString("\n").lower().split("\n")))
 
     def set_conf(self, key: str, value: str) -> None:
         """SET spark.x=y: on the session, or for the session that is to be started."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
+
+from acidsql.spark.jvm import items
 
 SMALL: Final = 8 * 1024 * 1024
 """Bytes that one task writes without help."""
@@ -23,11 +24,6 @@ def plans(frame: DataFrame) -> list[Any]:
     """The analyzed query, and all subqueries in it."""
     plan: Any = frame._jdf.queryExecution().analyzed()
     return [plan, *items(plan.subqueriesAll())]
-
-
-def items(seq: Any) -> Iterator[Any]:
-    """Of a Scala Seq."""
-    return (seq.apply(i) for i in range(seq.size()))
 
 
 def _size(leaf: Any) -> int:

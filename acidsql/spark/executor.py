@@ -239,7 +239,7 @@ class Executor:
             files = self._engine.files(table.location)
             emptied = self._truncated(table, items, files)
             directory = files.resolve(table.location)
-            write_id = txn.write_id(table) if table.is_transactional else WriteId(0)
+            write_id = txn.write_id(table)
             target = WriteTarget(table, directory, files, txn.id, write_id, (), overwrites=True, partitions=emptied)
             write = txn.begin(target)
             write.emptied.extend(emptied.values())
@@ -342,7 +342,7 @@ class Executor:
             files.resolve(table.location),
             files,
             txn.id,
-            txn.write_id(table) if table.is_transactional else WriteId(0),
+            txn.write_id(table),
             txn.statement_ids(plan.branches),
             overwrites=plan.overwrite is not None,
             places=tuple(part.directory for b in bound if b.scan.is_target for part in b.parts),

@@ -32,7 +32,7 @@ SPARK_FORMATS: Final = {"orc": "orc", "parquet": "parquet", "textfile": "text"}
 
 def writer_options(table: Table) -> dict[str, str]:
     """Options of Spark's writer for a table's format: its `orc.*` properties, SNAPPY where it names no codec: of those
-    that Hive 3 reads the one that costs least; ZLIB, Hive's own, writes for a third longer and takes a fifth less space
+    that Hive 3 reads the one that costs least; ZLIB, Hive's own, writes for a third longer and takes a sixth less space
     (benchmarks/README.md)."""
     return _orc_options(table) if table.file_format == "orc" else {}
 

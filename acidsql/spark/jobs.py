@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from pyspark import SparkContext
 
+from acidsql.spark.jvm import items
+
 _END_SECONDS: Final = 30.0
 """How long a statement that failed waits for its tasks to notice."""
 _PROPERTIES: Final = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
@@ -56,8 +58,7 @@ def job_group(context: SparkContext, description: str) -> Iterator[JobGroup]:
 def _has_tasks(context: SparkContext, group: str) -> bool:
     """Asks the scheduler itself: the status tracker hears of a task that has just begun a moment later."""
     scheduler: Any = context._jsc.sc().taskScheduler()
-    queue = scheduler.rootPool().getSortedTaskSetQueue()
-    return any(_is_running(queue.apply(i), group) for i in range(queue.size()))
+    return any(_is_running(task_set, group) for task_set in items(scheduler.rootPool().getSortedTaskSetQueue()))
 
 
 def _is_running(task_set: Any, group: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
@@ -240,3 +240,8 @@ def with_columns(frame: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
     for name, column in columns.items():
         java = java.withColumn(name, column._jc)
     return DataFrame(java, frame.sparkSession)
+
+
+def items(seq: Any) -> Iterator[Any]:
+    """The elements of a Scala Seq."""
+    return (seq.apply(i) for i in range(seq.size()))

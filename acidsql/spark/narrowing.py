@@ -17,7 +17,8 @@ from pyspark.sql import functions as F
 from acidsql.planner.plan import KEYS, Narrowing
 from acidsql.spark.bound import BoundScan
 from acidsql.spark.engine import StatementSpark
-from acidsql.spark.estimates import SMALL, items, leaf_bytes, plans
+from acidsql.spark.estimates import SMALL, leaf_bytes, plans
+from acidsql.spark.jvm import items
 
 _LEAST: Final = 1024 * 1024
 """Bytes of a target for which it is worth it."""

@@ -25,8 +25,8 @@ def stage(events: DataFrame, plan: WritePlan, target: WriteTarget) -> list[Stage
     if table.bucket_columns:
         rows = with_columns(rows, {BUCKET_DIRECTORY: bucket_column(table)})
     texts = {f"{VALUE_DIRECTORY}{i}": c.name for i, c in enumerate(table.partition_columns)}
-    directories = [*texts, *([BUCKET_DIRECTORY] if table.bucket_columns else [])]
+    buckets = [BUCKET_DIRECTORY] if table.bucket_columns else []
     values = [f"CAST({name_sql(column)} AS STRING) AS {name}" for name, column in texts.items()]
-    rows = select(rows, (*values, *directories[len(values) :], *filed_columns(table)))
-    save(rows, table, target.files, target.staging, directories)
+    rows = select(rows, (*values, *buckets, *filed_columns(table)))
+    save(rows, table, target.files, target.staging, [*texts, *buckets])
     return finish_staged(target, None)

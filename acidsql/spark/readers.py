@@ -24,6 +24,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.interrupts import holding
 from acidsql.metastore.client import LockComponent
 from acidsql.metastore.transaction import Transactions
+from acidsql.spark.jvm import items
 
 _FIRST_PAUSE: Final = 1.0
 """Seconds from the end of a frame in Python to the first look whether the JVM has let go of it too; the pauses between
@@ -170,7 +171,7 @@ def _file_indexes(frame: DataFrame) -> list[Any]:
     """Weak references to the file indexes that the frame's plan reads."""
     jvm: Any = frame.sparkSession._jvm
     leaves: Any = frame._jdf.queryExecution().analyzed().collectLeaves()
-    relations = (leaves.apply(i) for i in range(leaves.size()))
+    relations = items(leaves)
     return [
         jvm.java.lang.ref.WeakReference(relation.relation().location())
         for relation in relations

@@ -109,6 +109,9 @@ class WriteTransaction:
         return ReadView(self.metastore, self._txns, dict(self._own), added)
 
     def write_id(self, table: Table) -> WriteId:
+        """Of a plain table 0: it has none."""
+        if not table.is_transactional:
+            return WriteId(0)
         if table is self.creates:
             return FIRST_WRITE_ID
         self._own[table.qualified] = write_id = self.metastore.allocate_write_id(self.id, table)
