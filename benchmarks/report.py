@@ -266,7 +266,8 @@ def draw(run: Run, path: Path) -> None:
     for system, (marker, colour) in styles.items():
         points = [(r[system], y) for y, case in enumerate(cases) if system in (r := ratios(case))]
         if points:
-            axes.scatter(*zip(*points, strict=True), marker=marker, s=26, color=colour, label=f"/ {system}", zorder=3)
+            across, down = zip(*points, strict=True)
+            axes.scatter(across, down, marker=marker, s=26, color=colour, label=f"/ {system}", zorder=3)
     for y, case in enumerate(cases):
         for target in TARGETS:
             if target.group.value == case["group"] and not isinstance(target.against, Group):

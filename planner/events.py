@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from sqlglot import exp
@@ -54,16 +54,19 @@ def spark_type(hive_type: HiveType) -> str:
             return text.upper() if text.isalnum() else text
 
 
-def event_struct(branch: str, identity: Mapping[str, str], values: Mapping[str, str]) -> str:
-    """One event as a struct; `identity` is the old row's, `values` are the table's columns by name, in order."""
-    fields = [(BRANCH, branch), *identity.items(), *values.items()]
-    inside = ",\n    ".join(f"{sql_string(name)}, {value}" for name, value in fields)
-    return f"named_struct(\n    {inside})"
+def exploded(branches: str, identity: Mapping[str, str], values: Mapping[str, str], source: str) -> str:
+    """The events of each row: one for each number in `branches`, an array. `identity` and `values` are SQL over the
+    row and BRANCH.
+
+    Numbers are exploded, not structs: a struct's values would be boxed, each of them, for every event.
+    """
+    columns = select_list({BRANCH: name_sql(BRANCH), **identity, **values})
+    return f"SELECT\n  {columns}\nFROM (SELECT *, explode({branches}) AS {name_sql(BRANCH)} FROM {source})"
 
 
-def explode(structs: str, source: str) -> str:
-    """One row per struct of an array of structs."""
-    return f"SELECT inline({structs})\nFROM {source}"
+def of_inserts(inserts: int, values: Mapping[str, str]) -> dict[str, str]:
+    """The new rows of events whose branches below `inserts` have some: Hive stores no row in a delete event."""
+    return {name: f"CASE WHEN {name_sql(BRANCH)} < {inserts} THEN {value} END" for name, value in values.items()}
 
 
 def rows_view() -> str:
@@ -75,9 +78,13 @@ def old_identity(table: Table) -> dict[str, str]:
     return {ROW_ID: name_sql(ROW_ID)} | ({PLACE: name_sql(PLACE)} if table.partition_columns else {})
 
 
-def moved_identity(table: Table) -> dict[str, str]:
-    """The same of a row that goes to the partition that its partition columns name."""
-    return {ROW_ID: name_sql(ROW_ID)} | ({PLACE: _NO_PLACE} if table.partition_columns else {})
+def event_identity(table: Table, moved: Collection[int]) -> dict[str, str]:
+    """The same of an event; the rows of the branches `moved` go to the partition that their partition columns name."""
+    identity = old_identity(table)
+    if table.partition_columns and moved:
+        branches = ", ".join(map(str, sorted(moved)))
+        identity[PLACE] = f"CASE WHEN {name_sql(BRANCH)} NOT IN ({branches}) THEN {name_sql(PLACE)} END"
+    return identity
 
 
 def no_identity(table: Table) -> dict[str, str]:

@@ -30,13 +30,12 @@ from acidsql.grammar.dialect import frame_of, span_of, to_spark
 from acidsql.grammar.statements import Default, Merge, MergeClause, MergeDelete, MergeInsert, MergeUpdate, When
 from acidsql.planner.events import (
     checked_branch,
-    event_struct,
-    explode,
-    moved_identity,
+    event_identity,
+    exploded,
     name_sql,
     no_identity,
     null_of,
-    nulls,
+    of_inserts,
     old_identity,
     rows_view,
     select_list,
@@ -352,22 +351,26 @@ def _events(table: Table, clauses: Sequence[Clause], branches: Sequence[Branch],
     new = {c.name: _new_value(c, clauses, facts) for c in table.all_columns}
     inside = select_list({ACTION: name_sql(ACTION), **identity, **new}, "    ")
     source = f"(SELECT\n    {inside}\n  FROM {rows_view()}\n  WHERE {name_sql(ACTION)} IS NOT NULL)"
-    cases = "\n  ".join(f"WHEN {c.statement_id} THEN array({', '.join(_structs(c, branches, table))})" for c in clauses)
-    return explode(f"CASE {name_sql(ACTION)}\n  {cases}\nEND", source)
+    cases = "\n  ".join(f"WHEN {c.statement_id} THEN array({_numbers(c, branches, table)})" for c in clauses)
+    numbers = f"CASE {name_sql(ACTION)}\n  {cases}\nEND"
+    inserts = sum(1 for b in branches if b.kind is EventKind.INSERT)
+    moved = {_branch(branches, c, EventKind.INSERT) for c in clauses if c.inserts and c.moves(table)}
+    values = {c.name: name_sql(c.name) for c in table.all_columns}
+    if 0 < inserts < len(branches):
+        values = of_inserts(inserts, values)
+    return exploded(numbers, event_identity(table, moved), values, source)
 
 
-def _structs(clause: Clause, branches: Sequence[Branch], table: Table) -> list[str]:
-    structs = []
+def _numbers(clause: Clause, branches: Sequence[Branch], table: Table) -> str:
+    """The branches of the events of a row on which the clause acts."""
+    numbers = []
     if clause.inserts:
-        branch = checked_branch(str(_branch(branches, clause, EventKind.INSERT)), table)
-        identity = moved_identity(table) if clause.moves(table) else old_identity(table)
-        structs.append(event_struct(branch, identity, {c.name: name_sql(c.name) for c in table.all_columns}))
+        numbers.append(checked_branch(str(_branch(branches, clause, EventKind.INSERT)), table))
     if clause.deletes:
-        branch = str(_branch(branches, clause, EventKind.DELETE))
-        structs.append(event_struct(branch, old_identity(table), nulls(table)))
+        numbers.append(str(_branch(branches, clause, EventKind.DELETE)))
     if clause.when is When.MATCHED and branches[-1].kind is EventKind.CHECK:
-        structs.append(event_struct(str(len(branches) - 1), old_identity(table), nulls(table)))
-    return structs
+        numbers.append(str(len(branches) - 1))
+    return ", ".join(numbers)
 
 
 def _new_value(target: Column, clauses: Sequence[Clause], facts: Facts) -> str:

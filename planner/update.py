@@ -18,11 +18,10 @@ from acidsql.grammar.statements import Assignment, Default, Update
 from acidsql.metastore.client import Operation
 from acidsql.planner.events import (
     checked_branch,
-    event_struct,
-    explode,
-    moved_identity,
+    event_identity,
+    exploded,
     name_sql,
-    nulls,
+    of_inserts,
     old_identity,
     rows_view,
     select_list,
@@ -117,12 +116,11 @@ def _events(table: Table, new_values: dict[Column, exp.Expr], facts: Facts) -> s
         c.name: stored(name_sql(f"@{c.name}"), c, facts.settings) if c in new_values else name_sql(c.name)
         for c in table.all_columns
     }
-    identity = moved_identity(table) if moves(table, new_values) else old_identity(table)
-    deleted = event_struct("1", old_identity(table), nulls(table))
+    identity = event_identity(table, {0} if moves(table, new_values) else ())
     branch = checked_branch("0", table)
     if branch == "0":
-        return explode(f"array({deleted}, {event_struct('0', identity, values)})", rows_view())
+        return exploded("array(1, 0)", identity, of_inserts(1, values), rows_view())
     # A constraint reads the new row by its column names: give it a row of them first.
     source = f"(SELECT {select_list({**old_identity(table), **values})} FROM {rows_view()})"
-    inserted = event_struct(branch, identity, {c.name: name_sql(c.name) for c in table.all_columns})
-    return explode(f"array({deleted}, {inserted})", source)
+    kept = {c.name: name_sql(c.name) for c in table.all_columns}
+    return exploded(f"array(1, {branch})", identity, of_inserts(1, kept), source)

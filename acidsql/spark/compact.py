@@ -37,7 +37,7 @@ from acidsql.spark.bound import BoundPart, BoundScan, all_delete_files
 from acidsql.spark.bucketing import bucket_column
 from acidsql.spark.deletes import BUCKET, DELETER, ROW, WRITE_ID
 from acidsql.spark.engine import A_FILE_A_TASK, StatementSpark, adopt, copy_with
-from acidsql.spark.events import code_of_bucket, filed_columns, insert_event
+from acidsql.spark.events import code_of_bucket, filed, insert_event
 from acidsql.spark.failures import translate
 from acidsql.spark.files import FileSystem, remove_all
 from acidsql.spark.footers import count_rows, finish_events, finish_plain
@@ -201,7 +201,7 @@ def _undeleted(job: Job) -> BoundScan:
 def _insert_events(rows: DataFrame, table: Table) -> DataFrame:
     row_id = f"`{_ROW_ID}`"
     event = insert_event(f"{row_id}.writeid", f"{row_id}.bucketid", f"{row_id}.rowid", f"{row_id}.writeid")
-    return select(rows, (*event, *filed_columns(table)))
+    return filed(rows, event, table)
 
 
 def _deletions(events: DataFrame, inserts: DataFrame) -> DataFrame:
@@ -236,7 +236,7 @@ def _write_rebalanced(spark: StatementSpark, job: Job, tails: TailCache) -> None
     write_id = f"{max(job.scope.high, 0)}L"
     new_bucket = f"shiftleft(spark_partition_id(), 16) | {encode_bucket(0, StatementId(0))}"
     event = insert_event(write_id, new_bucket, ROW_NUMBER, write_id)
-    numbered = select(ordered, (*event, *filed_columns(job.table)))
+    numbered = filed(ordered, event, job.table)
     _save(numbered, job)
 
 
@@ -250,10 +250,10 @@ def _write_rows(spark: StatementSpark, job: Job, tails: TailCache) -> None:
     if table.bucket_count:
         bucketed = rows.withColumn(SLOT, bucket_column(table))
         arranged = bucketed.repartition(table.bucket_count, SLOT).sortWithinPartitions(SLOT)
-        arranged = select(arranged, (SLOT, *filed_columns(table)))
+        arranged = filed(arranged, (SLOT,), table)
     else:
         size = _amount(job).bytes
-        arranged = select(rows.coalesce(min(MAX_BUCKET + 1, max(1, -(-size // _TASK)))), filed_columns(table))
+        arranged = filed(rows.coalesce(min(MAX_BUCKET + 1, max(1, -(-size // _TASK)))), (), table)
     _save(arranged, job)
 
 

@@ -6,7 +6,7 @@ is sorted as Hive needs it; new rows are numbered behind the sort, so row IDs as
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isqrt
 from typing import Final
 
@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
 from acidsql.acid.rowid import MAX_BUCKET, encode_bucket
 from acidsql.acid.table import Table
-from acidsql.acid.types import Char, HiveType, parse_type
+from acidsql.acid.types import Char, HiveType, Primitive, parse_type
 from acidsql.acid.writeids import StatementId, WriteId
 from acidsql.errors import Condition
 from acidsql.planner.events import name_sql
@@ -24,7 +24,7 @@ from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, EventKind, WritePlan
 from acidsql.planner.raised import raise_sql, sql_string
 from acidsql.spark import textfile
 from acidsql.spark.bucketing import bucket_column
-from acidsql.spark.jvm import jvm, select, where, with_columns
+from acidsql.spark.jvm import jvm, same_micros, select, where, with_columns
 from acidsql.spark.orc_times import representable
 from acidsql.spark.read import ROW_NUMBER
 from acidsql.spark.slots import SLOT, Slots
@@ -59,7 +59,7 @@ def numbered_inserts(events: DataFrame, plan: WritePlan, statement_id: Statement
     """INSERT: no shuffle and no sort. The task is the bucket; row IDs count its rows from 0."""
     bucket = f"shiftleft(spark_partition_id(), 16) | {encode_bucket(0, statement_id)}"
     written = _with_write_id(with_constraints(events), write_id)
-    return select(written, (*insert_event(_NEW, bucket, ROW_NUMBER, _NEW), *filed_columns(plan.target)))
+    return filed(written, insert_event(_NEW, bucket, ROW_NUMBER, _NEW), plan.target)
 
 
 def _with_write_id(events: DataFrame, write_id: WriteId) -> DataFrame:
@@ -161,10 +161,9 @@ def placed_events(events: DataFrame, plan: WritePlan, slots: Slots, *, in_place:
         f"{row_id}.rowid AS `{OLD_ROW}`",
         *_places(plan),
         f"CAST({_OLD_FILE if in_place else _bucket(plan, slots.tasks)} AS INT) AS `{NEW_BUCKET}`",
-        *filed_columns(plan.target),
     )
     code = _by_branch([code_of_bucket(slots, number, NEW_BUCKET) for number in range(len(plan.branches))])
-    return select(select(events, flat), ("*", f"{code} AS {SLOT}"))
+    return select(filed(events, flat, plan.target), ("*", f"{code} AS {SLOT}"))
 
 
 def with_constraints(events: DataFrame) -> DataFrame:
@@ -238,14 +237,19 @@ def _by_branch(values: Sequence[str]) -> str:
 # ------------------------------------------------------------------------------------------------ filed rows
 
 
-def filed_columns(table: Table) -> list[str]:
-    """The table's columns as they lie in a file, under names that cannot clash with the ACID columns; orc.nest_row
-    gives their own back."""
-    filed = []
-    for column in table.columns:
-        value = _filed(name_sql(column.name), parse_type(column.type))
-        filed.append(representable(value, column) if table.file_format == "orc" else value)
-    return [f"{value} AS _c{i}" for i, value in enumerate(filed)]
+def filed(rows: DataFrame, before: Iterable[str], table: Table) -> DataFrame:
+    """The rows with SQL of other columns, and the table's columns as they lie in a file, under names that cannot clash
+    with the ACID columns; orc.nest_row gives their own back."""
+    columns, times = [], []
+    for i, column in enumerate(table.columns):
+        value, hive_type = name_sql(column.name), parse_type(column.type)
+        if hive_type == Primitive("timestamp"):
+            times.append(f"_c{i}")
+        else:
+            value = _filed(value, hive_type)
+        value = representable(value, column) if table.file_format == "orc" else value
+        columns.append(f"{value} AS _c{i}")
+    return same_micros(select(rows, (*before, *columns)), times, wall_clock=False)
 
 
 def _filed(value: str, hive_type: HiveType) -> str:

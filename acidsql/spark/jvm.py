@@ -15,6 +15,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from acidsql.planner.events import name_sql
 
 _SEPARATOR: Final = "\x1e"
 """Between the texts of a list; a text that has it goes the slow way."""
@@ -141,6 +144,29 @@ class Jvm:
             made.setProperty(key, value)
         return made
 
+    def same_micros(self, column: str, *, wall_clock: bool) -> Column:
+        """A TIMESTAMP_LTZ as the TIMESTAMP_NTZ of the same microseconds, or the other way: what a CAST gives in UTC,
+        but that a CAST looks for each value's place in the calendar."""
+        kinds = [self.data_type('"timestamp"'), self.data_type('"timestamp_ntz"')]
+        value = self._expressions.expression(F.col(column)._jc)
+        before, after = kinds if wall_clock else reversed(kinds)
+        return Column(self._expressions.column(self._precise(value, before, after)))
+
+    @cached_property
+    def _precise(self) -> Any:
+        return self._view.org.apache.spark.sql.catalyst.expressions.PreciseTimestampConversion
+
+    def columns(self, columns: Mapping[str, Column]) -> Any:
+        """java.util.Map, for Dataset.withColumns."""
+        made = self._maps()
+        for name, column in columns.items():
+            made.put(name, column._jc)
+        return made
+
+    @cached_property
+    def _maps(self) -> Any:
+        return self._view.java.util.LinkedHashMap
+
     def no_rows(self) -> Any:
         return self._lists()
 
@@ -235,11 +261,17 @@ def where(frame: DataFrame, condition: str) -> DataFrame:
 
 
 def with_columns(frame: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
-    """`frame.withColumn` for each."""
-    java = frame._jdf
-    for name, column in columns.items():
-        java = java.withColumn(name, column._jc)
-    return DataFrame(java, frame.sparkSession)
+    """`frame.withColumns`: all of them are analyzed together."""
+    if not columns:
+        return frame
+    spark = frame.sparkSession
+    return DataFrame(frame._jdf.withColumns(jvm(spark).columns(columns)), spark)
+
+
+def same_micros(frame: DataFrame, columns: Iterable[str], *, wall_clock: bool) -> DataFrame:
+    """The frame with the columns as what `Jvm.same_micros` gives. The session's zone must be UTC."""
+    java = jvm(frame.sparkSession)
+    return with_columns(frame, {c: java.same_micros(name_sql(c), wall_clock=wall_clock) for c in columns})
 
 
 def items(seq: Any) -> Iterator[Any]:

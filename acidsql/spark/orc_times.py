@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from acidsql.acid.table import Column as TableColumn
-from acidsql.acid.types import Array, HiveType, Map, Struct, parse_type
+from acidsql.acid.types import Array, HiveType, Map, Primitive, Struct, parse_type
 from acidsql.errors import Condition
 from acidsql.planner.events import name_sql
 from acidsql.planner.raised import raise_sql, sql_string
 from acidsql.spark.types import has_instant, has_timestamp
+
+_FIRST: Final = "TIMESTAMP_NTZ'1969-12-31 23:59:59.001'"
+_LAST: Final = "TIMESTAMP_NTZ'1969-12-31 23:59:59.999999'"
 
 
 def representable(value: str, column: TableColumn) -> str:
@@ -42,6 +47,8 @@ def _is_before_zero(value: str, hive_type: HiveType, depth: int = 0) -> str:
         case Struct(fields):
             inside = [(f"{value}.{name_sql(n)}", kind) for n, kind in fields if _has_time(kind)]
             return _any([_is_before_zero(field, kind, depth) for field, kind in inside])
+        case Primitive("timestamp"):
+            return f"{value} BETWEEN {_FIRST} AND {_LAST}"
         case _:
             return f"unix_micros({value}) BETWEEN -999000 AND -1"
 

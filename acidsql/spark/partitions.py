@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
-from zlib import crc32
 
 import numpy as np
 from pyspark.sql import Column, SparkSession
@@ -26,29 +25,32 @@ from acidsql.spark.bound import BoundPart, SourceFile
 from acidsql.spark.jvm import jvm
 from acidsql.spark.lookup import LongLookup, Longs, long_lookup
 from acidsql.spark.types import ddl, query_type
+from acidsql.spark.xxhash import xxhash64
 
 PART: Final = "@part"
 """Column: the number of a row's partition among those that the scan reads."""
-FILE_KEY: Final = "@file_key"
-"""Column of a scan that FileFacts are looked up by."""
+_KEY: Final = "@file_key"
+_PLACE: Final = "@file_place"
 _PREFIX: Final = "@file_"
 _FACTS: Final = "@file_facts"
 _VALUES: Final = "@part_values"
 _URI_PUNCTUATION: Final = "/_-!.~'()*:@&=+$,;"
 """What java.net.URI leaves alone in a path."""
 _WIDTH: Final = 4
+_POSITIVE: Final = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
     """Facts of each file that rows are given by the file they come from: SQL for each.
 
-    The SQL is over FILE_KEY, which is `key` over the scan, and the columns of `tables`. A row of a file that is not
-    known fails the job. Write ID, bucket property and first row ID are those of plain files.
+    The SQL is over the columns of `tables` and the `steps`, SQL of columns each of which reads those before it, over
+    the scan: what is read twice is not computed twice. A row of a file that is not known fails the job. Write ID,
+    bucket property and first row ID are those of plain files.
     """
 
-    key: str
     tables: dict[str, Longs]
+    steps: tuple[str, ...]
     part: str
     write_id: str
     bucket: str
@@ -59,20 +61,20 @@ def file_facts(files: Sequence[SourceFile]) -> FileFacts:
     facts = [(f.part, f.write_id, f.bucket_property, f.first_row) for f in files]
     if len(set(facts)) == 1:
         of_all = facts[0]
-        return FileFacts("0", {}, _int(f"{of_all[0]}"), f"{of_all[1]}L", _int(f"{of_all[2]}"), f"{of_all[3]}L")
+        return FileFacts({}, (), _int(f"{of_all[0]}"), f"{of_all[1]}L", _int(f"{of_all[2]}"), f"{of_all[3]}L")
     key, keys = _keys(files)
     lookup = long_lookup(keys)
-    place = lookup.sql(name_sql(FILE_KEY), _PREFIX)
-    known = _of(place, 0)
+    steps = (f"{key} AS {name_sql(_KEY)}", f"{lookup.sql(name_sql(_KEY), _PREFIX)} AS {name_sql(_PLACE)}")
+    known = _of_file(0)
     failure = raise_sql(
         Condition.MALFORMED_LAYOUT,
-        path=f"CAST({name_sql(FILE_KEY)} AS STRING)",
+        path=f"CAST({name_sql(_KEY)} AS STRING)",
         reason=sql_string("this file was not listed"),
     )
     part = f"CASE WHEN {known} >= 0 THEN {_int(known)} ELSE CAST({failure} AS INT) END"
     tables = {f"{_PREFIX}{name}": table for name, table in lookup.tables.items()}
     tables[_FACTS] = _laid_out(facts, lookup)
-    return FileFacts(key, tables, part, _of(place, 1), _int(_of(place, 2)), _of(place, 3))
+    return FileFacts(tables, steps, part, _of_file(1), _int(_of_file(2)), _of_file(3))
 
 
 def _laid_out(facts: Sequence[tuple[int, ...]], lookup: LongLookup) -> Longs:
@@ -81,8 +83,8 @@ def _laid_out(facts: Sequence[tuple[int, ...]], lookup: LongLookup) -> Longs:
     return table.reshape(-1)
 
 
-def _of(place: str, number: int) -> str:
-    return f"{name_sql(_FACTS)}[({place}) * {_WIDTH} + {number}]"
+def _of_file(number: int) -> str:
+    return f"{name_sql(_FACTS)}[{name_sql(_PLACE)} * {_WIDTH} + {number}]"
 
 
 def _int(value: str) -> str:
@@ -94,18 +96,8 @@ def _keys(files: Sequence[SourceFile]) -> tuple[str, Longs]:
     sizes = [f.size for f in files]
     if len(set(sizes)) == len(sizes):
         return "_metadata.file_size", np.array(sizes, np.int64)
-    uris = [file_uri(f.path) for f in files]
-    path = "_metadata.file_path"
-    sql = f"shiftleft({_crc_sql(path)} & {0x7FFFFFFF}, 32) | {_crc_sql(f'reverse({path})')}"
-    return sql, np.array([(_crc(uri) & 0x7FFFFFFF) << 32 | _crc(uri[::-1]) for uri in uris], np.int64)
-
-
-def _crc_sql(text: str) -> str:
-    return f"crc32(CAST({text} AS BINARY))"
-
-
-def _crc(text: str) -> int:
-    return crc32(text.encode())
+    hashes = xxhash64([file_uri(f.path) for f in files])
+    return f"xxhash64(_metadata.file_path) & {_POSITIVE}", hashes & _POSITIVE
 
 
 def file_uri(path: str) -> str:

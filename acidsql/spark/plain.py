@@ -8,9 +8,9 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.events import name_sql
 from acidsql.planner.plan import WritePlan
 from acidsql.spark.bucketing import bucket_column
-from acidsql.spark.events import VALUE_DIRECTORY, filed_columns, with_constraints
+from acidsql.spark.events import VALUE_DIRECTORY, filed, with_constraints
 from acidsql.spark.footers import SPARK_FORMATS
-from acidsql.spark.jvm import select, with_columns
+from acidsql.spark.jvm import with_columns
 from acidsql.spark.publish import BUCKET_DIRECTORY, StagedFile, WriteTarget, finish_staged
 from acidsql.spark.staging import save
 
@@ -27,6 +27,6 @@ def stage(events: DataFrame, plan: WritePlan, target: WriteTarget) -> list[Stage
     texts = {f"{VALUE_DIRECTORY}{i}": c.name for i, c in enumerate(table.partition_columns)}
     buckets = [BUCKET_DIRECTORY] if table.bucket_columns else []
     values = [f"CAST({name_sql(column)} AS STRING) AS {name}" for name, column in texts.items()]
-    rows = select(rows, (*values, *buckets, *filed_columns(table)))
+    rows = filed(rows, (*values, *buckets), table)
     save(rows, table, target.files, target.staging, [*texts, *buckets])
     return finish_staged(target, None)

@@ -11,13 +11,12 @@ that was not altered is one scan, and one stage.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain, repeat
 from typing import Final, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql import types as t
 
 from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
@@ -32,10 +31,10 @@ from acidsql.spark.bound import BoundScan, SourceFile, data_files, delete_files
 from acidsql.spark.deletes import BUCKET, DELETER, ROW, WRITE_ID, deleted_keys, filtered, without_deleted
 from acidsql.spark.engine import A_FILE_A_TASK, PUSHES_DOWN, copy_with
 from acidsql.spark.exact_paths import load_exactly, load_orc_exactly
-from acidsql.spark.jvm import jvm, select, where, with_columns
+from acidsql.spark.jvm import jvm, same_micros, select, where, with_columns
 from acidsql.spark.orc import OPERATION_COLUMN
 from acidsql.spark.parquet import UTC, WrittenTimes, in_zone
-from acidsql.spark.partitions import FILE_KEY, PART, FileFacts, file_facts, file_uri, partition_values
+from acidsql.spark.partitions import PART, FileFacts, file_facts, file_uri, partition_values
 from acidsql.spark.skipping import search_options
 from acidsql.spark.tails import TailCache
 from acidsql.spark.types import CHAR_LENGTH, ddl, file_type, has_timestamp, padded_inside, query_type
@@ -146,13 +145,14 @@ def _with_facts(
     files: Sequence[SourceFile],
     facts: FileFacts,
     row_id: tuple[str, str, str],
-    columns: Sequence[str],
+    columns: _Columns,
 ) -> DataFrame:
     """What every group of files gives, in the order of the union. `row_id` and `columns` are SQL over the rows, the
     facts and `_metadata`."""
     named = zip((WRITE_ID, BUCKET, ROW, PART), (*row_id, facts.part), strict=True)
     ids = [f"{value} AS {name_sql(name)}" for name, value in named]
-    return select(_keyed(spark, rows, facts), (*ids, *_file_name(bound, files), *columns))
+    read = select(_keyed(spark, rows, facts), (*ids, *_file_name(bound, files), *columns.sql))
+    return same_micros(read, columns.times, wall_clock=True)
 
 
 def _keyed(spark: SparkSession, rows: DataFrame, facts: FileFacts) -> DataFrame:
@@ -160,7 +160,7 @@ def _keyed(spark: SparkSession, rows: DataFrame, facts: FileFacts) -> DataFrame:
     if not facts.tables:
         return rows
     literals = {name: jvm(spark).long_array(table) for name, table in facts.tables.items()}
-    return with_columns(rows, {FILE_KEY: F.expr(facts.key), **literals})
+    return select(with_columns(rows, literals), ("*", *facts.steps))
 
 
 def _events(
@@ -264,11 +264,19 @@ def _cheapest(columns: Sequence[tuple[str, t.DataType]]) -> str:
     return columns[0][0] if cost(columns[0]) < len(_CHEAP) else min(columns, key=cost)[0]
 
 
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """SQL of a table's columns over those of a file; `times` are the names of those that are instants in UTC still."""
+
+    sql: list[str]
+    times: list[str]
+
+
 def _table_columns(
     table: Table, names: Sequence[str], owner: str | None, narrower: Narrower = (), zone: str = UTC
-) -> list[str]:
+) -> _Columns:
     """The table's columns from the file's, by position; a column that the file is too old for is NULL."""
-    columns = []
+    columns, times = [], []
     for position, column in enumerate(table.columns):
         hive_type = parse_type(column.type)
         if position >= len(names):
@@ -276,11 +284,15 @@ def _table_columns(
         else:
             value = f"{owner}.{name_sql(names[position])}" if owner else name_sql(names[position])
             value = f"rtrim({value})" if isinstance(hive_type, Char) and table.file_format != "orc" else value
-            value = _widened(value, hive_type) if any(narrower[position : position + 1]) else value
-            value = in_zone(value, hive_type, zone)
-            value = padded_inside(_cast(value, hive_type) if has_timestamp(hive_type) else value, hive_type)
+            is_widened = any(narrower[position : position + 1])
+            if hive_type == Primitive("timestamp") and not is_widened and zone == UTC:
+                times.append(column.name)
+            else:
+                value = _widened(value, hive_type) if is_widened else value
+                value = in_zone(value, hive_type, zone)
+                value = padded_inside(_cast(value, hive_type) if has_timestamp(hive_type) else value, hive_type)
         columns.append(f"{value} AS {name_sql(column.name)}")
-    return columns
+    return _Columns(columns, times)
 
 
 def _file_name(bound: BoundScan, files: Sequence[SourceFile]) -> list[str]:

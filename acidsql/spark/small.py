@@ -1,20 +1,25 @@
-"""Little data: the events of a statement collected, arranged and written by the driver.
+"""Data that one process holds: the events of a statement collected, arranged and written by the driver.
 
-One job without a shuffle and without Spark's writer, which starts three for a single row. What lies in the staging
-directory afterwards is what events.arranged_events and staging.save leave there: the same files under the same names,
-in the same order. A result that is larger than it looked ends the job, and goes the long way.
+The job's tasks read in parallel as ever; what they give is sorted and written here, by threads that write ORC in C++,
+instead of by one more shuffle, sort and write of Spark's. What lies in the staging directory afterwards is what
+events.arranged_events and staging.save leave there: the same files under the same names, in the same order. A result
+that is larger than it looked ends the job, and goes the long way.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby, pairwise
-from typing import Any, Final
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 from pyarrow import orc
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
@@ -34,26 +39,31 @@ from acidsql.spark.events import (
     OLD_BUCKET,
     OLD_ROW,
     OLD_WRITE_ID,
-    filed_columns,
+    filed,
     placed_events,
     staging_columns,
     with_constraints,
 )
 from acidsql.spark.files import FileSystem, LocalFiles
 from acidsql.spark.footers import writer_options
-from acidsql.spark.jvm import select, where
+from acidsql.spark.jvm import where
 from acidsql.spark.publish import WriteTarget
 from acidsql.spark.read import ROW_NUMBER
 from acidsql.spark.slots import Slots
 from acidsql.spark.types import has_date, has_instant, has_timestamp
 
-_MOST: Final = 20_000
+_MOST: Final = 2_000_000
 """Events that a task may give."""
-_FIRST_GREGORIAN_DAY: Final = -141_427
-"""1582-10-15, in days since 1970."""
-_TOO_MANY: Final = "acidsql: too many rows for the driver"
+LITTLE: Final = 1024 * 1024
+"""Bytes that a query which is not compiled may read, and an INSERT whose rows all go to one file."""
+_REFUSED: Final = "acidsql: this is not for the driver to write"
+_OLDEST: Final = {"date": "DATE'1582-10-15'", "timestamp": "TIMESTAMP'1970-01-01 00:00:00'"}
+"""The first values that pyarrow writes as Hive reads them, by the beginning of a type's name: of older dates it does
+not tell in which calendar it writes them, and of times before 1970 it takes the fraction of a second for a negative one
+(arrow/adapters/orc/util.cc)."""
 _CODECS: Final = {"none": "uncompressed", "zlib": "zlib", "snappy": "snappy", "lz4": "lz4", "zstd": "zstd"}
 _FILE: Final = "part-00000-driver.orc"
+_Numbers: TypeAlias = "NDArray[np.int64]"
 
 
 def can_write(table: Table, files: FileSystem) -> bool:
@@ -75,95 +85,137 @@ def _has_times_inside(hive_type: HiveType) -> bool:
     return is_complex(hive_type) and (has_date(hive_type) or has_timestamp(hive_type) or has_instant(hive_type))
 
 
-def write_inserts(events: DataFrame, plan: WritePlan, target: WriteTarget) -> bool:
-    """Writes what events.numbered_inserts gives one task; False, and nothing written, where there is too much."""
-    rows = _collected(select(with_constraints(events), filed_columns(plan.target)))
+def write_inserts(events: DataFrame, plan: WritePlan, target: WriteTarget, size: int) -> bool:
+    """Writes what events.numbered_inserts gives one task; False, and nothing written, where there is too much.
+
+    `size`: the bytes that the query reads."""
+    rows = _collected(filed(with_constraints(events), (), plan.target), plan.target, size)
     if rows is None:
         return False
     if rows.num_rows:
         ids = _insertions(rows.num_rows, target.write_id, encode_bucket(0, target.statement_ids[0]), 0)
-        _write(target, target.staging, ids, rows)
+        # A copy: of a slice, pyarrow writes structs that are not its own (arrow/adapters/orc/util.cc: no offsets).
+        _write(target, target.staging, ids, rows.combine_chunks().take(pa.array(np.arange(rows.num_rows))))
     return True
 
 
-def write_events(events: DataFrame, plan: WritePlan, slots: Slots, target: WriteTarget) -> bool:
-    """Writes what events.arranged_events gives one task; False, and nothing written, where there is too much.
+def write_events(events: DataFrame, plan: WritePlan, slots: Slots, target: WriteTarget, size: int) -> bool:
+    """Writes what events.arranged_events gives; False, and nothing written, where there is too much.
 
-    Raises CARDINALITY_VIOLATION.
+    `size`: the bytes that the query reads. Raises CARDINALITY_VIOLATION.
     """
-    placed = _collected(placed_events(events, plan, slots))
+    placed = _collected(placed_events(events, plan, slots), plan.target, size)
     if placed is None:
         return False
+    placed = placed.combine_chunks()
     directories = staging_columns(plan)
-    keys = (*directories, OLD_WRITE_ID, OLD_BUCKET, OLD_ROW)
-    placed = placed.take(_order(placed, keys))
+    order = _order(placed, (*directories, OLD_WRITE_ID, OLD_BUCKET, OLD_ROW))
     if plan.checked is not None:
-        placed = _checked(placed, plan, keys)
-    first_row = 0
-    for directory, branch, rows in _files(placed, directories):
-        if plan.branches[branch].kind is EventKind.INSERT:
-            bucket = rows.column(NEW_BUCKET)[0].as_py() << 16 | encode_bucket(0, target.statement_ids[branch])
-            ids = _insertions(rows.num_rows, target.write_id, bucket, first_row)
-            first_row += rows.num_rows
-        else:
-            ids = _deletions(rows, target.write_id)
-        filed = rows.select([f"_c{i}" for i in range(len(plan.target.columns))])
-        _write(target, f"{target.staging}/{directory}", ids, filed)
+        order = _checked(placed, order, plan, directories)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(
+            pool.map(
+                lambda file: _write_file(placed, file, plan, target), list(_files(placed, order, directories, plan))
+            )
+        )
     return True
 
 
-def _collected(rows: DataFrame) -> Any:
+def _collected(rows: DataFrame, table: Table, size: int) -> Any:
     """The rows as an Arrow table; None where there are too many, or pyarrow would not write them as they are."""
-    failure = f"CAST(raise_error({sql_string(_TOO_MANY)}) AS BOOLEAN)"
-    guarded = where(rows, f"CASE WHEN {ROW_NUMBER} >= {_MOST} THEN {failure} ELSE true END")
+    refused = [f"{ROW_NUMBER} >= {_MOST}"]
+    for i, column in enumerate(table.columns):
+        refused += [
+            f"coalesce(_c{i} < {first}, false)" for kind, first in _OLDEST.items() if column.type.startswith(kind)
+        ]
+    failure = f"CAST(raise_error({sql_string(_REFUSED)}) AS BOOLEAN)"
+    guarded = where(rows, f"CASE WHEN {' OR '.join(refused)} THEN {failure} ELSE true END")
     try:
-        collected = for_little(guarded).toArrow()
+        return (for_little(guarded) if size <= LITTLE else guarded).toArrow()
     except PySparkException as error:
-        if _TOO_MANY in str(error):
+        if _REFUSED in str(error):
             return None
         raise
-    return None if any(map(_is_too_old, collected.columns)) else collected
 
 
-def _is_too_old(values: Any) -> bool:
-    """Whether some are dates before the Gregorian calendar, for pyarrow does not tell in which one it writes them, or
-    times before 1970, of which it takes the fraction of a second for a negative one (arrow/adapters/orc/util.cc)."""
-    kind = values.type
-    if not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
-        return False
-    first = pc.min(values.cast(pa.int32() if pa.types.is_date(kind) else pa.int64())).as_py()
-    return first is not None and first < (_FIRST_GREGORIAN_DAY if pa.types.is_date(kind) else 0)
-
-
-def _order(placed: Any, keys: Sequence[str]) -> Any:
-    """Spark's order by the columns: NULL comes first."""
+def _order(placed: Any, keys: Sequence[str]) -> _Numbers:
+    """The numbers of the rows in Spark's order by the columns: NULL comes first."""
     columns = {k: placed.column(k) for k in keys}
     filled = {k: c.fill_null("" if pa.types.is_string(c.type) else -1) for k, c in columns.items()}
-    return pc.sort_indices(pa.table(filled), sort_keys=[(k, "ascending") for k in keys])
+    order = pc.sort_indices(pa.table(filled), sort_keys=[(k, "ascending") for k in keys])
+    return np.asarray(order.to_numpy(), np.int64)
 
 
-def _checked(placed: Any, plan: WritePlan, keys: Sequence[str]) -> Any:
-    """MERGE's cardinality check (events.count_actions): the events without those that are only checked."""
-    branches = placed.column(BRANCH)
-    checked = placed.filter(pc.equal(branches, plan.checked)).select(keys).to_pylist()
-    for one, next_one in pairwise(checked):
-        if one == next_one:
-            row_id = {"writeid": one[OLD_WRITE_ID], "bucketid": one[OLD_BUCKET], "rowid": one[OLD_ROW]}
-            raise AcidSqlError(Condition.CARDINALITY_VIOLATION, row_id=json.dumps(row_id, separators=(",", ":")))
+def _checked(placed: Any, order: _Numbers, plan: WritePlan, directories: Sequence[str]) -> _Numbers:
+    """MERGE's cardinality check (events.count_actions): the order without the events that are only checked."""
+    branches = _numbers(placed.column(BRANCH))[order]
+    checked = order[branches == plan.checked]
+    keys = (*directories, OLD_WRITE_ID, OLD_BUCKET, OLD_ROW)
+    twice = np.flatnonzero(~_starts(placed, checked, keys))
+    if len(twice):
+        of_row = placed.slice(int(checked[twice[0]]), 1)
+        row_id = {
+            name: of_row.column(column)[0].as_py()
+            for name, column in (("writeid", OLD_WRITE_ID), ("bucketid", OLD_BUCKET), ("rowid", OLD_ROW))
+        }
+        raise AcidSqlError(Condition.CARDINALITY_VIOLATION, row_id=json.dumps(row_id, separators=(",", ":")))
     checks = [i for i, b in enumerate(plan.branches) if b.kind is EventKind.CHECK]
-    return placed.filter(pc.not_equal(branches, checks[0])) if checks else placed
+    return order[branches != checks[0]] if checks else order
 
 
-def _files(placed: Any, directories: Sequence[str]) -> Iterator[tuple[str, int, Any]]:
-    """The events of each staged file: its directory, its branch, its rows."""
-    names = [placed.column(name).to_pylist() for name in directories]
-    first = 0
-    for values, group in groupby(zip(*names, strict=True)):
-        count = sum(1 for _ in group)
-        rows = placed.slice(first, count)
-        first += count
-        parts = (f"{name}={_escaped(value)}" for name, value in zip(directories, values, strict=True))
-        yield "/".join(parts), rows.column(BRANCH)[0].as_py(), rows
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A staged file: its directory, the events' branch, the numbers of its events, and how many events of inserts come
+    before them: the row ID of its first new row."""
+
+    directory: str
+    branch: int
+    events: _Numbers
+    first_row: int
+
+
+def _files(placed: Any, order: _Numbers, directories: Sequence[str], plan: WritePlan) -> Iterator[_File]:
+    starts = np.flatnonzero(_starts(placed, order, directories)).tolist()
+    first_row = 0
+    for start, end in pairwise([*starts, len(order)]):
+        one = placed.slice(int(order[start]), 1)
+        branch = one.column(BRANCH)[0].as_py()
+        parts = (f"{name}={_escaped(one.column(name)[0].as_py())}" for name in directories)
+        yield _File("/".join(parts), branch, order[start:end], first_row)
+        if plan.branches[branch].kind is EventKind.INSERT:
+            first_row += end - start
+
+
+def _starts(placed: Any, order: _Numbers, keys: Sequence[str]) -> NDArray[np.bool_]:
+    """Of each row in the order whether it differs from the one before it in one of the columns."""
+    differs = np.zeros(len(order), np.bool_)
+    differs[:1] = True
+    for key in keys:
+        values = _numbers(placed.column(key))[order]
+        differs[1:] |= values[1:] != values[:-1]
+    return differs
+
+
+def _numbers(column: Any) -> _Numbers:
+    """A number for each value, the same for the same; row IDs and branches as they are."""
+    if pa.types.is_string(column.type):
+        column = column.combine_chunks().dictionary_encode().indices
+    return np.asarray(column.cast(pa.int64()).fill_null(-1).to_numpy(), np.int64)
+
+
+def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget) -> None:
+    rows = placed.take(pa.array(file.events))
+    if plan.branches[file.branch].kind is EventKind.INSERT:
+        bucket = rows.column(NEW_BUCKET)[0].as_py() << 16 | encode_bucket(0, target.statement_ids[file.branch])
+        ids = _insertions(rows.num_rows, target.write_id, bucket, file.first_row)
+    else:
+        ids = _deletions(rows, target.write_id)
+    _write(
+        target,
+        f"{target.staging}/{file.directory}",
+        ids,
+        rows.select([f"_c{i}" for i in range(len(plan.target.columns))]),
+    )
 
 
 def _escaped(value: object) -> str:
@@ -195,10 +247,8 @@ def _deletions(rows: Any, write_id: WriteId) -> dict[str, Any]:
 
 
 def _write(target: WriteTarget, directory: str, ids: Mapping[str, Any], rows: Any) -> None:
-    """One staged file: flat events, or the rows of an insert-only table."""
+    """One staged file: flat events, or the rows of an insert-only table; `rows` are no slice."""
     table, files = target.table, target.files
-    # A copy: of a slice, pyarrow writes structs that are not its own (arrow/adapters/orc/util.cc passes over offsets).
-    rows = rows.combine_chunks().take(pa.array(np.arange(rows.num_rows)))
     columns = {f.name: _column(rows.column(f.name), f.type) for f in rows.schema}
     if table.is_insert_only:
         columns = {c.name: value for c, value in zip(table.columns, columns.values(), strict=True)}

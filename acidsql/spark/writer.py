@@ -26,6 +26,8 @@ from acidsql.spark.types import is_storable
 
 _TASK: Final = 64 * 1024 * 1024
 """Compressed bytes that a task should get, where there are many."""
+_FILES: Final = 8
+"""Small files that a task may write."""
 _WHOLE_FILE: Final = 128 * 1024 * 1024
 """Bytes of a file that one task reads, as Spark would have it."""
 
@@ -55,19 +57,22 @@ def stage(
     size = leaf_bytes(events)
     by_driver = size <= driver_bytes and small.can_write(plan.target, target.files)
     if plan.inserts_only:
-        _stage_inserts(events, plan, target, by_driver=by_driver)
+        _stage_inserts(events, plan, target, size if by_driver and size <= small.LITTLE else None)
         return finish_staged(target, None)
     buckets = frozenset[int]().union(*(b.buckets for b in bound))
-    slots = assign_slots(plan.branches, buckets, 1, plan.target.bucket_count)
-    if by_driver and small.write_events(events, plan, slots, target):
-        return finish_staged(target, slots.by_code())
+    if by_driver:
+        tasks = 1 if plan.few_rows else _task_count(spark, size, 0)
+        slots = assign_slots(plan.branches, buckets, tasks, plan.target.bucket_count)
+        if small.write_events(events, plan, slots, target, size):
+            return finish_staged(target, slots.by_code())
     if _can_write_in_place(spark, events, plan, bound):
         slots = slot_a_task([Slot(n, b) for n in range(len(plan.branches)) for b in sorted(buckets)], 1)
         for key, value in A_FILE_A_TASK.items():
             spark.conf.set(key, value)
         rows = events_in_place(events, plan, slots, target.statement_ids, target.write_id)
     else:
-        tasks = 1 if plan.few_rows else _task_count(spark, size)
+        files = sum(len(part.buckets) for b in bound for part in b.parts)
+        tasks = 1 if plan.few_rows else _task_count(spark, size, files)
         slots = assign_slots(plan.branches, buckets, tasks, plan.target.bucket_count)
         rows = arranged_events(events, plan, slots, target.statement_ids, target.write_id)
     save(rows, plan.target, target.files, target.staging, staging_columns(plan))
@@ -89,8 +94,8 @@ def _can_write_in_place(spark: SparkSession, events: DataFrame, plan: WritePlan,
     return "Join" not in str(events._jdf.queryExecution().analyzed().toString())
 
 
-def _stage_inserts(events: DataFrame, plan: WritePlan, target: WriteTarget, *, by_driver: bool) -> None:
-    if by_driver and small.write_inserts(events, plan, target):
+def _stage_inserts(events: DataFrame, plan: WritePlan, target: WriteTarget, size_for_driver: int | None) -> None:
+    if size_for_driver is not None and small.write_inserts(events, plan, target, size_for_driver):
         return
     rows = numbered_inserts(few_tasks(events, plan), plan, target.statement_ids[0], target.write_id)
     save(rows, plan.target, target.files, target.staging, ())
@@ -151,10 +156,11 @@ def _check_types(rows: DataFrame, plan: WritePlan) -> None:
             )
 
 
-def _task_count(spark: SparkSession, size: int) -> int:
-    """Writing tasks, by the bytes that the statement reads: one for little, all cores or more for much."""
-    if size <= SMALL:
-        return 1
+def _task_count(spark: SparkSession, size: int, files: int) -> int:
+    """Writing tasks, by the bytes that the statement reads and the files of the target: one for little, unless it goes
+    to many files, all cores or more for much."""
     cores = spark.sparkContext.defaultParallelism
+    if size <= SMALL:
+        return min(cores, max(1, files // _FILES))
     most = max(cores, int(spark.conf.get("spark.sql.shuffle.partitions") or cores))
     return min(MAX_BUCKET + 1, most, max(cores, -(-size // _TASK)))

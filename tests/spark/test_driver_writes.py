@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
-from acidsql.spark import small
+from acidsql.spark import small, writer
 
 ALL = (
     "a TINYINT, b SMALLINT, c BIGINT, d FLOAT, e DOUBLE, f DECIMAL(38,10), g CHAR(4), h VARCHAR(3), i BOOLEAN,"
@@ -108,6 +108,28 @@ def test_dml_writes_the_same_events(sessions: list[Session], monkeypatch: pytest
     for path, of_file in second.items():
         assert first[path] == of_file, path
     assert footer(sessions[0], "t") == footer(sessions[1], "t")
+
+
+def test_the_files_of_new_rows_are_as_many_as_spark_would_write(
+    sessions: list[Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Much is written to a file for each core; every file is numbered by itself."""
+    written = by_driver(monkeypatch)
+    monkeypatch.setattr(writer, "SMALL", 0)
+    run(
+        sessions,
+        "CREATE TABLE t (id INT, v STRING) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
+        "INSERT INTO t SELECT CAST(id AS INT), CONCAT('v', id % 7) FROM range(0, 5000, 1, 2)",
+        "UPDATE t SET v = CONCAT(v, '!') WHERE id % 3 = 0",
+        "DELETE FROM t WHERE id % 5 = 0",
+    )
+    updated = [d for d in written if "/t/.acidsql_staging" in d]
+    assert len({d for d in updated if "_2_" in d}) == 4  # two files of new rows, of old ones two
+    rows = [sorted(s.sql("SELECT * FROM t").collect()) for s in sessions]
+    assert rows[0] == rows[1]
+    assert len(rows[0]) == 4000
+    ids = sessions[0].sql("SELECT row__id FROM t").collect()
+    assert len(set(ids)) == 4000
 
 
 def test_values_of_all_types_are_the_same(sessions: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +230,7 @@ def test_a_subquery_that_reads_much_leaves_the_statement_to_spark(
     run(sessions, f"CREATE TABLE t {TABLES['flat']} STORED AS ORC TBLPROPERTIES ('transactional'='true')")
     run(sessions, "INSERT INTO t VALUES (1, 'a'), (2, 'b')")
     written = by_driver(monkeypatch)
-    run(sessions, "UPDATE t SET v = 'c' WHERE id IN (SELECT max(id) % 7 FROM range(1000000))")
+    run(sessions, "UPDATE t SET v = 'c' WHERE id IN (SELECT max(id) % 7 FROM range(10000001))")
     assert not written
     run(sessions, "UPDATE t SET v = 'd' WHERE id IN (SELECT max(id) % 7 FROM range(100))")
     assert written

@@ -21,33 +21,23 @@ where the source is small, its keys
 and t@1 by them
   SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`))
-    WHEN 1 THEN array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 2,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 2 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 2 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+    WHEN 1 THEN array(1, 2)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -64,22 +54,22 @@ reads
 rows
   SELECT `a`.`t@1.row__id` AS `@row_id`, 0 AS `@action` FROM `t@1` AS `a` INNER JOIN `s@2` AS b ON a.id = b.id
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    `id`,
+    `name`,
+    `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
 checks cardinality: WHEN MATCHED THEN DELETE
@@ -93,22 +83,22 @@ reads
 rows
   SELECT `a`.`t@1.row__id` AS `@row_id`, CASE WHEN b.n IS NULL THEN 0 END AS `@action` FROM `t@1` AS `a` INNER JOIN `s@2` AS b ON a.id = b.id
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    `id`,
+    `name`,
+    `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
 checks cardinality: WHEN MATCHED THEN DELETE
@@ -127,22 +117,22 @@ where the source is small, its keys
 and t@2 by them
   SELECT `t`.* FROM `t@2` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    `id`,
+    `name`,
+    `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
 
@@ -155,22 +145,22 @@ reads
 rows
   SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `s`.`@source` IS NULL THEN 0 ELSE CAST(NULL AS INT) END AS `@action` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT *, TRUE AS `@source` FROM `s@1` AS `s`) AS `s` ON t.id = s.id
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    `id`,
+    `name`,
+    `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delete_delta_W_W_0000: WHEN NOT MATCHED BY SOURCE THEN DELETE
 
@@ -183,33 +173,23 @@ reads
 rows
   SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `s`.`@source` IS NULL THEN CASE WHEN `t`.n > 1 THEN 0 ELSE 1 END ELSE CAST(NULL AS INT) END AS `@action`, `t`.`id` AS `id`, `t`.n - 1 AS `@0.n`, 'none' AS `@0.name` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT *, TRUE AS `@source` FROM `s@1` AS `s`) AS `s` ON t.id = s.id
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-    WHEN 1 THEN array(named_struct(
-      '@branch', 2,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 1 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0, 1)
+    WHEN 1 THEN array(2)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 0 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED BY SOURCE THEN UPDATE, the new rows
   delete_delta_W_W_0000: WHEN NOT MATCHED BY SOURCE THEN UPDATE, the old rows
@@ -233,104 +213,29 @@ reads
 rows
   SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `t`.`t@2.row__id` IS NULL THEN CASE WHEN s.n > 0 THEN 0 WHEN `s`.name IS NULL THEN 1 END WHEN `s`.`@source` IS NULL THEN CASE WHEN `t`.n = 0 THEN 6 ELSE 7 END ELSE CASE WHEN s.n < 0 THEN 2 WHEN s.n = t.n THEN 3 WHEN s.n > 100 THEN 4 ELSE 5 END END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, `t`.`n` AS `n`, s.id AS `@0.id`, 'none' AS `@0.name`, s.n AS `@0.n`, `s`.id AS `@1.id`, 'none' AS `@1.name`, -1 AS `@1.n`, concat(t.name, s.name) AS `@3.name`, NULL AS `@4.n`, 'none' AS `@4.name`, t.n + s.n AS `@5.n`, 0 AS `@7.n` FROM `t@2` AS `t` FULL OUTER JOIN (SELECT *, TRUE AS `@source` FROM `s@1` AS `s`) AS `s` ON t.id <=> s.id
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`))
-    WHEN 1 THEN array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`))
-    WHEN 2 THEN array(named_struct(
-      '@branch', 6,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)), named_struct(
-      '@branch', 12,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-    WHEN 3 THEN array(named_struct(
-      '@branch', 2,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 7,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)), named_struct(
-      '@branch', 12,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-    WHEN 4 THEN array(named_struct(
-      '@branch', 3,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 8,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)), named_struct(
-      '@branch', 12,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-    WHEN 5 THEN array(named_struct(
-      '@branch', 4,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 9,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)), named_struct(
-      '@branch', 12,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-    WHEN 6 THEN array(named_struct(
-      '@branch', 10,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-    WHEN 7 THEN array(named_struct(
-      '@branch', 5,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 11,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 6 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 6 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 6 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+    WHEN 1 THEN array(1)
+    WHEN 2 THEN array(6, 12)
+    WHEN 3 THEN array(2, 7, 12)
+    WHEN 4 THEN array(3, 8, 12)
+    WHEN 5 THEN array(4, 9, 12)
+    WHEN 6 THEN array(10)
+    WHEN 7 THEN array(5, 11)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN CAST(`@1.id` AS INT) WHEN 3 THEN `id` WHEN 4 THEN `id` WHEN 5 THEN `id` WHEN 7 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) WHEN 3 THEN CAST(`@3.name` AS STRING) WHEN 4 THEN CAST(`@4.name` AS STRING) WHEN 5 THEN `name` WHEN 7 THEN `name` END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) WHEN 3 THEN `n` WHEN 4 THEN CAST(`@4.n` AS INT) WHEN 5 THEN CAST(`@5.n` AS INT) WHEN 7 THEN CAST(`@7.n` AS INT) END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN NOT MATCHED THEN INSERT
@@ -360,33 +265,23 @@ where the source is small, its keys
 and t@1 by them
   SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`))
-    WHEN 1 THEN array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 2,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 2 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 2 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+    WHEN 1 THEN array(1, 2)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN CAST(`@1.id` AS INT) END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -402,27 +297,22 @@ reads
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, 0 AS `@action`, `t`.`id` AS `id`, p.n AS `@0.n`, p.name AS `@0.name` FROM `t@1` AS `t` INNER JOIN `plain@2` AS p ON t.id = p.id
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 1 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0, 1)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 0 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
@@ -441,33 +331,23 @@ where the source is small, its keys
 and t@2 by them
   SELECT `t`.* FROM `t@2` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`))
-    WHEN 1 THEN array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 2,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 2 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 2 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+    WHEN 1 THEN array(1, 2)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -486,33 +366,23 @@ where the source is small, its keys
 and t@1 by them
   SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`))
-    WHEN 1 THEN array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 2,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 2 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 2 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+    WHEN 1 THEN array(1, 2)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN `n` END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -528,33 +398,23 @@ reads
 rows
   WITH c AS (SELECT id, n FROM `s@1` AS `s` WHERE n > 0) SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `c`.`@source` IS NULL THEN 1 ELSE 0 END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, c.n AS `@0.n` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT *, TRUE AS `@source` FROM c) AS `c` ON t.id = c.id
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-    WHEN 1 THEN array(named_struct(
-      '@branch', 2,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 1 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0, 1)
+    WHEN 1 THEN array(2)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 0 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN `name` END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
@@ -570,22 +430,22 @@ reads
 rows
   WITH t AS (SELECT 1 AS id) SELECT `x`.`t@1.row__id` AS `@row_id`, 0 AS `@action` FROM `t@1` AS `x` INNER JOIN t AS y ON x.id = y.id
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    `id`,
+    `name`,
+    `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
 checks cardinality: WHEN MATCHED THEN DELETE
@@ -603,33 +463,23 @@ where the source is small, its keys
 and t@1 by them
   SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`))
-    WHEN 1 THEN array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 2,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 2 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 2 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+    WHEN 1 THEN array(1, 2)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN CAST(`@1.id` AS INT) END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -649,22 +499,22 @@ where the source is small, its keys
 and t@1 by them
   SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    `id`,
+    `name`,
+    `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
 
@@ -682,33 +532,23 @@ where the source is small, its keys
 and t@1 by them
   SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`))
-    WHEN 1 THEN array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 2,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 2 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 2 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+    WHEN 1 THEN array(1, 2)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN `n` END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -723,22 +563,22 @@ reads
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, 0 AS `@action` FROM `t@1` AS `t` INNER JOIN seen ON t.id = seen.id
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    `id`,
+    `name`,
+    `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
 checks cardinality: WHEN MATCHED THEN DELETE
@@ -756,33 +596,23 @@ where the source is small, its keys
 and t@1 by them
   SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`))
-    WHEN 1 THEN array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 2,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 2 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 2 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+    WHEN 1 THEN array(1, 2)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -798,28 +628,23 @@ reads
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN CASE WHEN s.n = 1 OR s.n = 2 THEN 0 END ELSE CASE WHEN t.n = 1 OR s.n = 2 THEN 1 END END AS `@action`, s.id AS `@0.id`, 'none' AS `@0.name`, NULL AS `@0.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON t.id = s.id OR t.n = s.n AND s.name = 'x'
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`))
-    WHEN 1 THEN array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 1 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+    WHEN 1 THEN array(1)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delete_delta_W_W_0001: WHEN MATCHED THEN DELETE
@@ -834,33 +659,23 @@ reads
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE CASE WHEN `t`.`t@1.row__id`.rowid > `s`.`s@2.row__id`.rowid THEN 1 END END AS `@action`, `t`.`id` AS `id`, `t`.`n` AS `n`, `s`.`s@2.row__id`.rowid AS `@0.id`, 'none' AS `@0.name`, NULL AS `@0.n`, `s`.`s@2.input__file__name` AS `@1.name` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON `t`.`t@1.row__id`.writeid = s.id
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`))
-    WHEN 1 THEN array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 2,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 2 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 2 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+    WHEN 1 THEN array(1, 2)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN `n` END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -876,22 +691,22 @@ reads
 rows
   SELECT 0 AS `@action`, `s`.`s@1.row__id`.rowid AS `@0.id`, 'none' AS `@0.name`, `s`.`s@1.row__id`.bucketid AS `@0.n` FROM `s@1` AS `s` LEFT ANTI JOIN `t@2` AS `t` ON `t`.`t@2.row__id`.writeid = s.id AND t.id = 1
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    `id`,
+    `name`,
+    `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
 
@@ -904,33 +719,23 @@ reads
 rows
   SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `s`.`@source` IS NULL THEN CASE WHEN `t`.`t@2.row__id`.writeid > 1 THEN 1 END ELSE 0 END AS `@action`, `t`.`id` AS `id`, `t`.`n` AS `n`, s.row__id.rowid AS `@0.name` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT * EXCEPT (`s@1.row__id`), `s`.`s@1.row__id` AS `row__id`, TRUE AS `@source` FROM `s@1` AS `s`) AS `s` ON t.id = s.id
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-    WHEN 1 THEN array(named_struct(
-      '@branch', 2,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 1 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0, 1)
+    WHEN 1 THEN array(2)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 0 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN `n` END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
@@ -953,33 +758,23 @@ where the source is small, its keys
 and t@4 by them
   SELECT `t`.* FROM `t@4` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`))
-    WHEN 1 THEN array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 2,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 2 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 2 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+    WHEN 1 THEN array(1, 2)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -999,42 +794,22 @@ where the source is small, its keys
 and checked@1 by them
   SELECT `checked`.* FROM `checked@1` AS `checked` LEFT SEMI JOIN `@keys` ON checked.id = `@keys`.`@keys0`
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (v > 0) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK v > 0', '', '|acidsql-error')) ELSE 0 END,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'v', `v`))
-    WHEN 1 THEN array(named_struct(
-      '@branch', 2,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'v', CAST(NULL AS INT)), named_struct(
-      '@branch', 4,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'v', CAST(NULL AS INT)))
-    WHEN 2 THEN array(named_struct(
-      '@branch', CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (v > 0) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK v > 0', '', '|acidsql-error')) ELSE 1 END,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'v', `v`), named_struct(
-      '@branch', 3,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'v', CAST(NULL AS INT)), named_struct(
-      '@branch', 4,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'v', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 2 THEN `v` END AS `v`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (v > 0) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK v > 0', '', '|acidsql-error')) ELSE 0 END)
+    WHEN 1 THEN array(2, 4)
+    WHEN 2 THEN array(CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (v > 0) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK v > 0', '', '|acidsql-error')) ELSE 1 END, 3, 4)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 2 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.v` AS INT) WHEN 2 THEN CAST(`@2.v` AS INT) END AS `v`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0002: WHEN MATCHED THEN UPDATE, the new rows
@@ -1052,33 +827,23 @@ reads
 rows
   SELECT `rich`.`rich@1.row__id` AS `@row_id`, CASE WHEN `rich`.`rich@1.row__id` IS NULL THEN CASE WHEN `r`.info.city = 'Rome' THEN 0 END ELSE 1 END AS `@action`, `rich`.`id` AS `id`, NULL AS `@0.id`, named_struct('city', `r`.info.city, 'zip', r.info.zip) AS `@0.info`, filter(`r`.tags, x -> x <> `r`.info.city) AS `@0.tags`, r.info AS `@1.info`, TRANSFORM(r.tags, x -> upper(x)) AS `@1.tags` FROM `rich@1` AS `rich` RIGHT OUTER JOIN `rich@2` AS r ON rich.info.zip = r.info.zip
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'info', `info`,
-      'tags', `tags`))
-    WHEN 1 THEN array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'info', `info`,
-      'tags', `tags`), named_struct(
-      '@branch', 2,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'info', CAST(NULL AS struct<city:string,zip:int>),
-      'tags', CAST(NULL AS array<string>)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 2 THEN `info` END AS `info`,
+    CASE WHEN `@branch` < 2 THEN `tags` END AS `tags`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+    WHEN 1 THEN array(1, 2)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.info` AS struct<city:string,zip:int>) WHEN 1 THEN CAST(`@1.info` AS struct<city:string,zip:int>) END AS `info`,
       CASE `@action` WHEN 0 THEN CAST(`@0.tags` AS array<string>) WHEN 1 THEN CAST(`@1.tags` AS array<string>) END AS `tags`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -1094,27 +859,22 @@ reads
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN t.name = :name THEN 0 END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, ? AS `@0.n` FROM `t@1` AS `t` INNER JOIN `s@2` AS `s` ON t.id = s.id AND s.n = :n
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 1 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0, 1)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 0 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN `name` END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
@@ -1131,33 +891,23 @@ reads
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN s.n = 1 THEN 0 ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.n AS `@1.n` FROM `t@1` AS `t` INNER JOIN `s@2` AS `s` ON t.id = s.id
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-    WHEN 1 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 2,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 1 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(1)
+    WHEN 1 THEN array(0, 2)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 1 THEN `id` END AS `id`,
       CASE `@action` WHEN 1 THEN `name` END AS `name`,
       CASE `@action` WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
@@ -1233,22 +983,22 @@ reads
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, 0 AS `@action` FROM `t@1` AS `t` INNER JOIN `s@2` AS `s` ON s.id = 1
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    `id`,
+    `name`,
+    `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
 checks cardinality: WHEN MATCHED THEN DELETE
@@ -1366,33 +1116,23 @@ reads
 rows
   SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `s`.`@source` IS NULL THEN 1 ELSE CASE WHEN s.wage > 1 THEN 0 END END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.row__id.rowid AS `@0.n` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT * EXCEPT (`s@1.row__id`), `s`.`s@1.row__id` AS `row__id`, TRUE AS `@source` FROM `s@1` AS `s`) AS `s` ON t.id = s.id
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`), named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-    WHEN 1 THEN array(named_struct(
-      '@branch', 2,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 1 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0, 1)
+    WHEN 1 THEN array(2)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CASE `@action` WHEN 0 THEN `id` END AS `id`,
       CASE `@action` WHEN 0 THEN `name` END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
@@ -1425,22 +1165,22 @@ where the source is small, its keys
 and t@3 by them
   SELECT `t`.* FROM `t@3` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'n', `n`))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    `id`,
+    `name`,
+    `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
       CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
       CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
 
@@ -1454,22 +1194,22 @@ reads
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN CAST(NULL AS BOOLEAN) THEN 0 END AS `@action` FROM `t@1` AS `t` INNER JOIN `s@2` AS `s` ON t.id = s.id
 events
-  SELECT inline(CASE `@action`
-    WHEN 0 THEN array(named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'n', CAST(NULL AS INT)))
-  END)
-  FROM (SELECT
+  SELECT
+    `@branch`,
+    `@row_id`,
+    `id`,
+    `name`,
+    `n`
+  FROM (SELECT *, explode(CASE `@action`
+    WHEN 0 THEN array(0)
+  END) AS `@branch` FROM (SELECT
       `@action`,
       `@row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
     FROM `@rows`
-    WHERE `@action` IS NOT NULL)
+    WHERE `@action` IS NOT NULL))
 writes
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
 checks cardinality: WHEN MATCHED THEN DELETE

@@ -14,20 +14,14 @@ reads
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`name` AS `name`, `t`.`info` AS `info`, amount * 2 AS `@amount` FROM `t@1` AS `t` WHERE id = 1
 events
-  SELECT inline(array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'amount', CAST(NULL AS decimal(10,2)),
-      'info', CAST(NULL AS struct<city:string>)), named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'amount', CAST(`@amount` AS decimal(10,2)),
-      'info', `info`)))
-  FROM `@rows`
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@amount` AS decimal(10,2)) END AS `amount`,
+    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -40,20 +34,14 @@ reads
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, 'x' AS `@name` FROM `t@1` AS `t`
 events
-  SELECT inline(array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'amount', CAST(NULL AS decimal(10,2)),
-      'info', CAST(NULL AS struct<city:string>)), named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', CAST(`@name` AS STRING),
-      'amount', `amount`,
-      'info', `info`)))
-  FROM `@rows`
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
+    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -67,20 +55,14 @@ reads
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`name` AS `name`, `t`.`info` AS `info`, id + 1 AS `@id`, id AS `@amount` FROM `t@1` AS `t`
 events
-  SELECT inline(array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'amount', CAST(NULL AS decimal(10,2)),
-      'info', CAST(NULL AS struct<city:string>)), named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', CAST(`@id` AS INT),
-      'name', `name`,
-      'amount', CAST(`@amount` AS decimal(10,2)),
-      'info', `info`)))
-  FROM `@rows`
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@id` AS INT) END AS `id`,
+    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@amount` AS decimal(10,2)) END AS `amount`,
+    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -93,20 +75,14 @@ reads
 rows
   SELECT `x`.`t@1.row__id` AS `@row_id`, `x`.`id` AS `id`, `x`.`info` AS `info`, x.id AS `@amount`, upper(x.name) AS `@name` FROM `t@1` AS `x` WHERE x.id > 1 OR x.name IS NULL
 events
-  SELECT inline(array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'amount', CAST(NULL AS decimal(10,2)),
-      'info', CAST(NULL AS struct<city:string>)), named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', CAST(`@name` AS STRING),
-      'amount', CAST(`@amount` AS decimal(10,2)),
-      'info', `info`)))
-  FROM `@rows`
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@amount` AS decimal(10,2)) END AS `amount`,
+    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -119,20 +95,14 @@ reads
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, t.info.city AS `@name` FROM `t@1` AS `t` WHERE t.id = 1
 events
-  SELECT inline(array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'amount', CAST(NULL AS decimal(10,2)),
-      'info', CAST(NULL AS struct<city:string>)), named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', CAST(`@name` AS STRING),
-      'amount', `amount`,
-      'info', `info`)))
-  FROM `@rows`
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
+    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -145,20 +115,14 @@ reads
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`info` AS `info`, 'none' AS `@name`, NULL AS `@amount` FROM `t@1` AS `t`
 events
-  SELECT inline(array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'amount', CAST(NULL AS decimal(10,2)),
-      'info', CAST(NULL AS struct<city:string>)), named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', CAST(`@name` AS STRING),
-      'amount', CAST(`@amount` AS decimal(10,2)),
-      'info', `info`)))
-  FROM `@rows`
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@amount` AS decimal(10,2)) END AS `amount`,
+    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -173,20 +137,14 @@ reads
 rows
   SELECT `t`.`t@3.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, (SELECT max(o.name) FROM `other@1` AS o WHERE o.id = t.id) AS `@name` FROM `t@3` AS `t` WHERE id IN (SELECT id FROM `other@2` AS `other`)
 events
-  SELECT inline(array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'amount', CAST(NULL AS decimal(10,2)),
-      'info', CAST(NULL AS struct<city:string>)), named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', CAST(`@name` AS STRING),
-      'amount', `amount`,
-      'info', `info`)))
-  FROM `@rows`
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
+    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -202,20 +160,14 @@ reads
 rows
   SELECT `t`.`t@3.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`name` AS `name`, `t`.`info` AS `info`, (SELECT max(amount) FROM `t@1` AS `t`) AS `@amount` FROM `t@3` AS `t` WHERE id = (SELECT min(id) FROM `t@2` AS x WHERE x.name = t.name)
 events
-  SELECT inline(array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'amount', CAST(NULL AS decimal(10,2)),
-      'info', CAST(NULL AS struct<city:string>)), named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', `name`,
-      'amount', CAST(`@amount` AS decimal(10,2)),
-      'info', `info`)))
-  FROM `@rows`
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@amount` AS decimal(10,2)) END AS `amount`,
+    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -229,20 +181,14 @@ reads
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, 'seen' AS `@name` FROM `t@1` AS `t` WHERE EXISTS(SELECT 1 FROM `frame@frame` AS f WHERE f.id = t.id)
 events
-  SELECT inline(array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'amount', CAST(NULL AS decimal(10,2)),
-      'info', CAST(NULL AS struct<city:string>)), named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', CAST(`@name` AS STRING),
-      'amount', `amount`,
-      'info', `info`)))
-  FROM `@rows`
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
+    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -256,20 +202,14 @@ reads
 rows
   WITH best AS (SELECT max(id) AS id FROM `other@1` AS `other`) SELECT `t`.`t@2.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, 'best' AS `@name` FROM `t@2` AS `t` WHERE id IN (SELECT id FROM best)
 events
-  SELECT inline(array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'amount', CAST(NULL AS decimal(10,2)),
-      'info', CAST(NULL AS struct<city:string>)), named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', CAST(`@name` AS STRING),
-      'amount', `amount`,
-      'info', `info`)))
-  FROM `@rows`
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
+    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -283,20 +223,14 @@ reads
 rows
   WITH t AS (SELECT 1 AS id) SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, 'x' AS `@name` FROM `t@1` AS `t` WHERE id IN (SELECT id FROM t)
 events
-  SELECT inline(array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'amount', CAST(NULL AS decimal(10,2)),
-      'info', CAST(NULL AS struct<city:string>)), named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', CAST(`@name` AS STRING),
-      'amount', `amount`,
-      'info', `info`)))
-  FROM `@rows`
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
+    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -309,20 +243,14 @@ reads
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, 'x' AS `@name` FROM `t@1` AS `t` WHERE `t`.`t@1.row__id`.writeid = 1
 events
-  SELECT inline(array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'amount', CAST(NULL AS decimal(10,2)),
-      'info', CAST(NULL AS struct<city:string>)), named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', CAST(`@name` AS STRING),
-      'amount', `amount`,
-      'info', `info`)))
-  FROM `@rows`
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
+    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -335,20 +263,14 @@ reads
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, `t`.`t@1.input__file__name` AS `@name` FROM `t@1` AS `t`
 events
-  SELECT inline(array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'amount', CAST(NULL AS decimal(10,2)),
-      'info', CAST(NULL AS struct<city:string>)), named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', CAST(`@name` AS STRING),
-      'amount', `amount`,
-      'info', `info`)))
-  FROM `@rows`
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
+    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -361,24 +283,18 @@ reads
 rows
   SELECT `checked`.`checked@1.row__id` AS `@row_id`, `checked`.`id` AS `id`, `checked`.`low` AS `low`, low AS `@high`, id AS `@code` FROM `checked@1` AS `checked`
 events
-  SELECT inline(array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'low', CAST(NULL AS INT),
-      'high', CAST(NULL AS INT),
-      'code', CAST(NULL AS STRING)), named_struct(
-      '@branch', CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (high < 100) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK high < 100', '', '|acidsql-error')) ELSE 0 END,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'low', `low`,
-      'high', `high`,
-      'code', `code`)))
-  FROM (SELECT `@row_id`,
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN `low` END AS `low`,
+    CASE WHEN `@branch` < 1 THEN `high` END AS `high`,
+    CASE WHEN `@branch` < 1 THEN `code` END AS `code`
+  FROM (SELECT *, explode(array(1, CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (high < 100) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK high < 100', '', '|acidsql-error')) ELSE 0 END)) AS `@branch` FROM (SELECT `@row_id`,
     `id`,
     `low`,
     CAST(`@high` AS INT) AS `high`,
-    RPAD(SUBSTRING(CAST(`@code` AS STRING), 1, 3), 3) AS `code` FROM `@rows`)
+    RPAD(SUBSTRING(CAST(`@code` AS STRING), 1, 3), 3) AS `code` FROM `@rows`))
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -391,24 +307,18 @@ reads
 rows
   SELECT `checked`.`checked@1.row__id` AS `@row_id`, `checked`.`low` AS `low`, `checked`.`high` AS `high`, `checked`.`code` AS `code`, NULL AS `@id` FROM `checked@1` AS `checked` WHERE low = 1 AND high = 2 OR id = 3
 events
-  SELECT inline(array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'low', CAST(NULL AS INT),
-      'high', CAST(NULL AS INT),
-      'code', CAST(NULL AS STRING)), named_struct(
-      '@branch', CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (high < 100) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK high < 100', '', '|acidsql-error')) ELSE 0 END,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'low', `low`,
-      'high', `high`,
-      'code', `code`)))
-  FROM (SELECT `@row_id`,
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN `low` END AS `low`,
+    CASE WHEN `@branch` < 1 THEN `high` END AS `high`,
+    CASE WHEN `@branch` < 1 THEN `code` END AS `code`
+  FROM (SELECT *, explode(array(1, CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (high < 100) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK high < 100', '', '|acidsql-error')) ELSE 0 END)) AS `@branch` FROM (SELECT `@row_id`,
     CAST(`@id` AS INT) AS `id`,
     `low`,
     `high`,
-    `code` FROM `@rows`)
+    `code` FROM `@rows`))
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -421,20 +331,14 @@ reads
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, :name AS `@name` FROM `t@1` AS `t` WHERE id = ?
 events
-  SELECT inline(array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'amount', CAST(NULL AS decimal(10,2)),
-      'info', CAST(NULL AS struct<city:string>)), named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', `id`,
-      'name', CAST(`@name` AS STRING),
-      'amount', `amount`,
-      'info', `info`)))
-  FROM `@rows`
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
+    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -447,20 +351,14 @@ reads
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, 1 AS `@id`, 'x' AS `@name` FROM `t@1` AS `t`
 events
-  SELECT inline(array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'amount', CAST(NULL AS decimal(10,2)),
-      'info', CAST(NULL AS struct<city:string>)), named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', CAST(`@id` AS INT),
-      'name', CAST(`@name` AS STRING),
-      'amount', `amount`,
-      'info', `info`)))
-  FROM `@rows`
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@id` AS INT) END AS `id`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
+    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -482,20 +380,14 @@ reads
 rows
   SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`amount` AS `amount`, 'x' AS `@id`, 1 AS `@name`, named_struct('city', 'Rome') AS `@info` FROM `t@1` AS `t`
 events
-  SELECT inline(array(named_struct(
-      '@branch', 1,
-      '@row_id', `@row_id`,
-      'id', CAST(NULL AS INT),
-      'name', CAST(NULL AS STRING),
-      'amount', CAST(NULL AS decimal(10,2)),
-      'info', CAST(NULL AS struct<city:string>)), named_struct(
-      '@branch', 0,
-      '@row_id', `@row_id`,
-      'id', CASE WHEN `@id` IS NOT NULL AND TRY_CAST(`@id` AS INT) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`@id` AS STRING), '', 'column=', 'id', '', 'type=', 'int', '', '|acidsql-error')) ELSE TRY_CAST(`@id` AS INT) END,
-      'name', CASE WHEN `@name` IS NOT NULL AND TRY_CAST(`@name` AS STRING) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`@name` AS STRING), '', 'column=', 'name', '', 'type=', 'string', '', '|acidsql-error')) ELSE TRY_CAST(`@name` AS STRING) END,
-      'amount', `amount`,
-      'info', CAST(`@info` AS struct<city:string>))))
-  FROM `@rows`
+  SELECT
+    `@branch`,
+    `@row_id`,
+    CASE WHEN `@branch` < 1 THEN CASE WHEN `@id` IS NOT NULL AND TRY_CAST(`@id` AS INT) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`@id` AS STRING), '', 'column=', 'id', '', 'type=', 'int', '', '|acidsql-error')) ELSE TRY_CAST(`@id` AS INT) END END AS `id`,
+    CASE WHEN `@branch` < 1 THEN CASE WHEN `@name` IS NOT NULL AND TRY_CAST(`@name` AS STRING) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`@name` AS STRING), '', 'column=', 'name', '', 'type=', 'string', '', '|acidsql-error')) ELSE TRY_CAST(`@name` AS STRING) END END AS `name`,
+    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `@branch` < 1 THEN CAST(`@info` AS struct<city:string>) END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows

@@ -1,0 +1,24 @@
+"""XXH64 on the driver is Spark's xxhash64: by it rows find the facts of their file."""
+
+from __future__ import annotations
+
+import random
+
+from pyspark.sql import SparkSession
+
+from acidsql.spark.xxhash import xxhash64
+
+SIGNS = "abcdefghijklmnopqrstuvwxyz0123456789/=_-%. äß€😀"
+
+
+def test_texts_of_any_length_have_the_hash_that_spark_gives_them(spark: SparkSession) -> None:
+    r = random.Random(1)
+    texts = ["".join(r.choices(SIGNS, k=length)) for length in range(140) for _ in range(3)]
+    r.shuffle(texts)
+    rows = spark.createDataFrame(list(enumerate(texts)), "number int, text string")
+    found = rows.selectExpr("number", "xxhash64(text)").collect()
+    assert xxhash64(texts).tolist() == [of for _, of in sorted(found)]
+
+
+def test_no_texts_have_no_hashes() -> None:
+    assert xxhash64([]).tolist() == []
