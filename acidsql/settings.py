@@ -59,7 +59,7 @@ KNOWN: Final[Mapping[str, Known]] = {
     XLOCK_MERGE_INSERT: _boolean(),
     NONACID_LOCKS: _boolean(),
     CONFLICTS: Known("table", ("table", "row"), "it takes table or row"),
-    DRIVER_BYTES: _number(1 << 24),
+    DRIVER_BYTES: _number(1 << 25),
     LOCK_RETRIES: _number(DEFAULT_PATIENCE.retries),
     LOCK_PAUSE: _duration(f"{DEFAULT_PATIENCE.longest_pause:g}s"),
     OPEN_TXNS: _number(MAX_OPEN_TXNS),

@@ -10,6 +10,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
@@ -187,6 +188,7 @@ def abort_dead(
     db: sqlite3.Connection, is_gone: Callable[[Process], bool], now: int, timeout_millis: int
 ) -> Sequence[TxnId]:
     """Aborts open transactions without a heartbeat for `timeout_millis`, and those whose process is gone."""
+    is_gone = cache(is_gone)  # many transactions are of few processes
     rows = db.execute("SELECT id, last_heartbeat, machine, pid, pid_started FROM txns WHERE state = 'open'").fetchall()
     dead = [
         (TxnId(txn), "its process ended" if gone else f"no heartbeat for {(now - heard) // 1000} seconds")
@@ -209,6 +211,7 @@ def forget_aborted(db: sqlite3.Connection, is_gone: Callable[[Process], bool]) -
         "SELECT id, machine, pid, pid_started FROM txns WHERE state = 'aborted' AND (cleaned"
         " OR id NOT IN (SELECT txn_id FROM txn_to_write_id) AND id NOT IN (SELECT txn_id FROM compaction_txns))"
     ).fetchall()
+    is_gone = cache(is_gone)
     gone = [TxnId(txn) for txn, *process in rows if is_gone(Process(*process))]
     db.executemany(
         "INSERT OR IGNORE INTO adopted_write_ids SELECT table_id, write_id, 'aborted' FROM txn_to_write_id"
