@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
@@ -14,10 +15,15 @@ _UNKNOWN: Final = 1 << 60
 """What Spark answers for an RDD is more than this."""
 
 
-def leaf_bytes(frame: DataFrame) -> int:
-    """The bytes that Spark expects the query to read, in its subqueries too; a little more than SMALL for a leaf that
-    it knows nothing of."""
-    return sum(_size(leaf) for plan in plans(frame) for leaf in items(plan.collectLeaves()))
+def leaf_sizes(frame: DataFrame) -> list[int | None]:
+    """The bytes that Spark expects the query to read, in its subqueries too, leaf by leaf; None for one that it knows
+    nothing of."""
+    return [_size(leaf) for plan in plans(frame) for leaf in items(plan.collectLeaves())]
+
+
+def leaf_bytes(sizes: Iterable[int | None]) -> int:
+    """Of all leaves; a little more than SMALL for one of which nothing is known."""
+    return sum(SMALL + 1 if size is None else size for size in sizes)
 
 
 def plans(frame: DataFrame) -> list[Any]:
@@ -26,6 +32,6 @@ def plans(frame: DataFrame) -> list[Any]:
     return [plan, *items(plan.subqueriesAll())]
 
 
-def _size(leaf: Any) -> int:
+def _size(leaf: Any) -> int | None:
     size = int(str(leaf.stats().sizeInBytes()))
-    return size if size < _UNKNOWN else SMALL + 1
+    return size if size < _UNKNOWN else None

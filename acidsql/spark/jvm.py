@@ -53,6 +53,11 @@ class Jvm:
         return self._zones.getTimeZone(name)
 
     @cached_property
+    def heap(self) -> int:
+        """The most bytes that the driver's heap can have."""
+        return int(self._view.java.lang.Runtime.getRuntime().maxMemory())
+
+    @cached_property
     def _expressions(self) -> Any:
         return self._view.org.apache.spark.sql.classic.ExpressionUtils
 

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from acidsql.planner.plan import KEYS, Narrowing
 from acidsql.spark.bound import BoundScan
 from acidsql.spark.engine import StatementSpark
-from acidsql.spark.estimates import SMALL, leaf_bytes, plans
+from acidsql.spark.estimates import SMALL, leaf_bytes, leaf_sizes, plans
 from acidsql.spark.jvm import items
 
 _LEAST: Final = 1024 * 1024
@@ -47,7 +47,7 @@ def narrow(
         keys = spark.sql(narrowing.keys, args)
     except AnalysisException:
         return  # the statement's own query says what is wrong, and where
-    of_source = leaf_bytes(keys)
+    of_source = leaf_bytes(leaf_sizes(keys))
     if of_source > SMALL or of_source * _MUCH > size or not _is_repeatable(keys):
         return
     spark.define_view(KEYS, F.broadcast(keys))

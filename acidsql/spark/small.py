@@ -20,9 +20,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+from py4j.protocol import Py4JJavaError
 from pyarrow import orc
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
 from acidsql.acid.partitions import DEFAULT_PARTITION, escape
@@ -46,7 +47,7 @@ from acidsql.spark.events import (
 )
 from acidsql.spark.files import FileSystem, LocalFiles
 from acidsql.spark.footers import writer_options
-from acidsql.spark.jvm import where
+from acidsql.spark.jvm import jvm, where
 from acidsql.spark.publish import WriteTarget
 from acidsql.spark.read import ROW_NUMBER
 from acidsql.spark.slots import Slots
@@ -57,6 +58,10 @@ _MOST: Final = 2_000_000
 LITTLE: Final = 1024 * 1024
 """Bytes that a query which is not compiled may read, and an INSERT whose rows all go to one file."""
 _REFUSED: Final = "acidsql: this is not for the driver to write"
+_TOO_LARGE: Final = "spark.driver.maxResultSize"
+"""In the error of a job whose result is more than Spark lets the driver have."""
+_OF_HEAP: Final = 64
+"""What part of the JVM's heap the compressed bytes may be: they become some ten times as many."""
 _OLDEST: Final = {"date": "DATE'1582-10-15'", "timestamp": "TIMESTAMP'1970-01-01 00:00:00'"}
 """The first values that pyarrow writes as Hive reads them, by the beginning of a type's name: of older dates it does
 not tell in which calendar it writes them, and of times before 1970 it takes the fraction of a second for a negative one
@@ -66,9 +71,9 @@ _FILE: Final = "part-00000-driver.orc"
 _Numbers: TypeAlias = "NDArray[np.int64]"
 
 
-def can_write(table: Table, files: FileSystem) -> bool:
+def can_write(spark: SparkSession, table: Table, files: FileSystem, size: int) -> bool:
     """Whether the driver writes such a file as Spark does: ORC without settings of its own but the codec, on this
-    machine, and of types that pyarrow writes."""
+    machine, and of types that pyarrow writes; and whether what `size` compressed bytes give has room in it."""
     options = writer_options(table)
     types = [parse_type(c.type) for c in table.columns]
     return (
@@ -77,6 +82,7 @@ def can_write(table: Table, files: FileSystem) -> bool:
         and set(options) == {"orc.compress"}
         and options["orc.compress"].lower() in _CODECS
         and not any(map(_has_times_inside, types))
+        and size <= jvm(spark).heap // _OF_HEAP
     )
 
 
@@ -132,8 +138,8 @@ def _collected(rows: DataFrame, table: Table, size: int) -> Any:
     guarded = where(rows, f"CASE WHEN {' OR '.join(refused)} THEN {failure} ELSE true END")
     try:
         return (for_little(guarded) if size <= LITTLE else guarded).toArrow()
-    except PySparkException as error:
-        if _REFUSED in str(error):
+    except (PySparkException, Py4JJavaError) as error:
+        if _REFUSED in str(error) or _TOO_LARGE in str(error):
             return None
         raise
 

@@ -16,7 +16,7 @@ from acidsql.planner.plan import ROWS, EventKind, Overwrite, WritePlan
 from acidsql.spark import small
 from acidsql.spark.bound import BoundScan
 from acidsql.spark.engine import A_FILE_A_TASK, StatementSpark
-from acidsql.spark.estimates import SMALL, leaf_bytes
+from acidsql.spark.estimates import SMALL, leaf_bytes, leaf_sizes
 from acidsql.spark.events import arranged_events, events_in_place, numbered_inserts, staging_columns
 from acidsql.spark.publish import StagedFile, WriteTarget, finish_staged
 from acidsql.spark.slots import Slot, assign_slots, slot_a_task
@@ -54,8 +54,9 @@ def stage(
 ) -> list[StagedFile]:
     """Writes the events, in the storage session `spark`; `bound` are the target's scans, `driver_bytes` how much the
     statement may read for the driver to write."""
-    size = leaf_bytes(events)
-    by_driver = size <= driver_bytes and small.can_write(plan.target, target.files)
+    sizes = leaf_sizes(events)
+    size = leaf_bytes(sizes)
+    by_driver = None not in sizes and size <= driver_bytes and small.can_write(spark, plan.target, target.files, size)
     if plan.inserts_only:
         _stage_inserts(events, plan, target, size if by_driver and size <= small.LITTLE else None)
         return finish_staged(target, None)

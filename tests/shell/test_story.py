@@ -166,6 +166,15 @@ def test_the_story_in_the_repl(tmp_path: Path) -> None:
     assert history.stat().st_mode & 0o077 == 0
 
 
+def leave(child: pexpect.spawn) -> None:
+    """Ctrl-D until it is heard: between its prompt and its reading, a program that sets its terminal loses a key."""
+    for _ in range(12):
+        child.send("\x04")
+        if child.expect([pexpect.EOF, pexpect.TIMEOUT], timeout=20) == 0:
+            return
+    pytest.fail("the shell does not end")
+
+
 def test_the_repl_works_on_a_dumb_terminal_and_leaves_with_ctrl_d(place: Path, tmp_path: Path) -> None:
     child = repl(place, tmp_path, TERM="dumb")
     child.expect(PROMPT)
@@ -175,8 +184,7 @@ def test_the_repl_works_on_a_dumb_terminal_and_leaves_with_ctrl_d(place: Path, t
     child.send("help\r")
     child.expect("leave")
     child.expect(PROMPT)
-    child.send("\x04")
-    child.expect(pexpect.EOF)
+    leave(child)
     child.close()
     assert child.exitstatus == 0
     assert "\x1b[31m" not in child.before

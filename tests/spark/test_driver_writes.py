@@ -224,6 +224,37 @@ def test_more_rows_than_the_driver_takes_are_written_by_spark(
     assert [row[0] for row in sessions[0].sql("SELECT id FROM t ORDER BY id").collect()] == list(range(100, 120))
 
 
+def test_a_result_larger_than_the_driver_may_have_is_written_by_spark(
+    sessions: list[Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = by_driver(monkeypatch)
+    run(sessions[:1], f"CREATE TABLE t {TABLES['flat']} STORED AS ORC TBLPROPERTIES ('transactional'='true')")
+    conf: Any = sessions[0].spark.sparkContext._jsc.sc().conf()
+    conf.set("spark.driver.maxResultSize", "64k")
+    try:
+        run(sessions[:1], "INSERT INTO t SELECT CAST(id AS INT), repeat('v', 100) FROM range(0, 2000, 1, 1)")
+    finally:
+        conf.remove("spark.driver.maxResultSize")
+    assert not written
+    assert sessions[0].sql("SELECT count(*) FROM t").collect()[0][0] == 2000
+
+
+def test_a_source_of_unknown_size_is_written_by_spark(sessions: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:
+    spark = sessions[0].spark
+    rdd = spark.sparkContext.parallelize([(1, "one"), (2, "two")], 1)
+    source = spark.createDataFrame(rdd, "id INT, v STRING")
+    run(sessions[:1], f"CREATE TABLE t {TABLES['flat']} STORED AS ORC TBLPROPERTIES ('transactional'='true')")
+    run(sessions[:1], "INSERT INTO t VALUES (1, 'a')")
+    written = by_driver(monkeypatch)
+    sessions[0].execute(
+        "MERGE INTO t USING {source} s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v"
+        " WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.v)",
+        frames={"source": source},
+    )
+    assert not written
+    assert sorted(sessions[0].sql("SELECT * FROM t").collect()) == [(1, "one"), (2, "two")]
+
+
 def test_a_subquery_that_reads_much_leaves_the_statement_to_spark(
     sessions: list[Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:
