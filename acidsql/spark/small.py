@@ -119,11 +119,8 @@ def write_events(events: DataFrame, plan: WritePlan, slots: Slots, target: Write
     if plan.checked is not None:
         order = _checked(placed, order, plan, directories)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(
-            pool.map(
-                lambda file: _write_file(placed, file, plan, target), list(_files(placed, order, directories, plan))
-            )
-        )
+        for _ in pool.map(lambda f: _write_file(placed, f, plan, target), _files(placed, order, directories, plan)):
+            pass  # what one of them raises is raised here
     return True
 
 
@@ -160,10 +157,8 @@ def _checked(placed: Any, order: _Numbers, plan: WritePlan, directories: Sequenc
     twice = np.flatnonzero(~_starts(placed, checked, keys))
     if len(twice):
         of_row = placed.slice(int(checked[twice[0]]), 1)
-        row_id = {
-            name: of_row.column(column)[0].as_py()
-            for name, column in (("writeid", OLD_WRITE_ID), ("bucketid", OLD_BUCKET), ("rowid", OLD_ROW))
-        }
+        parts = (of_row.column(name)[0].as_py() for name in (OLD_WRITE_ID, OLD_BUCKET, OLD_ROW))
+        row_id = dict(zip(("writeid", "bucketid", "rowid"), parts, strict=True))
         raise AcidSqlError(Condition.CARDINALITY_VIOLATION, row_id=json.dumps(row_id, separators=(",", ":")))
     checks = [i for i, b in enumerate(plan.branches) if b.kind is EventKind.CHECK]
     return order[branches != checks[0]] if checks else order
@@ -216,12 +211,8 @@ def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget) 
         ids = _insertions(rows.num_rows, target.write_id, bucket, file.first_row)
     else:
         ids = _deletions(rows, target.write_id)
-    _write(
-        target,
-        f"{target.staging}/{file.directory}",
-        ids,
-        rows.select([f"_c{i}" for i in range(len(plan.target.columns))]),
-    )
+    row = rows.select([f"_c{i}" for i in range(len(plan.target.columns))])
+    _write(target, f"{target.staging}/{file.directory}", ids, row)
 
 
 def _escaped(value: object) -> str:
