@@ -2,17 +2,16 @@
 
 Conjuncts of WHERE, and of ON where the join keeps no rows for which it is not true, that compare partition columns with
 literals are evaluated on the driver, before anything is listed. What cannot be decided keeps the partition: Spark
-applies the whole condition again. Those that compare other columns are handed to the reader of the files
-(spark/skipping.py).
+applies the whole condition again. Those that compare other columns are held against the files' statistics (ranges.py)
+and handed to their reader (spark/skipping.py).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import date
-from decimal import Decimal, InvalidOperation
-from typing import Final, TypeAlias
+from decimal import Decimal
+from typing import Final
 
 from sqlglot import exp
 
@@ -21,20 +20,8 @@ from acidsql.acid.table import Column, Table
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import PartitionItem
+from acidsql.planner.literals import UNKNOWN, typed, value_of
 
-Value: TypeAlias = "str | Decimal | date | None"
-_UNKNOWN: Final = object()
-_NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "decimal")
-"""Not float and double: their texts do not compare as their values do."""
-
-_SUFFIX: Final = re.compile(r"(?<=[\d.])(bd|[lsy])$", re.IGNORECASE)
-"""Of an exact number: 7Y, 7S, 7L, 1.50BD."""
-_INTEGER_BITS: Final = {
-    exp.DataType.Type.TINYINT: 8,
-    exp.DataType.Type.SMALLINT: 16,
-    exp.DataType.Type.INT: 32,
-    exp.DataType.Type.BIGINT: 64,
-}
 _COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 
 
@@ -127,11 +114,11 @@ def _is_literal(node: exp.Expr) -> bool:
 
 def keeps(conjuncts: Sequence[exp.Expr], table: Table, values: Sequence[str | None]) -> bool:
     """Whether a partition with these values can hold a row for which all conjuncts are true."""
-    typed = {
-        c.name: _typed(value_as_read(value, c.type), c.type.partition("(")[0])
+    known = {
+        c.name: typed(value_as_read(value, c.type), c.type.partition("(")[0])
         for c, value in zip(table.partition_columns, values, strict=True)
     }
-    return all(_evaluate(c, typed) is not False for c in conjuncts)
+    return all(_evaluate(c, known) is not False for c in conjuncts)
 
 
 def has_values(items: Sequence[PartitionItem], table: Table, values: Sequence[str | None]) -> bool:
@@ -161,7 +148,7 @@ def _is_value(wanted: exp.Expr, column: Column, value: str | None) -> bool:
         text == value
         or _evaluate(
             exp.EQ(this=exp.column(column.name), expression=wanted.copy()),
-            {column.name: _typed(value, column.type.partition("(")[0])},
+            {column.name: typed(value, column.type.partition("(")[0])},
         )
         is True
     )
@@ -219,19 +206,19 @@ def _or(left: bool | None, right: bool | None) -> bool | None:
 
 
 def _compare(kind: type[exp.Expr], left: exp.Expr, right: exp.Expr, values: dict[str, object]) -> bool | None:
-    a, b = _value(left, values), _value(right, values)
-    if a is _UNKNOWN or b is _UNKNOWN:
+    a, b = value_of(left, values), value_of(right, values)
+    if a is UNKNOWN or b is UNKNOWN:
         return None
     if a is None or b is None:
         return False  # NULL: no row of the partition passes
     if isinstance(a, Decimal) and isinstance(b, str):
-        b = _typed(b, "decimal")
+        b = typed(b, "decimal")
     elif isinstance(b, Decimal) and isinstance(a, str):
         return None  # a string column compared with a number: Spark's casts decide
     elif isinstance(a, date) and isinstance(b, str):
-        b = _typed(b, "date")
+        b = typed(b, "date")
     elif isinstance(b, date) and isinstance(a, str):
-        a = _typed(a, "date")
+        a = typed(a, "date")
     if type(a) is not type(b):
         return None
     return _ordered(kind, a, b)
@@ -251,45 +238,3 @@ def _ordered(kind: type[exp.Expr], a: object, b: object) -> bool | None:
     if kind is exp.LTE:
         return bool(below or equal)
     return not below and not equal if kind is exp.GT else not below
-
-
-def _value(node: exp.Expr, values: dict[str, object]) -> object:
-    match node:
-        case exp.Paren():
-            return _value(node.this, values)
-        case exp.Column():
-            return values.get(node.name.lower(), _UNKNOWN)
-        case exp.Literal():
-            return str(node.this) if node.is_string else _typed(_SUFFIX.sub("", str(node.this)), "decimal")
-        case exp.Neg():
-            inner = _value(node.this, values)
-            return -inner if isinstance(inner, Decimal) else _UNKNOWN
-        case exp.Cast() if node.to.this == exp.DataType.Type.DATE and isinstance(node.this, exp.Literal):
-            return _typed(str(node.this.this), "date")
-        case exp.Cast() if node.to.this in _INTEGER_BITS:
-            return _integer(_value(node.this, values), _INTEGER_BITS[node.to.this])
-        case exp.Null():
-            return None
-        case _:
-            return _UNKNOWN
-
-
-def _integer(value: object, bits: int) -> object:
-    """A number that the cast leaves as it is; _UNKNOWN for others, which Spark cuts or wraps."""
-    fits = isinstance(value, Decimal) and value == int(value) and -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)
-    return value if fits else _UNKNOWN
-
-
-def _typed(value: str | None, kind: str) -> object:
-    """A partition's text as a value that compares like its type; _UNKNOWN where Spark must decide."""
-    if value is None:
-        return None
-    try:
-        if kind in _NUMBERS:
-            number = Decimal(value)
-            return number if number.is_finite() else _UNKNOWN
-        if kind == "date":
-            return date.fromisoformat(value)
-    except (InvalidOperation, ValueError):
-        return _UNKNOWN
-    return value if kind in ("string", "varchar") else _UNKNOWN

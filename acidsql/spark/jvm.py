@@ -110,15 +110,78 @@ class Jvm:
         )
 
     @cached_property
+    def _sources(self) -> Any:
+        return self._view.org.apache.spark.sql.execution.datasources
+
+    @cached_property
+    def _file_index(self) -> Any:
+        return self._sources.InMemoryFileIndex
+
+    @cached_property
+    def _file_relation(self) -> Any:
+        return self._sources.HadoopFsRelation
+
+    @cached_property
+    def _orc_format(self) -> Any:
+        return self._sources.orc.OrcFileFormat()
+
+    @cached_property
+    def _no_cache(self) -> Any:
+        return _scala_object(self._sources, "NoopCache")
+
+    @cached_property
+    def _no_partitions(self) -> Any:
+        return self._view.scala.Some(_scala_object(self._sources, "PartitionSpec").emptySpec())
+
+    @cached_property
+    def _none(self) -> Any:
+        return _scala_object(self._view.scala, "None")
+
+    @cached_property
+    def _no_columns(self) -> Any:
+        return self.data_type('{"type": "struct", "fields": []}')
+
+    @cached_property
+    def _scala_maps(self) -> Any:
+        return _scala_object(self._view.scala.collection.immutable, "Map")
+
+    @cached_property
+    def _scala_arrays(self) -> Any:
+        return _scala_object(self._view.scala.collection.immutable, "ArraySeq")
+
+    @cached_property
+    def _to_paths(self) -> Any:
+        return self._view.org.apache.hadoop.util.StringUtils.stringToPath
+
+    @cached_property
+    def _converters(self) -> Any:
+        return self._view.scala.jdk.javaapi.CollectionConverters
+
+    def orc_relation(self, jsession: Any, uris: Sequence[str], schema: str, options: Mapping[str, str]) -> Any:
+        """A HadoopFsRelation of ORC files, each of them listed once; `schema` is Spark's JSON."""
+        paths = self._scala_arrays.unsafeWrapArray(self._to_paths(self.texts(uris)))
+        read_with = self._scala_map(options)
+        index = self._file_index(
+            jsession, paths, read_with, self._none, self._no_cache, self._no_partitions, self._none
+        )
+        columns = self.data_type(schema)
+        return self._file_relation(index, self._no_columns, columns, self._none, self._orc_format, read_with, jsession)
+
+    def _scala_map(self, texts: Mapping[str, str]) -> Any:
+        made = self._maps()
+        for key, value in texts.items():
+            made.put(key, value)
+        return getattr(self._scala_maps, "from")(self._converters.asScala(made))
+
+    @cached_property
     def _strategy(self) -> Any:
-        sources = self._view.org.apache.spark.sql.execution.datasources
-        return getattr(getattr(sources, "DataSourceStrategy$"), "MODULE$")
+        return _scala_object(self._sources, "DataSourceStrategy")
 
     @cached_property
     def _orc(self) -> Any:
         """What makes a search argument, what it wants behind schema and filters (nothing before Spark 4.3), and what
         puts the argument into a configuration."""
-        of_spark = self._view.org.apache.spark.sql.execution.datasources.orc.OrcFilters
+        of_spark = self._sources.orc.OrcFilters
         third = "createFilter$default$3"
         more = [getattr(of_spark, third)()] if third in dir(of_spark) else []
         return of_spark, more, self._view.org.apache.orc.mapred.OrcInputFormat
@@ -134,8 +197,7 @@ class Jvm:
         for one in filters:
             listed.add(one)
         filters_of, more, input_format = self._orc
-        converters = self._view.scala.jdk.javaapi.CollectionConverters
-        argument = filters_of.createFilter(schema, converters.asScala(listed).toSeq(), *more)
+        argument = filters_of.createFilter(schema, self._converters.asScala(listed).toSeq(), *more)
         if not argument.isDefined():
             return {}
         conf = self._view.org.apache.hadoop.conf.Configuration(False)
@@ -277,6 +339,10 @@ def same_micros(frame: DataFrame, columns: Iterable[str], *, wall_clock: bool) -
     """The frame with the columns as what `Jvm.same_micros` gives. The session's zone must be UTC."""
     java = jvm(frame.sparkSession)
     return with_columns(frame, {c: java.same_micros(name_sql(c), wall_clock=wall_clock) for c in columns})
+
+
+def _scala_object(package: Any, name: str) -> Any:
+    return getattr(getattr(package, f"{name}$"), "MODULE$")
 
 
 def items(seq: Any) -> Iterator[Any]:

@@ -17,6 +17,9 @@ from typing import Final
 from acidsql.acid.layout import ACID_FIELDS
 from acidsql.acid.types import Array, Char, HiveType, Map, Primitive, Struct, Varchar
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.ranges import Range
+from acidsql.spark.orc_codecs import codec_name, decompress
+from acidsql.spark.orc_statistics import integer_range, value_range
 from acidsql.spark.protobuf import BYTES, VARINT, Field, decode, encode, read_varint, varint
 
 TAIL_GUESS: Final = 16 * 1024
@@ -34,7 +37,6 @@ _KIND_CHAR: Final = 17
 _KIND_STRUCT: Final = 12
 _KIND_TIMESTAMP_INSTANT: Final = 18
 _MAX_CHUNK: Final = 128 * 1024
-_MOST_TAIL: Final = 1 << 30
 
 # orc_proto.PostScript
 _PS_FOOTER_LENGTH: Final = 1
@@ -56,9 +58,6 @@ _TYPE_MAXIMUM_LENGTH: Final = 4
 _TYPE_PRECISION: Final = 5
 _TYPE_SCALE: Final = 6
 _TYPE_ATTRIBUTES: Final = 7
-
-_CODECS: Final = {0: "none", 1: "zlib", 2: "snappy", 3: "lzo", 4: "lz4", 5: "zstd"}
-
 
 _SPARK_TYPE: Final = Field(_TYPE_ATTRIBUTES, BYTES, b"\x0a\x17spark.sql.catalyst.type\x12\x0dtimestamp_ltz")
 """The attribute of a type by which Spark knows it, a StringPair of key (1) and value (2). Its `timestamp` would be
@@ -131,23 +130,47 @@ class Tail:
         types = (decode(f.bytes) for f in self.footer if f.number == _FOOTER_TYPES)
         return any(_is_instant(t) and _SPARK_TYPE not in t for t in types)
 
+    @cached_property
+    def row_columns(self) -> tuple[int, ...]:
+        """ORC's numbers of the table's columns, in order."""
+        types = [f.bytes for f in self.footer if f.number == _FOOTER_TYPES]
+        children = _subtypes(decode(types[0]))
+        return tuple(_subtypes(decode(types[children[-1]])) if self.is_acid else children)
+
     def integer_range(self, column: int) -> tuple[int, int] | None:
         """Minimum and maximum of an integer column by its ORC number; None where the file has no such statistics."""
-        if column not in self._ranges:
-            statistics = [f.bytes for f in self.footer if f.number == _FOOTER_STATISTICS]
-            self._ranges[column] = _integer_range(statistics[column]) if column < len(statistics) else None
-        return self._ranges[column]
+        if column not in self._integer_ranges:
+            statistics = self._statistics
+            self._integer_ranges[column] = integer_range(statistics[column]) if column < len(statistics) else None
+        return self._integer_ranges[column]
+
+    def value_range(self, position: int, hive_type: HiveType) -> Range | None:
+        """Bounds of the values of a table's column, by its place in the row, as `planner.ranges` compares them."""
+        if position not in self._value_ranges:
+            statistics = self._statistics
+            column = self.row_columns[position]
+            found = value_range(statistics[column], hive_type) if column < len(statistics) else None
+            self._value_ranges[position] = found
+        return self._value_ranges[position]
+
+    @property
+    def _statistics(self) -> list[bytes]:
+        return [f.bytes for f in self.footer if f.number == _FOOTER_STATISTICS]
 
     @cached_property
-    def _ranges(self) -> dict[int, tuple[int, int] | None]:
+    def _integer_ranges(self) -> dict[int, tuple[int, int] | None]:
         """Those that were asked for: a tail is asked by every statement that reads the file."""
+        return {}
+
+    @cached_property
+    def _value_ranges(self) -> dict[int, Range | None]:
         return {}
 
     def stripe_integer_ranges(self, column: int) -> tuple[tuple[int, int] | None, ...]:
         """The same for each stripe."""
         stripes = (f.bytes for f in decode(self.stripe_statistics) if f.number == 1)
         columns = ([f.bytes for f in decode(s) if f.number == 1] for s in stripes)
-        return tuple(_integer_range(c[column]) if column < len(c) else None for c in columns)
+        return tuple(integer_range(c[column]) if column < len(c) else None for c in columns)
 
 
 def read_tail(path: str, size: int, end: bytes) -> Tail | int:
@@ -174,10 +197,10 @@ def _tail(path: str, size: int, end: bytes) -> Tail | int:
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="its end is longer than the file")
     if needed > len(end):
         return needed
-    codec = _CODECS.get(_int(numbers, _PS_COMPRESSION), "unknown")
+    codec = codec_name(_int(numbers, _PS_COMPRESSION))
     footer_at = len(end) - 1 - ps_length - footer_length
-    footer = _decompress(end[footer_at : footer_at + footer_length], codec, path)
-    metadata = _decompress(end[footer_at - metadata_length : footer_at], codec, path)
+    footer = decompress(end[footer_at : footer_at + footer_length], codec, path)
+    metadata = decompress(end[footer_at - metadata_length : footer_at], codec, path)
     return Tail(path, size, size - 1 - ps_length - footer_length, decode(footer), postscript, metadata, codec)
 
 
@@ -348,21 +371,6 @@ def _replace_types(tail: Tail, types: Sequence[bytes]) -> Tail:
     return replace(tail, footer=footer)
 
 
-def _integer_range(statistics: bytes) -> tuple[int, int] | None:
-    """IntegerStatistics (field 2 of ColumnStatistics): minimum 1, maximum 2, zigzag."""
-    inner = next((f.bytes for f in decode(statistics) if f.number == 2), None)
-    if inner is None:
-        return None
-    numbers = {f.number: f.int for f in decode(inner) if f.wire == VARINT}
-    if 1 not in numbers or 2 not in numbers:
-        return None
-    return _unzigzag(numbers[1]), _unzigzag(numbers[2])
-
-
-def _unzigzag(value: int) -> int:
-    return value >> 1 ^ -(value & 1)
-
-
 def _chunk_size(tail: Tail) -> int:
     """Readers have a buffer of the file's compression block size: no chunk may be longer (InStream.readHeader)."""
     return min(_MAX_CHUNK, next((f.int for f in tail.postscript if f.number == _PS_BLOCK_SIZE), _MAX_CHUNK))
@@ -372,80 +380,3 @@ def _original_chunks(data: bytes, size: int) -> Iterator[bytes]:
     for at in range(0, len(data), size):
         chunk = data[at : at + size]
         yield (len(chunk) << 1 | 1).to_bytes(3, "little") + chunk
-
-
-def _decompress(data: bytes, codec: str, path: str) -> bytes:
-    """Chunks of a 3-byte header (length << 1 | is original) and the bytes."""
-    if codec == "none":
-        return data
-    out, at = [], 0
-    while at < len(data):
-        header = int.from_bytes(data[at : at + 3], "little")
-        chunk = data[at + 3 : at + 3 + (header >> 1)]
-        out.append(chunk if header & 1 else _inflate(chunk, codec, path))
-        at += 3 + (header >> 1)
-    return b"".join(out)
-
-
-def _inflate(chunk: bytes, codec: str, path: str) -> bytes:
-    match codec:
-        case "zlib":
-            return zlib.decompress(chunk, -15)
-        case "snappy":
-            return _snappy(chunk)
-        case "zstd":
-            return _zstd(chunk)
-        case "lz4":
-            return _lz4(chunk)
-        case _:
-            raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason=f"its codec ({codec}) is not readable")
-
-
-def _snappy(chunk: bytes) -> bytes:
-    import pyarrow as pa
-
-    size, _ = read_varint(chunk, 0)
-    if size > _MOST_TAIL:
-        raise IndexError("a length that no footer has")
-    return bytes(pa.Codec("snappy").decompress(chunk, decompressed_size=size))
-
-
-def _zstd(chunk: bytes) -> bytes:
-    import pyarrow as pa
-
-    return bytes(pa.CompressedInputStream(pa.BufferReader(chunk), "zstd").read())
-
-
-def _lz4(chunk: bytes) -> bytes:
-    """An LZ4 block (lz4_Block_format.md). It does not tell its size, which pyarrow's decoder must be given."""
-    out = bytearray()
-    at = 0
-    while at < len(chunk):
-        token = chunk[at]
-        length, at = _lz4_length(chunk, at + 1, token >> 4)
-        out += chunk[at : at + length]
-        at += length
-        if at >= len(chunk):
-            break  # the last sequence has no match
-        offset = chunk[at] | chunk[at + 1] << 8
-        length, at = _lz4_length(chunk, at + 2, token & 15)
-        _copy_back(out, offset, length + 4)
-    return bytes(out)
-
-
-def _lz4_length(chunk: bytes, at: int, length: int) -> tuple[int, int]:
-    """A length of four bits, 15 being continued in bytes, of which 255 is continued."""
-    more = length == 15
-    while more:
-        length += chunk[at]
-        more = chunk[at] == 255
-        at += 1
-    return length, at
-
-
-def _copy_back(out: bytearray, offset: int, length: int) -> None:
-    """Appends `length` bytes from `offset` bytes back on; they may overlap what is appended."""
-    if not 0 < offset <= len(out):
-        raise IndexError("a match before the start")
-    repeated = bytes(out[-offset:]) * -(-length // offset)
-    out += repeated[:length]

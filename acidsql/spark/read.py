@@ -35,17 +35,20 @@ from acidsql.spark.jvm import jvm, same_micros, select, where, with_columns
 from acidsql.spark.orc import OPERATION_COLUMN
 from acidsql.spark.parquet import UTC, WrittenTimes, in_zone
 from acidsql.spark.partitions import PART, FileFacts, file_facts, file_uri, partition_values
-from acidsql.spark.skipping import search_options
+from acidsql.spark.skipping import needed_files, search_options
 from acidsql.spark.tails import TailCache
 from acidsql.spark.types import CHAR_LENGTH, ddl, file_type, has_timestamp, padded_inside, query_type
 
 _FILE_NAME: Final = "@file_name"
 ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
 """SQL: the number of a row within its task; in a CASE, among the rows that come to it."""
+_REST: Final = " + ".join(f"coalesce({c}, 0)" for c in ("currentTransaction", "originalTransaction", "bucket", "rowId"))
+_KEEPS_ALL: Final = f"operation IS NOT NULL OR {_REST} + CAST({{leaf}} IS NULL AS INT) >= 0"
+"""True for every event, and names all six columns; a row is asked for its operation only. No query can name operation
+or currentTransaction: whatever it says of another column, which its own condition keeps, makes no other superfluous."""
 _KEEPS_IDS: Final = "coalesce(originalTransaction, 0) >= 0 AND coalesce(bucket, 0) >= 0 AND coalesce(rowId, 0) >= 0"
-_KEEPS_ALL: Final = _KEEPS_IDS + " AND (CAST({leaf} IS NULL AS INT) | 0) >= 0"
-"""True for every event; with operation and currentTransaction it names all six columns, each in a condition of its own:
-what a query says of one must not make another one superfluous."""
+_KEEPS_ROW: Final = "(CAST({leaf} IS NULL AS INT) | 0) >= 0"
+"""The same beside conditions on operation and currentTransaction, each in a condition of its own."""
 Narrower: TypeAlias = "tuple[HiveType | None, ...]"
 _CHEAP: Final = ("boolean", "tinyint", "smallint", "int", "bigint", "date", "float", "double")
 
@@ -55,7 +58,7 @@ def scan_frame(spark: SparkSession, bound: BoundScan, tails: TailCache) -> DataF
 
     Raises MALFORMED_LAYOUT, ACID_V1_FILE, NOT_YET_SUPPORTED.
     """
-    files = data_files(bound, tails)
+    files = needed_files(bound.scan, data_files(bound, tails))
     if not files:
         return _empty(spark, bound)
     rows = _rows(spark, bound, files)
@@ -175,14 +178,11 @@ def _events(
     events = load_orc_exactly(spark, [f.path for f in files], acid_schema(types).json(), options)
     leaf = f"`row`.{name_sql(_cheapest(types))}"
     if not files[0].hidden and all(_is_all(f, operation) for f in files):
-        return where(
-            events,
-            f"{_KEEPS_ALL.format(leaf=leaf)} AND coalesce(operation, 0) >= 0 AND coalesce(currentTransaction, 0) >= 0",
-        )
+        return where(events, _KEEPS_ALL.format(leaf=leaf))
     seen = f"NOT IN ({', '.join(map(str, sorted(files[0].hidden)))})" if files[0].hidden else ">= 0"
     return where(
         events,
-        f"{_KEEPS_ALL.format(leaf=leaf)} AND coalesce(currentTransaction, 0) {seen}"
+        f"{_KEEPS_IDS} AND {_KEEPS_ROW.format(leaf=leaf)} AND coalesce(currentTransaction, 0) {seen}"
         f" AND CASE WHEN operation <=> {operation} THEN true ELSE CAST({failure} AS BOOLEAN) END",
     )
 
@@ -283,7 +283,7 @@ def _table_columns(
             value = _cast("NULL", hive_type)
         else:
             value = f"{owner}.{name_sql(names[position])}" if owner else name_sql(names[position])
-            value = f"rtrim({value})" if isinstance(hive_type, Char) and table.file_format != "orc" else value
+            value = f"rtrim({value})" if isinstance(hive_type, Char) and not owner else value
             is_widened = any(narrower[position : position + 1])
             if hive_type == Primitive("timestamp") and not is_widened and zone == UTC:
                 times.append(column.name)

@@ -1,4 +1,7 @@
-"""What a query says of a table's columns, told to ORC: it passes over stripes and row groups that have no such row.
+"""What a query says of a table's columns, held against ORC's statistics.
+
+Files in which no row can be the query's are left out: their footers, which are read anyway, say the smallest and the
+largest value of each column. Of the others ORC passes over stripes and row groups in the same way, where it is told.
 
 Spark's own push-down does not come as far. It names a leaf of `row` as `row.id`, while ORC looks for columns of an
 ACID file inside `row` (RecordReaderImpl.mapSargColumnsToOrcInternalColIdx over SchemaEvolution.getReaderBaseSchema): it
@@ -10,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from py4j.protocol import Py4JError
@@ -23,6 +27,7 @@ from acidsql.acid.table import Column, Table
 from acidsql.acid.types import Decimal, Primitive, Varchar, parse_type
 from acidsql.grammar.dialect import to_spark
 from acidsql.planner.plan import Scan
+from acidsql.planner.ranges import Range, can_hold
 from acidsql.spark.bound import SourceFile
 from acidsql.spark.jvm import jvm
 from acidsql.spark.types import query_type
@@ -34,6 +39,21 @@ _COMPARED: Final = tuple(Primitive(name) for name in ("tinyint", "smallint", "in
 VARCHAR too."""
 _RECENT: Final = re.compile(r"(1[6-9]|[2-9]\d)\d\d-")
 """A date on which all calendars agree, and so do files of writers with different ones."""
+
+
+def needed_files(scan: Scan, files: Sequence[SourceFile]) -> list[SourceFile]:
+    """Those that can hold a row that the query asks for."""
+    if not scan.row_filter:
+        return list(files)
+    compared = {c.name: (place, c) for place, c in enumerate(scan.table.columns) if _is_compared(c)}
+
+    def range_of(file: SourceFile, name: str) -> Range | None:
+        if file.tail is None or name not in compared:
+            return None
+        position, column = compared[name]
+        return file.tail.value_range(position, parse_type(column.type)) if _has(file, position, name) else None
+
+    return [f for f in files if can_hold(scan.row_filter, partial(range_of, f))]
 
 
 def search_options(spark: SparkSession, scan: Scan, files: Sequence[SourceFile]) -> dict[str, str]:

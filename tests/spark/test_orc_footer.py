@@ -157,6 +157,38 @@ def test_a_file_that_spark_wrote_says_what_pyorc_says_of_it(codec: str, spark: S
     assert check_against_pyorc(path, ("a", "b")).integer_range(2) == (0, 9)
 
 
+@pytest.mark.parametrize("writer", ["pyorc", "arrow", "spark"])
+def test_bounds_of_values_are_those_of_the_values(writer: str, spark: SparkSession, tmp_path: Path) -> None:
+    """Of columns all of whose values are known; a text over 1024 bytes is cut in the statistics of some writers."""
+    texts = ["ab\u00e9", "\u20ac", "", "z" * 1500, "A"]
+    days = [date(1600, 1, 1), date(1969, 12, 31), date(2020, 2, 29), date(9999, 12, 31), date(1970, 1, 1)]
+    prices = [Decimal(x) for x in ("-12.50", "0.01", "99999.99", "3.00", "-12.49")]
+    rows = list(zip(range(-2, 3), texts, days, prices, [None] * 5, strict=True))
+    names, kinds = ("i", "s", "d", "p", "n"), ("int", "string", "date", "decimal(10,2)", "int")
+    path = tmp_path / "x.orc"
+    if writer == "pyorc":
+        write_pyorc(path, f"struct<{','.join(f'{n}:{k}' for n, k in zip(names, kinds, strict=True))}>", rows, "zlib")
+    else:
+        types = (pa.int32(), pa.string(), pa.date32(), pa.decimal128(10, 2), pa.int32())
+        columns = [pa.array([r[i] for r in rows], kind) for i, kind in enumerate(types)]
+        table = pa.table(dict(zip(names, columns, strict=True)))
+        if writer == "arrow":
+            arrow_orc.write_table(table, str(path))
+        else:
+            spark.createDataFrame(table).coalesce(1).write.orc(f"{tmp_path}/out")
+            (path,) = (tmp_path / "out").glob("*.orc")
+    tail = tail_of(path)
+    bounds = [tail.value_range(place, parse_type(kind)) for place, kind in enumerate(kinds)]
+    assert bounds[0] == (Decimal(-2), Decimal(2))
+    assert bounds[1] is not None
+    assert bounds[1][0] == b""
+    assert bounds[1][1] >= "\u20ac".encode()  # type: ignore[operator]
+    assert bounds[2] == (min(days), max(days))
+    assert bounds[3] == (min(prices), max(prices))
+    assert bounds[4] is None
+    assert tail_of(path).value_range(0, parse_type("double")) is None
+
+
 def golden_files() -> list[Path]:
     """Files with ACID columns that Hive wrote: of all kinds, those of a few cases."""
     cases = ("aborted_open", "all_types", "bucketed", "insert_overwrite_empty", "major_compacted_query", "multi_writer")

@@ -130,3 +130,31 @@ def test_a_query_that_is_run_twice_is_counted_twice(tables: Session) -> None:
     frame.collect()
     found = [name for e in executions_after(tables.spark, before) for name, _ in plan_nodes(e)]
     assert sum(name.startswith("Scan orc") for name in found) == 2
+
+
+# ------------------------------------------------------------------------------------------------ the six ACID columns
+
+SAID = [
+    f"{column} {what}"
+    for column in ("row__id.writeid", "row__id.bucketid", "row__id.rowid", "a", "b")
+    for what in ("= 1", "IS NULL", "IS NOT NULL", "<=> 2", "> -1", "IN (1, 2)", "+ a >= 0", "BETWEEN 0 AND 1")
+]
+"""What a query says of the columns that the reader's own filter names: none of it may make that filter superfluous."""
+
+
+@pytest.mark.parametrize("given", ["count(*)", "a"])
+def test_all_six_columns_are_read_whatever_a_query_says(given: str, session: Session) -> None:
+    session.execute("CREATE TRANSACTIONAL TABLE t (a int, b bigint)")
+    session.execute("INSERT INTO t VALUES (1, 2), (3, NULL)")
+    pairs = [f"{left} {word} {right}" for left in SAID[::5] for word in ("AND", "OR") for right in SAID[::6]]
+    scanned = 0
+    for condition in [*SAID, *(f"NOT ({said})" for said in SAID), *pairs]:
+        frame: Any = session.sql(f"SELECT {given} FROM t WHERE {condition}")._jdf
+        read = re.search(r"FileScan orc \[(.*?)\]", frame.queryExecution().sparkPlan().toString())
+        if read is not None:  # or the condition contradicts itself
+            scanned += 1
+            names = [name.partition("#")[0] for name in read.group(1).split(",")]
+            assert names == ["operation", "originalTransaction", "bucket", "rowId", "currentTransaction", "row"], (
+                condition
+            )
+    assert scanned > len(pairs)

@@ -111,6 +111,68 @@ def test_row_groups_without_such_rows_are_not_read(tables: Session, condition: s
     assert 0 < rows_read(tables, f"SELECT id, name FROM t WHERE {condition}") <= most
 
 
+def files_read(session: Session, query: str) -> list[str]:
+    return session.sql(query).inputFiles()
+
+
+@pytest.fixture(params=["acid", "original", "insert_only"])
+def deltas(request: pytest.FixtureRequest, session: Session) -> Session:
+    """A table `t` of eight files: `id` from 10 i on, names from `a` on, days of month i, prices around i."""
+    properties = {
+        "acid": "'transactional'='true'",
+        "original": "'transactional'='false'",
+        "insert_only": "'transactional'='true', 'transactional_properties'='insert_only'",
+    }[request.param]
+    columns = "id int, name string, day date, price decimal(8,2), code char(3), ratio double"
+    session.execute(f"CREATE TABLE t ({columns}) STORED AS ORC TBLPROPERTIES ({properties})")
+    for i in range(8):
+        session.execute(
+            f"INSERT INTO t SELECT CAST(id AS INT) + {10 * i}, concat('{chr(97 + i)}', id),"
+            f" make_date(2020, {i + 1}, CAST(id AS INT) + 1), {i} + id / 100BD, 'x{i}', {i}.5D FROM range(0, 10, 1, 1)"
+        )
+    if request.param == "original":
+        session.execute("ALTER TABLE t SET TBLPROPERTIES ('transactional'='true')")
+    return session
+
+
+@pytest.mark.parametrize(
+    ("condition", "files", "rows"),
+    [
+        ("id = 35", 1, 1),
+        ("id BETWEEN 38 AND 41", 2, 4),
+        ("id IN (1, 71, 500)", 2, 2),
+        ("id < 5 OR name >= 'h5'", 2, 10),
+        ("id > 79", 0, 0),
+        ("name = 'c7'", 1, 1),
+        ("name LIKE 'c%'", 8, 10),
+        ("day = '2020-03-04'", 1, 1),
+        ("day >= DATE'2020-07-05' AND price <> 3", 2, 16),
+        ("price = 2.05", 1, 1),
+        ("price > 6.5 AND id % 2 = 0", 1, 5),
+        ("code = 'x3'", 8, 10),
+        ("ratio = 3.5", 8, 10),
+        ("id = '35'", 8, 1),
+    ],
+)
+def test_files_without_such_rows_are_not_read(deltas: Session, condition: str, files: int, rows: int) -> None:
+    query = f"SELECT id, name FROM t WHERE {condition}"
+    assert len(files_read(deltas, query)) == files
+    assert len(found(deltas, query)) == rows
+
+
+def test_statements_keep_to_the_files_that_they_need(deltas: Session) -> None:
+    if deltas.catalog.table("default", "t").is_insert_only:
+        return
+    ids = dict(found(deltas, "SELECT id, row__id FROM t"))
+    assert deltas.execute("UPDATE t SET name = 'new' WHERE id = 35").counts.updated == 1  # type: ignore[union-attr]
+    assert deltas.execute("DELETE FROM t WHERE id IN (3, 77)").counts.deleted == 2  # type: ignore[union-attr]
+    merge = "MERGE INTO t USING (SELECT 1 AS k) s ON t.id = 36 WHEN MATCHED THEN UPDATE SET name = 'merged'"
+    assert deltas.execute(merge).counts.updated == 1  # type: ignore[union-attr]
+    after = dict(found(deltas, "SELECT id, row__id FROM t"))
+    assert {k for k in ids if ids[k] != after.get(k)} == {3, 35, 36, 77}
+    assert found(deltas, "SELECT id, name FROM t WHERE name IN ('new', 'merged')") == [(35, "new"), (36, "merged")]
+
+
 def test_all_rows_are_read_where_nothing_is_said(tables: Session) -> None:
     assert rows_read(tables, "SELECT id FROM t") > 19_000
 
