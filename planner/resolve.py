@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from acidsql.acid.table import Column, Table
+from acidsql.acid.types import Char, parse_type
 from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import frame_of, span_of
 from acidsql.grammar.parse import parse
 from acidsql.grammar.statements import Name, Query, TableName
+from acidsql.planner.characters import cut_casts, trim_literals
 from acidsql.planner.plan import PLACE, ROW_ID, Facts, FrameScan, Scan
 from acidsql.planner.prune import partition_filter, row_filter
 
@@ -112,6 +115,7 @@ class Binder:
         _lower_names(tree)
         _unnest_row_id_fields(tree)
         _type_bare_nulls(tree)
+        cut_casts(tree)
         tree = _lift_values(tree)
         scopes = traverse_scope(tree)
         for scope in scopes:
@@ -122,6 +126,7 @@ class Binder:
             self._bind_virtual_columns(scope, views)
         for scope in scopes:
             self._hide_virtual_columns(scope, views)
+            trim_literals(scope.columns, partial(self._is_char, scope, views))
             self._prune(scope, views)
         for scope in scopes:
             for node in _table_nodes(scope):
@@ -254,6 +259,13 @@ class Binder:
                 query, table = scope.expression, scan.table
                 partitions, rows = (said(query, alias, table) for said in (partition_filter, row_filter))
                 self._scans[view] = replace(scan, partition_filter=partitions, row_filter=rows)
+
+    def _is_char(self, scope: Scope, views: dict[int, str | None], node: exp.Column) -> bool:
+        """Whether it is a CHAR column of a table in the FROM clause."""
+        sources = _visible_sources(node, scope).values()
+        scans = [self._scans.get(views.get(id(s)) or "") for s in sources if isinstance(s, exp.Table)]
+        columns = (c for scan in scans if scan is not None for c in scan.table.all_columns)
+        return any(c.name == node.name.lower() and isinstance(parse_type(c.type), Char) for c in columns)
 
     def _hidden(self, scope: Scope, views: dict[int, str | None]) -> Iterator[tuple[str, list[str]]]:
         for alias, (_, source) in scope.selected_sources.items():

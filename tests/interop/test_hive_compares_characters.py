@@ -1,0 +1,22 @@
+"""Hive 4.0.1 gives for CHAR and VARCHAR what tests/spark/test_characters.py expects of acidsql."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.interop.hive_client import Hive
+from tests.spark.test_characters import COLUMNS, FOUND, ROWS, VALUES
+
+pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
+
+
+def test_hive_finds_the_same_rows_and_gives_the_same_values(hive: Hive) -> None:
+    table = "characters"
+    hive.run(
+        f"CREATE TABLE {table} {COLUMNS} STORED AS ORC TBLPROPERTIES ('transactional'='true')",
+        f"INSERT INTO {table} VALUES {ROWS}",
+    )
+    for condition, ids in FOUND.items():
+        assert sorted(hive.rows(f"SELECT id FROM {table} WHERE {condition}")) == [[i] for i in ids], condition
+    (values,) = hive.rows(f"SELECT {', '.join(VALUES)} FROM {table} WHERE id = 1")
+    assert dict(zip(VALUES, values, strict=True)) == VALUES

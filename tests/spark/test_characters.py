@@ -1,0 +1,83 @@
+"""CHAR and VARCHAR in conditions and expressions, in every kind of table; what is expected Hive 4.0.1 gives too
+(tests/interop/test_hive_compares_characters.py)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from acidsql.session import Session
+
+COLUMNS: Final = "(id int, code char(3), wide char(5), short varchar(5), text string)"
+ROWS: Final = "(1, 'x3', 'x3', 'ab ', 'x3 '), (2, 'y', 'z', 'c', 'y'), (3, '', NULL, '', '')"
+FOUND: Final = {
+    "code = 'x3'": [1],
+    "code = 'x3 '": [1],
+    "'x3    ' = code": [1],
+    "code IN ('x3 ', 'q')": [1],
+    "code <> 'x3 '": [2, 3],
+    "code >= 'x3 '": [1, 2],
+    "code < 'x3 '": [3],
+    "code = ' '": [3],
+    "code BETWEEN 'x3 ' AND 'x3  '": [],
+    "code = text": [2, 3],
+    "code = wide": [1],
+    "code = concat('x3', ' ')": [],
+    "code = short": [3],
+    "code LIKE 'x3'": [1],
+    "code LIKE 'x3 '": [],
+    "text = 'x3'": [],
+    "short = 'ab'": [],
+    "short = 'ab '": [1],
+    "CAST(text AS VARCHAR(3)) = 'x3'": [],
+    "CAST(text AS VARCHAR(2)) = 'x3'": [1],
+}
+"""The ids for which a condition is true."""
+VALUES: Final = {
+    "length(code)": 2,
+    "concat(code, '|')": "x3|",
+    "reverse(code)": "3x",
+    "CAST(code AS STRING)": "x3",
+    "concat(CAST('abcdef' AS CHAR(3)), '|')": "abc|",
+    "concat(CAST('ab ' AS CHAR(5)), '|')": "ab|",
+    "concat(CAST('ab ' AS VARCHAR(5)), '|')": "ab |",
+    "CAST(12345 AS VARCHAR(2))": "12",
+    "CAST(CAST('abcdef' AS VARCHAR(4)) AS VARCHAR(9))": "abcd",
+    "CAST('\u017c\u00f3\u0142w' AS VARCHAR(2))": "\u017c\u00f3",
+    "CASE WHEN code = 'x3 ' THEN 1 ELSE 0 END": 1,
+}
+"""What expressions give for the first row."""
+TABLES: Final = {
+    "acid": "STORED AS ORC TBLPROPERTIES ('transactional'='true')",
+    "insert_only": "STORED AS ORC TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')",
+    "plain": "STORED AS ORC TBLPROPERTIES ('transactional'='false')",
+    "parquet": "STORED AS PARQUET TBLPROPERTIES ('transactional'='false')",
+    "text": "STORED AS TEXTFILE TBLPROPERTIES ('transactional'='false')",
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_conditions_and_expressions_are_what_they_are_in_hive(session: Session, kind: str) -> None:
+    session.execute(f"CREATE TABLE t {COLUMNS} {TABLES[kind]}")
+    session.execute(f"INSERT INTO t VALUES {ROWS}")
+    for condition, ids in FOUND.items():
+        rows = session.sql(f"SELECT id FROM t WHERE {condition} ORDER BY id").collect()
+        assert [row.id for row in rows] == ids, condition
+    (values,) = session.sql(f"SELECT {', '.join(VALUES)} FROM t WHERE id = 1").collect()
+    assert dict(zip(VALUES, values, strict=True)) == VALUES
+
+
+def test_a_result_s_column_goes_by_the_text_of_its_cast(session: Session) -> None:
+    rows = session.sql("SELECT CAST('abc' AS CHAR(2)), CAST(1 AS VARCHAR(1)) AS one")
+    assert rows.columns == ["CAST('abc' AS CHAR(2))", "one"]
+
+
+def test_statements_find_the_rows_that_a_padded_literal_names(session: Session) -> None:
+    session.execute(f"CREATE TABLE t {COLUMNS} {TABLES['acid']}")
+    session.execute(f"INSERT INTO t VALUES {ROWS}")
+    assert session.execute("UPDATE t SET short = CAST('longer' AS VARCHAR(4)) WHERE code = 'x3 '").counts.updated == 1  # type: ignore[union-attr]
+    merge = "MERGE INTO t USING (SELECT 'y' AS k) s ON t.id = 2 AND t.code = 'y ' WHEN MATCHED THEN DELETE"
+    assert session.execute(merge).counts.deleted == 1  # type: ignore[union-attr]
+    assert session.execute("DELETE FROM t WHERE code IN ('   ')").counts.deleted == 1  # type: ignore[union-attr]
+    assert [tuple(row) for row in session.sql("SELECT id, short FROM t").collect()] == [(1, "long")]
