@@ -16,7 +16,7 @@ from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import frame_of, span_of
 from acidsql.grammar.parse import parse
 from acidsql.grammar.statements import Name, Query, TableName
-from acidsql.planner.characters import cut_casts, trim_literals
+from acidsql.planner.hive_expressions import rewrite, trim_literals
 from acidsql.planner.plan import PLACE, ROW_ID, Facts, FrameScan, Scan
 from acidsql.planner.prune import partition_filter, row_filter
 
@@ -115,7 +115,7 @@ class Binder:
         _lower_names(tree)
         _unnest_row_id_fields(tree)
         _type_bare_nulls(tree)
-        cut_casts(tree)
+        rewrite(tree)
         tree = _lift_values(tree)
         scopes = traverse_scope(tree)
         for scope in scopes:

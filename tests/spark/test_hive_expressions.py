@@ -1,5 +1,5 @@
-"""CHAR and VARCHAR in conditions and expressions, in every kind of table; what is expected Hive 4.0.1 gives too
-(tests/interop/test_hive_compares_characters.py)."""
+"""Expressions that Spark would take otherwise than Hive, CHAR and VARCHAR above all, in every kind of table; what is
+expected Hive 4.0.1 gives too (tests/interop/test_hive_evaluates.py)."""
 
 from __future__ import annotations
 
@@ -46,8 +46,21 @@ VALUES: Final = {
     "CAST(CAST('abcdef' AS VARCHAR(4)) AS VARCHAR(9))": "abcd",
     "CAST('\u017c\u00f3\u0142w' AS VARCHAR(2))": "\u017c\u00f3",
     "CASE WHEN code = 'x3 ' THEN 1 ELSE 0 END": 1,
+    "greatest(id, 2, 3)": 3,
+    "greatest(id, NULL, 3)": None,
+    "least('b', short, text)": "ab ",
+    "least(greatest(id, 5), CAST(NULL AS INT))": None,
+    "upper(least('b', CAST('abc' AS VARCHAR(2)), text))": "AB",
 }
 """What expressions give for the first row."""
+OF_ALL: Final = {
+    "stddev(id * 2)": 1.632993161855452,
+    "std(id * 2)": 1.632993161855452,
+    "variance(id * 3)": 6.0,
+    "var_samp(id * 3)": 9.0,
+    "max(greatest(id, 2))": 3,
+}
+"""What aggregates give for all rows."""
 TABLES: Final = {
     "acid": "STORED AS ORC TBLPROPERTIES ('transactional'='true')",
     "insert_only": "STORED AS ORC TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')",
@@ -66,11 +79,22 @@ def test_conditions_and_expressions_are_what_they_are_in_hive(session: Session, 
         assert [row.id for row in rows] == ids, condition
     (values,) = session.sql(f"SELECT {', '.join(VALUES)} FROM t WHERE id = 1").collect()
     assert dict(zip(VALUES, values, strict=True)) == VALUES
+    (values,) = session.sql(f"SELECT {', '.join(OF_ALL)} FROM t").collect()
+    assert dict(zip(OF_ALL, values, strict=True)) == pytest.approx(OF_ALL)
 
 
-def test_a_result_s_column_goes_by_the_text_of_its_cast(session: Session) -> None:
-    rows = session.sql("SELECT CAST('abc' AS CHAR(2)), CAST(1 AS VARCHAR(1)) AS one")
-    assert rows.columns == ["CAST('abc' AS CHAR(2))", "one"]
+def test_a_result_s_column_goes_by_the_text_of_its_expression(session: Session) -> None:
+    rows = session.sql("SELECT CAST('abc' AS CHAR(2)), CAST(1 AS VARCHAR(1)) AS one, greatest(1 + 1, 2)")
+    assert rows.columns == ["CAST('abc' AS CHAR(2))", "one", "greatest(1 + 1, 2)"]
+
+
+def test_a_subquery_in_an_argument_is_read_once(session: Session) -> None:
+    session.execute("CREATE TABLE t (id int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
+    session.execute("INSERT INTO t VALUES (4)")
+    query = "SELECT greatest(id, (SELECT max(id) FROM t)) AS most FROM t"
+    assert session.sql(query).collect()[0].most == 4
+    lines = [str(line) for (line,) in session.execute(f"EXPLAIN {query}").answer or ()]
+    assert len([line for line in lines if line.endswith(": default.t")]) == 2
 
 
 def test_statements_find_the_rows_that_a_padded_literal_names(session: Session) -> None:

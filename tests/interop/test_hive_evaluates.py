@@ -1,17 +1,17 @@
-"""Hive 4.0.1 gives for CHAR and VARCHAR what tests/spark/test_characters.py expects of acidsql."""
+"""Hive 4.0.1 gives what tests/spark/test_hive_expressions.py expects of acidsql."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.interop.hive_client import Hive
-from tests.spark.test_characters import COLUMNS, FOUND, ROWS, VALUES
+from tests.spark.test_hive_expressions import COLUMNS, FOUND, OF_ALL, ROWS, VALUES
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 
 
 def test_hive_finds_the_same_rows_and_gives_the_same_values(hive: Hive) -> None:
-    table = "characters"
+    table = "expressions"
     hive.run(
         f"CREATE TABLE {table} {COLUMNS} STORED AS ORC TBLPROPERTIES ('transactional'='true')",
         f"INSERT INTO {table} VALUES {ROWS}",
@@ -20,3 +20,5 @@ def test_hive_finds_the_same_rows_and_gives_the_same_values(hive: Hive) -> None:
         assert sorted(hive.rows(f"SELECT id FROM {table} WHERE {condition}")) == [[i] for i in ids], condition
     (values,) = hive.rows(f"SELECT {', '.join(VALUES)} FROM {table} WHERE id = 1")
     assert dict(zip(VALUES, values, strict=True)) == VALUES
+    (values,) = hive.rows(f"SELECT {', '.join(OF_ALL)} FROM {table}")
+    assert dict(zip(OF_ALL, values, strict=True)) == pytest.approx(OF_ALL)
