@@ -124,7 +124,8 @@ class StatementSpark:
 
     def define_view(self, name: str, frame: DataFrame) -> None:
         """A temporary view of this statement; the frame may be of any session."""
-        adopt(frame, self.query).createOrReplaceTempView(f"`{name}`")
+        plan = frame._jdf.queryExecution().analyzed()
+        jvm(self.query).define_view(self.query._jsparkSession, name, plan)
 
     def drop_views(self, names: Iterable[str]) -> None:
         """Lets go of what the views read: Python may forget the session itself much later."""

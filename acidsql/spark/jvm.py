@@ -167,6 +167,32 @@ class Jvm:
         columns = self.data_type(schema)
         return self._file_relation(index, self._no_columns, columns, self._none, self._orc_format, read_with, jsession)
 
+    def define_view(self, jsession: Any, name: str, plan: Any) -> None:
+        """A temporary view of an analyzed plan, as createOrReplaceTempView makes one, a command that takes ten times as
+        long."""
+        views, arguments = self._temporary_views
+        relation = views.createTemporaryViewRelation(
+            self._table_name(name), jsession, False, self._knows_nothing, self._none, plan, plan, *arguments
+        )
+        jsession.sessionState().catalog().createTempView(name, relation, True)
+
+    @cached_property
+    def _temporary_views(self) -> Any:
+        """What makes them, and what it wants behind the plans: the functions, and since Spark 4.1 the collation."""
+        views = self._view.org.apache.spark.sql.execution.command.ViewHelper
+        functions = _scala_object(self._view.scala.collection.immutable, "Nil")
+        has_collation = "createTemporaryViewRelation$default$9" in dir(views)
+        return views, [functions, self._none] if has_collation else [functions]
+
+    @cached_property
+    def _table_name(self) -> Any:
+        return self._view.org.apache.spark.sql.catalyst.TableIdentifier
+
+    @cached_property
+    def _knows_nothing(self) -> Any:
+        """A scala.Function1 that gives None."""
+        return self._scala_maps.empty().withDefaultValue(self._none)
+
     def _scala_map(self, texts: Mapping[str, str]) -> Any:
         made = self._maps()
         for key, value in texts.items():
