@@ -142,14 +142,13 @@ SAID = [
 """What a query says of the columns that the reader's own filter names: none of it may make that filter superfluous."""
 
 
-@pytest.mark.parametrize("given", ["count(*)", "a"])
-def test_all_six_columns_are_read_whatever_a_query_says(given: str, session: Session) -> None:
+def test_all_six_columns_are_read_whatever_a_query_says(session: Session) -> None:
     session.execute("CREATE TRANSACTIONAL TABLE t (a int, b bigint)")
     session.execute("INSERT INTO t VALUES (1, 2), (3, NULL)")
     pairs = [f"{left} {word} {right}" for left in SAID[::5] for word in ("AND", "OR") for right in SAID[::6]]
     scanned = 0
     for condition in [*SAID, *(f"NOT ({said})" for said in SAID), *pairs]:
-        frame: Any = session.sql(f"SELECT {given} FROM t WHERE {condition}")._jdf
+        frame: Any = session.sql(f"SELECT count(*) FROM t WHERE {condition}")._jdf
         read = re.search(r"FileScan orc \[(.*?)\]", frame.queryExecution().sparkPlan().toString())
         if read is not None:  # or the condition contradicts itself
             scanned += 1
