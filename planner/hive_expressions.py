@@ -26,7 +26,7 @@ def rewrite(tree: exp.Query) -> None:
     for node in _others(tree):
         _keep_name(node)
     for node in sorted(_others(tree), key=lambda found: -found.depth):  # the inner ones first
-        node.replace(_strict(node) if isinstance(node, exp.Anonymous) else _cut(node))
+        node.replace(_as_in_hive(node))
 
 
 def _others(tree: exp.Query) -> list[exp.Cast | exp.Anonymous]:
@@ -40,9 +40,16 @@ def _is_other(call: exp.Anonymous) -> bool:
     return name in _RENAMED or (name in _STRICT and len(call.expressions) > 1 and call.find(exp.Query) is None)
 
 
+def _as_in_hive(node: exp.Cast | exp.Anonymous) -> exp.Expr:
+    if isinstance(node, exp.Cast):
+        return _cut(node)
+    name = _RENAMED.get(node.name.lower())
+    if name is not None:
+        return exp.Anonymous(this=name, expressions=[e.copy() for e in node.expressions])
+    return _strict(node)
+
+
 def _strict(call: exp.Anonymous) -> exp.Expr:
-    if call.name.lower() in _RENAMED:
-        return exp.Anonymous(this=_RENAMED[call.name.lower()], expressions=[e.copy() for e in call.expressions])
     missing = [exp.Is(this=e.copy(), expression=exp.null()) for e in call.expressions if not isinstance(e, exp.Literal)]
     return exp.case().when(exp.or_(*missing), exp.null()).else_(call.copy()) if missing else call.copy()
 

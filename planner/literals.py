@@ -6,11 +6,10 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal, InvalidOperation
-from typing import Final, TypeAlias
+from typing import Final
 
 from sqlglot import exp
 
-Value: TypeAlias = "str | Decimal | date | None"
 UNKNOWN: Final = object()
 """What Spark must decide."""
 _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "decimal")
@@ -38,7 +37,7 @@ def value_of(node: exp.Expr, values: Mapping[str, object]) -> object:
             return str(node.this) if node.is_string else _number(str(node.this))
         case exp.Neg():
             inner = value_of(node.this, values)
-            return -inner if isinstance(inner, Decimal) else UNKNOWN
+            return inner.copy_negate() if isinstance(inner, Decimal) else UNKNOWN  # a minus rounds to 28 digits
         case exp.Cast() if node.to.this == exp.DataType.Type.DATE and isinstance(node.this, exp.Literal):
             return typed(str(node.this.this), "date")
         case exp.Cast() if node.to.this in _INTEGER_BITS:

@@ -45,13 +45,13 @@ def needed_files(scan: Scan, files: Sequence[SourceFile]) -> list[SourceFile]:
     """Those that can hold a row that the query asks for."""
     if not scan.row_filter:
         return list(files)
-    compared = {c.name: (place, c) for place, c in enumerate(scan.table.columns) if _is_compared(c)}
+    compared = {c.name: (i, parse_type(c.type)) for i, c in enumerate(scan.table.columns) if _is_compared(c)}
 
     def range_of(file: SourceFile, name: str) -> Range | None:
         if file.tail is None or name not in compared:
             return None
-        position, column = compared[name]
-        return file.tail.value_range(position, parse_type(column.type)) if _has(file, position, name) else None
+        position, kind = compared[name]
+        return file.tail.value_range(position, kind) if _has(file, position, name) else None
 
     return [f for f in files if can_hold(scan.row_filter, partial(range_of, f))]
 

@@ -122,6 +122,7 @@ BOUNDS: Final[dict[str, Range]] = {
     "d": (date(2001, 1, 1), date(2001, 12, 31)),
     "s": (b"k", b"m"),
     "big": (Decimal(2**53 + 1), Decimal(2**53 + 1)),
+    "long": (Decimal("-12345678901234567890123456789012345678"), Decimal("-12345678901234567890123456789012345678")),
 }
 
 
@@ -158,7 +159,8 @@ def test_literals_of_the_column_s_kind_are_compared(sql: str) -> None:
         "NOT (n = 15)",
         "n = s",
         "unheard_of = 1",
+        "long = -12345678901234567890123456789012345678",  # all digits count
     ],
 )
-def test_what_only_spark_can_tell_is_left_to_it(sql: str) -> None:
+def test_what_may_be_true_is_left_to_spark(sql: str) -> None:
     assert can_hold([tree(sql)], BOUNDS.get)
