@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -41,6 +42,8 @@ _EXCLUSIVE: Final = (LockType.EXCL_WRITE, LockType.EXCLUSIVE)
 _TXN_TIMEOUT: Final = "metastore.txn.timeout"
 _MAX_OPEN_TXNS: Final = "metastore.max.open.txns"
 _WRITES: Final = (Operation.UPDATE, Operation.DELETE)
+_PAUSES: Final = (0.2, 0.8, 2.0)
+"""Seconds between the attempts at a call that fails within the metastore."""
 
 
 class HiveTransactions:
@@ -259,17 +262,21 @@ class HiveTransactions:
     def _in_txn(self, txn: TxnId, request: Request) -> Any:
         """Calls what may be repeated: each of these finds that it was done, and says so by doing nothing.
 
+        What fails within the metastore is asked again for some seconds while the transaction is open: Hive's database
+        rolls a call back where its rows stay locked for too long.
         Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED, WRITE_CONFLICT.
         """
-        try:
-            with txn_errors(txn):
-                return self._hive.ask(request, *_TXN_EXCEPTIONS)
-        except AcidSqlError as error:
-            if error.condition == Condition.METASTORE_FAILED.name:
-                # Some methods fail within where the transaction has ended: the heartbeat says how.
-                with txn_errors(txn):
+        with txn_errors(txn):
+            for pause in _PAUSES:
+                try:
+                    return self._hive.ask(request, *_TXN_EXCEPTIONS)
+                except AcidSqlError as error:
+                    if error.condition != Condition.METASTORE_FAILED.name:
+                        raise
+                    # Some methods fail within where the transaction has ended: the heartbeat says how.
                     self._hive.ask(lambda c: c.heartbeat(t.HeartbeatRequest(txnid=txn)), *_TXN_EXCEPTIONS)
-            raise
+                time.sleep(pause)
+            return self._hive.ask(request, *_TXN_EXCEPTIONS)
 
 
 def _seconds(text: str, default: float) -> float:

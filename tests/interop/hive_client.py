@@ -195,6 +195,10 @@ class Hive:
         """Adds a partition by its name, `p=1/q=a%2Fb`, as a writer does; one that is there stays as it is."""
         self._ask({"add_partition": table, "name": name})
 
+    def in_its_database(self, statement: str) -> None:
+        """Runs a statement in the Derby database of the metastore."""
+        self._ask({"derby": statement})
+
     # -- the pipe
 
     def _ask(self, request: dict[str, Json]) -> dict[str, Json]:

@@ -212,6 +212,6 @@ def _jvm(root: Path, *options: str) -> list[str]:
         f"-Dderby.system.home={root}",
         # Two clients of the metastore may deadlock in Derby, where it then retries ten times.
         "-Dderby.locks.deadlockTimeout=1",
-        "-Dderby.locks.waitTimeout=5",
+        "-Dderby.locks.waitTimeout=2",
         f"-Dderby.stream.error.file={root}/derby.log",
     ]

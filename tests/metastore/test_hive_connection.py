@@ -153,6 +153,23 @@ def test_hive_shows_transactions_and_locks_of_acidsql(store: HiveMetastore, hive
     }
 
 
+def test_a_commit_that_fails_within_the_metastore_is_asked_again(store: HiveMetastore, hive: Hive) -> None:
+    """As with Hive 4.0.1 on Derby, where a commit fails if another's lock request is in its way for too long."""
+    txn = store.open_txn()
+    failed = "Internal error processing commit_txn"
+    before = hive.home.log.read_text(errors="replace").count(failed)
+    with ThreadPoolExecutor(1) as pool:
+        hive.in_its_database("RENAME TABLE COMPLETED_TXN_COMPONENTS TO AWAY")
+        try:
+            committing = pool.submit(store.commit, txn)
+            while hive.home.log.read_text(errors="replace").count(failed) == before and not committing.done():
+                time.sleep(0.01)
+        finally:
+            hive.in_its_database("RENAME TABLE AWAY TO COMPLETED_TXN_COMPONENTS")
+        committing.result()
+    assert store.valid_txns().is_valid(txn)
+
+
 def test_a_lock_of_hive_is_waited_for_and_named(store: HiveMetastore, hive: Hive) -> None:
     hive.run("CREATE TABLE default.theirs (k int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
     held = hive.begin("default.theirs")

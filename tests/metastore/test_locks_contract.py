@@ -94,17 +94,6 @@ def eventually(true: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
-def abort_waiting(store: Metastore, txn: TxnId) -> None:
-    """On Derby, and there alone, Hive 4.0.1 may block itself for 100 seconds and give up then: check_lock has a row of
-    TXNS and waits for DatabaseProduct.lockInternal, which abort_txn has, that waits for the row (1 in 100 times)."""
-    try:
-        store.abort(txn)
-    except AcidSqlError as error:
-        if error.condition != "METASTORE_FAILED":
-            raise
-        store.abort(txn)
-
-
 def waiting(store: Metastore) -> set[TxnId]:
     return {lock.txn for lock in store.locks() if lock.waiting}
 
@@ -393,7 +382,7 @@ def test_a_waiter_whose_transaction_is_gone_makes_room(store: Metastore) -> None
     with ThreadPoolExecutor() as pool:
         overwrite = Waiter(pool, store, overwriting())
         behind = Waiter(pool, store, inserting())
-        abort_waiting(store, overwrite.txn)
+        store.abort(overwrite.txn)
         assert getattr(overwrite.error(), "condition", None) == "TRANSACTION_ABORTED"
         behind.got_it()
     store.commit(holder)
@@ -453,7 +442,7 @@ def test_the_listing_says_who_waits_for_whom(store: Metastore) -> None:
         assert mine.blocked_by == (held[1].lock_id, held[1].number)
         assert mine.acquired == 0
         assert all(lock.blocked_by is None and lock.acquired > 0 for lock in held)
-        abort_waiting(store, waiter.txn)
+        store.abort(waiter.txn)
         waiter.error()
 
 

@@ -10,6 +10,9 @@ import java.math.BigDecimal;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -52,6 +55,7 @@ import org.apache.hadoop.hive.serde2.objectinspector.StructObjectInspector;
  * <p>One request a line, one answer a line, both JSON: {"sql": ..} gives {"columns": .., "rows": ..};
  * {"begin": "db.table"} opens a transaction and gives {"txn": .., "write_id": ..}; {"commit": txn}; {"abort": txn};
  * {"add_partition": "db.table", "name": "p=1/q=a"}; {"seed": "db.table", "last": write ID};
+ * {"derby": statement} runs one in the metastore's own database;
  * {"cleaner": true or false} starts and stops the compactions' cleaner, which runs at first.
  * What fails gives {"error": ..}. Argument: the port.
  */
@@ -142,6 +146,8 @@ public final class HiveProcess {
       } else if (request.has("seed")) {
         String[] table = request.get("seed").asText().split("\\.");
         client().seedWriteId(table[0], table[1], request.get("last").asLong());
+      } else if (request.has("derby")) {
+        runInDerby(request.get("derby").asText());
       } else if (request.has("cleaner")) {
         setCleaner(request.get("cleaner").asBoolean());
       } else if (request.has("commit")) {
@@ -179,6 +185,14 @@ public final class HiveProcess {
       client().appendPartition(table[0], table[1], name);
     } catch (AlreadyExistsException there) {
       return;
+    }
+  }
+
+  private static void runInDerby(String statement) throws Exception {
+    HiveConf conf = SessionState.get().getConf();
+    try (Connection metastore = DriverManager.getConnection(conf.get("javax.jdo.option.ConnectionURL"), "APP", "mine");
+        Statement derby = metastore.createStatement()) {
+      derby.execute(statement);
     }
   }
 
