@@ -57,6 +57,7 @@ _FIXED_SETTINGS: Final = {
     "hive.metastore.client.capabilities": _CAPABILITIES,
     "fs.defaultFS": "file:///",
     "fs.file.impl": "HiveProcess$PlainLocalFiles",
+    "fs.AbstractFileSystem.file.impl": "HiveProcess$PlainLocalFs",
     # the metastore
     "javax.jdo.option.ConnectionDriverName": "org.apache.derby.jdbc.EmbeddedDriver",
     "datanucleus.schema.autoCreateAll": "false",
@@ -90,6 +91,7 @@ _FIXED_SETTINGS: Final = {
     "hive.tez.exec.print.summary": "false",
     "hive.tez.exec.inplace.progress": "false",
     "mapreduce.framework.name": "local",
+    "mapreduce.client.completion.pollinterval": "50",  # of a compaction; else it waits for five seconds
     # answers are computed, never remembered
     "hive.query.results.cache.enabled": "false",
     "hive.compute.query.using.stats": "false",
@@ -117,7 +119,7 @@ class HiveHome:
     def command(self) -> list[str]:
         """The process's command line."""
         return [
-            *_jvm(self.root, "-Xmx2g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+            *_jvm(self.root, "-Xms512m", "-Xmx2g", "-XX:MetaspaceSize=256m"),
             "-cp",
             f"{self.root / 'conf'}:{self.class_path}",
             "HiveProcess",

@@ -9,7 +9,10 @@ import java.io.PrintStream;
 import java.math.BigDecimal;
 import java.net.Socket;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
@@ -21,7 +24,14 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.DelegateToFileSystem;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FsConstants;
 import org.apache.hadoop.fs.LocalFileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RawLocalFileSystem;
+import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hive.conf.HiveConf;
 import org.apache.hadoop.hive.metastore.HiveMetaStore;
 import org.apache.hadoop.hive.metastore.IMetaStoreClient;
@@ -232,11 +242,49 @@ public final class HiveProcess {
 
   /** Local files without .crc files beside them, as on HDFS: what another program puts there is read as it is. */
   public static final class PlainLocalFiles extends LocalFileSystem {
+    public PlainLocalFiles() {
+      super(new RawLocalFiles());
+    }
+
     @Override
     public void initialize(URI name, Configuration conf) throws IOException {
       super.initialize(name, conf);
       setWriteChecksum(false);
       setVerifyChecksum(false);
+    }
+
+    /** Of Hive's jar nothing: Tez copies its 80 MB for each container, and its tasks run in this process. */
+    @Override
+    public FSDataInputStream open(Path path, int bufferSize) throws IOException {
+      return super.open(path.getName().startsWith("hive-exec-") ? new Path("/dev/null") : path, bufferSize);
+    }
+  }
+
+  /** The same for FileContext, by which Tez reads and writes. */
+  public static final class PlainLocalFs extends DelegateToFileSystem {
+    public PlainLocalFs(URI name, Configuration conf) throws IOException, URISyntaxException {
+      super(FsConstants.LOCAL_FS_URI, new RawLocalFiles(), conf, FsConstants.LOCAL_FS_URI.getScheme(), false);
+    }
+
+    @Override
+    public int getUriDefaultPort() {
+      return -1;
+    }
+  }
+
+  /** Hadoop without its native library starts `chmod` and `readlink` up to a hundred times a statement. */
+  private static final class RawLocalFiles extends RawLocalFileSystem {
+    @Override
+    public void setPermission(Path path, FsPermission permission) throws IOException {
+      String symbols =
+          permission.getUserAction().SYMBOL + permission.getGroupAction().SYMBOL + permission.getOtherAction().SYMBOL;
+      Files.setPosixFilePermissions(pathToFile(path).toPath(), PosixFilePermissions.fromString(symbols));
+    }
+
+    @Override
+    public FileStatus getFileLinkStatus(Path path) throws IOException {
+      boolean isLink = Files.isSymbolicLink(pathToFile(path).toPath());
+      return isLink ? super.getFileLinkStatus(path) : getFileStatus(path);
     }
   }
 
