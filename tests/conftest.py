@@ -19,6 +19,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from acidsql.session import Session, connect
 from acidsql.spark.engine import Engine
+from tests.class_archive import start_making, use_class_archive
 from tests.interop.hive_client import Hive
 from tests.interop.shared_table import DATABASE
 
@@ -29,6 +30,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_threa
 
 # Spark's Python workers are to be this Python, also where its environment is not the first in PATH.
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+
+use_class_archive()
 
 SPARK_CONF = {
     "spark.master": "local[2]",
@@ -60,6 +63,15 @@ class _Units(LoadScopeScheduling):  # type: ignore[misc]  # xdist says nothing o
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _Units:
     return _Units(config, log)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """What takes long enough for several workers is worth an archive of classes."""
+    config = session.config
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        making = start_making()
+        if making is not None:
+            config.add_cleanup(making.kill)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
