@@ -288,3 +288,27 @@ def dead_staging(both: Both) -> Path:
     directory.mkdir()
     (directory / "part-00000-x.orc").touch()
     return directory
+
+
+@pytest.mark.parametrize("file_format", ["ORC", "PARQUET", "TEXTFILE"])
+def test_a_partitioned_plain_table_is_written_by_both(both: Both, file_format: str) -> None:
+    columns = "(id int, c char(4), d decimal(8,2), t timestamp, v varchar(3))"
+    both.run(
+        f"CREATE TABLE plain {columns} PARTITIONED BY (k string, n int) STORED AS {file_format}",
+        "INSERT INTO plain VALUES (1, 'x', 1.50, timestamp '1960-02-29 23:59:58.5', 'abc', '/=% ż', 1),"
+        " (2, NULL, NULL, NULL, NULL, NULL, NULL), (3, 'zz', -0.01, timestamp '2024-02-29 12:34:56', '', 'b', 2)",
+        "INSERT INTO plain PARTITION (k = 'b', n) VALUES (4, 'y', 2, NULL, 'q', 2), (5, 'y', 2, NULL, 'q', 3)",
+    )
+    assert [row[0] for row in both.read("plain", "*")] == [1, 2, 3, 4, 5]
+    both.hive.run(
+        f"INSERT INTO {DATABASE}.plain PARTITION (k = 'b', n = 3) VALUES (6, 'hive', 3, NULL, 'h')",
+        f"INSERT OVERWRITE TABLE {DATABASE}.plain PARTITION (k = 'new', n = 7) SELECT id, c, d, t, v"
+        f" FROM {DATABASE}.plain WHERE id = 1",
+    )
+    assert [row[0] for row in both.read("plain", "*")] == [1, 1, 2, 3, 4, 5, 6]
+    both.run(
+        "INSERT OVERWRITE TABLE plain PARTITION (k, n) SELECT id + 3, c, d, t, v, k, n FROM plain WHERE k = 'b'",
+        "TRUNCATE TABLE plain PARTITION (k = 'new')",
+    )
+    assert [row[0] for row in both.read("plain", "*")] == [1, 2, 6, 7, 8, 9]
+    assert both.counted("plain") == [[6]]

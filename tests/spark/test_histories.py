@@ -15,9 +15,9 @@ from tests.spark.acid_files import check_file, event_files, key_of
 from tests.spark.histories import Model, Row, random_schema
 
 ACID_COLUMNS = "operation:int,originalTransaction:bigint,bucket:int,rowId:bigint,currentTransaction:bigint"
-_HISTORIES = 6
+_HISTORIES = 36
 _STATEMENTS = 50
-_OF_SPARK = 6
+_OF_SPARK = 12
 """One history in so many is written by Spark, which takes three times as long, the others by the driver."""
 _BETWEEN_READS = 4
 """How many statements run before the table is read: the model says what each must have counted."""
