@@ -92,11 +92,13 @@ def test_a_statement_whose_metastore_is_killed_changes_all_or_nothing(
     gate, before = Gate(tmp_path), visible_paths(table(mortal))
     with ThreadPoolExecutor() as pool:
         running = pool.submit(session.execute, MERGE, frames={"held": gate.held(session.spark)})
-        gate.wait(running)
-        mortal.kill()
-        if back == "before the commit":
-            mortal.start_again()
-        gate.open()
+        try:
+            gate.wait(running)
+            mortal.kill()
+            if back == "before the commit":
+                mortal.start_again()
+        finally:
+            gate.open()
         error = running.exception()
     committed = {1}
     if back == "after the statement":

@@ -74,11 +74,21 @@ public final class HiveProcess {
 
   private HiveProcess() {}
 
-  public static void main(String[] args) throws Exception {
+  public static void main(String[] args) {
+    try {
+      run(args[0]);
+    } catch (Throwable e) {
+      e.printStackTrace();
+      Runtime.getRuntime().halt(4); // the metastore's threads would go on, and who asked would wait
+    }
+    Runtime.getRuntime().halt(0); // Tez and the metastore leave threads behind
+  }
+
+  private static void run(String port) throws Exception {
     PrintStream answers = new PrintStream(new FileOutputStream(FileDescriptor.out), true, "UTF-8");
     System.setOut(System.err); // Hive's own chatter
-    startMetastore(args[0]);
-    waitForPort(Integer.parseInt(args[0]));
+    startMetastore(port);
+    waitForPort(Integer.parseInt(port));
     HiveConf conf = new HiveConf(SessionState.class);
     conf.set(SerDeUtils.LIST_SINK_OUTPUT_FORMATTER, Values.class.getName());
     SessionState session = new SessionState(conf);
@@ -90,7 +100,6 @@ public final class HiveProcess {
     for (String line = requests.readLine(); line != null; line = requests.readLine()) {
       answers.println(JSON.writeValueAsString(answer(JSON.readTree(line))));
     }
-    Runtime.getRuntime().halt(0); // Tez and the metastore leave threads behind
   }
 
   private static void startMetastore(String port) {
@@ -253,10 +262,11 @@ public final class HiveProcess {
       setVerifyChecksum(false);
     }
 
-    /** Of Hive's jar nothing: Tez copies its 80 MB for each container, and its tasks run in this process. */
+    /** Of the jar that Hive installed nothing: Tez copies its 80 MB for each container, but its tasks run in here. */
     @Override
     public FSDataInputStream open(Path path, int bufferSize) throws IOException {
-      return super.open(path.getName().startsWith("hive-exec-") ? new Path("/dev/null") : path, bufferSize);
+      boolean isInstalled = path.getParent() != null && path.getParent().getName().equals(".hiveJars");
+      return super.open(isInstalled ? new Path("/dev/null") : path, bufferSize);
     }
   }
 
