@@ -8,7 +8,7 @@ map of longs. Rows that no delete event can name have a NULL key and pass.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,16 +37,24 @@ _MASKS: Final = "@deleted_masks"
 
 
 def filtered(
-    spark: SparkSession, rows: DataFrame, files: FileSystem, deletes: Sequence[SourceFile], cache: DeleteCache
+    spark: SparkSession,
+    rows: DataFrame,
+    files: FileSystem,
+    deletes: Sequence[SourceFile],
+    cache: DeleteCache,
+    values: Mapping[str, str] | None = None,
 ) -> DataFrame | None:
     """The rows that no event of the files names, in their own stage; None where no bits can stand for the events.
 
-    `rows` has the columns WRITE_ID, BUCKET, ROW and PART. Raises MALFORMED_LAYOUT.
+    `rows` has the columns WRITE_ID, BUCKET, ROW and PART, or `values` says what they are, in SQL. Raises
+    MALFORMED_LAYOUT.
     """
     found = cache.bits(jvm(spark), files, deletes)
     if found is None:
         return None
-    condition = found.bitmap.keeps_sql(*map(name_sql, (PART, WRITE_ID, BUCKET, ROW, _MASKS)))
+    names = (PART, WRITE_ID, BUCKET, ROW)
+    part, write_id, bucket, row = (name_sql(name) if values is None else values[name] for name in names)
+    condition = found.bitmap.keeps_sql(part, write_id, bucket, row, name_sql(_MASKS))
     return where(with_columns(rows, {_MASKS: found.masks}), condition)
 
 

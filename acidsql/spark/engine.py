@@ -120,7 +120,10 @@ class StatementSpark:
 
     def sql(self, text: str, args: Mapping[str, object] | None = None) -> DataFrame:
         with _quiet():
-            return self.query.sql(text, args=dict(args) if args else None)
+            if args:
+                return self.query.sql(text, args=dict(args))
+            jsession: Any = self.query._jsparkSession
+            return DataFrame(jsession.sql(text), self.query)  # PySpark looks up what it needs for arguments
 
     def define_view(self, name: str, frame: DataFrame) -> None:
         """A temporary view of this statement; the frame may be of any session."""

@@ -10,6 +10,7 @@ import tempfile
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol
 from urllib.parse import unquote, urlparse
@@ -299,7 +300,7 @@ class HadoopFiles:
         return _listing(files, directories)
 
     def _walk(self, root: Any, prefix: str, files: list[File], directories: list[str]) -> None:
-        where = self._jvm.org.apache.hadoop.fs.Path(root, prefix) if prefix else root
+        where = self._paths(root, prefix) if prefix else root
         for status in self._statuses(where):
             name = status.getPath().getName()
             path = f"{prefix}/{name}" if prefix else name
@@ -371,14 +372,14 @@ class HadoopFiles:
     def read_end(self, path: str, size: int, count: int) -> bytes:
         stream = self._fs(path).open(self._path(path))
         stream.seek(max(0, size - count))
-        content = bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream, min(size, count)))
+        content = bytes(self._streams.toByteArray(stream, min(size, count)))
         stream.close()
         return content
 
     def copy_start(self, path: str, count: int, end: bytes, to: str) -> None:
         source = self._fs(path).open(self._path(path))
         copy = self._fs(to).create(self._path(to), False)
-        self._jvm.org.apache.commons.io.IOUtils.copyLarge(source, copy, 0, count)
+        self._streams.copyLarge(source, copy, 0, count)
         copy.write(end)
         copy.close()
         source.close()
@@ -415,7 +416,16 @@ class HadoopFiles:
         return known
 
     def _path(self, path: str) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(path)
+        return self._paths(path)
+
+    @cached_property
+    def _paths(self) -> Any:
+        """The class, looked up once: a dot of its name is a round trip, and makes the JVM look through all jars."""
+        return self._jvm.org.apache.hadoop.fs.Path
+
+    @cached_property
+    def _streams(self) -> Any:
+        return self._jvm.org.apache.commons.io.IOUtils
 
     def _fs(self, path: str) -> Any:
         return self._path(path).getFileSystem(self._conf)

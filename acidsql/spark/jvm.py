@@ -1,7 +1,7 @@
 """The driver's JVM with few round trips: classes looked up once, lists and arrays handed over whole.
 
-Every dot of a Java name and every element of a list is a call of its own otherwise, a fifth of a millisecond each; a
-statement made a thousand of them.
+Every dot of a Java name and every element of a list is a call of its own otherwise, a fifth of a millisecond each (for
+a package a whole one: the JVM looks for a class of that name in all jars); a statement made a thousand of them.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from acidsql.planner.events import name_sql
 
 _SEPARATOR: Final = "\x1e"
 """Between the texts of a list; a text that has it goes the slow way."""
+_FEW_BYTES: Final = 16 << 10
 _LONGS: Final = '{"type": "array", "elementType": "long", "containsNull": false}'
 
 
@@ -39,6 +40,10 @@ class Jvm:
     @cached_property
     def dataset(self) -> Any:
         return self._view.org.apache.spark.sql.classic.Dataset
+
+    @cached_property
+    def weak_reference(self) -> Any:
+        return self._view.java.lang.ref.WeakReference
 
     @cached_property
     def _zones(self) -> Any:
@@ -303,6 +308,14 @@ class Jvm:
         array.pointTo(self._filled(np.frombuffer(content, "<i8")), self._longs_begin, len(content))
         return Column(self._expressions.column(self._literal(array, kind)))
 
+    @cached_property
+    def _buffers(self) -> Any:
+        return self._view.java.nio.ByteBuffer
+
+    @cached_property
+    def _file_streams(self) -> Any:
+        return self._view.java.io.FileInputStream
+
     def _filled(self, values: NDArray[np.int64]) -> Any:
         """A long[]."""
         java = self._gateway.new_array(self._gateway.jvm.long, len(values))
@@ -311,12 +324,15 @@ class Jvm:
         return java
 
     def _fill(self, java: Any, values: NDArray[np.int64]) -> None:
-        """Through a file: as an argument each byte is a character of text."""
+        """Many through a file: as an argument each byte is a character of text."""
+        if values.nbytes <= _FEW_BYTES:
+            self._buffers.wrap(values.astype(">i8").tobytes()).asLongBuffer().get(java)
+            return
         handle, path = tempfile.mkstemp(prefix="acidsql-")
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(values.astype(">i8").tobytes())
-            stream = self._view.java.io.FileInputStream(path)
+            stream = self._file_streams(path)
             stream.getChannel().map(self._read_only, 0, values.nbytes).asLongBuffer().get(java)
             stream.close()
         finally:

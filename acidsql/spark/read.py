@@ -61,12 +61,16 @@ def scan_frame(spark: SparkSession, bound: BoundScan, tails: TailCache) -> DataF
     files = needed_files(bound.scan, data_files(bound, tails))
     if not files:
         return _empty(spark, bound)
-    rows = _rows(spark, bound, files)
-    if bound.table.is_full_acid:
-        deletes = delete_files(bound, tails)
-        if deletes:
-            rows = _without_deleted(spark, bound, rows, deletes, tails)
+    reads = _reads(spark, bound, files)
+    deletes = delete_files(bound, tails) if bound.table.is_full_acid else []
     values = partition_values(spark, bound.table, bound.parts)
+    if len(reads) == 1 and not values.literals:
+        living = reads[0].living(spark, bound, deletes, tails)
+        if living is not None:
+            return living.named(bound, values.columns)
+    rows = reduce(DataFrame.unionAll, (read.frame() for read in reads))
+    if deletes:
+        rows = _without_deleted(spark, bound, rows, deletes, tails)
     return _named(with_columns(rows, values.literals), bound, values.columns)
 
 
@@ -82,16 +86,47 @@ def _without_deleted(
 # ------------------------------------------------------------------------------------------------ data files
 
 
-def _rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
-    """Row ID, partition, file name and the table's own columns of every row in the files."""
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The rows of some files as they lie there, and what is wanted of them: row ID, partition, file name, the table's
+    columns, as SQL by their names. `times` are the names of columns that are instants in UTC still."""
+
+    rows: DataFrame
+    values: Mapping[str, str]
+    times: Sequence[str]
+    has_row_ids: bool
+    """Row IDs are in the files: where a row's place in its file tells them, they can be asked for once only."""
+
+    def frame(self) -> DataFrame:
+        """What every group of files gives, in the order of the union."""
+        columns = [f"{value} AS {name_sql(name)}" for name, value in self.values.items()]
+        return same_micros(select(self.rows, columns), self.times, wall_clock=True)
+
+    def living(
+        self, spark: SparkSession, bound: BoundScan, deletes: Sequence[SourceFile], tails: TailCache
+    ) -> _Read | None:
+        """Without the rows that are deleted, in the same stage; None where that cannot be."""
+        if not deletes:
+            return self
+        if not self.has_row_ids:
+            return None
+        rows = filtered(spark, self.rows, bound.files, deletes, tails.deletes, self.values)
+        return None if rows is None else replace(self, rows=rows)
+
+    def named(self, bound: BoundScan, partition_columns: Sequence[str]) -> DataFrame:
+        """What the scan gives, where no other files are read: what is said once is analyzed once."""
+        return same_micros(_named(self.rows, bound, partition_columns, self.values), self.times, wall_clock=True)
+
+
+def _reads(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> list[_Read]:
+    """All rows in the files."""
     groups: dict[tuple[bool, tuple[str, ...], Narrower, frozenset[WriteId], WrittenTimes], list[SourceFile]] = {}
     for file in files:
         groups.setdefault((file.is_acid, file.names, file.narrower, file.hidden, file.times), []).append(file)
-    frames = [_group(spark, bound, group) for group in groups.values()]
-    return reduce(DataFrame.unionAll, frames)
+    return [_group(spark, bound, group) for group in groups.values()]
 
 
-def _group(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
+def _group(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> _Read:
     if files[0].is_acid:
         return _acid_rows(spark, bound, files)
     if bound.table.is_full_acid:
@@ -99,7 +134,7 @@ def _group(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -
     return _plain_rows(spark, bound, files)
 
 
-def _acid_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
+def _acid_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> _Read:
     """Insert events. Operation 1 or 2 in a data file is ACID v1: it fails the job instead of being filtered away."""
     first = files[0]
     failure = raise_sql(Condition.ACID_V1_FILE, path=sql_string(first.origin), table=sql_string(bound.table.qualified))
@@ -110,7 +145,7 @@ def _acid_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile
     return _with_facts(spark, bound, events, files, facts, ("originalTransaction", "bucket", "rowId"), columns)
 
 
-def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
+def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> _Read:
     """Rows of original files and of plain files in a delta or base: their row IDs count through the file.
 
     Spark has no row index for ORC. A task that reads exactly one whole file counts its rows in order.
@@ -124,7 +159,7 @@ def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[
     return _with_facts(spark, bound, rows, files, facts, row_id, _table_columns(bound.table, names, None, narrower))
 
 
-def _plain_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
+def _plain_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> _Read:
     """Rows of insert-only and plain tables, which have no row IDs."""
     table = bound.table
     names = files[0].names or tuple(c.name for c in table.columns)
@@ -149,13 +184,11 @@ def _with_facts(
     facts: FileFacts,
     row_id: tuple[str, str, str],
     columns: _Columns,
-) -> DataFrame:
-    """What every group of files gives, in the order of the union. `row_id` and `columns` are SQL over the rows, the
-    facts and `_metadata`."""
-    named = zip((WRITE_ID, BUCKET, ROW, PART), (*row_id, facts.part), strict=True)
-    ids = [f"{value} AS {name_sql(name)}" for name, value in named]
-    read = select(_keyed(spark, rows, facts), (*ids, *_file_name(bound, files), *columns.sql))
-    return same_micros(read, columns.times, wall_clock=True)
+) -> _Read:
+    """`row_id` and `columns` are SQL over the rows, the facts and `_metadata`."""
+    ids = dict(zip((WRITE_ID, BUCKET, ROW, PART), (*row_id, facts.part), strict=True))
+    values = ids | _file_name(bound, files) | columns.values
+    return _Read(_keyed(spark, rows, facts), values, columns.times, files[0].is_acid)
 
 
 def _keyed(spark: SparkSession, rows: DataFrame, facts: FileFacts) -> DataFrame:
@@ -266,9 +299,10 @@ def _cheapest(columns: Sequence[tuple[str, t.DataType]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """SQL of a table's columns over those of a file; `times` are the names of those that are instants in UTC still."""
+    """SQL of a table's columns over those of a file, by name; `times` are the names of those that are instants in UTC
+    still."""
 
-    sql: list[str]
+    values: dict[str, str]
     times: list[str]
 
 
@@ -276,7 +310,7 @@ def _table_columns(
     table: Table, names: Sequence[str], owner: str | None, narrower: Narrower = (), zone: str = UTC
 ) -> _Columns:
     """The table's columns from the file's, by position; a column that the file is too old for is NULL."""
-    columns, times = [], []
+    values, times = {}, []
     for position, column in enumerate(table.columns):
         hive_type = parse_type(column.type)
         if position >= len(names):
@@ -291,37 +325,43 @@ def _table_columns(
                 value = _widened(value, hive_type) if is_widened else value
                 value = in_zone(value, hive_type, zone)
                 value = padded_inside(_cast(value, hive_type) if has_timestamp(hive_type) else value, hive_type)
-        columns.append(f"{value} AS {name_sql(column.name)}")
-    return _Columns(columns, times)
+        values[column.name] = value
+    return _Columns(values, times)
 
 
-def _file_name(bound: BoundScan, files: Sequence[SourceFile]) -> list[str]:
+def _file_name(bound: BoundScan, files: Sequence[SourceFile]) -> dict[str, str]:
     """INPUT__FILE__NAME, which is never the name of a copy."""
     if not bound.scan.file_name:
-        return []
+        return {}
     path = "_metadata.file_path"
     copies = {file_uri(f.path): file_uri(f.copy_of) for f in files if f.copy_of is not None}
     if copies:
         known = ", ".join(sql_string(text) for pair in copies.items() for text in pair)
         path = f"coalesce(map({known})[{path}], {path})"
     # Hive's is a path, no URI; url_decode would make a blank of a plus sign.
-    return [f"url_decode(replace({path}, '+', '%2B')) AS {name_sql(_FILE_NAME)}"]
+    return {_FILE_NAME: f"url_decode(replace({path}, '+', '%2B'))"}
 
 
-def _named(rows: DataFrame, bound: BoundScan, partition_columns: Sequence[str]) -> DataFrame:
-    """What the scan gives: the table's columns, then the virtual ones."""
+def _named(
+    rows: DataFrame, bound: BoundScan, partition_columns: Sequence[str], values: Mapping[str, str] | None = None
+) -> DataFrame:
+    """What the scan gives: the table's columns, then the virtual ones; of rows that have them, or `values` for them."""
     scan = bound.scan
-    columns = [name_sql(c.name) for c in bound.table.columns]
+
+    def value(name: str) -> str:
+        return name_sql(name) if values is None else values[name]
+
+    columns = [f"{value(c.name)} AS {name_sql(c.name)}" for c in bound.table.columns]
     of_partition = zip(bound.table.partition_columns, partition_columns, strict=True)
-    columns += [f"{value} AS {name_sql(c.name)}" for c, value in of_partition]
+    columns += [f"{text} AS {name_sql(c.name)}" for c, text in of_partition]
     if scan.row_id:
         fields = (("writeid", WRITE_ID), ("bucketid", BUCKET), ("rowid", ROW))
-        inside = ", ".join(f"'{field}', {name_sql(name)}" for field, name in fields)
+        inside = ", ".join(f"'{field}', {value(name)}" for field, name in fields)
         columns.append(f"named_struct({inside}) AS {name_sql(scan.row_id)}")
     if scan.file_name:
-        columns.append(f"{name_sql(_FILE_NAME)} AS {name_sql(scan.file_name)}")
+        columns.append(f"{value(_FILE_NAME)} AS {name_sql(scan.file_name)}")
     if scan.place:
-        columns.append(f"{name_sql(PART)} AS {name_sql(scan.place)}")
+        columns.append(f"{value(PART)} AS {name_sql(scan.place)}")
     named = select(rows, columns)
     for column in bound.table.all_columns:
         hive_type = parse_type(column.type)

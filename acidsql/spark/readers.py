@@ -24,7 +24,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.interrupts import holding
 from acidsql.metastore.client import LockComponent
 from acidsql.metastore.transaction import Transactions
-from acidsql.spark.jvm import items
+from acidsql.spark.jvm import items, jvm
 
 _FIRST_PAUSE: Final = 1.0
 """Seconds from the end of a frame in Python to the first look whether the JVM has let go of it too; the pauses between
@@ -160,8 +160,8 @@ class Readers:
             if collect:
                 gc.collect()  # py4j's objects are rings, and Python lets go of the JVM's with them
                 time.sleep(_PY4J_SECONDS)
-                jvm: Any = self._spark._jvm
-                jvm.java.lang.System.gc()
+                java: Any = self._spark._jvm
+                java.java.lang.System.gc()
             return [r for r in readers if all(index.get() is None for index in r.indexes)]
         except (Py4JError, OSError, AttributeError):
             return readers  # the JVM is gone, and all that it read
@@ -169,11 +169,11 @@ class Readers:
 
 def _file_indexes(frame: DataFrame) -> list[Any]:
     """Weak references to the file indexes that the frame's plan reads."""
-    jvm: Any = frame.sparkSession._jvm
+    weak_reference = jvm(frame.sparkSession).weak_reference
     leaves: Any = frame._jdf.queryExecution().analyzed().collectLeaves()
     relations = items(leaves)
     return [
-        jvm.java.lang.ref.WeakReference(relation.relation().location())
+        weak_reference(relation.relation().location())
         for relation in relations
         if relation.getClass().getSimpleName() == "LogicalRelation"
     ]
