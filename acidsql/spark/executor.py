@@ -43,10 +43,11 @@ from acidsql.spark.read import scan_frame
 from acidsql.spark.readers import Readers
 from acidsql.spark.row_conflicts import commit_by_rows
 from acidsql.spark.scanned import scanned_once
+from acidsql.spark.sized import CHAR_LENGTH, VARCHAR_LENGTH, lengths
 from acidsql.spark.snapshots import StatementSnapshots
 from acidsql.spark.tails import TailCache
 from acidsql.spark.transaction import WriteTransaction, transaction
-from acidsql.spark.types import CHAR_LENGTH, hive_type_name
+from acidsql.spark.types import hive_type_name
 from acidsql.spark.view import ReadView
 from acidsql.spark.writer import check_disjoint, event_rows, few_tasks, replaced_directories, stage, static_partition
 
@@ -155,7 +156,7 @@ class Executor:
         with self._translated(request):
             spark = self._engine.statement()
             self._define_views(spark, plan, request, None)
-            return [(f.name, _hive_type(f)) for f in spark.sql(plan.sql, request.args).schema.fields]
+            return _hive_columns(spark.sql(plan.sql, request.args))
 
     def write(self, plan: WritePlan | MultiWritePlan, request: Request) -> Written:
         """Runs a DML statement, in a transaction of its own or in the one that was begun.
@@ -368,8 +369,16 @@ def _written(txn: WriteTransaction, counts: Counts, first: int = 0) -> Written:
     return Written(counts, txn.id, {t.table.qualified: t.write_id for t in targets if t.table.is_transactional})
 
 
-def _hive_type(field: StructField) -> str:
-    name = hive_type_name(field)
+def _hive_columns(rows: DataFrame) -> list[tuple[str, str]]:
+    """Names and Hive's types."""
+    sized = zip(rows.schema.fields, lengths(rows, CHAR_LENGTH), lengths(rows, VARCHAR_LENGTH), strict=True)
+    return [(field.name, _hive_type(field, char, varchar)) for field, char, varchar in sized]
+
+
+def _hive_type(field: StructField, char: int | None, varchar: int | None) -> str:
+    if char is not None or varchar is not None:
+        return f"varchar({varchar})" if char is None else f"char({char})"
+    name = hive_type_name(field.dataType)
     if name is None:
         kind = field.dataType.simpleString()
         hint = "Use CAST to give it a type that a table can have."
@@ -379,15 +388,16 @@ def _hive_type(field: StructField) -> str:
 
 def _padded(rows: DataFrame) -> DataFrame:
     """A query's rows with its CHAR columns padded to their length, as Hive gives them."""
-    fields = rows.schema.fields
-    if not any(CHAR_LENGTH in f.metadata for f in fields):
+    sizes = lengths(rows, CHAR_LENGTH)
+    if not any(sizes):
         return rows
-    by_place = rows.toDF(*(str(i) for i in range(len(fields))))
-    return by_place.select(*(_shown(F.col(str(i)), f).alias(f.name) for i, f in enumerate(fields)))
+    names = rows.columns
+    by_place = rows.toDF(*map(str, range(len(names))))
+    shown = (_shown(F.col(str(i)), size).alias(name) for i, (name, size) in enumerate(zip(names, sizes, strict=True)))
+    return by_place.select(*shown)
 
 
-def _shown(value: Column, field: StructField) -> Column:
-    length = field.metadata.get(CHAR_LENGTH)
+def _shown(value: Column, length: int | None) -> Column:
     return value if length is None else F.rpad(value, length, " ")
 
 

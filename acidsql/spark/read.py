@@ -21,7 +21,7 @@ from pyspark.sql import types as t
 
 from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
 from acidsql.acid.table import Table
-from acidsql.acid.types import Char, HiveType, Primitive, parse_type
+from acidsql.acid.types import Char, HiveType, Primitive, Varchar, parse_type
 from acidsql.acid.writeids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.events import name_sql
@@ -35,9 +35,10 @@ from acidsql.spark.jvm import jvm, same_micros, select, where, with_columns
 from acidsql.spark.orc import OPERATION_COLUMN
 from acidsql.spark.parquet import UTC, WrittenTimes, in_zone
 from acidsql.spark.partitions import PART, FileFacts, file_facts, file_uri, partition_values
+from acidsql.spark.sized import CHAR_LENGTH, VARCHAR_LENGTH
 from acidsql.spark.skipping import needed_files, search_options
 from acidsql.spark.tails import TailCache
-from acidsql.spark.types import CHAR_LENGTH, ddl, file_type, has_timestamp, padded_inside, query_type
+from acidsql.spark.types import ddl, file_type, has_timestamp, padded_inside, query_type
 
 _FILE_NAME: Final = "@file_name"
 ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
@@ -378,9 +379,15 @@ def _empty(spark: SparkSession, bound: BoundScan) -> DataFrame:
         t.StructField(PART, t.IntegerType()),
         t.StructField(_FILE_NAME, t.StringType()),
     ]
-    columns = bound.table.all_columns
-    schema = t.StructType([*internal, *_fields((c.name, query_type(parse_type(c.type))) for c in columns)])
+    columns = [_sized(c.name, parse_type(c.type)) for c in bound.table.all_columns]
+    schema = t.StructType([*internal, *columns])
     return _named(empty_frame(spark, schema), bound, [name_sql(c.name) for c in bound.table.partition_columns])
+
+
+def _sized(name: str, hive_type: HiveType) -> t.StructField:
+    """With a VARCHAR's length, which only types are made of: a scan of rows does without."""
+    metadata = {VARCHAR_LENGTH: hive_type.length} if isinstance(hive_type, Varchar) else {}
+    return t.StructField(name, query_type(hive_type), metadata=metadata)
 
 
 def empty_frame(spark: SparkSession, schema: t.StructType) -> DataFrame:

@@ -56,13 +56,8 @@ def _spark_type(hive_type: HiveType, timestamp: t.DataType) -> t.DataType:
             return t.StructType([t.StructField(n, _spark_type(f, timestamp)) for n, f in fields])
 
 
-def hive_type_name(field: t.StructField) -> str | None:
+def hive_type_name(data_type: t.DataType) -> str | None:
     """Hive's type for a column of a query, as CREATE TABLE .. AS declares it; None where Hive has none."""
-    length = field.metadata.get(CHAR_LENGTH)
-    return f"char({length})" if length is not None else _hive_name(field.dataType)
-
-
-def _hive_name(data_type: t.DataType) -> str | None:
     match data_type:
         case t.ArrayType():
             return _nested("array<{}>", data_type.elementType)
@@ -81,14 +76,9 @@ def _hive_name(data_type: t.DataType) -> str | None:
 
 
 def _nested(shape: str, *inside: t.DataType) -> str | None:
-    names = [_hive_name(of) for of in inside]
+    names = [hive_type_name(of) for of in inside]
     known = [name for name in names if name is not None]
     return shape.format(*known) if len(known) == len(names) else None
-
-
-CHAR_LENGTH: Final = "acidsql.char"
-"""Metadata of a CHAR(n) column, the length. ORC's reader strips the padding, and Hive's expressions see the value
-without it (HiveChar.getStrippedValue); only what a query finally gives is padded."""
 
 
 def has_timestamp(hive_type: HiveType) -> bool:
@@ -178,7 +168,7 @@ def ddl(data_type: t.DataType) -> str:
 
 def padded_inside(value: str, hive_type: HiveType) -> str:
     """SQL: CHAR(n) values deep inside a value with the blanks that ORC's reader drops (HiveCharWritable); a CHAR column
-    itself is padded last (CHAR_LENGTH)."""
+    itself is padded last (sized.py)."""
     return value if isinstance(hive_type, Char) else inside(value, hive_type, _padded)
 
 

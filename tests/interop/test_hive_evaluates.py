@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.interop.hive_client import Hive
-from tests.spark.test_hive_expressions import COLUMNS, FOUND, OF_ALL, ROWS, VALUES
+from tests.spark.test_hive_expressions import COLUMNS, FOUND, OF_ALL, ROWS, UNIONS, VALUES
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 
@@ -22,3 +22,6 @@ def test_hive_finds_the_same_rows_and_gives_the_same_values(hive: Hive) -> None:
     assert dict(zip(VALUES, values, strict=True)) == VALUES
     (values,) = hive.rows(f"SELECT {', '.join(OF_ALL)} FROM {table}")
     assert dict(zip(OF_ALL, values, strict=True)) == pytest.approx(OF_ALL)
+    for (one, other), expected in UNIONS.items():
+        union = f"SELECT {one} AS c FROM {table} WHERE id = 1 UNION ALL SELECT {other} FROM {table} WHERE id = 1"
+        assert sorted(hive.rows(union)) == [[value] for value in expected], (one, other)

@@ -55,6 +55,19 @@ def test_a_table_is_made_of_a_query_with_its_types_and_rows(source: Session) -> 
     assert [r[:2] for r in rows(source, "t")] == [(2, "zz  ")]
 
 
+def test_char_and_varchar_columns_stay_what_they_are(session: Session) -> None:
+    session.execute("CREATE TABLE s (c CHAR(4), v VARCHAR(3), w VARCHAR(5), k CHAR(6), t STRING) STORED AS ORC")
+    session.execute("INSERT INTO s VALUES ('ab', 'x', 'wide', 'long c', 'text')")
+    query = "SELECT c, v AS named, upper(v) AS upped, coalesce(c, 'x') AS made, t FROM (SELECT * FROM s) q"
+    session.execute(f"CREATE TABLE t {ACID} AS {query} WHERE k <> '' LIMIT 5")
+    assert list(types(session, "t").values()) == ["char(4)", "varchar(3)", "string", "string", "string"]
+    union = "SELECT c, v, c, v FROM s UNION ALL SELECT k, w, t, t FROM s"
+    session.execute(f"CREATE TABLE u {ACID} AS SELECT * FROM ({union}) AS q (c, v, c1, v1)")
+    assert list(types(session, "u").values()) == ["char(6)", "varchar(5)", "string", "string"]
+    assert rows(session, "u") == [("ab    ", "x", "ab", "x"), ("long c", "wide", "text", "text")]
+    assert sorted(map(tuple, session.sql(union).collect())) == rows(session, "u")
+
+
 def test_columns_without_a_name_are_called_as_hive_calls_them(source: Session) -> None:
     source.execute(f"CREATE TABLE t {ACID} AS SELECT id, count(*), max(s) AS `Top`, 'x', id + 1L FROM s GROUP BY id")
     assert types(source, "t") == {"id": "int", "_c1": "bigint", "top": "smallint", "_c3": "string", "_c4": "bigint"}

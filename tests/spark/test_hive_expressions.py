@@ -61,6 +61,15 @@ OF_ALL: Final = {
     "max(greatest(id, 2))": 3,
 }
 """What aggregates give for all rows."""
+UNIONS: Final = {
+    ("code", "'q'"): ["q", "x3"],
+    ("'q'", "code"): ["q", "x3"],
+    ("code", "code"): ["x3 ", "x3 "],
+    ("code", "wide"): ["x3   ", "x3   "],
+    ("code", "short"): ["ab ", "x3"],
+    ("concat(code, '|')", "wide"): ["x3", "x3|"],
+}
+"""What two branches of a UNION ALL give together for the first row."""
 TABLES: Final = {
     "acid": "STORED AS ORC TBLPROPERTIES ('transactional'='true')",
     "insert_only": "STORED AS ORC TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')",
@@ -81,6 +90,16 @@ def test_conditions_and_expressions_are_what_they_are_in_hive(session: Session, 
     assert dict(zip(VALUES, values, strict=True)) == VALUES
     (values,) = session.sql(f"SELECT {', '.join(OF_ALL)} FROM t").collect()
     assert dict(zip(OF_ALL, values, strict=True)) == pytest.approx(OF_ALL)
+
+
+@pytest.mark.parametrize(("one", "other"), UNIONS)
+def test_a_union_of_chars_has_the_type_of_all_its_branches(session: Session, one: str, other: str) -> None:
+    session.execute(f"CREATE TABLE t {COLUMNS} {TABLES['acid']}")
+    session.execute(f"INSERT INTO t VALUES {ROWS}")
+    union = f"SELECT {one} AS c FROM t WHERE id = 1 UNION ALL SELECT {other} FROM t WHERE id = 1"
+    assert sorted(row.c for row in session.sql(union).collect()) == UNIONS[one, other]
+    within = f"SELECT n, d FROM (SELECT c AS d, 1 AS n FROM ({union}) u) v ORDER BY d"
+    assert [row.d for row in session.sql(within).collect()] == UNIONS[one, other]
 
 
 def test_a_result_s_column_goes_by_the_text_of_its_expression(session: Session) -> None:
