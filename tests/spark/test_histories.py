@@ -113,7 +113,7 @@ def plain(value: Any) -> Any:
             return value
 
 
-@pytest.mark.parametrize(("seed", "statements"), enumerate(_LENGTHS))
+@pytest.mark.parametrize(("seed", "statements"), list(enumerate(_LENGTHS)))
 def test_a_random_history_leaves_the_rows_of_the_model_under_their_row_ids(
     tables: Session, seed: int, statements: int
 ) -> None:
