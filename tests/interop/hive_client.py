@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +25,10 @@ POOL: Final = "hive"
 
 _COMPACTION_SECONDS: Final = 120
 _STOP_SECONDS: Final = 20
+_ANSWER_SECONDS: Final = 240
+"""A statement that takes longer hangs."""
+_CALL_SECONDS: Final = 60
+"""The same of a call to the metastore."""
 
 
 class HiveError(Exception):
@@ -107,7 +113,7 @@ class Hive:
 
     @property
     def metastore_uri(self) -> str:
-        return f"thrift://127.0.0.1:{self.home.port}"
+        return f"thrift://127.0.0.1:{self.home.port}?timeout={_CALL_SECONDS}"
 
     # -- statements
 
@@ -204,18 +210,31 @@ class Hive:
     def _ask(self, request: dict[str, Json]) -> dict[str, Json]:
         assert self._process.stdin
         assert self._process.stdout
-        self._process.stdin.write(json.dumps(request) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
-        assert line, f"Hive's process ended: {self._last_words()}"
+        hangs = threading.Timer(_ANSWER_SECONDS, self._end_hanging)
+        hangs.start()
+        try:
+            self._process.stdin.write(json.dumps(request) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        finally:
+            hangs.cancel()
+        assert line, f"Hive's process ended, asked for {request}: {self._last_words()}"
         answer = json.loads(line)
         assert isinstance(answer, dict)
         if "error" in answer:
             raise HiveError(f"{next(iter(request.values()))}\n{answer['error']}")
         return answer
 
+    def _end_hanging(self) -> None:
+        """Has the process say what its threads wait for, and ends it: who asked reads that."""
+        self._process.send_signal(signal.SIGQUIT)
+        time.sleep(2)
+        self._process.kill()
+
     def _last_words(self) -> str:
-        return self.home.log.read_text(errors="replace")[-3000:]
+        log = self.home.log.read_text(errors="replace")
+        threads = log.rfind("Full thread dump")
+        return log[-3000:] if threads < 0 else log[threads:]
 
 
 def _free_port() -> int:

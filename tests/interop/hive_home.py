@@ -208,6 +208,7 @@ def _jvm(root: Path, *options: str) -> list[str]:
         *opened,
         "-XX:+UseSerialGC",
         "-XX:TieredStopAtLevel=1",
+        "-XX:+DisplayVMOutputToStderr",  # where its threads are, when it is asked; the answers are on the other one
         "-Duser.timezone=UTC",
         "-Dfile.encoding=UTF-8",
         "-Djava.net.preferIPv4Stack=true",
