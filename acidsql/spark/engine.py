@@ -105,6 +105,8 @@ logger.utils.level = off
 """
 """Failures of tasks reach the user as the statement's error; Spark's log would print them three times more."""
 
+_EACH_WITH_EACH: Final = ("BroadcastNestedLoopJoin", "CartesianProduct")
+
 
 @dataclass(frozen=True, slots=True)
 class StatementSpark:
@@ -131,8 +133,10 @@ class StatementSpark:
         jvm(self.query).define_view(self.query._jsparkSession, name, plan)
 
     def drop_views(self, names: Iterable[str]) -> None:
-        """Lets go of what the views read: Python may forget the session itself much later."""
-        catalog: Any = self.query._jsparkSession.catalog()
+        """Lets go of what the views read: Python may forget the session itself much later. Nothing is cached by their
+        names, which Catalog.dropTempView would look for."""
+        jsession: Any = self.query._jsparkSession
+        catalog = jsession.sessionState().catalog()
         for name in names:
             catalog.dropTempView(name)
 
@@ -271,10 +275,14 @@ class Engine:
 def for_little(frame: DataFrame) -> DataFrame:
     """The same rows, of a query that is interpreted: compiling its code takes longer than running it on some rows.
 
-    Spark does the same with code that the JVM refuses (CodeGeneratorWithInterpretedFallback).
+    Spark does the same with code that the JVM refuses (CodeGeneratorWithInterpretedFallback). Not so a query that joins
+    each row with each: that may take long on little data, and a hundred times as long where it is interpreted; its
+    tasks do not notice meanwhile that they are cancelled.
     """
     spark = frame.sparkSession
-    return adopt(frame, _copy(spark, jvm(spark).for_little))
+    interpreted = adopt(frame, _copy(spark, jvm(spark).for_little))
+    plan = interpreted._jdf.queryExecution().executedPlan().toString()
+    return frame if any(join in plan for join in _EACH_WITH_EACH) else interpreted
 
 
 def copy_with(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:

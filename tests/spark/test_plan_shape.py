@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.session import Session
+from acidsql.spark.engine import for_little
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,3 +158,24 @@ def test_all_six_columns_are_read_whatever_a_query_says(session: Session) -> Non
                 condition
             )
     assert scanned > len(pairs)
+
+
+@pytest.mark.parametrize(
+    ("query", "is_interpreted"),
+    [
+        ("SELECT s.id FROM s JOIN u ON s.id = u.id", True),
+        ("SELECT s.id FROM s WHERE s.id > (SELECT max(u.id) FROM u)", True),
+        ("SELECT s.id FROM s JOIN u ON s.id < u.id", False),
+        ("SELECT s.id FROM s WHERE s.id > (SELECT count(*) FROM s JOIN u)", False),
+    ],
+)
+def test_little_data_are_interpreted_unless_each_row_meets_each(
+    session: Session, query: str, is_interpreted: bool
+) -> None:
+    for table in ("s", "u"):
+        session.execute(f"CREATE TABLE {table} (id int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
+        session.execute(f"INSERT INTO {table} VALUES (1), (2)")
+    frame = session.sql(query)
+    little = for_little(frame)
+    assert (little is not frame) is is_interpreted
+    assert little.collect() == frame.collect()
