@@ -83,6 +83,8 @@ class Scan:
     row_filter: tuple[exp.Expr, ...] = ()
     """What it says of the other columns alone, in comparisons that no NULL fulfils: files may be read without rows for
     which that is not true."""
+    counted: bool = False
+    """The query asks how many rows there are, and for no column of them."""
 
 
 @dataclass(frozen=True, slots=True)

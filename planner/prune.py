@@ -43,6 +43,32 @@ def row_filter(query: exp.Expr, alias: str, table: Table) -> tuple[exp.Expr, ...
     return tuple(found)
 
 
+def only_counts(query: exp.Expr) -> bool:
+    """Whether a SELECT asks one table how many rows it has, and for nothing in them: COUNT(*), COUNT(1), literals. Told
+    by what it may consist of, for there are functions that look at a row without naming a column."""
+    clauses = {key for key, value in query.args.items() if value}
+    source = query.args.get("from_")
+    return (
+        isinstance(query, exp.Select)
+        and clauses <= {"expressions", "from_", "limit"}
+        and source is not None
+        and {key for key, value in source.this.args.items() if value} <= {"this", "db", "catalog", "alias"}
+        and not source.this.alias_column_names
+        and all(map(_counts, query.expressions))
+    )
+
+
+def _counts(item: exp.Expr) -> bool:
+    match item:
+        case exp.Alias() | exp.Paren():
+            return _counts(item.this)
+        case exp.Anonymous():
+            asked = item.expressions
+            return item.name.lower() == "count" and len(asked) == 1 and isinstance(asked[0], exp.Star | exp.Literal)
+        case _:
+            return isinstance(item, exp.Literal)
+
+
 def _said_of(query: exp.Expr, alias: str, columns: Sequence[Column]) -> Iterator[exp.Expr]:
     if not columns:
         return

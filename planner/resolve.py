@@ -18,7 +18,7 @@ from acidsql.grammar.parse import parse
 from acidsql.grammar.statements import Name, Query, TableName
 from acidsql.planner.hive_expressions import rewrite, trim_literals
 from acidsql.planner.plan import PLACE, ROW_ID, Facts, FrameScan, Scan
-from acidsql.planner.prune import partition_filter, row_filter
+from acidsql.planner.prune import only_counts, partition_filter, row_filter
 
 ROW_ID_COLUMN: Final = "row__id"
 ROW_ID_FIELDS: Final = ("writeid", "bucketid", "rowid")
@@ -258,7 +258,9 @@ class Binder:
                 scan = self._scans[view]
                 query, table = scope.expression, scan.table
                 partitions, rows = (said(query, alias, table) for said in (partition_filter, row_filter))
-                self._scans[view] = replace(scan, partition_filter=partitions, row_filter=rows)
+                self._scans[view] = replace(
+                    scan, partition_filter=partitions, row_filter=rows, counted=only_counts(query)
+                )
 
     def _is_char(self, scope: Scope, views: dict[int, str | None], node: exp.Column) -> bool:
         """Whether it is a CHAR column of a table in the FROM clause."""

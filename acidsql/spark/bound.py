@@ -102,6 +102,10 @@ class SourceFile:
     times: WrittenTimes = IN_UTC
     """Of a Parquet file."""
 
+    def is_all(self, operation: int) -> bool:
+        """Whether the footer says that all events are of one operation."""
+        return self.tail is not None and self.tail.integer_range(OPERATION_COLUMN) == (operation, operation)
+
 
 def data_files(bound: BoundScan, tails: TailCache) -> list[SourceFile]:
     """The data files of all partitions.

@@ -60,19 +60,54 @@ class DeleteBitmap:
 
         `part` stands in it only once: it may be a long expression.
         """
-        axes = (
-            (write_id, self.write_ids),
-            (f"(shiftright({bucket}, 16) & {MAX_BUCKET})", self.buckets),
-            (f"({bucket} & {MAX_STATEMENT_ID})", self.statements),
-        )
-        may_be = [f"{v} BETWEEN {a.low} AND {a.low + a.count - 1}" for v, a in axes]
-        may_be.append(f"({bucket} & {_signed(_OTHER_BITS)}) = {_VERSION_1}")
-        group = f"({part} - {self.parts.low})"
-        for value, axis in axes:
-            group = f"({group} * {axis.count} + CAST({value} - {axis.low} AS INT))"
+        may_be = [_is_on(write_id, self.write_ids)]
+        if self.buckets.count == self.statements.count == 1:
+            may_be.append(f"{bucket} = {encode_bucket(self.buckets.low, self.statements.low)}")
+        else:
+            may_be += [_is_on(_bucket_sql(bucket), self.buckets), _is_on(_statement_sql(bucket), self.statements)]
+            may_be.append(f"({bucket} & {_signed(_OTHER_BITS)}) = {_VERSION_1}")
+        if self.parts.count == 1:
+            may_be.append(_is_on(part, self.parts))
+        values = (part, write_id, _bucket_sql(bucket), _statement_sql(bucket))
+        group = "0"
+        for value, axis in zip(values, self._axes, strict=True):
+            if axis.count > 1:
+                group = f"({group} * {axis.count} + CAST({value} - {axis.low} AS INT))"
         mask = f"{masks}[{group}][CAST(shiftright({row}, 6) AS INT)]"  # NULL where there is none
         is_deleted = f"shiftrightunsigned({mask}, CAST({row} & 63 AS INT)) & 1"
         return f"CASE WHEN {' AND '.join(may_be)} THEN coalesce({is_deleted}, 0) = 0 ELSE true END"
+
+    @property
+    def _axes(self) -> tuple[Axis, Axis, Axis, Axis]:
+        return self.parts, self.write_ids, self.buckets, self.statements
+
+    def count(self, part: int, write_id: int, bucket: int, rows: range) -> int:
+        """How many of a group's row IDs are deleted."""
+        values = (part, write_id, bucket >> 16 & MAX_BUCKET, bucket & MAX_STATEMENT_ID)
+        group = 0
+        for value, axis in zip(values, self._axes, strict=True):
+            if not axis.low <= value < axis.low + axis.count:
+                return 0
+            group = group * axis.count + value - axis.low
+        mask = self.masks[group] if group < len(self.masks) else None
+        if mask is None or bucket & _OTHER_BITS != _VERSION_1:
+            return 0
+        first = rows.start >> 6
+        bits = np.unpackbits(mask[first : (rows.stop >> 6) + 1].view(np.uint8), bitorder="little")
+        return int(np.count_nonzero(bits[rows.start - (first << 6) : rows.stop - (first << 6)]))
+
+
+def _is_on(value: str, axis: Axis) -> str:
+    last = axis.low + axis.count - 1
+    return f"{value} = {axis.low}" if axis.count == 1 else f"{value} BETWEEN {axis.low} AND {last}"
+
+
+def _bucket_sql(bucket: str) -> str:
+    return f"(shiftright({bucket}, 16) & {MAX_BUCKET})"
+
+
+def _statement_sql(bucket: str) -> str:
+    return f"({bucket} & {MAX_STATEMENT_ID})"
 
 
 def delete_bitmap(keys: DeleteKeys) -> DeleteBitmap | None:

@@ -19,9 +19,10 @@ from acidsql.planner.events import name_sql
 from acidsql.spark.bound import SourceFile
 from acidsql.spark.delete_cache import DeleteCache
 from acidsql.spark.files import FileSystem
-from acidsql.spark.jvm import jvm, where, with_columns
+from acidsql.spark.jvm import jvm, where
 from acidsql.spark.orc import BUCKET_COLUMN, ORIGINAL_TRANSACTION_COLUMN, ROW_ID_COLUMN
 from acidsql.spark.partitions import PART
+from acidsql.spark.plans import with_literals
 
 WRITE_ID: Final = "@originalTransaction"
 BUCKET: Final = "@bucket"
@@ -55,7 +56,7 @@ def filtered(
     names = (PART, WRITE_ID, BUCKET, ROW)
     part, write_id, bucket, row = (name_sql(name) if values is None else values[name] for name in names)
     condition = found.bitmap.keeps_sql(part, write_id, bucket, row, name_sql(_MASKS))
-    return where(with_columns(rows, {_MASKS: found.masks}), condition)
+    return where(with_literals(rows, {_MASKS: found.masks}), condition)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,9 @@ from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, EventKind, WritePlan
 from acidsql.planner.raised import raise_sql, sql_string
 from acidsql.spark import textfile
 from acidsql.spark.bucketing import bucket_column
-from acidsql.spark.jvm import jvm, same_micros, select, where, with_columns
+from acidsql.spark.jvm import jvm, select, where, with_columns
 from acidsql.spark.orc_times import representable
+from acidsql.spark.plans import same_micros, with_literals
 from acidsql.spark.read import ROW_NUMBER
 from acidsql.spark.slots import SLOT, Slots
 from acidsql.spark.types import ddl, file_type
@@ -64,7 +65,7 @@ def numbered_inserts(events: DataFrame, plan: WritePlan, statement_id: Statement
 
 def _with_write_id(events: DataFrame, write_id: WriteId) -> DataFrame:
     """The events with what _NEW reads."""
-    return with_columns(events, {_WRITE_IDS: jvm(events.sparkSession).long_array(np.array([write_id], np.int64))})
+    return with_literals(events, {_WRITE_IDS: jvm(events.sparkSession).long_array(np.array([write_id], np.int64))})
 
 
 def insert_event(original: str, bucket: str, row_id: str, current: str) -> tuple[str, ...]:
@@ -240,16 +241,17 @@ def _by_branch(values: Sequence[str]) -> str:
 def filed(rows: DataFrame, before: Iterable[str], table: Table) -> DataFrame:
     """The rows with SQL of other columns, and the table's columns as they lie in a file, under names that cannot clash
     with the ACID columns; orc.nest_row gives their own back."""
-    columns, times = [], []
+    columns = [*before]
+    times = {}
     for i, column in enumerate(table.columns):
         value, hive_type = name_sql(column.name), parse_type(column.type)
         if hive_type == Primitive("timestamp"):
-            times.append(f"_c{i}")
+            times[len(columns)] = f"_c{i}"
         else:
             value = _filed(value, hive_type)
         value = representable(value, column) if table.file_format == "orc" else value
         columns.append(f"{value} AS _c{i}")
-    return same_micros(select(rows, (*before, *columns)), times, wall_clock=False)
+    return same_micros(select(rows, columns), times, wall_clock=False)
 
 
 def _filed(value: str, hive_type: HiveType) -> str:

@@ -15,9 +15,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
-
-from acidsql.planner.events import name_sql
 
 _SEPARATOR: Final = "\x1e"
 """Between the texts of a list; a text that has it goes the slow way."""
@@ -242,13 +239,65 @@ class Jvm:
             made.setProperty(key, value)
         return made
 
-    def same_micros(self, column: str, *, wall_clock: bool) -> Column:
-        """A TIMESTAMP_LTZ as the TIMESTAMP_NTZ of the same microseconds, or the other way: what a CAST gives in UTC,
-        but that a CAST looks for each value's place in the calendar."""
-        kinds = [self.data_type('"timestamp"'), self.data_type('"timestamp_ntz"')]
-        value = self._expressions.expression(F.col(column)._jc)
-        before, after = kinds if wall_clock else reversed(kinds)
-        return Column(self._expressions.column(self._precise(value, before, after)))
+    # -- resolved expressions and plans (plans.py)
+
+    def same_micros(self, value: Any, *, wall_clock: bool) -> Any:
+        """A TIMESTAMP_LTZ as a TIMESTAMP_NTZ, or the other way."""
+        before, after = self._times if wall_clock else reversed(self._times)
+        return self._precise(value, before, after)
+
+    @cached_property
+    def _times(self) -> tuple[Any, Any]:
+        return self.data_type('"timestamp"'), self.data_type('"timestamp_ntz"')
+
+    def expression(self, column: Column) -> Any:
+        """A column that is a literal, as an Expression."""
+        return self._expressions.expression(column._jc)
+
+    def named(self, value: Any, name: str) -> Any:
+        """An Alias, and with it a new column."""
+        alias, ids, empty = self._aliases
+        return alias(value, name, ids.newExprId(), empty, self._none, empty)
+
+    def field_of(self, struct: Any, number: int) -> Any:
+        return self._struct_field(struct, number, self._none)
+
+    def scan(self, relation: Any) -> Any:
+        """A LogicalRelation of a BaseRelation."""
+        return self._scans.apply(relation, False)
+
+    @cached_property
+    def _aliases(self) -> tuple[Any, Any, Any]:
+        expressions = self._catalyst.expressions
+        nil = _scala_object(self._view.scala.collection.immutable, "Nil")
+        return expressions.Alias, _scala_object(expressions, "NamedExpression"), nil
+
+    @cached_property
+    def _catalyst(self) -> Any:
+        return self._view.org.apache.spark.sql.catalyst
+
+    @cached_property
+    def _struct_field(self) -> Any:
+        return self._catalyst.expressions.GetStructField
+
+    @cached_property
+    def at_least(self) -> Any:
+        """AtLeastNNonNulls(number, expressions)."""
+        return self._catalyst.expressions.AtLeastNNonNulls
+
+    @cached_property
+    def filtered(self) -> Any:
+        """Filter(condition, plan)."""
+        return self._catalyst.plans.logical.Filter
+
+    @cached_property
+    def projected(self) -> Any:
+        """Project(expressions, plan)."""
+        return self._catalyst.plans.logical.Project
+
+    @cached_property
+    def _scans(self) -> Any:
+        return _scala_object(self._sources, "LogicalRelation")
 
     @cached_property
     def _precise(self) -> Any:
@@ -375,12 +424,6 @@ def with_columns(frame: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
         return frame
     spark = frame.sparkSession
     return DataFrame(frame._jdf.withColumns(jvm(spark).columns(columns)), spark)
-
-
-def same_micros(frame: DataFrame, columns: Iterable[str], *, wall_clock: bool) -> DataFrame:
-    """The frame with the columns as what `Jvm.same_micros` gives. The session's zone must be UTC."""
-    java = jvm(frame.sparkSession)
-    return with_columns(frame, {c: java.same_micros(name_sql(c), wall_clock=wall_clock) for c in columns})
 
 
 def _scala_object(package: Any, name: str) -> Any:

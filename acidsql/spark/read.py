@@ -28,13 +28,14 @@ from acidsql.planner.events import name_sql
 from acidsql.planner.raised import raise_sql, sql_string
 from acidsql.spark import textfile, textread
 from acidsql.spark.bound import BoundScan, SourceFile, data_files, delete_files
+from acidsql.spark.counted import counted_rows
 from acidsql.spark.deletes import BUCKET, DELETER, ROW, WRITE_ID, deleted_keys, filtered, without_deleted
 from acidsql.spark.engine import A_FILE_A_TASK, PUSHES_DOWN, copy_with
 from acidsql.spark.exact_paths import load_exactly, load_orc_exactly
-from acidsql.spark.jvm import jvm, same_micros, select, where, with_columns
-from acidsql.spark.orc import OPERATION_COLUMN
+from acidsql.spark.jvm import jvm, select, where
 from acidsql.spark.parquet import UTC, WrittenTimes, in_zone
 from acidsql.spark.partitions import PART, FileFacts, file_facts, file_uri, partition_values
+from acidsql.spark.plans import keeping_columns, same_micros, with_literals
 from acidsql.spark.sized import CHAR_LENGTH, VARCHAR_LENGTH
 from acidsql.spark.skipping import needed_files, search_options
 from acidsql.spark.tails import TailCache
@@ -43,13 +44,10 @@ from acidsql.spark.types import ddl, file_type, has_timestamp, padded_inside, qu
 _FILE_NAME: Final = "@file_name"
 ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
 """SQL: the number of a row within its task; in a CASE, among the rows that come to it."""
-_REST: Final = " + ".join(f"coalesce({c}, 0)" for c in ("currentTransaction", "originalTransaction", "bucket", "rowId"))
-_KEEPS_ALL: Final = f"operation IS NOT NULL OR {_REST} + CAST({{leaf}} IS NULL AS INT) >= 0"
-"""True for every event, and names all six columns; a row is asked for its operation only. No query can name operation
-or currentTransaction: whatever it says of another column, which its own condition keeps, makes no other superfluous."""
 _KEEPS_IDS: Final = "coalesce(originalTransaction, 0) >= 0 AND coalesce(bucket, 0) >= 0 AND coalesce(rowId, 0) >= 0"
 _KEEPS_ROW: Final = "(CAST({leaf} IS NULL AS INT) | 0) >= 0"
-"""The same beside conditions on operation and currentTransaction, each in a condition of its own."""
+"""True for every event: beside conditions on operation and currentTransaction, each of the other columns in one of its
+own. Whatever a query says of a column, which its own condition keeps, makes no other superfluous."""
 Narrower: TypeAlias = "tuple[HiveType | None, ...]"
 _CHEAP: Final = ("boolean", "tinyint", "smallint", "int", "bigint", "date", "float", "double")
 
@@ -62,8 +60,12 @@ def scan_frame(spark: SparkSession, bound: BoundScan, tails: TailCache) -> DataF
     files = needed_files(bound.scan, data_files(bound, tails))
     if not files:
         return _empty(spark, bound)
-    reads = _reads(spark, bound, files)
     deletes = delete_files(bound, tails) if bound.table.is_full_acid else []
+    if bound.scan.counted:
+        counted = counted_rows(spark, bound.files, files, deletes, tails.deletes)
+        if counted is not None:
+            return counted
+    reads = _reads(spark, bound, files)
     values = partition_values(spark, bound.table, bound.parts)
     if len(reads) == 1 and not values.literals:
         living = reads[0].living(spark, bound, deletes, tails)
@@ -72,7 +74,7 @@ def scan_frame(spark: SparkSession, bound: BoundScan, tails: TailCache) -> DataF
     rows = reduce(DataFrame.unionAll, (read.frame() for read in reads))
     if deletes:
         rows = _without_deleted(spark, bound, rows, deletes, tails)
-    return _named(with_columns(rows, values.literals), bound, values.columns)
+    return _named(with_literals(rows, values.literals), bound, values.columns)
 
 
 def _without_deleted(
@@ -101,7 +103,8 @@ class _Read:
     def frame(self) -> DataFrame:
         """What every group of files gives, in the order of the union."""
         columns = [f"{value} AS {name_sql(name)}" for name, value in self.values.items()]
-        return same_micros(select(self.rows, columns), self.times, wall_clock=True)
+        times = {place: name for place, name in enumerate(self.values) if name in self.times}
+        return same_micros(select(self.rows, columns), times, wall_clock=True)
 
     def living(
         self, spark: SparkSession, bound: BoundScan, deletes: Sequence[SourceFile], tails: TailCache
@@ -116,7 +119,8 @@ class _Read:
 
     def named(self, bound: BoundScan, partition_columns: Sequence[str]) -> DataFrame:
         """What the scan gives, where no other files are read: what is said once is analyzed once."""
-        return same_micros(_named(self.rows, bound, partition_columns, self.values), self.times, wall_clock=True)
+        times = {place: c.name for place, c in enumerate(bound.table.columns) if c.name in self.times}
+        return same_micros(_named(self.rows, bound, partition_columns, self.values), times, wall_clock=True)
 
 
 def _reads(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> list[_Read]:
@@ -197,7 +201,7 @@ def _keyed(spark: SparkSession, rows: DataFrame, facts: FileFacts) -> DataFrame:
     if not facts.tables:
         return rows
     literals = {name: jvm(spark).long_array(table) for name, table in facts.tables.items()}
-    return select(with_columns(rows, literals), ("*", *facts.steps))
+    return select(with_literals(rows, literals), ("*", *facts.steps))
 
 
 def _events(
@@ -210,20 +214,16 @@ def _events(
 ) -> DataFrame:
     """The events of ACID files whose write ID is not hidden; another operation fails the job."""
     events = load_orc_exactly(spark, [f.path for f in files], acid_schema(types).json(), options)
-    leaf = f"`row`.{name_sql(_cheapest(types))}"
-    if not files[0].hidden and all(_is_all(f, operation) for f in files):
-        return where(events, _KEEPS_ALL.format(leaf=leaf))
+    cheapest = _cheapest(types)
+    if not files[0].hidden and all(f.is_all(operation) for f in files):
+        return keeping_columns(events, [name for name, _ in types].index(cheapest))
+    leaf = f"`row`.{name_sql(cheapest)}"
     seen = f"NOT IN ({', '.join(map(str, sorted(files[0].hidden)))})" if files[0].hidden else ">= 0"
     return where(
         events,
         f"{_KEEPS_IDS} AND {_KEEPS_ROW.format(leaf=leaf)} AND coalesce(currentTransaction, 0) {seen}"
         f" AND CASE WHEN operation <=> {operation} THEN true ELSE CAST({failure} AS BOOLEAN) END",
     )
-
-
-def _is_all(file: SourceFile, operation: int) -> bool:
-    """Whether a file's footer says that all of its events are of one operation."""
-    return file.tail is not None and file.tail.integer_range(OPERATION_COLUMN) == (operation, operation)
 
 
 def _read_format(spark: SparkSession, table: Table, files: Sequence[SourceFile], schema: t.StructType) -> DataFrame:

@@ -35,17 +35,22 @@ def keys_of(rows: list[Key]) -> DeleteKeys:
     return DeleteKeys(part, write_id, bucket, row)
 
 
-def a_key(r: random.Random, *, parts: int, writes: list[int], rows: int) -> Key:
-    bucket = encode_bucket(r.choice((0, 1, 2, 5)), StatementId(r.choice((0, 1, 2))))
+def a_key(
+    r: random.Random, *, parts: int, writes: list[int], rows: int, buckets: tuple[int, ...] = (0, 1, 2, 5)
+) -> Key:
+    bucket = encode_bucket(r.choice(buckets), StatementId(r.choice((0, 1, 2)[: len(buckets)])))
     return (r.randrange(parts), r.choice(writes), bucket, r.randrange(rows))
 
 
 @pytest.mark.parametrize("parts", [1, 5])
 @pytest.mark.parametrize("writes", [[3], [1, 2, 3, 4], [1, 40, 70]])
-def test_bits_leave_the_rows_that_no_event_names(spark: SparkSession, parts: int, writes: list[int]) -> None:
+@pytest.mark.parametrize("buckets", [(0,), (0, 1, 2, 5)])
+def test_bits_leave_the_rows_that_no_event_names(
+    spark: SparkSession, parts: int, writes: list[int], buckets: tuple[int, ...]
+) -> None:
     r = random.Random(parts * len(writes))
-    rows = sorted({a_key(r, parts=parts, writes=[*writes, 17], rows=300) for _ in range(3000)})
-    deleted = sorted({a_key(r, parts=parts, writes=writes, rows=300) for _ in range(400)})
+    rows = sorted({a_key(r, parts=parts + 1, writes=[*writes, 17], rows=300) for _ in range(3000)})
+    deleted = sorted({a_key(r, parts=parts, writes=writes, rows=300, buckets=buckets) for _ in range(400)})
     bitmap = delete_bitmap(keys_of(deleted))
     assert bitmap is not None
     frame = spark.createDataFrame(rows, "part int, write_id bigint, bucket int, row bigint")
@@ -56,6 +61,19 @@ def test_bits_leave_the_rows_that_no_event_names(spark: SparkSession, parts: int
     plan = found._jdf.queryExecution().executedPlan().toString().lower()
     assert "join" not in plan
     assert "exchange" not in plan
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_deleted_rows_of_a_file_are_counted(seed: int) -> None:
+    r = random.Random(seed)
+    deleted = {a_key(r, parts=3, writes=[3, 5, 40], rows=300) for _ in range(r.choice((1, 20, 2000)))}
+    bitmap = delete_bitmap(keys_of(sorted(deleted)))
+    assert bitmap is not None
+    for part, write_id, bucket, first in [a_key(r, parts=4, writes=[2, 3, 5, 40, 50], rows=300) for _ in range(200)]:
+        rows = range(first, first + r.choice((0, 1, 63, 64, 65, 1000)))
+        assert bitmap.count(part, write_id, bucket, rows) == sum(
+            key[:3] == (part, write_id, bucket) and key[3] in rows for key in deleted
+        )
 
 
 def test_what_no_bits_can_stand_for_is_told() -> None:
