@@ -18,6 +18,7 @@ from acidsql.spark.delete_cache import DeleteCache
 from acidsql.spark.files import FileSystem
 from acidsql.spark.jvm import jvm
 from acidsql.spark.orc import BUCKET_COLUMN, ORIGINAL_TRANSACTION_COLUMN, ROW_ID_COLUMN
+from acidsql.spark.plans import rows_of
 
 _COLUMN: Final = "@counted"
 _ROWS_A_TASK: Final = 1 << 27
@@ -43,7 +44,7 @@ def counted_rows(
         if deleted is None:
             return None
         living -= deleted
-    return spark.range(0, living, 1, -(-living // _ROWS_A_TASK) or 1).toDF(_COLUMN)
+    return rows_of(spark, _COLUMN, living, -(-living // _ROWS_A_TASK) or 1)
 
 
 def _is_told(file: SourceFile) -> bool:

@@ -262,6 +262,14 @@ class Jvm:
     def field_of(self, struct: Any, number: int) -> Any:
         return self._struct_field(struct, number, self._none)
 
+    def range(self, count: int, tasks: int) -> Any:
+        """A Range from 0 on."""
+        return self._ranges.apply(0, count, 1, tasks)
+
+    @cached_property
+    def _ranges(self) -> Any:
+        return _scala_object(self._catalyst.plans.logical, "Range")
+
     def scan(self, relation: Any) -> Any:
         """A LogicalRelation of a BaseRelation."""
         return self._scans.apply(relation, False)

@@ -31,6 +31,14 @@ def scan_of(spark: SparkSession, relation: Any) -> DataFrame:
     return frame_of(spark, jvm(spark).scan(relation))
 
 
+def rows_of(spark: SparkSession, name: str, count: int, tasks: int) -> DataFrame:
+    """Rows with one column, their number."""
+    java = jvm(spark)
+    rows = java.range(count, tasks)
+    columns = rows.output()
+    return frame_of(spark, java.projected(columns.updated(0, java.named(columns.head(), name)), rows))
+
+
 def keeping_columns(frame: DataFrame, leaf: int) -> DataFrame:
     """All rows, of a query that no column can be pruned from, but of the last one, a struct, all fields except `leaf`.
 
