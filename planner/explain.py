@@ -62,6 +62,8 @@ def _reads(plan: Plan) -> Iterator[str]:
 
 def _virtual(scan: Scan) -> str:
     names = [n for n, asked in (("row__id", scan.row_id), ("INPUT__FILE__NAME", scan.file_name)) if asked]
+    if scan.counted:
+        return ", how many rows it has"
     return f" with {', '.join(names)}" if names else ""
 
 

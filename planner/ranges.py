@@ -20,7 +20,7 @@ Range: TypeAlias = tuple[Decimal, Decimal] | tuple[date, date] | tuple[bytes, by
 _Ordered = TypeVar("_Ordered", Decimal, date, bytes)
 _RECENT: Final = date(1600, 1, 1)
 """From here on all calendars agree, and so do files of writers with different ones."""
-_FLIPPED: Final[dict[type[exp.Expr], type[exp.Expr]]] = {
+FLIPPED: Final[dict[type[exp.Expr], type[exp.Expr]]] = {
     exp.EQ: exp.EQ,
     exp.NEQ: exp.NEQ,
     exp.LT: exp.GT,
@@ -51,7 +51,7 @@ def _can_be_true(condition: exp.Expr, range_of: Callable[[str], Range | None]) -
             return _can_compare(exp.GTE, condition.this, low, range_of) and _can_compare(
                 exp.LTE, condition.this, high, range_of
             )
-        case _ if type(condition) in _FLIPPED:
+        case _ if type(condition) in FLIPPED:
             return _can_compare(type(condition), condition.this, condition.expression, range_of)
         case _:
             return True
@@ -61,7 +61,7 @@ def _can_compare(
     kind: type[exp.Expr], left: exp.Expr, right: exp.Expr, range_of: Callable[[str], Range | None]
 ) -> bool:
     if not isinstance(left, exp.Column):
-        kind, left, right = _FLIPPED[kind], right, left
+        kind, left, right = FLIPPED[kind], right, left
     bounds = range_of(left.name.lower()) if isinstance(left, exp.Column) else None
     if bounds is None:
         return True

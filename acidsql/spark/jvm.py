@@ -219,6 +219,14 @@ class Jvm:
         translated = self._strategy.translateFilter(expression, True)
         return translated.get() if translated.isDefined() else None
 
+    def filter_of(self, name: str, *arguments: object) -> Any:
+        """One of Spark's source filters, by the name of its class."""
+        return getattr(self._filters, name)(*arguments)
+
+    @cached_property
+    def _filters(self) -> Any:
+        return self._view.org.apache.spark.sql.sources
+
     def search_options(self, schema: Any, filters: Sequence[Any]) -> dict[str, str]:
         """ORC's search argument for filters over columns, as options of Spark's reader; none if nothing can be told."""
         listed = self._lists()

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from decimal import Decimal as PythonDecimal
+from functools import partial, reduce
 from typing import Any, Final
 
 from py4j.protocol import Py4JError
@@ -24,12 +25,13 @@ from sqlglot import exp
 
 from acidsql.acid.layout import ACID_FIELDS
 from acidsql.acid.table import Column, Table
-from acidsql.acid.types import Decimal, Primitive, Varchar, parse_type
+from acidsql.acid.types import Decimal, HiveType, Primitive, Varchar, parse_type
 from acidsql.grammar.dialect import to_spark
+from acidsql.planner.literals import value_of
 from acidsql.planner.plan import Scan
-from acidsql.planner.ranges import Range, can_hold
+from acidsql.planner.ranges import FLIPPED, Range, can_hold
 from acidsql.spark.bound import SourceFile
-from acidsql.spark.jvm import jvm
+from acidsql.spark.jvm import Jvm, jvm
 from acidsql.spark.types import query_type
 
 _WORTH: Final = 4 * 1024 * 1024
@@ -37,6 +39,18 @@ _WORTH: Final = 4 * 1024 * 1024
 _COMPARED: Final = tuple(Primitive(name) for name in ("tinyint", "smallint", "int", "bigint", "string", "date"))
 """Types whose values ORC's statistics order as Spark does: not those of numbers with NaN, nor padded ones. DECIMAL and
 VARCHAR too."""
+_SOURCE_FILTERS: Final[dict[type[exp.Expr], str]] = {
+    exp.EQ: "EqualTo",
+    exp.LT: "LessThan",
+    exp.LTE: "LessThanOrEqual",
+    exp.GT: "GreaterThan",
+    exp.GTE: "GreaterThanOrEqual",
+}
+"""Classes of org.apache.spark.sql.sources."""
+_PLAIN_NAME: Final = re.compile(r"[a-z_][a-z0-9_]*")
+"""One that Spark does not quote in them."""
+_MOST_IN: Final = 8
+_MOST_DIGITS: Final = 38
 _RECENT: Final = re.compile(r"(1[6-9]|[2-9]\d)\d\d-")
 """A date on which all calendars agree, and so do files of writers with different ones."""
 
@@ -64,8 +78,13 @@ def search_options(spark: SparkSession, scan: Scan, files: Sequence[SourceFile])
     told = [c for c in scan.row_filter if _can_be_told(c, columns)]
     if not told:
         return {}
+    java, kinds = jvm(spark), {name: parse_type(c.type) for name, c in columns.items()}
+    schema = java.data_type(t.StructType([t.StructField(name, query_type(k)) for name, k in kinds.items()]).json())
+    filters = [_source_filter(java, c, kinds) for c in told]
     try:
-        return _options(spark, list(columns.values()), " AND ".join(f"({to_spark(c)})" for c in told))
+        if None in filters:
+            filters = _filters(spark, schema, " AND ".join(f"({to_spark(c)})" for c in told))
+        return java.search_options(schema, filters) if filters else {}
     except (PySparkException, Py4JError):  # what is wrong with a condition the query itself says better
         return {}
 
@@ -99,17 +118,66 @@ def _has(file: SourceFile, position: int, name: str) -> bool:
     return not has_own_type and file.names[position : position + 1] == (name,)
 
 
-def _options(spark: SparkSession, columns: Sequence[Column], condition: str) -> dict[str, str]:
-    java = jvm(spark)
-    schema = java.data_type(
-        t.StructType([t.StructField(c.name, query_type(parse_type(c.type))) for c in columns]).json()
-    )
+def _source_filter(java: Jvm, condition: exp.Expr, kinds: Mapping[str, HiveType]) -> Any | None:
+    """A condition as data sources of Spark take it, where its literals are of the columns' types; else None."""
+
+    def of_parts(name: str, *parts: exp.Expr) -> Any | None:
+        found = [_source_filter(java, part, kinds) for part in parts]
+        return None if None in found else reduce(partial(java.filter_of, name), found)
+
+    def compared(kind: type[exp.Expr], column: exp.Expr, literal: exp.Expr) -> Any | None:
+        name = column.name.lower()
+        value = _value(literal, kinds[name]) if isinstance(column, exp.Column) and _PLAIN_NAME.fullmatch(name) else None
+        return None if value is None else java.filter_of(_SOURCE_FILTERS[kind], name, value)
+
+    match condition:
+        case exp.Paren():
+            return _source_filter(java, condition.this, kinds)
+        case exp.And() | exp.Or():
+            return of_parts(type(condition).__name__, condition.this, condition.expression)
+        case exp.In() if 0 < len(condition.expressions) <= _MOST_IN:
+            return of_parts(
+                "Or", *(exp.EQ(this=condition.this.copy(), expression=e.copy()) for e in condition.expressions)
+            )
+        case exp.Between():
+            column, low, high = (condition.args[key] for key in ("this", "low", "high"))
+            least = exp.GTE(this=column.copy(), expression=low.copy())
+            return of_parts("And", least, exp.LTE(this=column.copy(), expression=high.copy()))
+        case _ if type(condition) in _SOURCE_FILTERS and isinstance(condition.this, exp.Column):
+            return compared(type(condition), condition.this, condition.expression)
+        case _ if type(condition) in _SOURCE_FILTERS:
+            return compared(FLIPPED[type(condition)], condition.expression, condition.this)
+        case _:
+            return None
+
+
+def _value(literal: exp.Expr, kind: HiveType) -> object:
+    """As the source filter of a column of the type has it; None where it takes a cast to compare them."""
+    match value_of(literal, {}), kind:
+        case PythonDecimal() as number, Primitive("tinyint" | "smallint" | "int" | "bigint"):
+            return int(number) if number == int(number) and -(2**63) <= number < 2**63 else None
+        case PythonDecimal() as number, Decimal():
+            return number if _is_hive_decimal(number) else None
+        case str() as text, Primitive("string") | Varchar():
+            return text
+        case _:
+            return None
+
+
+def _is_hive_decimal(number: PythonDecimal) -> bool:
+    """Whether HiveDecimal keeps it as it is."""
+    _, digits, exponent = number.as_tuple()
+    return isinstance(exponent, int) and -_MOST_DIGITS <= exponent <= 0 and max(len(digits), -exponent) <= _MOST_DIGITS
+
+
+def _filters(spark: SparkSession, schema: Any, condition: str) -> list[Any]:
+    """What Spark makes of a condition for a data source, casts and all."""
     # Not a frame of no rows, which Spark would leave nothing of; of this one it knows nothing.
     unknown = spark._jsparkSession.createDataFrame(spark.sparkContext._jsc.emptyRDD(), schema)
     plan: Any = unknown.filter(condition).queryExecution().optimizedPlan()
     if plan.nodeName() != "Filter":
-        return {}
-    return java.search_options(schema, [f for f in map(java.source_filter, _conjuncts(plan.condition())) if f])
+        return []
+    return [f for f in map(jvm(spark).source_filter, _conjuncts(plan.condition())) if f]
 
 
 def _conjuncts(condition: Any) -> Iterator[Any]:

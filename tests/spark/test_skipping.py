@@ -8,9 +8,14 @@ from typing import Any, Final
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructField, StructType
+from sqlglot import exp
 
+from acidsql.acid.types import parse_type
 from acidsql.session import Session, connect
 from acidsql.spark import skipping
+from acidsql.spark.jvm import jvm
+from acidsql.spark.types import query_type
 
 _ROWS: Final = 20_000
 _TABLE: Final = (
@@ -228,3 +233,38 @@ def test_a_table_that_hive_compacted_by_query_is_read_without_skipping(session: 
     with file.open("wb") as out, pyorc.Writer(out, f"struct<{acid},row:struct<bucket:int,id:int>>") as writer:
         writer.writerows([(0, 1, 536870912, i, 1, (i, i)) for i in range(3)])
     assert found(session, "SELECT id FROM t WHERE bucket = 1") == [(1,)]
+
+
+SCHEMA: Final = {"id": "int", "big": "bigint", "name": "string", "code": "varchar(6)", "price": "decimal(12,2)"}
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "id = 12345",
+        "5 > id",
+        "id BETWEEN 7999 AND 8001",
+        "id <= -7 AND big >= 5000000035",
+        "(id < 3 OR id > 19997)",
+        "name = 'name 2000' OR code > '001'",
+        "price = 199.99",
+        "price < -0.25",
+    ],
+)
+def test_a_filter_of_literals_is_the_one_that_spark_makes(spark: SparkSession, condition: str) -> None:
+    java, kinds = jvm(spark), {name: parse_type(kind) for name, kind in SCHEMA.items()}
+    schema = java.data_type(StructType([StructField(name, query_type(kind)) for name, kind in kinds.items()]).json())
+    mine = skipping._source_filter(java, exp.maybe_parse(condition, dialect="hive"), kinds)
+    theirs = [f.toString() for f in skipping._filters(spark, schema, condition)]
+    assert mine is not None
+    parts = [mine.left(), mine.right()] if mine.toString().startswith("And(") else [mine]
+    assert [p.toString() for p in parts] == [f for f in theirs if not f.startswith("IsNotNull")]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["id = '77'", "id > 19998.5", "id < 1e3", "name = 5", "price = 0." + "0" * 38 + "1", "id = 9223372036854775808"],
+)
+def test_what_takes_a_cast_is_left_to_spark(spark: SparkSession, condition: str) -> None:
+    kinds = {name: parse_type(kind) for name, kind in SCHEMA.items()}
+    assert skipping._source_filter(jvm(spark), exp.maybe_parse(condition, dialect="hive"), kinds) is None

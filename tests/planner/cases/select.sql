@@ -464,7 +464,7 @@ SELECT 'row__id' AS x, "emp.row__id" /* row__id */ FROM emp -- row__id
 -->
 SELECT
 reads
-  emp@1: default.emp
+  emp@1: default.emp, how many rows it has
 query
   SELECT 'row__id' AS x, 'emp.row__id' FROM `emp@1` AS `emp`
 
@@ -519,3 +519,21 @@ reads
   dept@2: default.dept
 query
   SELECT count(*) FROM `emp@1` AS `emp` JOIN `dept@2` AS `dept` ON CAST(NULL AS BOOLEAN) WHERE CAST(NULL AS BOOLEAN) GROUP BY emp.id HAVING CAST(NULL AS BOOLEAN)
+
+SELECT count(*) AS n, 'all' FROM emp
+-->
+SELECT
+reads
+  emp@1: default.emp, how many rows it has
+query
+  SELECT count(*) AS n, 'all' FROM `emp@1` AS `emp`
+
+SELECT (SELECT count(1) FROM emp) + max(id) FROM dept WHERE EXISTS (SELECT 7 FROM emp)
+-->
+SELECT
+reads
+  emp@1: default.emp, how many rows it has
+  emp@2: default.emp, how many rows it has
+  dept@3: default.dept
+query
+  SELECT (SELECT count(1) FROM `emp@1` AS `emp`) + max(id) FROM `dept@3` AS `dept` WHERE EXISTS(SELECT 7 FROM `emp@2` AS `emp`)
