@@ -22,6 +22,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.files import FileSystem, HadoopFiles, LocalFiles, is_local
 from acidsql.spark.jobs import JobGroup, job_group
 from acidsql.spark.jvm import jvm
+from acidsql.spark.plans import plan_of
 from acidsql.spark.types import has_instant, has_timestamp
 
 _STATEMENT_CONF: Final = {
@@ -129,7 +130,7 @@ class StatementSpark:
 
     def define_view(self, name: str, frame: DataFrame) -> None:
         """A temporary view of this statement; the frame may be of any session."""
-        plan = frame._jdf.queryExecution().analyzed()
+        plan = plan_of(frame)
         jvm(self.query).define_view(self.query._jsparkSession, name, plan)
 
     def drop_views(self, names: Iterable[str]) -> None:
@@ -156,7 +157,7 @@ def _quiet() -> Iterator[None]:
 
 def adopt(frame: DataFrame, session: SparkSession) -> DataFrame:
     """The same analyzed query as a frame of another session."""
-    plan = frame._jdf.queryExecution().analyzed()
+    plan = plan_of(frame)
     return DataFrame(jvm(session).dataset.ofRows(session._jsparkSession, plan), session)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 
 from acidsql.spark.jvm import items
+from acidsql.spark.plans import plan_of
 
 SMALL: Final = 8 * 1024 * 1024
 """Bytes that one task writes without help."""
@@ -28,7 +29,7 @@ def leaf_bytes(sizes: Iterable[int | None]) -> int:
 
 def plans(frame: DataFrame) -> list[Any]:
     """The analyzed query, and all subqueries in it."""
-    plan: Any = frame._jdf.queryExecution().analyzed()
+    plan: Any = plan_of(frame)
     return [plan, *items(plan.subqueriesAll())]
 
 

@@ -27,24 +27,24 @@ class Jvm:
 
     def __init__(self, gateway: Any) -> None:
         self._gateway = gateway
-        self._view: Any = gateway.jvm
+        self.view: Any = gateway.jvm
 
     @cached_property
     def _separator(self) -> Any:
-        pattern = self._view.java.util.regex.Pattern
+        pattern = self.view.java.util.regex.Pattern
         return pattern.compile(_SEPARATOR, pattern.LITERAL)
 
     @cached_property
     def dataset(self) -> Any:
-        return self._view.org.apache.spark.sql.classic.Dataset
+        return self.view.org.apache.spark.sql.classic.Dataset
 
     @cached_property
     def weak_reference(self) -> Any:
-        return self._view.java.lang.ref.WeakReference
+        return self.view.java.lang.ref.WeakReference
 
     @cached_property
     def _zones(self) -> Any:
-        return self._view.java.util.TimeZone
+        return self.view.java.util.TimeZone
 
     @property
     def zone(self) -> Any:
@@ -57,27 +57,27 @@ class Jvm:
     @cached_property
     def heap(self) -> int:
         """The most bytes that the driver's heap can have."""
-        return int(self._view.java.lang.Runtime.getRuntime().maxMemory())
+        return int(self.view.java.lang.Runtime.getRuntime().maxMemory())
 
     @cached_property
-    def _expressions(self) -> Any:
-        return self._view.org.apache.spark.sql.classic.ExpressionUtils
+    def column_classes(self) -> Any:
+        return self.view.org.apache.spark.sql.classic.ExpressionUtils
 
     @cached_property
     def _literal(self) -> Any:
-        return self._view.org.apache.spark.sql.catalyst.expressions.Literal
+        return self.view.org.apache.spark.sql.catalyst.expressions.Literal
 
     @cached_property
     def _unsafe_arrays(self) -> Any:
-        return self._view.org.apache.spark.sql.catalyst.expressions.UnsafeArrayData
+        return self.view.org.apache.spark.sql.catalyst.expressions.UnsafeArrayData
 
     @cached_property
     def _longs_begin(self) -> int:
-        return int(self._view.org.apache.spark.unsafe.Platform.LONG_ARRAY_OFFSET)
+        return int(self.view.org.apache.spark.unsafe.Platform.LONG_ARRAY_OFFSET)
 
     @cached_property
     def _types(self) -> Any:
-        return self._view.org.apache.spark.sql.types.DataType
+        return self.view.org.apache.spark.sql.types.DataType
 
     @cached_property
     def _longs(self) -> Any:
@@ -97,7 +97,7 @@ class Jvm:
 
     @cached_property
     def _read_only(self) -> Any:
-        return self._view.java.nio.channels.FileChannel.MapMode.READ_ONLY
+        return self.view.java.nio.channels.FileChannel.MapMode.READ_ONLY
 
     @cached_property
     def for_little(self) -> Any:
@@ -112,32 +112,32 @@ class Jvm:
         )
 
     @cached_property
-    def _sources(self) -> Any:
-        return self._view.org.apache.spark.sql.execution.datasources
+    def sources(self) -> Any:
+        return self.view.org.apache.spark.sql.execution.datasources
 
     @cached_property
     def _file_index(self) -> Any:
-        return self._sources.InMemoryFileIndex
+        return self.sources.InMemoryFileIndex
 
     @cached_property
     def _file_relation(self) -> Any:
-        return self._sources.HadoopFsRelation
+        return self.sources.HadoopFsRelation
 
     @cached_property
     def _orc_format(self) -> Any:
-        return self._sources.orc.OrcFileFormat()
+        return self.sources.orc.OrcFileFormat()
 
     @cached_property
     def _no_cache(self) -> Any:
-        return _scala_object(self._sources, "NoopCache")
+        return scala_object(self.sources, "NoopCache")
 
     @cached_property
     def _no_partitions(self) -> Any:
-        return self._view.scala.Some(_scala_object(self._sources, "PartitionSpec").emptySpec())
+        return self.view.scala.Some(scala_object(self.sources, "PartitionSpec").emptySpec())
 
     @cached_property
-    def _none(self) -> Any:
-        return _scala_object(self._view.scala, "None")
+    def none(self) -> Any:
+        return scala_object(self.view.scala, "None")
 
     @cached_property
     def _no_columns(self) -> Any:
@@ -145,55 +145,53 @@ class Jvm:
 
     @cached_property
     def _scala_maps(self) -> Any:
-        return _scala_object(self._view.scala.collection.immutable, "Map")
+        return scala_object(self.view.scala.collection.immutable, "Map")
 
     @cached_property
     def _scala_arrays(self) -> Any:
-        return _scala_object(self._view.scala.collection.immutable, "ArraySeq")
+        return scala_object(self.view.scala.collection.immutable, "ArraySeq")
 
     @cached_property
     def _to_paths(self) -> Any:
-        return self._view.org.apache.hadoop.util.StringUtils.stringToPath
+        return self.view.org.apache.hadoop.util.StringUtils.stringToPath
 
     @cached_property
     def _converters(self) -> Any:
-        return self._view.scala.jdk.javaapi.CollectionConverters
+        return self.view.scala.jdk.javaapi.CollectionConverters
 
     def orc_relation(self, jsession: Any, uris: Sequence[str], schema: str, options: Mapping[str, str]) -> Any:
         """A HadoopFsRelation of ORC files, each of them listed once; `schema` is Spark's JSON."""
         paths = self._scala_arrays.unsafeWrapArray(self._to_paths(self.texts(uris)))
         read_with = self._scala_map(options)
-        index = self._file_index(
-            jsession, paths, read_with, self._none, self._no_cache, self._no_partitions, self._none
-        )
+        index = self._file_index(jsession, paths, read_with, self.none, self._no_cache, self._no_partitions, self.none)
         columns = self.data_type(schema)
-        return self._file_relation(index, self._no_columns, columns, self._none, self._orc_format, read_with, jsession)
+        return self._file_relation(index, self._no_columns, columns, self.none, self._orc_format, read_with, jsession)
 
     def define_view(self, jsession: Any, name: str, plan: Any) -> None:
         """A temporary view of an analyzed plan, as createOrReplaceTempView makes one, a command that takes ten times as
         long."""
         views, arguments = self._temporary_views
         relation = views.createTemporaryViewRelation(
-            self._table_name(name), jsession, False, self._knows_nothing, self._none, plan, plan, *arguments
+            self._table_name(name), jsession, False, self._knows_nothing, self.none, plan, plan, *arguments
         )
         jsession.sessionState().catalog().createTempView(name, relation, True)
 
     @cached_property
     def _temporary_views(self) -> Any:
         """What makes them, and what it wants behind the plans: the functions, and since Spark 4.1 the collation."""
-        views = self._view.org.apache.spark.sql.execution.command.ViewHelper
-        functions = _scala_object(self._view.scala.collection.immutable, "Nil")
+        views = self.view.org.apache.spark.sql.execution.command.ViewHelper
+        functions = scala_object(self.view.scala.collection.immutable, "Nil")
         has_collation = "createTemporaryViewRelation$default$9" in dir(views)
-        return views, [functions, self._none] if has_collation else [functions]
+        return views, [functions, self.none] if has_collation else [functions]
 
     @cached_property
     def _table_name(self) -> Any:
-        return self._view.org.apache.spark.sql.catalyst.TableIdentifier
+        return self.view.org.apache.spark.sql.catalyst.TableIdentifier
 
     @cached_property
     def _knows_nothing(self) -> Any:
         """A scala.Function1 that gives None."""
-        return self._scala_maps.empty().withDefaultValue(self._none)
+        return self._scala_maps.empty().withDefaultValue(self.none)
 
     def _scala_map(self, texts: Mapping[str, str]) -> Any:
         made = self._maps()
@@ -203,16 +201,16 @@ class Jvm:
 
     @cached_property
     def _strategy(self) -> Any:
-        return _scala_object(self._sources, "DataSourceStrategy")
+        return scala_object(self.sources, "DataSourceStrategy")
 
     @cached_property
     def _orc(self) -> Any:
         """What makes a search argument, what it wants behind schema and filters (nothing before Spark 4.3), and what
         puts the argument into a configuration."""
-        of_spark = self._sources.orc.OrcFilters
+        of_spark = self.sources.orc.OrcFilters
         third = "createFilter$default$3"
         more = [getattr(of_spark, third)()] if third in dir(of_spark) else []
-        return of_spark, more, self._view.org.apache.orc.mapred.OrcInputFormat
+        return of_spark, more, self.view.org.apache.orc.mapred.OrcInputFormat
 
     def source_filter(self, expression: Any) -> Any:
         """A condition as data sources of Spark take it; None for one that they do not."""
@@ -225,7 +223,7 @@ class Jvm:
 
     @cached_property
     def _filters(self) -> Any:
-        return self._view.org.apache.spark.sql.sources
+        return self.view.org.apache.spark.sql.sources
 
     def search_options(self, schema: Any, filters: Sequence[Any]) -> dict[str, str]:
         """ORC's search argument for filters over columns, as options of Spark's reader; none if nothing can be told."""
@@ -236,88 +234,16 @@ class Jvm:
         argument = filters_of.createFilter(schema, self._converters.asScala(listed).toSeq(), *more)
         if not argument.isDefined():
             return {}
-        conf = self._view.org.apache.hadoop.conf.Configuration(False)
+        conf = self.view.org.apache.hadoop.conf.Configuration(False)
         input_format.setSearchArgument(conf, argument.get(), schema.fieldNames())
         return {key: conf.get(key) for key in ("orc.kryo.sarg", "orc.sarg.column.names")}
 
     def properties(self, items: Mapping[str, str]) -> Any:
         """java.util.Properties, for SQLConf.setConf."""
-        made = self._view.java.util.Properties()
+        made = self.view.java.util.Properties()
         for key, value in items.items():
             made.setProperty(key, value)
         return made
-
-    # -- resolved expressions and plans (plans.py)
-
-    def same_micros(self, value: Any, *, wall_clock: bool) -> Any:
-        """A TIMESTAMP_LTZ as a TIMESTAMP_NTZ, or the other way."""
-        before, after = self._times if wall_clock else reversed(self._times)
-        return self._precise(value, before, after)
-
-    @cached_property
-    def _times(self) -> tuple[Any, Any]:
-        return self.data_type('"timestamp"'), self.data_type('"timestamp_ntz"')
-
-    def expression(self, column: Column) -> Any:
-        """A column that is a literal, as an Expression."""
-        return self._expressions.expression(column._jc)
-
-    def named(self, value: Any, name: str) -> Any:
-        """An Alias, and with it a new column."""
-        alias, ids, empty = self._aliases
-        return alias(value, name, ids.newExprId(), empty, self._none, empty)
-
-    def field_of(self, struct: Any, number: int) -> Any:
-        return self._struct_field(struct, number, self._none)
-
-    def range(self, count: int, tasks: int) -> Any:
-        """A Range from 0 on."""
-        return self._ranges.apply(0, count, 1, tasks)
-
-    @cached_property
-    def _ranges(self) -> Any:
-        return _scala_object(self._catalyst.plans.logical, "Range")
-
-    def scan(self, relation: Any) -> Any:
-        """A LogicalRelation of a BaseRelation."""
-        return self._scans.apply(relation, False)
-
-    @cached_property
-    def _aliases(self) -> tuple[Any, Any, Any]:
-        expressions = self._catalyst.expressions
-        nil = _scala_object(self._view.scala.collection.immutable, "Nil")
-        return expressions.Alias, _scala_object(expressions, "NamedExpression"), nil
-
-    @cached_property
-    def _catalyst(self) -> Any:
-        return self._view.org.apache.spark.sql.catalyst
-
-    @cached_property
-    def _struct_field(self) -> Any:
-        return self._catalyst.expressions.GetStructField
-
-    @cached_property
-    def at_least(self) -> Any:
-        """AtLeastNNonNulls(number, expressions)."""
-        return self._catalyst.expressions.AtLeastNNonNulls
-
-    @cached_property
-    def filtered(self) -> Any:
-        """Filter(condition, plan)."""
-        return self._catalyst.plans.logical.Filter
-
-    @cached_property
-    def projected(self) -> Any:
-        """Project(expressions, plan)."""
-        return self._catalyst.plans.logical.Project
-
-    @cached_property
-    def _scans(self) -> Any:
-        return _scala_object(self._sources, "LogicalRelation")
-
-    @cached_property
-    def _precise(self) -> Any:
-        return self._view.org.apache.spark.sql.catalyst.expressions.PreciseTimestampConversion
 
     def columns(self, columns: Mapping[str, Column]) -> Any:
         """java.util.Map, for Dataset.withColumns."""
@@ -328,14 +254,14 @@ class Jvm:
 
     @cached_property
     def _maps(self) -> Any:
-        return self._view.java.util.LinkedHashMap
+        return self.view.java.util.LinkedHashMap
 
     def no_rows(self) -> Any:
         return self._lists()
 
     @cached_property
     def _lists(self) -> Any:
-        return self._view.java.util.ArrayList
+        return self.view.java.util.ArrayList
 
     def texts(self, texts: Iterable[str]) -> Any:
         """A String[], for a method with a variable number of arguments."""
@@ -350,7 +276,7 @@ class Jvm:
     def long_array(self, values: NDArray[np.int64]) -> Column:
         """An array<bigint> literal. It is part of the plan itself, so reading from it needs no join and no job."""
         array = self._unsafe_arrays.fromPrimitiveArray(self._filled(values))
-        return Column(self._expressions.column(self._literal(array, self._longs)))
+        return Column(self.column_classes.column(self._literal(array, self._longs)))
 
     def long_arrays(self, values: Sequence[NDArray[np.int64] | None]) -> Column:
         """An array<array<bigint>> literal."""
@@ -371,15 +297,15 @@ class Jvm:
         content = _unsafe_array(len(items), _null_bits(items), places.astype("<i8").tobytes() + padded)
         array = self._unsafe_arrays()
         array.pointTo(self._filled(np.frombuffer(content, "<i8")), self._longs_begin, len(content))
-        return Column(self._expressions.column(self._literal(array, kind)))
+        return Column(self.column_classes.column(self._literal(array, kind)))
 
     @cached_property
     def _buffers(self) -> Any:
-        return self._view.java.nio.ByteBuffer
+        return self.view.java.nio.ByteBuffer
 
     @cached_property
     def _file_streams(self) -> Any:
-        return self._view.java.io.FileInputStream
+        return self.view.java.io.FileInputStream
 
     def _filled(self, values: NDArray[np.int64]) -> Any:
         """A long[]."""
@@ -442,7 +368,7 @@ def with_columns(frame: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
     return DataFrame(frame._jdf.withColumns(jvm(spark).columns(columns)), spark)
 
 
-def _scala_object(package: Any, name: str) -> Any:
+def scala_object(package: Any, name: str) -> Any:
     return getattr(getattr(package, f"{name}$"), "MODULE$")
 
 

@@ -25,6 +25,7 @@ from acidsql.interrupts import holding
 from acidsql.metastore.client import LockComponent
 from acidsql.metastore.transaction import Transactions
 from acidsql.spark.jvm import items, jvm
+from acidsql.spark.plans import plan_of
 
 _FIRST_PAUSE: Final = 1.0
 """Seconds from the end of a frame in Python to the first look whether the JVM has let go of it too; the pauses between
@@ -170,7 +171,7 @@ class Readers:
 def _file_indexes(frame: DataFrame) -> list[Any]:
     """Weak references to the file indexes that the frame's plan reads."""
     weak_reference = jvm(frame.sparkSession).weak_reference
-    leaves: Any = frame._jdf.queryExecution().analyzed().collectLeaves()
+    leaves: Any = plan_of(frame).collectLeaves()
     relations = items(leaves)
     return [
         weak_reference(relation.relation().location())

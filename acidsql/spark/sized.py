@@ -12,6 +12,7 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 
 from acidsql.spark.jvm import items
+from acidsql.spark.plans import plan_of
 
 CHAR_LENGTH: Final = "acidsql.char"
 """Metadata of a CHAR(n) column, the length. ORC's reader strips the padding, and Hive's expressions see the value
@@ -25,7 +26,7 @@ def lengths(frame: DataFrame, kind: str) -> list[int | None]:
     said = [field.metadata.get(kind) for field in frame.schema.fields]
     if not any(said):
         return said
-    plan = frame._jdf.queryExecution().analyzed()
+    plan = plan_of(frame)
     if plan.collectLeaves().size() == 1:  # no UNION
         return said
     columns = zip(said, items(plan.output()), strict=True)

@@ -18,6 +18,7 @@ from acidsql.spark.bound import BoundScan
 from acidsql.spark.engine import A_FILE_A_TASK, StatementSpark
 from acidsql.spark.estimates import SMALL, leaf_bytes, leaf_sizes
 from acidsql.spark.events import arranged_events, events_in_place, numbered_inserts, staging_columns
+from acidsql.spark.plans import plan_of
 from acidsql.spark.publish import StagedFile, WriteTarget, finish_staged
 from acidsql.spark.slots import Slot, assign_slots, slot_a_task
 from acidsql.spark.staging import save
@@ -92,7 +93,7 @@ def _can_write_in_place(spark: SparkSession, events: DataFrame, plan: WritePlan,
     if few or max(sizes, default=0) > _WHOLE_FILE:
         return False
     # Deleted rows that are no bits are joined away, and a join may put rows into another order.
-    return "Join" not in str(events._jdf.queryExecution().analyzed().toString())
+    return "Join" not in str(plan_of(events).toString())
 
 
 def _stage_inserts(events: DataFrame, plan: WritePlan, target: WriteTarget, size_for_driver: int | None) -> None:
