@@ -22,7 +22,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.files import FileSystem, HadoopFiles, LocalFiles, is_local
 from acidsql.spark.jobs import JobGroup, job_group
 from acidsql.spark.jvm import jvm
-from acidsql.spark.plans import plan_of
+from acidsql.spark.plans import frame_of, plan_of
 from acidsql.spark.types import has_instant, has_timestamp
 
 _STATEMENT_CONF: Final = {
@@ -130,8 +130,7 @@ class StatementSpark:
 
     def define_view(self, name: str, frame: DataFrame) -> None:
         """A temporary view of this statement; the frame may be of any session."""
-        plan = plan_of(frame)
-        jvm(self.query).define_view(self.query._jsparkSession, name, plan)
+        jvm(self.query).define_view(self.query._jsparkSession, name, plan_of(frame))
 
     def drop_views(self, names: Iterable[str]) -> None:
         """Lets go of what the views read: Python may forget the session itself much later. Nothing is cached by their
@@ -157,8 +156,7 @@ def _quiet() -> Iterator[None]:
 
 def adopt(frame: DataFrame, session: SparkSession) -> DataFrame:
     """The same analyzed query as a frame of another session."""
-    plan = plan_of(frame)
-    return DataFrame(jvm(session).dataset.ofRows(session._jsparkSession, plan), session)
+    return frame_of(session, plan_of(frame))
 
 
 class Engine:

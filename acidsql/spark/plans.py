@@ -94,9 +94,14 @@ def _catalyst(spark: SparkSession) -> _Catalyst:
 
 
 def frame_of(spark: SparkSession, plan: Any) -> DataFrame:
+    """A frame of an analyzed plan."""
+    return DataFrame(jvm(spark).dataset.ofRows(spark._jsparkSession, plan), spark)
+
+
+def _resolved(spark: SparkSession, plan: Any) -> DataFrame:
     """A frame of a plan in which nothing is left to resolve."""
     plan.setAnalyzed()
-    return DataFrame(jvm(spark).dataset.ofRows(spark._jsparkSession, plan), spark)
+    return frame_of(spark, plan)
 
 
 def plan_of(frame: DataFrame) -> Any:
@@ -106,7 +111,7 @@ def plan_of(frame: DataFrame) -> Any:
 
 def scan_of(spark: SparkSession, relation: Any) -> DataFrame:
     """All columns of a BaseRelation."""
-    return frame_of(spark, _catalyst(spark).scan.apply(relation, False))
+    return _resolved(spark, _catalyst(spark).scan.apply(relation, False))
 
 
 def rows_of(spark: SparkSession, name: str, count: int, tasks: int) -> DataFrame:
@@ -114,7 +119,7 @@ def rows_of(spark: SparkSession, name: str, count: int, tasks: int) -> DataFrame
     catalyst = _catalyst(spark)
     rows = catalyst.range.apply(0, count, 1, tasks)
     columns = rows.output()
-    return frame_of(spark, catalyst.projected(columns.updated(0, catalyst.named(columns.head(), name)), rows))
+    return _resolved(spark, catalyst.projected(columns.updated(0, catalyst.named(columns.head(), name)), rows))
 
 
 def keeping_columns(frame: DataFrame, leaf: int) -> DataFrame:
@@ -125,7 +130,7 @@ def keeping_columns(frame: DataFrame, leaf: int) -> DataFrame:
     catalyst, plan = _catalyst(frame.sparkSession), plan_of(frame)
     columns = plan.output()
     kept = columns.init().appended(catalyst.field_of(columns.last(), leaf))
-    return frame_of(frame.sparkSession, catalyst.filtered(catalyst.at_least(0, kept), plan))
+    return _resolved(frame.sparkSession, catalyst.filtered(catalyst.at_least(0, kept), plan))
 
 
 def with_literals(frame: DataFrame, literals: Mapping[str, Column]) -> DataFrame:
@@ -136,7 +141,7 @@ def with_literals(frame: DataFrame, literals: Mapping[str, Column]) -> DataFrame
     columns = plan.output()
     for name, literal in literals.items():
         columns = columns.appended(catalyst.named(catalyst.literal(literal), name))
-    return frame_of(frame.sparkSession, catalyst.projected(columns, plan))
+    return _resolved(frame.sparkSession, catalyst.projected(columns, plan))
 
 
 def same_micros(frame: DataFrame, columns: Mapping[int, str], *, wall_clock: bool) -> DataFrame:
@@ -152,4 +157,4 @@ def same_micros(frame: DataFrame, columns: Mapping[int, str], *, wall_clock: boo
     for place, name in columns.items():
         value = catalyst.same_micros(output.apply(place), wall_clock=wall_clock)
         output = output.updated(place, catalyst.named(value, name))
-    return frame_of(frame.sparkSession, catalyst.projected(output, plan))
+    return _resolved(frame.sparkSession, catalyst.projected(output, plan))

@@ -80,8 +80,8 @@ def search_options(spark: SparkSession, scan: Scan, files: Sequence[SourceFile])
         return {}
     java, kinds = jvm(spark), {name: parse_type(c.type) for name, c in columns.items()}
     schema = java.data_type(t.StructType([t.StructField(name, query_type(k)) for name, k in kinds.items()]).json())
-    filters = [_source_filter(java, c, kinds) for c in told]
     try:
+        filters = [_source_filter(java, c, kinds) for c in told]
         if None in filters:
             filters = _filters(spark, schema, " AND ".join(f"({to_spark(c)})" for c in told))
         return java.search_options(schema, filters) if filters else {}
