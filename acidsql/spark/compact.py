@@ -36,7 +36,7 @@ from acidsql.planner.plan import Scan
 from acidsql.spark.bound import BoundPart, BoundScan, all_delete_files
 from acidsql.spark.bucketing import bucket_column
 from acidsql.spark.deletes import BUCKET, DELETER, ROW, WRITE_ID
-from acidsql.spark.engine import A_FILE_A_TASK, StatementSpark, adopt, copy_with
+from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, StatementSpark, adopt, copy_with
 from acidsql.spark.events import code_of_bucket, filed, insert_event
 from acidsql.spark.failures import translate
 from acidsql.spark.files import FileSystem, remove_all
@@ -229,7 +229,8 @@ def _write_rebalanced(spark: StatementSpark, job: Job, tails: TailCache) -> None
         scan_frame(spark.storage, job.source, tails), ("*", *(f"{row_id}.{of} AS `{name}`" for name, of in parts))
     )
     shares = str(job.buckets or len(job.source.buckets) or 1)
-    sorting = copy_with(spark.storage, {"spark.sql.shuffle.partitions": shares, "spark.sql.adaptive.enabled": "false"})
+    settings = {"spark.sql.shuffle.partitions": shares, "spark.sql.adaptive.enabled": "false"}
+    sorting = copy_with(spark.storage, settings | ANY_CASE)
     adopt(rows, sorting).createOrReplaceTempView(_SOURCE)
     order = ", ".join((*([job.order_by] if job.order_by else []), f"`{WRITE_ID}`", f"`{BUCKET}`", f"`{ROW}`"))
     ordered = sorting.sql(f"SELECT * FROM `{_SOURCE}` ORDER BY {order}")

@@ -68,9 +68,15 @@ _STORAGE_CONF: Final = {
     "spark.sql.parquet.writeLegacyFormat": "false",
     # What is told to ORC of ACID files, skipping.py says.
     "spark.sql.orc.filterPushdown": "false",
+    # What runs here writes its types out. Spark 4.0 takes the setting for what the timestamps of ORC files are.
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    # By their case the ACID columns that nobody wants are told from those of the files (read.py).
+    "spark.sql.caseSensitive": "true",
 }
 
-PUSHES_DOWN: Final = {"spark.sql.orc.filterPushdown": "true"}
+ANY_CASE: Final = {"spark.sql.caseSensitive": "false"}
+"""Settings for scans of files whose names may have other capitals than the table's."""
+PUSHES_DOWN: Final = {"spark.sql.orc.filterPushdown": "true", **ANY_CASE}
 """Settings for scans of ORC files that are not those of ACID tables."""
 
 _OWN_CONF: Final = {

@@ -2,15 +2,18 @@
 
 Spark's own vectorized ORC reader reads ACID files as long as all six ACID columns stay in the scan's schema: a filter
 that names each of them keeps them there, and a leaf of `row` in it keeps `row` without pulling all of it in
-(spark-findings.md 1, 2). What the query says of its columns goes to ORC beside Spark (skipping.py). Columns are taken
-by position, as Hive takes them: files written before a column was renamed or added are read under the names they have.
-Files that need another schema, or from which other write IDs are to be skipped, are another scan in a union; a table
-that was not altered is one scan, and one stage.
+(spark-findings.md 1, 2). Those that nobody wants stand there in capitals: to ORC they are ACID columns all the same
+(SchemaEvolution.checkAcidSchema), but Spark, told to mind case, finds none of that name in the file, has ORC skip it
+and takes it for NULL (OrcUtils.requestedColumnIds).
+What the query says of its columns goes to ORC beside Spark (skipping.py). Columns are taken by position, as Hive takes
+them: files written before a column was renamed or added are read under the names they have. Files that need another
+schema, or from which other write IDs are to be skipped, are another scan in a union; a table that was not altered is
+one scan, and one stage.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain, repeat
@@ -19,7 +22,15 @@ from typing import Final, TypeAlias
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as t
 
-from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
+from acidsql.acid import layout
+from acidsql.acid.layout import (
+    ACID_FIELDS,
+    CURRENT_TRANSACTION,
+    OPERATION_DELETE,
+    OPERATION_INSERT,
+    ORIGINAL_TRANSACTION,
+    ROW_ID,
+)
 from acidsql.acid.table import Table
 from acidsql.acid.types import Char, HiveType, Primitive, Varchar, parse_type
 from acidsql.acid.writeids import WriteId
@@ -30,7 +41,7 @@ from acidsql.spark import textfile, textread
 from acidsql.spark.bound import BoundScan, SourceFile, data_files, delete_files
 from acidsql.spark.counted import counted_rows
 from acidsql.spark.deletes import BUCKET, DELETER, ROW, WRITE_ID, deleted_keys, filtered, without_deleted
-from acidsql.spark.engine import A_FILE_A_TASK, PUSHES_DOWN, copy_with
+from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, PUSHES_DOWN, copy_with
 from acidsql.spark.exact_paths import load_exactly, load_orc_exactly
 from acidsql.spark.jvm import jvm, select, where
 from acidsql.spark.parquet import UTC, WrittenTimes, in_zone
@@ -44,6 +55,7 @@ from acidsql.spark.types import ddl, file_type, has_timestamp, padded_inside, qu
 _FILE_NAME: Final = "@file_name"
 ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
 """SQL: the number of a row within its task; in a CASE, among the rows that come to it."""
+_ROW_ID_FIELDS: Final = (ORIGINAL_TRANSACTION, layout.BUCKET, ROW_ID)
 _KEEPS_IDS: Final = "coalesce(originalTransaction, 0) >= 0 AND coalesce(bucket, 0) >= 0 AND coalesce(rowId, 0) >= 0"
 _KEEPS_ROW: Final = "(CAST({leaf} IS NULL AS INT) | 0) >= 0"
 """True for every event: beside conditions on operation and currentTransaction, each of the other columns in one of its
@@ -65,7 +77,7 @@ def scan_frame(spark: SparkSession, bound: BoundScan, tails: TailCache) -> DataF
         counted = counted_rows(spark, bound.files, files, deletes, tails.deletes)
         if counted is not None:
             return counted
-    reads = _reads(spark, bound, files)
+    reads = _reads(spark, bound, files, names_rows=bool(deletes or bound.scan.row_id))
     values = partition_values(spark, bound.table, bound.parts)
     if len(reads) == 1 and not values.literals:
         living = reads[0].living(spark, bound, deletes, tails)
@@ -100,6 +112,10 @@ class _Read:
     has_row_ids: bool
     """Row IDs are in the files: where a row's place in its file tells them, they can be asked for once only."""
 
+    def without_row_ids(self) -> _Read:
+        values = {name: value for name, value in self.values.items() if name not in (WRITE_ID, BUCKET, ROW)}
+        return replace(self, values=values)
+
     def frame(self) -> DataFrame:
         """What every group of files gives, in the order of the union."""
         columns = [f"{value} AS {name_sql(name)}" for name, value in self.values.items()]
@@ -123,31 +139,36 @@ class _Read:
         return same_micros(_named(self.rows, bound, partition_columns, self.values), times, wall_clock=True)
 
 
-def _reads(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> list[_Read]:
-    """All rows in the files."""
+def _reads(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], *, names_rows: bool) -> list[_Read]:
+    """All rows in the files, with their row IDs if `names_rows`."""
     groups: dict[tuple[bool, tuple[str, ...], Narrower, frozenset[WriteId], WrittenTimes], list[SourceFile]] = {}
     for file in files:
         groups.setdefault((file.is_acid, file.names, file.narrower, file.hidden, file.times), []).append(file)
-    return [_group(spark, bound, group) for group in groups.values()]
+    reads = [_group(spark, bound, group, _ROW_ID_FIELDS if names_rows else ()) for group in groups.values()]
+    return reads if names_rows else [read.without_row_ids() for read in reads]
 
 
-def _group(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> _Read:
+def _group(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], wanted: Sequence[str]) -> _Read:
     if files[0].is_acid:
-        return _acid_rows(spark, bound, files)
+        return _acid_rows(spark, bound, files, wanted)
     if bound.table.is_full_acid:
         return _plain_rows_with_ids(spark, bound, files)
     return _plain_rows(spark, bound, files)
 
 
-def _acid_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> _Read:
-    """Insert events. Operation 1 or 2 in a data file is ACID v1: it fails the job instead of being filtered away."""
+def _acid_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], wanted: Sequence[str]) -> _Read:
+    """Insert events; of the ACID columns, those `wanted`.
+
+    Operation 1 or 2 in a data file is ACID v1: it fails the job instead of being filtered away.
+    """
     first = files[0]
     failure = raise_sql(Condition.ACID_V1_FILE, path=sql_string(first.origin), table=sql_string(bound.table.qualified))
     types = _types_by_position(bound.table, first.names, first.narrower)
-    events = _events(spark, files, types, OPERATION_INSERT, failure, search_options(spark, bound.scan, files))
+    options = search_options(spark, bound.scan, files)
+    events = _events(spark, files, types, OPERATION_INSERT, failure, wanted, options)
     facts = file_facts([_part_only(f) for f in files])
     columns = _table_columns(bound.table, first.names, "row", first.narrower)
-    return _with_facts(spark, bound, events, files, facts, ("originalTransaction", "bucket", "rowId"), columns)
+    return _with_facts(spark, bound, events, files, facts, _ROW_ID_FIELDS, columns)
 
 
 def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> _Read:
@@ -158,7 +179,7 @@ def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[
     names, narrower = files[0].names, files[0].narrower
     types = _types_by_position(bound.table, names, narrower)
     schema = t.StructType(_fields(types)).json()
-    rows = load_orc_exactly(copy_with(spark, A_FILE_A_TASK), [f.path for f in files], schema)
+    rows = load_orc_exactly(copy_with(spark, A_FILE_A_TASK | ANY_CASE), [f.path for f in files], schema)
     facts = file_facts(files)
     row_id = (facts.write_id, facts.bucket, f"{facts.first_row} + {ROW_NUMBER}")
     return _with_facts(spark, bound, rows, files, facts, row_id, _table_columns(bound.table, names, None, narrower))
@@ -210,12 +231,21 @@ def _events(
     types: Sequence[tuple[str, t.DataType]],
     operation: int,
     failure: str,
+    wanted: Sequence[str],
     options: Mapping[str, str] | None = None,
 ) -> DataFrame:
-    """The events of ACID files whose write ID is not hidden; another operation fails the job."""
-    events = load_orc_exactly(spark, [f.path for f in files], acid_schema(types).json(), options)
+    """The events of ACID files whose write ID is not hidden; another operation fails the job.
+
+    Of the ACID columns at least those `wanted` are there.
+    """
+    paths = [f.path for f in files]
+    is_known = not files[0].hidden and all(f.is_all(operation) for f in files)
+    by_case = _tells_by_case(files, types)
+    unread = [name for name in ACID_FIELDS[:-1] if name not in wanted] if is_known and by_case else []
+    reading = spark if by_case else copy_with(spark, ANY_CASE)
+    events = load_orc_exactly(reading, paths, acid_schema(types, unread).json(), options)
     cheapest = _cheapest(types)
-    if not files[0].hidden and all(f.is_all(operation) for f in files):
+    if is_known:
         return keeping_columns(events, [name for name, _ in types].index(cheapest))
     leaf = f"`row`.{name_sql(cheapest)}"
     seen = f"NOT IN ({', '.join(map(str, sorted(files[0].hidden)))})" if files[0].hidden else ">= 0"
@@ -226,13 +256,19 @@ def _events(
     )
 
 
+def _tells_by_case(files: Sequence[SourceFile], columns: Sequence[tuple[str, t.DataType]]) -> bool:
+    """Whether all names are known to be in the files as they are asked for: those of a struct's fields are not."""
+    same = all(f.tail is not None and f.tail.top_level_names == ACID_FIELDS for f in files)
+    return same and not any("struct<" in kind.simpleString() for _, kind in columns)
+
+
 def _read_format(spark: SparkSession, table: Table, files: Sequence[SourceFile], schema: t.StructType) -> DataFrame:
     paths = [f.path for f in files]
     match table.file_format:
         case "orc":
             return load_orc_exactly(copy_with(spark, PUSHES_DOWN), paths, schema.json())
         case "parquet":
-            reader = spark.read.schema(schema).options(**files[0].times.reader_options)
+            reader = copy_with(spark, ANY_CASE).read.schema(schema).options(**files[0].times.reader_options)
             return load_exactly(reader, "parquet", paths)
         case "textfile":
             header = textfile.header_lines(table)
@@ -246,18 +282,11 @@ def _read_format(spark: SparkSession, table: Table, files: Sequence[SourceFile],
 # ------------------------------------------------------------------------------------------------ columns
 
 
-def acid_schema(columns: Iterable[tuple[str, t.DataType]]) -> t.StructType:
-    """The six ACID columns, exactly as Hive names and orders them."""
-    return t.StructType(
-        [
-            t.StructField("operation", t.IntegerType()),
-            t.StructField("originalTransaction", t.LongType()),
-            t.StructField("bucket", t.IntegerType()),
-            t.StructField("rowId", t.LongType()),
-            t.StructField("currentTransaction", t.LongType()),
-            t.StructField("row", t.StructType(_fields(columns))),
-        ]
-    )
+def acid_schema(columns: Iterable[tuple[str, t.DataType]], unread: Collection[str] = ()) -> t.StructType:
+    """The six ACID columns, exactly as Hive names and orders them, but for those that are not to be read."""
+    kinds = (t.IntegerType(), t.LongType(), t.IntegerType(), t.LongType(), t.LongType(), t.StructType(_fields(columns)))
+    fields = zip(ACID_FIELDS, kinds, strict=True)
+    return t.StructType([t.StructField(name.upper() if name in unread else name, kind) for name, kind in fields])
 
 
 def _fields(columns: Iterable[tuple[str, t.DataType]]) -> list[t.StructField]:
@@ -416,8 +445,8 @@ def _delete_group(spark: SparkSession, leaf: tuple[str, t.DataType], files: Sequ
         path=sql_string(files[0].origin),
         reason=sql_string("a delete_delta holds an event that is no delete"),
     )
-    events = _events(spark, files, [leaf], OPERATION_DELETE, failure)
+    wanted = (*_ROW_ID_FIELDS, CURRENT_TRANSACTION)
+    events = _events(spark, files, [leaf], OPERATION_DELETE, failure, wanted)
     facts = file_facts([_part_only(f) for f in files])
-    names = ("originalTransaction", "bucket", "rowId", "currentTransaction", facts.part)
-    named = zip(names, (WRITE_ID, BUCKET, ROW, DELETER, PART), strict=True)
+    named = zip((*wanted, facts.part), (WRITE_ID, BUCKET, ROW, DELETER, PART), strict=True)
     return select(_keyed(spark, events, facts), (f"{value} AS {name_sql(name)}" for value, name in named))
