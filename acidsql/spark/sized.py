@@ -35,6 +35,8 @@ def lengths(frame: DataFrame, kind: str) -> list[int | None]:
 
 def _length(plan: Any, column: Any, kind: str) -> int | None:
     """Of a column of the plan's output, found again where it comes from."""
+    if not column.metadata().contains(kind):
+        return None
     branches = list(items(plan.children()))
     if plan.nodeName() == "Union":
         place = _place(plan, column)
@@ -46,11 +48,10 @@ def _length(plan: Any, column: Any, kind: str) -> int | None:
             return _length(branch, branch.output().apply(place), kind)
     if plan.nodeName() == "Project":
         named = next((e for e in items(plan.projectList()) if e.exprId().equals(column.exprId())), None)
-        if named is not None and named.nodeName() == "Alias" and named.explicitMetadata().isEmpty():
-            source = named.child()
-            return _length(branches[0], source, kind) if source.nodeName() == "AttributeReference" else None
-    metadata = column.metadata()
-    return int(metadata.getLong(kind)) if metadata.contains(kind) else None
+        source = named.child() if named is not None and named.nodeName() == "Alias" else None
+        if source is not None and source.nodeName() == "AttributeReference" and source.metadata().contains(kind):
+            return _length(branches[0], source, kind)
+    return int(column.metadata().getLong(kind))
 
 
 def _place(plan: Any, column: Any) -> int:
