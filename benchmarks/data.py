@@ -45,7 +45,8 @@ def write_sources(spark: SparkSession, sources: Mapping[str, str], place: Path) 
 
 def build(data: Data, systems: list[System], spark: SparkSession, size: Size) -> None:
     """The table in all systems; acidsql's is the first, and what plain ORC copies."""
-    _one_task_a_file(spark, "256m")
+    # Or Spark would read, and so write, many small files as few.
+    spark.conf.set("spark.sql.files.openCostInBytes", "256m")
     source = next(iter(data.sources(size)))
     for system in systems:
         if system.has_dml or data.changes is None:
@@ -56,12 +57,7 @@ def build(data: Data, systems: list[System], spark: SparkSession, size: Size) ->
             systems[0].frame(f"SELECT * FROM {systems[0].table(data.table)}").createOrReplaceTempView("to_copy")
             fill(system, data.table, data.layout, f"SELECT {COPY} * FROM to_copy")
             spark.catalog.dropTempView("to_copy")
-    _one_task_a_file(spark, "4m")
-
-
-def _one_task_a_file(spark: SparkSession, cost: str) -> None:
-    """Or Spark would read, and so write, many small files as few."""
-    spark.conf.set("spark.sql.files.openCostInBytes", cost)
+    spark.conf.unset("spark.sql.files.openCostInBytes")
 
 
 # ------------------------------------------------------------------------------------------------ scans, INSERT

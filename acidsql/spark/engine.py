@@ -52,9 +52,14 @@ _STATEMENT_CONF: Final = {
     "spark.sql.legacy.charVarcharAsString": "false",
 }
 
+_OPEN_COST: Final = "spark.sql.files.openCostInBytes"
+_OPENS_FAST: Final = {_OPEN_COST: str(256 * 1024)}
+"""What opening a file counts for when files are dealt out to tasks, unless the user's session says it. By Spark's 4 MB
+one task would get all large files of a table beside many small ones, which DML leaves behind, and the others those."""
+
 A_FILE_A_TASK: Final = {
     "spark.sql.files.maxPartitionBytes": str(1 << 42),
-    "spark.sql.files.openCostInBytes": str(1 << 42),
+    _OPEN_COST: str(1 << 42),
     # A task that reads one file writes few: it has them open together, and need not sort for their directories.
     "spark.sql.maxConcurrentOutputFileWriters": "4",
 }
@@ -175,8 +180,8 @@ class Engine:
         self._lock = threading.Lock()
         self._hadoop: HadoopFiles | None = None
         self._local = LocalFiles()
-        self._of_statements: tuple[Any, Any] | None = None
-        """The settings of a statement's two sessions, as the JVM has them."""
+        self._of_statements: tuple[Any, Any, Any] | None = None
+        """Settings as the JVM has them: those of a statement's two sessions, and _OPENS_FAST with those of storage."""
 
     @property
     def spark(self) -> SparkSession:
@@ -198,9 +203,12 @@ class Engine:
         if self._of_statements is None:
             zone = {"spark.sql.session.timeZone": str(jvm(spark).zone.getID())}
             of = jvm(spark).properties
-            self._of_statements = of(_STATEMENT_CONF), of({**_STATEMENT_CONF, **_STORAGE_CONF, **zone})
-        query, storage = self._of_statements
-        return StatementSpark(spark, _copy(spark, query), _copy(spark, storage))
+            of_storage = {**_STATEMENT_CONF, **_STORAGE_CONF, **zone}
+            self._of_statements = of(_STATEMENT_CONF), of(of_storage), of(of_storage | _OPENS_FAST)
+        query, storage, fast = self._of_statements
+        jsession: Any = spark._jsparkSession
+        says_cost = jsession.sessionState().conf().contains(_OPEN_COST)
+        return StatementSpark(spark, _copy(spark, query), _copy(spark, storage if says_cost else fast))
 
     def jobs(self, description: str) -> AbstractContextManager[JobGroup]:
         """The group of all jobs that are started inside."""

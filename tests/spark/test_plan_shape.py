@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -164,6 +165,21 @@ def test_all_six_columns_are_scanned_whatever_a_query_says(session: Session) -> 
             scanned += 1
             assert names == (WITH_ROW_IDS if "row__id" in condition else WITHOUT_ROW_IDS), condition
     assert scanned > len(pairs)
+
+
+def test_large_files_beside_many_small_ones_are_dealt_out_to_all_tasks(session: Session) -> None:
+    session.execute("CREATE TRANSACTIONAL TABLE t (id bigint, text string)")
+    texts = session.spark.range(0, 260_000, 1, 4).selectExpr("id", "sha2(CAST(id AS STRING), 256) AS text")
+    session.sql("INSERT INTO t SELECT id, text FROM {texts}", texts=texts)
+    for number in range(20):
+        session.execute(f"INSERT INTO t VALUES ({-number}, 'small')")
+    tasks = "SELECT INPUT__FILE__NAME, spark_partition_id() AS task FROM t GROUP BY ALL HAVING count(id) > 1"
+    assert Counter(row.task for row in session.sql(tasks).collect()) == {0: 2, 1: 2}
+    session.execute("SET spark.sql.files.openCostInBytes=4194304")  # Spark's
+    try:
+        assert Counter(row.task for row in session.sql(tasks).collect()) == {0: 4}
+    finally:
+        session.spark.conf.unset("spark.sql.files.openCostInBytes")
 
 
 @pytest.mark.parametrize(
