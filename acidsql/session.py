@@ -433,12 +433,18 @@ class Session:
         return Result("SET", columns, answer=tuple(sorted(values.items())))
 
     def _frame_of(self, result: Result) -> DataFrame:
-        """A DataFrame of a result that is no query: counts, or rows of text."""
+        """A DataFrame of a result that is no query: counts, or rows of text. Of an Arrow table, which is part of the
+        plan: what Spark makes of Python's rows is a job, with processes of its own, whenever it is looked at."""
+        import pyarrow as pa
+
+        rows: list[tuple[object, ...]]
         if result.counts is not None:
-            schema = ", ".join(f"{name} BIGINT" for name in COUNT_COLUMNS)
-            return self.spark.createDataFrame([result.counts.as_row()], schema)
-        schema = ", ".join(f"`{c.name}` STRING" for c in result.columns or ())
-        return self.spark.createDataFrame(list(result.answer or ()), schema or "result STRING")
+            names, kind, rows = list(COUNT_COLUMNS), pa.int64(), [result.counts.as_row()]
+        else:
+            names = [c.name for c in result.columns or ()] or ["result"]
+            kind, rows = pa.string(), list(result.answer or ())
+        columns = zip(*rows, strict=True) if rows else [()] * len(names)
+        return self.spark.createDataFrame(pa.table([pa.array(c, kind) for c in columns], names))
 
 
 def _answer(operation: str, answer: show.Answer) -> Result:

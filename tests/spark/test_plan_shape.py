@@ -201,3 +201,21 @@ def test_little_data_are_interpreted_unless_each_row_meets_each(
     little = for_little(frame)
     assert (little is not frame) is is_interpreted
     assert little.collect() == frame.collect()
+
+
+@pytest.mark.parametrize(
+    ("statement", "rows"),
+    [
+        ("UPDATE t SET v = 0 WHERE id < 3", [(2, 2, 0, 0)]),
+        ("SHOW TABLES", [("s",), ("t",)]),
+        ("SET hive.lock.numretries", [("hive.lock.numretries", "105")]),
+        ("SHOW TABLES LIKE 'none'", []),
+        ("CREATE DATABASE d", []),
+    ],
+)
+def test_answers_are_rows_of_the_plan_itself(statement: str, rows: list[tuple[object, ...]], tables: Session) -> None:
+    """No job makes them, and none of Python's processes is started to look at them."""
+    frame = tables.sql(statement)
+    query: Any = frame._jdf.queryExecution()
+    assert query.optimizedPlan().nodeName() in ("LocalRelation", "EmptyRelation")
+    assert frame.collect() == rows
