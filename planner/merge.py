@@ -41,6 +41,7 @@ from acidsql.planner.events import (
     select_list,
     stored,
 )
+from acidsql.planner.literal_rows import implied
 from acidsql.planner.locks import LockRules, merge_locks
 from acidsql.planner.merge_rules import check_clauses, check_on, insert_columns, only_from, without_databases
 from acidsql.planner.narrow import narrowing
@@ -118,6 +119,8 @@ def plan_merge(statement: Merge, facts: Facts) -> WritePlan:
     sides = _sides(statement, table, facts)
     statement = replace(statement, on=cast("exp.Expression", without_databases(statement.on, sides.databases)))
     check_on(statement, table, sides.target, sides.source)
+    keys = _literal_keys(statement, table, sides)
+    statement = replace(statement, on=cast("exp.Expression", exp.and_(statement.on, *keys)))
     clauses = _clauses(statement, table, sides)
     binder = Binder(facts, statement.source)
     rows = binder.bind(_rows(statement, table, sides, clauses))
@@ -133,7 +136,7 @@ def plan_merge(statement: Merge, facts: Facts) -> WritePlan:
         frames=binder.frames,
         locks=merge_locks(table, {b.effect for b in branches}, binder.scans, LockRules.of(facts)),
         checked=_checked(branches, clauses, facts),
-        narrowing=narrowing(rows, sides.target, sides.source),
+        narrowing=None if keys else narrowing(rows, sides.target, sides.source),
     )
 
 
@@ -270,6 +273,13 @@ def _kept(table: Table, clauses: Sequence[Clause]) -> list[Column]:
     """The columns whose old value some UPDATE writes again."""
     updates = [{t for t, _ in c.values} for c in clauses if c.deletes and c.inserts]
     return [c for c in table.all_columns if any(c not in assigned for assigned in updates)]
+
+
+def _literal_keys(statement: Merge, table: Table, sides: Sides) -> list[exp.Expr]:
+    """What ON may say of the target besides; nothing where the target's rows without a partner are needed."""
+    if any(c.when is When.NOT_MATCHED_BY_SOURCE for c in statement.clauses):
+        return []
+    return implied(statement.on, table, sides.target, sides.source, statement.using)
 
 
 def _join_type(kinds: set[When]) -> str:

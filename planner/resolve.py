@@ -252,7 +252,8 @@ class Binder:
     def _prune(self, scope: Scope, views: dict[int, str | None]) -> None:
         """What the scope's WHERE says of the partitions and rows of the tables it reads. An outer join keeps more rows
         than its WHERE names, but never rows of the tables for which the WHERE is not true."""
-        for alias, (_, source) in scope.selected_sources.items():
+        for alias, _ in scope.references:  # those of SEMI and ANTI joins too, which are no selected sources
+            source = scope.sources.get(alias)
             view = views.get(id(source)) if isinstance(source, exp.Table) else None
             if view in self._scans:
                 scan = self._scans[view]

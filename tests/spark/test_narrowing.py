@@ -65,7 +65,7 @@ def rows_after(session: Session, statement: str, **frames: object) -> tuple[list
         f"USING s ON t.v = s.v AND upper(s.name) = upper(t.name) {_TEXT}",
         f"USING (SELECT k, max(name) AS name, min(v) AS v FROM s GROUP BY k) s ON t.k = s.k {_UPSERT}",
         f"USING (SELECT a.k, b.name, a.v FROM s a JOIN s b ON a.k = b.k) s ON t.k = s.k {_UPSERT}",
-        "USING (VALUES (3, 'a', 1D), (300, 'b', 2D)) s(k, name, v) ON t.k = s.k " + _UPSERT,
+        "USING (VALUES (2 + 1, 'a', 1D), (300, 'b', 2D)) s(k, name, v) ON t.k = s.k " + _UPSERT,
         f"USING (SELECT k, name, v FROM t WHERE k < 9) s ON t.k = s.k + 2 {_UPSERT}",
         f"USING (SELECT * FROM s WHERE v < (SELECT max(v) FROM s)) s ON t.k = s.k {_UPSERT}",
     ],
@@ -93,6 +93,8 @@ def test_what_is_left_out_would_have_matched_nothing(
         f"USING (SELECT k, name, v FROM s WHERE v < (SELECT 9 + rand())) s ON t.k = s.k {_INSERT}",
         f"USING (SELECT k, name, v, row_number() OVER (ORDER BY v) n FROM s) s ON t.k = s.k {_INSERT}",
         f"USING (SELECT max_by(k, v) k, name, 1D v FROM s GROUP BY name) s ON t.k = s.k {_INSERT}",
+        # Literals are said of the target as they are (planner/literal_rows.py).
+        "USING (VALUES (3, 'a', 1D), (300, 'b', 2D)) s(k, name, v) ON t.k = s.k " + _UPSERT,
         # Spark broadcasts the source itself.
         "USING s ON t.k = s.k WHEN MATCHED THEN DELETE",
     ],

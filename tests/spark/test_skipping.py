@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +17,7 @@ from acidsql.session import Session, connect
 from acidsql.spark import skipping
 from acidsql.spark.jvm import jvm
 from acidsql.spark.types import query_type
+from tests.spark.test_plan_shape import executions_after, last_execution, plan_nodes
 
 _ROWS: Final = 20_000
 _TABLE: Final = (
@@ -176,6 +178,37 @@ def test_statements_keep_to_the_files_that_they_need(deltas: Session) -> None:
     after = dict(found(deltas, "SELECT id, row__id FROM t"))
     assert {k for k in ids if ids[k] != after.get(k)} == {3, 35, 36, 77}
     assert found(deltas, "SELECT id, name FROM t WHERE name IN ('new', 'merged')") == [(35, "new"), (36, "merged")]
+
+
+LITERALS = "(VALUES (35, 'k'), (36, NULL), (500, 'new'), (NULL, 'none')) AS s(id, name)"
+UNKNOWN = LITERALS.replace("35", "30 + 5")
+"""The same rows, of which the planner knows no key."""
+MERGES = {
+    "WHEN MATCHED THEN UPDATE SET name = s.name WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.id, s.name)": 1,
+    "WHEN MATCHED AND t.id = 36 THEN DELETE WHEN NOT MATCHED AND s.id IS NOT NULL THEN INSERT (id) VALUES (s.id)": 1,
+    "WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.id, s.name)": 1,
+    "WHEN MATCHED THEN DELETE": 1,
+    "WHEN MATCHED THEN DELETE WHEN NOT MATCHED BY SOURCE AND t.id > 75 THEN UPDATE SET name = 'old'": 8,
+    "WHEN NOT MATCHED BY SOURCE AND t.id < 5 THEN DELETE": 8,
+}
+"""By their clauses, how many of the target's files they read."""
+
+
+@pytest.mark.parametrize("clauses", MERGES)
+def test_a_merge_of_literals_keeps_to_the_files_that_its_keys_can_be_in(deltas: Session, clauses: str) -> None:
+    if deltas.catalog.table("default", "t").is_insert_only:
+        return
+    results = []
+    for source in (LITERALS, UNKNOWN):
+        deltas.execute("START TRANSACTION")
+        before = last_execution(deltas.spark)
+        deltas.execute(f"MERGE INTO t USING {source} ON s.id = t.id {clauses}")
+        nodes = [node for e in executions_after(deltas.spark, before) for node in plan_nodes(e)]
+        scanned = [re.search(r"\((\d+) paths\)", text) for name, text in nodes if name.startswith("Scan orc")]
+        rows = found(deltas, "SELECT id, name, day FROM t ORDER BY id, name, day")
+        deltas.execute("ROLLBACK")
+        results.append((rows, max(int(paths.group(1)) for paths in scanned if paths is not None)))
+    assert results == [(results[1][0], MERGES[clauses]), (results[1][0], 8)]
 
 
 def test_all_rows_are_read_where_nothing_is_said(tables: Session) -> None:

@@ -360,11 +360,7 @@ MERGE default.t
 reads
   t@1: default.t with row__id
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`n` AS `n`, `v`.k AS `@0.id`, `v`.w AS `@0.name`, NULL AS `@0.n`, w AS `@1.name` FROM `t@1` AS `t` RIGHT OUTER JOIN VALUES (1, 'a'), (2, NULL) AS v(k, w) ON t.id = v.k
-where the source is small, its keys
-  SELECT v.k AS `@keys0` FROM VALUES (1, 'a'), (2, NULL) AS v(k, w)
-and t@1 by them
-  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
+  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`n` AS `n`, `v`.k AS `@0.id`, `v`.w AS `@0.name`, NULL AS `@0.n`, w AS `@1.name` FROM `t@1` AS `t` RIGHT OUTER JOIN VALUES (1, 'a'), (2, NULL) AS v(k, w) ON t.id = v.k AND t.id IN (1, 2)
 events
   SELECT
     `@branch`,
