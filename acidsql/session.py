@@ -46,6 +46,7 @@ from acidsql.spark.contents import PartContent, TableContent, table_content
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
 from acidsql.spark.files import is_local
+from acidsql.spark.frames import frame_of_counts, frame_of_texts
 from acidsql.spark.load import Loader
 from acidsql.spark.visible import StoredEvent, stored_events
 
@@ -433,18 +434,11 @@ class Session:
         return Result("SET", columns, answer=tuple(sorted(values.items())))
 
     def _frame_of(self, result: Result) -> DataFrame:
-        """A DataFrame of a result that is no query: counts, or rows of text. Of an Arrow table, which is part of the
-        plan: what Spark makes of Python's rows is a job, with processes of its own, whenever it is looked at."""
-        import pyarrow as pa
-
-        rows: list[tuple[object, ...]]
+        """A DataFrame of a result that is no query: counts, or rows of text."""
         if result.counts is not None:
-            names, kind, rows = list(COUNT_COLUMNS), pa.int64(), [result.counts.as_row()]
-        else:
-            names = [c.name for c in result.columns or ()] or ["result"]
-            kind, rows = pa.string(), list(result.answer or ())
-        columns = zip(*rows, strict=True) if rows else [()] * len(names)
-        return self.spark.createDataFrame(pa.table([pa.array(c, kind) for c in columns], names))
+            return frame_of_counts(COUNT_COLUMNS, result.counts.as_row(), self.spark)
+        names = [c.name for c in result.columns or ()] or ["result"]
+        return frame_of_texts(names, result.answer or (), self.spark)
 
 
 def _answer(operation: str, answer: show.Answer) -> Result:

@@ -1,7 +1,13 @@
-"""Frames that come with a call: Spark, pandas, Arrow, or rows of another Spark session's making."""
+"""Frames that come with a call: Spark, pandas, Arrow, or rows of another Spark session's making; and the answers that
+are no query's.
+
+An answer is made of an Arrow table, which becomes part of the plan: what Spark makes of Python's rows is a job, with
+processes of its own, whenever it is looked at.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -30,3 +36,18 @@ def _by_arrow(frame: Any) -> Any:
     except ImportError:
         return frame
     return pyarrow.Table.from_pandas(frame, preserve_index=False)
+
+
+def frame_of_counts(names: Sequence[str], counts: Sequence[int], spark: SparkSession) -> DataFrame:
+    """One row of BIGINTs."""
+    import pyarrow as pa
+
+    return spark.createDataFrame(pa.table([pa.array([count], pa.int64()) for count in counts], list(names)))
+
+
+def frame_of_texts(names: Sequence[str], rows: Sequence[Sequence[object]], spark: SparkSession) -> DataFrame:
+    """Rows of STRINGs."""
+    import pyarrow as pa
+
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    return spark.createDataFrame(pa.table([pa.array(column, pa.string()) for column in columns], list(names)))
