@@ -242,8 +242,12 @@ def _events(
     is_known = not files[0].hidden and all(f.is_all(operation) for f in files)
     by_case = _tells_by_case(files, types)
     unread = [name for name in ACID_FIELDS[:-1] if name not in wanted] if is_known and by_case else []
-    reading = spark if by_case else copy_with(spark, ANY_CASE)
-    events = load_orc_exactly(reading, paths, acid_schema(types, unread).json(), options)
+    if not by_case:
+        # No copy of the session: what is set later for the tasks of a write in place (writer.py) must reach the scan.
+        # A scan that has columns in capitals reads them then, which is as right.
+        for key, value in ANY_CASE.items():
+            spark.conf.set(key, value)
+    events = load_orc_exactly(spark, paths, acid_schema(types, unread).json(), options)
     cheapest = _cheapest(types)
     if is_known:
         return keeping_columns(events, [name for name, _ in types].index(cheapest))

@@ -101,3 +101,18 @@ def test_a_table_with_two_files_a_bucket_is_shuffled_until_it_is_compacted(sessi
     assert "Exchange" not in again
     assert "Sort" not in again
     assert len(session.sql("SELECT * FROM t").collect()) == sum(1 for n in range(600) if n % 7 > 1)
+
+
+def test_files_of_structs_are_read_whole_too(session: Session) -> None:
+    """Their fields' names are looked for in any case, which is another setting of the scan's session."""
+    properties = "'transactional'='true', 'orc.stripe.size'='100000', 'orc.row.index.stride'='1000'"
+    session.execute(f"CREATE TABLE t (id INT, s STRUCT<a:STRING>) STORED AS ORC TBLPROPERTIES ({properties})")
+    struct = "named_struct('a', sha2(CAST(id AS STRING), 512)) s"
+    rows = session.spark.range(0, 20_000, 1, 3).selectExpr("CAST(id AS INT) id", struct)
+    session.sql("INSERT INTO t SELECT * FROM {rows}", rows=rows)
+    session.spark.conf.set("spark.sql.files.maxPartitionBytes", "100000")
+    try:
+        assert "Exchange" not in operators(session, "UPDATE t SET s = NULL WHERE id % 5 = 0")
+    finally:
+        session.spark.conf.unset("spark.sql.files.maxPartitionBytes")
+    assert session.sql("SELECT count(*), count(s), sum(id) FROM t").collect() == [(20_000, 16_000, 199_990_000)]
