@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from acidsql.acid.datafiles import flushed_length
 from acidsql.acid.directories import Base, Delta
+from acidsql.acid.layout import ACID_FIELDS
 from acidsql.acid.rowid import encode_bucket
 from acidsql.acid.snapshot import DataFile, FileKind, SelectedDirectory, Snapshot
 from acidsql.acid.table import Table
@@ -101,6 +102,12 @@ class SourceFile:
     """When, as SizedFile has it."""
     times: WrittenTimes = IN_UTC
     """Of a Parquet file."""
+
+    @property
+    def has_hives_names(self) -> bool:
+        """Whether the ACID columns are called as Hive's own writer calls them, capitals and all: its query-based
+        compactor writes them in lower case."""
+        return self.tail is not None and self.tail.top_level_names == ACID_FIELDS
 
     def is_all(self, operation: int) -> bool:
         """Whether the footer says that all events are of one operation."""

@@ -262,8 +262,8 @@ def _events(
 
 def _tells_by_case(files: Sequence[SourceFile], columns: Sequence[tuple[str, t.DataType]]) -> bool:
     """Whether all names are known to be in the files as they are asked for: those of a struct's fields are not."""
-    same = all(f.tail is not None and f.tail.top_level_names == ACID_FIELDS for f in files)
-    return same and not any("struct<" in kind.simpleString() for _, kind in columns)
+    has_structs = any("struct<" in kind.simpleString() for _, kind in columns)
+    return not has_structs and all(f.has_hives_names for f in files)
 
 
 def _read_format(spark: SparkSession, table: Table, files: Sequence[SourceFile], schema: t.StructType) -> DataFrame:

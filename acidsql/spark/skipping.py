@@ -23,7 +23,6 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 from sqlglot import exp
 
-from acidsql.acid.layout import ACID_FIELDS
 from acidsql.acid.table import Column, Table
 from acidsql.acid.types import Decimal, HiveType, Primitive, Varchar, parse_type
 from acidsql.grammar.dialect import to_spark
@@ -99,7 +98,7 @@ def _can_be_told(condition: exp.Expr, columns: Mapping[str, Column]) -> bool:
 
 def _columns(table: Table, files: Sequence[SourceFile]) -> dict[str, Column]:
     """Those that the files have under their names and types of today, and whose order ORC knows."""
-    if not all(f.tail is not None and f.tail.top_level_names == ACID_FIELDS for f in files):
+    if not all(f.has_hives_names for f in files):
         return {}
     return {
         column.name: column
