@@ -15,7 +15,7 @@ from tests.spark.acid_files import check_file, event_files, key_of
 from tests.spark.histories import Model, Row, random_schema
 
 ACID_COLUMNS = "operation:int,originalTransaction:bigint,bucket:int,rowId:bigint,currentTransaction:bigint"
-_LENGTHS = [50] * 2 + [25] * 20
+_LENGTHS = [50] * 4 + [25] * 40
 """Statements of each history: the longer one is, the more deltas each of its statements reads."""
 _OF_SPARK = 12
 """One history in so many is written by Spark, which takes three times as long, the others by the driver."""
