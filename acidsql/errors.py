@@ -275,6 +275,7 @@ class Condition(Enum):
         "53300", "Maximum allowed number of open transactions ({limit}, hive.max.open.txns) has been reached."
     )
     METASTORE_UNAVAILABLE = _info("08001", "Cannot open the metastore {uri}: {reason}")
+    COMMIT_UNKNOWN = _info("08007", "Whether transaction {txn_id} was committed is not known: {reason}")
     METASTORE_FAILED = _info("58000", "The metastore {uri} refused: {reason}")
     # -- start-up and front ends
     JAVA_NOT_FOUND = _info(

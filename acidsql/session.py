@@ -35,7 +35,7 @@ from acidsql.metastore.client import DEFAULT_DATABASE, Catalog, Metastore
 from acidsql.metastore.hive import open_hive
 from acidsql.metastore.sqlite import SqliteMetastore, open_sqlite
 from acidsql.metastore.transaction import Transactions
-from acidsql.planner.create import column_names, plan_create_as, plan_create_query
+from acidsql.planner.create import column_names, column_types, plan_create_as, plan_create_query
 from acidsql.planner.explain import explain, explain_locks
 from acidsql.planner.locks import CONFLICTS, on_partitions
 from acidsql.planner.plan import Facts, MultiWritePlan, Plan, QueryPlan, WritePlan
@@ -384,8 +384,8 @@ class Session:
         query = plan_create_query(statement, facts)
         columns = self._executor.columns(query, request)
         names = column_names([name for name, _ in columns])
-        typed = [(name, kind) for name, (_, kind) in zip(names, columns, strict=True)]
-        table = self._ddl.declare(statement, self.database, typed)
+        types = column_types(statement, [kind for _, kind in columns])
+        table = self._ddl.declare(statement, self.database, list(zip(names, types, strict=True)))
         return plan_create_as(statement, table, query, names, facts)
 
     def _facts(self, statement: s.Statement) -> Facts:

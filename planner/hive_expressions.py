@@ -30,7 +30,7 @@ def rewrite(tree: exp.Query) -> None:
 
 
 def _others(tree: exp.Query) -> list[exp.Cast | exp.Anonymous]:
-    sized = [cast for cast in tree.find_all(exp.Cast) if _length(cast.to) is not None]
+    sized = [cast for cast in tree.find_all(exp.Cast) if sized_length(cast.to) is not None]
     return [*sized, *filter(_is_other, tree.find_all(exp.Anonymous))]
 
 
@@ -57,7 +57,7 @@ def _strict(call: exp.Anonymous) -> exp.Expr:
 def _cut(cast: exp.Cast) -> exp.Expr:
     to_string = cast.copy()
     to_string.set("to", exp.DataType.build("string"))
-    cut = exp.func("substring", to_string, exp.Literal.number(1), exp.Literal.number(_length(cast.to)))
+    cut = exp.func("substring", to_string, exp.Literal.number(1), exp.Literal.number(sized_length(cast.to)))
     return exp.Anonymous(this="rtrim", expressions=[cut]) if cast.to.this == exp.DataType.Type.CHAR else cut
 
 
@@ -69,7 +69,8 @@ def _keep_name(node: exp.Expr) -> None:
         node.replace(exp.alias_(node.copy(), to_spark(node), quoted=True))
 
 
-def _length(kind: exp.DataType) -> str | None:
+def sized_length(kind: exp.DataType) -> str | None:
+    """Of CHAR(n) and VARCHAR(n)."""
     if kind.this not in (exp.DataType.Type.CHAR, exp.DataType.Type.VARCHAR) or len(kind.expressions) != 1:
         return None
     return str(kind.expressions[0].name)

@@ -39,6 +39,10 @@ _DECLARED: Final[tuple[type[Exception], ...]] = tuple(
 _BROKEN: Final = (TTransportException, TProtocolException, OSError, EOFError)
 
 
+class AnswerLostError(AcidSqlError):
+    """METASTORE_UNAVAILABLE of a call that was sent, so that it may have been done."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Connection:
     client: Any
@@ -81,26 +85,33 @@ class HiveConnections:
     def ask(self, request: Request, *expected: type[Exception]) -> Any:
         """Calls what may be repeated. The `expected` exceptions come through; any other is METASTORE_FAILED.
 
-        Raises METASTORE_UNAVAILABLE.
+        Raises METASTORE_UNAVAILABLE: AnswerLostError where the call may have been done.
         """
-        for pause in _PAUSES:
+        broken: Exception | None = None
+        for pause in (*_PAUSES, None):
             try:
                 return self._call(request, expected)
             except _BROKEN as error:
-                if _timed_out(error):  # it has been waited for long enough
-                    raise self._broken(error) from error
-                time.sleep(pause)
-        return self.tell(request, *expected)
+                broken = error
+            except AcidSqlError as error:
+                if broken is None or error.condition != Condition.METASTORE_UNAVAILABLE.name:
+                    raise
+                break  # the one that broke may have been done
+            if pause is None or _timed_out(broken):  # it has been waited for long enough
+                break
+            time.sleep(pause)
+        assert broken is not None
+        raise self._lost(broken) from broken
 
     def tell(self, request: Request, *expected: type[Exception]) -> Any:
         """Calls what must not be done twice. The `expected` exceptions come through; any other is METASTORE_FAILED.
 
-        Raises METASTORE_UNAVAILABLE, also where the call may have been done.
+        Raises METASTORE_UNAVAILABLE: AnswerLostError where the call may have been done.
         """
         try:
             return self._call(request, expected)
         except _BROKEN as error:
-            raise self._broken(error) from error
+            raise self._lost(error) from error
 
     def _call(self, request: Request, expected: Sequence[type[Exception]]) -> Any:
         connection = self._take()
@@ -180,8 +191,9 @@ class HiveConnections:
         """METASTORE_FAILED, with what the metastore says."""
         return AcidSqlError(Condition.METASTORE_FAILED, uri=self.address, reason=_reason(error))
 
-    def _broken(self, error: Exception) -> AcidSqlError:
-        return self._unavailable([f"the connection broke during a call: {_reason(error)}"])
+    def _lost(self, error: Exception) -> AnswerLostError:
+        reason = f"the connection broke during a call: {_reason(error)}"
+        return AnswerLostError(Condition.METASTORE_UNAVAILABLE, uri=self.address, reason=reason)
 
     def _unavailable(self, reasons: Sequence[str]) -> AcidSqlError:
         return AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri=self.address, reason="; ".join(reasons))

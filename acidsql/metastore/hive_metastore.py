@@ -72,6 +72,7 @@ class HiveMetastore(HiveCatalog, HiveCompactions):
                 reason = f"it gives the new table {table.qualified} write ID {given}, those of an older one of its name"
                 raise AcidSqlError(Condition.METASTORE_FAILED, uri=self._hive.address, reason=reason)
             self.commit(txn)
-        except BaseException:
-            self.drop_table(table.database, table.name)
+        except BaseException as error:
+            if not isinstance(error, AcidSqlError) or error.condition != Condition.COMMIT_UNKNOWN.name:
+                self.drop_table(table.database, table.name)
             raise

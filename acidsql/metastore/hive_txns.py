@@ -30,7 +30,7 @@ from acidsql.metastore.client import (
     Transaction,
 )
 from acidsql.metastore.compactions import CompactionType
-from acidsql.metastore.hive_connection import HiveConnections, Request
+from acidsql.metastore.hive_connection import AnswerLostError, HiveConnections, Request
 from acidsql.metastore.hive_errors import txn_errors
 from acidsql.metastore.hive_locks import AGENT, HiveLocks, Owner, operation_to_hive
 from acidsql.metastore.hive_write_ids import WriteIds
@@ -247,8 +247,28 @@ class HiveTransactions:
         if compatible is not None:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Conflicts by row on a Hive Metastore")
         request = idl.CommitTxnRequest(txnid=txn, exclWriteEnabled=bool(self._held.get(txn)))
-        self._in_txn(txn, lambda c: c.commit_txn(request))
+        try:
+            self._in_txn(txn, lambda c: c.commit_txn(request))
+        except AnswerLostError as lost:
+            self._settle(txn, lambda c: c.commit_txn(request), lost)
         self._forget(txn)
+
+    def _settle(self, txn: TxnId, commit: Request, lost: AnswerLostError) -> None:
+        """Finds out whether a commit was done whose answer did not come: it is aborted unless it was.
+
+        Raises `lost` where it was aborted, COMMIT_UNKNOWN where the metastore does not answer.
+        """
+        try:
+            self.abort(txn)
+        except AcidSqlError as error:
+            if error.condition != Condition.NO_SUCH_TRANSACTION.name:
+                hint = "Look for its rows before you run the statement again"
+                raise AcidSqlError(
+                    Condition.COMMIT_UNKNOWN, txn_id=f"txnid:{txn}", reason=lost.message, hint=hint
+                ) from lost
+            self._in_txn(txn, commit)  # no error for what has committed
+        else:
+            raise lost
 
     def abort(self, txn: TxnId) -> None:
         request = t.AbortTxnRequest(txnid=txn)
@@ -274,7 +294,12 @@ class HiveTransactions:
                     if error.condition != Condition.METASTORE_FAILED.name:
                         raise
                     # Some methods fail within where the transaction has ended: the heartbeat says how.
-                    self._hive.ask(lambda c: c.heartbeat(t.HeartbeatRequest(txnid=txn)), *_TXN_EXCEPTIONS)
+                    try:
+                        self._hive.ask(lambda c: c.heartbeat(t.HeartbeatRequest(txnid=txn)), *_TXN_EXCEPTIONS)
+                    except t.NoSuchTxnException:
+                        with suppress(AcidSqlError):  # a commit that was done before it failed succeeds now
+                            return self._hive.ask(request, *_TXN_EXCEPTIONS)
+                        raise
                 time.sleep(pause)
             return self._hive.ask(request, *_TXN_EXCEPTIONS)
 

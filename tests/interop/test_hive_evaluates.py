@@ -1,10 +1,11 @@
-"""Hive 4.0.1 gives what tests/spark/test_hive_expressions.py expects of acidsql."""
+"""Hive 4.0.1 gives what tests/spark/test_hive_expressions.py and test_create_as.py expect of acidsql."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.interop.hive_client import Hive
+from tests.spark.test_create_as import ACID, CASTS, SIZED
 from tests.spark.test_hive_expressions import COLUMNS, FOUND, OF_ALL, ROWS, UNIONS, VALUES
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
@@ -25,3 +26,14 @@ def test_hive_finds_the_same_rows_and_gives_the_same_values(hive: Hive) -> None:
     for (one, other), expected in UNIONS.items():
         union = f"SELECT {one} AS c FROM {table} WHERE id = 1 UNION ALL SELECT {other} FROM {table} WHERE id = 1"
         assert sorted(hive.rows(union)) == [[value] for value in expected], (one, other)
+
+
+def test_hive_makes_columns_of_the_same_types_of_casts(hive: Hive) -> None:
+    hive.run("CREATE DATABASE casts", "USE casts", f"CREATE TABLE s {SIZED} {ACID}")
+    found = {}
+    for query in CASTS:
+        hive.run(f"CREATE TABLE t {ACID} AS {query}")
+        found[query] = " ".join(str(row[1]).strip() for row in hive.rows("DESCRIBE t"))
+        hive.run("DROP TABLE t")
+    hive.run("USE default", "DROP DATABASE casts CASCADE")
+    assert found == CASTS

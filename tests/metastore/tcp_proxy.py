@@ -24,6 +24,10 @@ class TcpProxy:
         self.delayed = b""
         """A call's name whose answer, when it has `come`, waits to be let `go`."""
         self.come, self.go = threading.Event(), threading.Event()
+        self.lost = b""
+        """A call's name that goes to neither side; others do."""
+        self.replaced = (b"", b"")
+        """What stands in the next answer that has it, and what is handed on for it."""
         threading.Thread(target=self._accept, daemon=True).start()
 
     def __enter__(self) -> TcpProxy:
@@ -32,6 +36,12 @@ class TcpProxy:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._listening.close()
+        self.cut()
+
+    def go_away(self) -> None:
+        """As a metastore that was killed."""
+        self._listening.shutdown(socket.SHUT_RDWR)  # or a thread in accept() would take one more
         self._listening.close()
         self.cut()
 
@@ -61,6 +71,11 @@ class TcpProxy:
                 if answers and self.delayed and self.delayed in data:
                     self.come.set()
                     self.go.wait(60)
+                if self.lost and self.lost in data:
+                    continue
+                if answers and self.replaced[0] and self.replaced[0] in data:
+                    data = data.replace(*self.replaced)
+                    self.replaced = (b"", b"")
                 target.sendall(data.replace(self.hidden, self.hidden[::-1]) if self.hidden else data)
         for end in (source, target):
             with suppress(OSError):

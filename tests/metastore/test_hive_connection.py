@@ -15,6 +15,7 @@ import pytest
 from acidsql.acid.writeids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.interrupts import interruptible
+from acidsql.metastore import hive_connection
 from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation, Partition
 from acidsql.metastore.hive_address import parse_address
 from acidsql.metastore.hive_connection import HiveConnections
@@ -168,6 +169,67 @@ def test_a_commit_that_fails_within_the_metastore_is_asked_again(store: HiveMeta
             hive.in_its_database("RENAME TABLE AWAY TO COMPLETED_TXN_COMPONENTS")
         committing.result()
     assert store.valid_txns().is_valid(txn)
+
+
+@pytest.fixture
+def through(store: HiveMetastore, proxy: TcpProxy) -> Iterator[HiveMetastore]:
+    """The same metastore as `store`; answers that take five seconds do not come."""
+    with HiveMetastore(parse_address(f"thrift://127.0.0.1:{proxy.port}?timeout=5")) as opened:
+        yield opened
+
+
+def test_a_commit_that_was_done_before_it_failed_is_one(
+    store: HiveMetastore, through: HiveMetastore, proxy: TcpProxy
+) -> None:
+    txn = through.open_txn()
+    header = b"\0\0\0\ncommit_txn"
+    proxy.replaced = (b"\x80\x01\x00\x02" + header, b"\x80\x01\x00\x03" + header)  # the types REPLY, EXCEPTION
+    through.commit(txn)
+    assert proxy.replaced == (b"", b"")
+    assert store.valid_txns().is_valid(txn)
+
+
+def test_a_commit_whose_answer_is_late_is_one(store: HiveMetastore, through: HiveMetastore, proxy: TcpProxy) -> None:
+    txn = through.open_txn()
+    proxy.delayed = b"commit_txn"
+    with ThreadPoolExecutor(1) as pool:
+        committing = pool.submit(through.commit, txn)
+        assert proxy.come.wait(60)
+        time.sleep(5.2)
+        proxy.go.set()
+        committing.result()
+    assert store.valid_txns().is_valid(txn)
+
+
+def test_a_commit_that_does_not_come_is_aborted(store: HiveMetastore, through: HiveMetastore, proxy: TcpProxy) -> None:
+    txn = through.open_txn()
+    proxy.lost = b"commit_txn"
+    with pytest.raises(AcidSqlError, match="the connection broke during a call") as caught:
+        through.commit(txn)
+    assert caught.value.condition == "METASTORE_UNAVAILABLE"
+    assert txn in store.valid_txns(None).aborted
+
+
+@pytest.mark.parametrize("creates", [False, True])
+def test_a_metastore_that_goes_away_in_a_commit_leaves_it_unknown(
+    creates: bool, store: HiveMetastore, through: HiveMetastore, proxy: TcpProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hive_connection, "_PAUSES", (0.1,))
+    txn, table = through.open_txn(), partitioned_table()
+    proxy.delayed = b"commit_txn"
+    with ThreadPoolExecutor(1) as pool:
+        committing = pool.submit(
+            lambda: through.commit_created(txn, table, []) if creates else through.commit(txn),
+        )
+        assert proxy.come.wait(60)
+        proxy.go_away()
+        proxy.go.set()
+        error = committing.exception()
+    assert isinstance(error, AcidSqlError)
+    assert error.condition == "COMMIT_UNKNOWN"
+    assert error.hint == "Look for its rows before you run the statement again"
+    assert store.valid_txns().is_valid(txn)
+    assert (store.find_table("default", table.name) is not None) is creates
 
 
 def test_a_lock_of_hive_is_waited_for_and_named(store: HiveMetastore, hive: Hive) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pyspark.sql import DataFrame
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session
@@ -29,6 +30,10 @@ def source(session: Session) -> Session:
 
 def rows(session: Session, table: str) -> list[tuple[object, ...]]:
     return sorted((tuple(r) for r in session.sql(f"SELECT * FROM {table}").collect()), key=str)
+
+
+def unpadded(frame: DataFrame) -> list[list[object]]:
+    return sorted(([v.rstrip() if isinstance(v, str) else v for v in r] for r in frame.collect()), key=str)
 
 
 def types(session: Session, table: str) -> dict[str, str]:
@@ -66,6 +71,30 @@ def test_char_and_varchar_columns_stay_what_they_are(session: Session) -> None:
     assert list(types(session, "u").values()) == ["char(6)", "varchar(5)", "string", "string"]
     assert rows(session, "u") == [("ab    ", "x", "ab", "x"), ("long c", "wide", "text", "text")]
     assert sorted(map(tuple, session.sql(union).collect())) == rows(session, "u")
+
+
+SIZED = "(id INT, c CHAR(4), f FLOAT)"
+CASTS = {
+    "SELECT CAST(id AS VARCHAR(1)) AS v, CAST(7 AS CHAR(3)), c FROM s": "varchar(1) char(3) char(4)",
+    "SELECT CAST(c AS VARCHAR(2)) AS v, s.*, CAST(id AS CHAR(9)) AS w FROM s": "varchar(2) int char(4) float char(9)",
+    "SELECT s.*, reverse(CAST(c AS CHAR(3))) AS u, CAST(id AS CHAR(9)) AS w FROM s": "int char(4) float string char(9)",
+    "SELECT CAST(c AS CHAR(2)) AS v FROM s UNION ALL SELECT CAST(id AS CHAR(5)) FROM s": "char(5)",
+    "SELECT CAST(c AS CHAR(2)) AS v FROM s UNION ALL SELECT CAST(id AS VARCHAR(1)) FROM s": "string",
+    "SELECT CAST(c AS VARCHAR(2)) AS v FROM s UNION SELECT CAST(id AS VARCHAR(1)) FROM s": "varchar(2)",
+    "SELECT CAST(c AS CHAR(2)) AS v FROM s UNION ALL SELECT 'text' FROM s": "string",
+    "SELECT substr(CAST(c AS CHAR(2)), 1) AS v, CAST(f AS DECIMAL(5,1)) AS d FROM s": "string decimal(5,1)",
+}
+"""Of a query over a table of SIZED, the types of the columns that CREATE TABLE .. AS gives."""
+
+
+@pytest.mark.parametrize("query", CASTS)
+def test_what_is_cast_to_varchar_or_char_is_a_column_of_that_type(query: str, session: Session) -> None:
+    """tests/interop/test_hive_evaluates.py holds Hive to the same."""
+    session.execute(f"CREATE TABLE s {SIZED} {ACID}")
+    session.execute("INSERT INTO s VALUES (12, 'abc', 0.5), (NULL, NULL, NULL)")
+    session.execute(f"CREATE TABLE t {ACID} AS {query}")
+    assert " ".join(types(session, "t").values()) == CASTS[query]
+    assert unpadded(session.sql("SELECT * FROM t")) == unpadded(session.sql(query))
 
 
 def test_columns_without_a_name_are_called_as_hive_calls_them(source: Session) -> None:
