@@ -28,7 +28,7 @@ from acidsql.spark.jvm import jvm, select, where, with_columns
 from acidsql.spark.orc_times import representable
 from acidsql.spark.plans import same_micros, with_literals
 from acidsql.spark.read import ROW_NUMBER
-from acidsql.spark.slots import SLOT, Slots
+from acidsql.spark.slots import BY_TASK, SLOT, Slots
 from acidsql.spark.types import ddl, file_type
 
 OLD_WRITE_ID: Final = "@writeid"
@@ -40,6 +40,7 @@ _WRITE_IDS: Final = "@write_ids"
 _NEW: Final = f"`{_WRITE_IDS}`[spark_partition_id() & 0]"
 """SQL: the write ID. Not as a number: Spark compiles a statement's code once as long as no number in it changes, and it
 would fold `[0]`."""
+_TASK: Final = "spark_partition_id()"
 _OLD_FILE: Final = f"shiftright({name_sql(ROW_ID)}.bucketid, 16) & {MAX_BUCKET}"
 _HASHED: Final = "@hashed_bucket"
 _ACTIONS: Final = "@actions"
@@ -106,11 +107,25 @@ def events_in_place(
     """The same without a shuffle and a sort, for tasks that read one file of the target each, the only one of its
     bucket: new rows go to files of that number too, and every file gets its events in the order of the rows read.
     """
-    return _finished(placed_events(events, plan, slots, in_place=True), plan, statement_ids, write_id)
+    return _finished(placed_events(events, plan, slots, new_bucket=_OLD_FILE), plan, statement_ids, write_id)
+
+
+def events_by_task(
+    events: DataFrame, plan: WritePlan, slots: Slots, statement_ids: Sequence[StatementId], write_id: WriteId
+) -> DataFrame:
+    """The same in any order: the new rows of a task go to the files of its number, and so do its delete events, which
+    are not for the table then (spread.py). Each branch numbers its new rows for itself: none has a gap."""
+    placed = placed_events(events, plan, slots, new_bucket=_TASK)
+    numbers = " ".join(f"WHEN {number} THEN {ROW_NUMBER}" for number in range(len(plan.branches)))
+    return _finished(placed, plan, statement_ids, write_id, f"CASE `{BRANCH}` {numbers} END")
 
 
 def _finished(
-    arranged: DataFrame, plan: WritePlan, statement_ids: Sequence[StatementId], write_id: WriteId
+    arranged: DataFrame,
+    plan: WritePlan,
+    statement_ids: Sequence[StatementId],
+    write_id: WriteId,
+    row_number: str = ROW_NUMBER,
 ) -> DataFrame:
     """Placed events in their order as they are written."""
     deletes = [i for i, b in enumerate(plan.branches) if b.kind is not EventKind.INSERT]
@@ -120,7 +135,7 @@ def _finished(
         "operation": f"CASE WHEN {is_delete} THEN {OPERATION_DELETE} ELSE {OPERATION_INSERT} END",
         "originalTransaction": f"CASE WHEN {is_delete} THEN `{OLD_WRITE_ID}` ELSE {_NEW} END",
         "bucket": f"CASE WHEN {is_delete} THEN `{OLD_BUCKET}` ELSE {new_bucket} END",
-        "rowId": f"CASE WHEN {is_delete} THEN `{OLD_ROW}` ELSE {ROW_NUMBER} END",
+        "rowId": f"CASE WHEN {is_delete} THEN `{OLD_ROW}` ELSE {row_number} END",
         "currentTransaction": _NEW,
         "row": f"CASE WHEN NOT {is_delete} THEN true END",
     }
@@ -146,13 +161,13 @@ def count_actions(arranged: DataFrame, plan: WritePlan) -> DataFrame:
     )
 
 
-def placed_events(events: DataFrame, plan: WritePlan, slots: Slots, *, in_place: bool = False) -> DataFrame:
+def placed_events(events: DataFrame, plan: WritePlan, slots: Slots, *, new_bucket: str | None = None) -> DataFrame:
     """Each event with its branch, the row ID it names, its bucket, the staging columns and its row as it is filed.
 
-    `in_place`: new rows go to the bucket of the old ones, which a hash would give too: bucketing columns do not change.
+    `new_bucket`: SQL of the bucket, where neither a hash nor the tasks of a shuffle decide on it.
     """
     events = with_constraints(events)
-    if plan.target.bucket_count and not in_place:
+    if plan.target.bucket_count and new_bucket is None:
         events = with_columns(events, {_HASHED: bucket_column(plan.target)})
     row_id = name_sql(ROW_ID)
     flat = (
@@ -161,7 +176,7 @@ def placed_events(events: DataFrame, plan: WritePlan, slots: Slots, *, in_place:
         f"{row_id}.bucketid AS `{OLD_BUCKET}`",
         f"{row_id}.rowid AS `{OLD_ROW}`",
         *_places(plan),
-        f"CAST({_OLD_FILE if in_place else _bucket(plan, slots.tasks)} AS INT) AS `{NEW_BUCKET}`",
+        f"CAST({new_bucket or _bucket(plan, slots.tasks)} AS INT) AS `{NEW_BUCKET}`",
     )
     code = _by_branch([code_of_bucket(slots, number, NEW_BUCKET) for number in range(len(plan.branches))])
     return select(filed(events, flat, plan.target), ("*", f"{code} AS {SLOT}"))
@@ -223,6 +238,8 @@ def code_of_bucket(slots: Slots, branch: int, bucket: str) -> str:
     """SQL of the code of a branch's slot for the bucket number in the column `bucket`, looked up in a literal array;
     NULL or -1 where there is none."""
     codes = {slot.bucket: code for slot, code in slots.codes.items() if slot.branch == branch}
+    if BY_TASK in codes:
+        return str(codes[BY_TASK])
     array = ",".join(str(codes.get(b, -1)) for b in range(max(codes, default=-1) + 1))
     return f"array({array or '-1'})[`{bucket}`]"
 

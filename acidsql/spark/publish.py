@@ -31,7 +31,7 @@ from acidsql.planner.plan import Branch, EventKind
 from acidsql.spark.events import PLACE_DIRECTORY
 from acidsql.spark.files import FileSystem, remove_all
 from acidsql.spark.footers import count_rows, finish_events, finish_plain, insert_keys
-from acidsql.spark.slots import SLOT, Slot
+from acidsql.spark.slots import BY_TASK, SLOT, Slot
 from acidsql.spark.tails import read_file_tail
 
 _PART: Final = re.compile(r"part-(\d{5,})-")
@@ -70,6 +70,8 @@ class WriteTarget:
     overwrites: bool = False
     places: tuple[str, ...] = ()
     partitions: Mapping[tuple[str | None, ...], str] = field(default_factory=dict)
+    part: str = ""
+    """A directory in the staging directory, where several writes fill it."""
 
     @property
     def statement_ids(self) -> list[StatementId]:
@@ -80,7 +82,8 @@ class WriteTarget:
     def staging(self) -> str:
         """Hidden from Hive, and this branch of this transaction's alone."""
         statement_id = self.branches[0][1] if self.branches else 0
-        return f"{self.directory}/{STAGING_DIRECTORY}_{self.txn}_{self.write_id}_{statement_id}"
+        staging = f"{self.directory}/{STAGING_DIRECTORY}_{self.txn}_{self.write_id}_{statement_id}"
+        return f"{staging}/{self.part}" if self.part else staging
 
     def branch_directory(self, partition_directory: str, number: int) -> str:
         branch, statement_id = self.branches[number]
@@ -93,16 +96,26 @@ class WriteTarget:
         return original_name(bucket) if self.table.is_insert_only else bucket_name(bucket)
 
 
-def finish_staged(target: WriteTarget, slots: Mapping[int, Slot] | None) -> list[StagedFile]:
-    """The staged files that hold rows, their footers finished. `slots` are the slots by code; None where files are
-    numbered by task, or by BUCKET_DIRECTORY."""
-    found = [f for f in target.files.list_below(target.staging).files if _PART.match(f.path.rpartition("/")[2])]
+def finish_staged(
+    target: WriteTarget, slots: Mapping[int, Slot] | None, kind: EventKind | None = None
+) -> list[StagedFile]:
+    """The staged files that hold rows, of the branches of a kind if one is given, their footers finished. `slots` are
+    the slots by code; None where files are numbered by task, or by BUCKET_DIRECTORY."""
+    found = staged_files(target)
+    if kind is not None and slots is not None:
+        wanted = {f"{SLOT}={code}" for code, slot in slots.items() if target.branches[slot.branch][0].kind is kind}
+        found = [f for f in found if f.path.partition("/")[0] in wanted]
     with ThreadPoolExecutor(_THREADS) as pool:
         finished = pool.map(lambda f: _finish(target, f, _place(target, f.path, slots)), found)
         staged = [f for f in finished if f is not None]
     if target.table.is_transactional:
         _check_one_a_place(target, staged)
     return staged
+
+
+def staged_files(target: WriteTarget) -> list[File]:
+    """What tasks have written into the staging directory."""
+    return [f for f in target.files.list_below(target.staging).files if _PART.match(f.path.rpartition("/")[2])]
 
 
 def _check_one_a_place(target: WriteTarget, staged: Sequence[StagedFile]) -> None:
@@ -223,7 +236,7 @@ def _slot(parts: dict[str, str], path: str, slots: Mapping[int, Slot]) -> Slot:
     if slot is None:
         # An event that no slot was made for: a row ID that none of the files read can hold.
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="an event names a bucket without a file")
-    return slot
+    return slot if slot.bucket != BY_TASK else Slot(slot.branch, _number(parts, path.rpartition("/")[2]))
 
 
 def _number(parts: dict[str, str], name: str) -> int:

@@ -17,6 +17,9 @@ from acidsql.planner.plan import Branch, EventKind
 SLOT: Final = "acidsql_slot"
 """The partition column of the staged files: a slot's code."""
 
+BY_TASK: Final = -1
+"""For the bucket of a slot: each task writes a file of its own, of its number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Slot:
@@ -57,6 +60,11 @@ def assign_slots(
     for group in (wanted, of_deletes):
         first = _assign(group, tasks, first, codes)
     return Slots(codes, tasks)
+
+
+def slots_by_task(branches: Sequence[Branch]) -> Slots:
+    """A slot for each branch, its number the code: no event goes to another task."""
+    return Slots({Slot(number, BY_TASK): number for number in range(len(branches))}, 1)
 
 
 def slot_a_task(slots: Sequence[Slot], tasks: int) -> Slots:

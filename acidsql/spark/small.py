@@ -24,6 +24,7 @@ from py4j.protocol import Py4JJavaError
 from pyarrow import orc
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_type
 
 from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
 from acidsql.acid.partitions import DEFAULT_PARTITION, escape
@@ -51,7 +52,7 @@ from acidsql.spark.jvm import jvm, where
 from acidsql.spark.publish import WriteTarget
 from acidsql.spark.read import ROW_NUMBER
 from acidsql.spark.slots import Slots
-from acidsql.spark.types import has_date, has_instant, has_timestamp
+from acidsql.spark.types import file_type, has_date, has_instant, has_timestamp
 
 _MOST: Final = 2_000_000
 """Events that a task may give."""
@@ -113,7 +114,15 @@ def write_events(events: DataFrame, plan: WritePlan, slots: Slots, target: Write
     placed = _collected(placed_events(events, plan, slots), plan.target, size)
     if placed is None:
         return False
-    placed = placed.combine_chunks()
+    write_placed(placed.combine_chunks(), plan, target)
+    return True
+
+
+def write_placed(placed: Any, plan: WritePlan, target: WriteTarget) -> None:
+    """Writes an Arrow table of what events.placed_events gives; of delete events alone, it may be without their rows.
+
+    Raises CARDINALITY_VIOLATION.
+    """
     directories = staging_columns(plan)
     order = _order(placed, (*directories, OLD_WRITE_ID, OLD_BUCKET, OLD_ROW))
     if plan.checked is not None:
@@ -121,7 +130,6 @@ def write_events(events: DataFrame, plan: WritePlan, slots: Slots, target: Write
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for _ in pool.map(lambda f: _write_file(placed, f, plan, target), _files(placed, order, directories, plan)):
             pass  # what one of them raises is raised here
-    return True
 
 
 def _collected(rows: DataFrame, table: Table, size: int) -> Any:
@@ -211,8 +219,14 @@ def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget) 
         ids = _insertions(rows.num_rows, target.write_id, bucket, file.first_row)
     else:
         ids = _deletions(rows, target.write_id)
-    row = rows.select([f"_c{i}" for i in range(len(plan.target.columns))])
+    names = [f"_c{i}" for i in range(len(plan.target.columns))]
+    row = rows.select(names) if names[0] in rows.column_names else _no_rows(names, rows.num_rows, plan.target)
     _write(target, f"{target.staging}/{file.directory}", ids, row)
+
+
+def _no_rows(names: Sequence[str], count: int, table: Table) -> Any:
+    types = [to_arrow_type(file_type(parse_type(c.type))) for c in table.columns]
+    return pa.table({name: pa.nulls(count, kind) for name, kind in zip(names, types, strict=True)})
 
 
 def _escaped(value: object) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
@@ -21,6 +22,7 @@ from acidsql.spark.events import arranged_events, events_in_place, numbered_inse
 from acidsql.spark.plans import plan_of
 from acidsql.spark.publish import StagedFile, WriteTarget, finish_staged
 from acidsql.spark.slots import Slot, assign_slots, slot_a_task
+from acidsql.spark.spread import can_spread, write_rows
 from acidsql.spark.staging import save
 from acidsql.spark.transaction import TableWrite
 from acidsql.spark.types import is_storable
@@ -29,6 +31,8 @@ _TASK: Final = 64 * 1024 * 1024
 """Compressed bytes that a task should get, where there are many."""
 _FILES: Final = 8
 """Small files that a task may write."""
+_FOR_DRIVER: Final = 4_000_000
+"""Row IDs that the driver arranges."""
 _WHOLE_FILE: Final = 128 * 1024 * 1024
 """Bytes of a file that one task reads, as Spark would have it."""
 
@@ -72,11 +76,28 @@ def stage(
         for key, value in A_FILE_A_TASK.items():
             spark.conf.set(key, value)
         rows = events_in_place(events, plan, slots, target.statement_ids, target.write_id)
-    else:
-        files = sum(len(part.buckets) for b in bound for part in b.parts)
-        tasks = 1 if plan.few_rows else _task_count(spark, size, files)
-        slots = assign_slots(plan.branches, buckets, tasks, plan.target.bucket_count)
-        rows = arranged_events(events, plan, slots, target.statement_ids, target.write_id)
+        save(rows, plan.target, target.files, target.staging, staging_columns(plan))
+        return finish_staged(target, slots.by_code())
+    files = sum(len(part.buckets) for b in bound for part in b.parts)
+    if not can_spread(plan, bound, size):
+        return _stage_arranged(spark, events, plan, target, buckets, _task_count(spark, size, files))
+    staged, aside = write_rows(spark, events, plan, target)
+    if not aside.count:
+        return staged
+    target = replace(target, part="deletes")
+    if aside.count <= _FOR_DRIVER and small.can_write(spark, plan.target, target.files, aside.size):
+        slots = assign_slots(plan.branches, buckets, 1, plan.target.bucket_count)
+        small.write_placed(aside.placed(plan, slots), plan, target)
+        return [*staged, *finish_staged(target, slots.by_code())]
+    tasks = _task_count(spark, aside.size, files)
+    return [*staged, *_stage_arranged(spark, aside.events(spark, plan), plan, target, buckets, tasks)]
+
+
+def _stage_arranged(
+    spark: SparkSession, events: DataFrame, plan: WritePlan, target: WriteTarget, buckets: Iterable[int], tasks: int
+) -> list[StagedFile]:
+    slots = assign_slots(plan.branches, buckets, 1 if plan.few_rows else tasks, plan.target.bucket_count)
+    rows = arranged_events(events, plan, slots, target.statement_ids, target.write_id)
     save(rows, plan.target, target.files, target.staging, staging_columns(plan))
     return finish_staged(target, slots.by_code())
 

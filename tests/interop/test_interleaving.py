@@ -142,7 +142,7 @@ def session(hive: Hive, spark: SparkSession) -> Iterator[Session]:
 
 @pytest.mark.parametrize(
     ("seed", "count"),
-    [*((seed, 100) for seed in (1, 2, 3)), *(pytest.param(n, 300, marks=pytest.mark.soak) for n in range(4, 14))],
+    [*((seed, 60) for seed in (1, 2, 3)), *(pytest.param(n, 300, marks=pytest.mark.soak) for n in range(4, 14))],
 )
 def test_hive_and_acidsql_take_turns(hive: Hive, session: Session, seed: int, count: int) -> None:
     turns = Turns(seed)
