@@ -25,6 +25,9 @@ from acidsql.spark.jvm import jvm
 from acidsql.spark.plans import frame_of, plan_of
 from acidsql.spark.types import has_instant, has_timestamp
 
+CONCURRENT_WRITERS: Final = "spark.sql.maxConcurrentOutputFileWriters"
+"""Files in different directories that a task writes at once, without sorting its rows for them."""
+
 _STATEMENT_CONF: Final = {
     # Hive's expressions, not ANSI's (semantics.md, "Expressions follow Hive").
     "spark.sql.ansi.enabled": "false",
@@ -46,7 +49,7 @@ _STATEMENT_CONF: Final = {
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
     # One file for each bucket and task, whatever its size.
     "spark.sql.files.maxRecordsPerFile": "0",
-    "spark.sql.maxConcurrentOutputFileWriters": "0",
+    CONCURRENT_WRITERS: "0",
     "spark.sql.sources.partitionOverwriteMode": "static",
     "spark.sql.charAsVarchar": "false",
     "spark.sql.legacy.charVarcharAsString": "false",
@@ -61,7 +64,7 @@ A_FILE_A_TASK: Final = {
     "spark.sql.files.maxPartitionBytes": str(1 << 42),
     _OPEN_COST: str(1 << 42),
     # A task that reads one file writes few: it has them open together, and need not sort for their directories.
-    "spark.sql.maxConcurrentOutputFileWriters": "4",
+    CONCURRENT_WRITERS: "4",
 }
 """Settings for scans that give every file, whole, to a task of its own, and for the writes that follow."""
 

@@ -28,6 +28,7 @@ from acidsql.acid.types import parse_type
 from acidsql.planner.events import ROW_ID_TYPE, name_sql
 from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, EventKind, WritePlan
 from acidsql.spark.bound import BoundScan
+from acidsql.spark.engine import CONCURRENT_WRITERS
 from acidsql.spark.events import (
     OLD_BUCKET,
     OLD_ROW,
@@ -140,9 +141,12 @@ def write_rows(
     """Writes the new rows, and sets the other events aside."""
     target = replace(target, part="rows")
     slots = slots_by_task(plan.branches)
-    spark.conf.set("spark.sql.maxConcurrentOutputFileWriters", _OPEN)
     rows = events_by_task(events.coalesce(MAX_BUCKET + 1), plan, slots, target.statement_ids, target.write_id)
+    before = spark.conf.get(CONCURRENT_WRITERS, "0")
+    spark.conf.set(CONCURRENT_WRITERS, _OPEN)
     save(rows, plan.target, target.files, target.staging, staging_columns(plan))
+    # Where more are needed, Spark sorts by file, and by row ID no more: not for the second step.
+    spark.conf.set(CONCURRENT_WRITERS, before or 0)
     return finish_staged(target, slots.by_code(), EventKind.INSERT), Aside(tuple(_set_aside(plan, target)))
 
 

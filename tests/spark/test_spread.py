@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
-from acidsql.spark import spread, writer
+from acidsql.spark import spread, staging, writer
 from tests.spark.acid_files import check_file, event_files
 from tests.spark.test_plan_shape import executions_after, last_execution, plan_nodes
 
@@ -139,6 +139,32 @@ def test_a_row_that_two_of_the_source_match_fails_and_leaves_nothing(
         session.execute(MERGE)
     assert caught.value.condition == "CARDINALITY_VIOLATION"
     assert (content(session), sorted(map(str, location(session).rglob("*")))) == before
+
+
+def test_delete_events_are_written_in_their_order_however_many_files_they_go_to(
+    opened: Callable[[str], Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task that writes some files at once sorts by file what goes to others, in no other order."""
+    session = opened("one")
+    session.execute(f"CREATE TABLE {TABLES['flat']} {ACID}")
+    rows = session.spark.range(0, 2000, 1, 40)
+    session.sql("INSERT INTO t SELECT CAST(id AS INT), 'v', NULL, NULL FROM {rows}", rows=rows)
+    monkeypatch.setattr(spread, "MUCH", 0)
+    monkeypatch.setattr(writer, "_FOR_DRIVER", -1)
+    monkeypatch.setattr(writer, "_can_write_in_place", lambda *_: False)
+    at_once: list[str] = []
+
+    def saved(frame: DataFrame, *rest: object) -> None:
+        at_once.append(str(frame.sparkSession.conf.get("spark.sql.maxConcurrentOutputFileWriters")))
+        staging.save(frame, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(writer, "save", saved)
+    session.execute("UPDATE t SET v = 'new'")
+    assert at_once == ["0"]
+    deletes = [f for f in event_files(location(session)) if f.is_delete]
+    assert len(deletes) == 40
+    for file in deletes:
+        check_file(file, SCHEMA)
 
 
 def test_a_statement_that_finds_no_row_writes_nothing(
