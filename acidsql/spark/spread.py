@@ -123,11 +123,14 @@ def _placed(part: _Part, codes: Any, plan: WritePlan) -> Any:
     return pa.table(columns)
 
 
-def can_spread(plan: WritePlan, bound: Sequence[BoundScan], size: int) -> bool:
+def can_spread(plan: WritePlan, bound: Sequence[BoundScan], target: WriteTarget, size: int) -> bool:
     """Whether new rows may go to any file, and a task writes few files; and whether the statement reads so many bytes,
-    `size`, that the files are worth having."""
+    `size`, that the files are worth having.
+
+    Not where files have to be ACID files at once (staging.save): of these ORC's reader gives no part of the row ID.
+    """
     kinds = {b.kind for b in plan.branches}
-    if EventKind.INSERT not in kinds or len(kinds) == 1:
+    if EventKind.INSERT not in kinds or len(kinds) == 1 or not target.files.can_change_ends(target.staging):
         return False
     if plan.target.bucket_count or plan.moves_rows or plan.few_rows:
         return False

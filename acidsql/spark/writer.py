@@ -79,7 +79,7 @@ def stage(
         save(rows, plan.target, target.files, target.staging, staging_columns(plan))
         return finish_staged(target, slots.by_code())
     files = sum(len(part.buckets) for b in bound for part in b.parts)
-    if not can_spread(plan, bound, size):
+    if not can_spread(plan, bound, target, size):
         return _stage_arranged(spark, events, plan, target, buckets, _task_count(spark, size, files))
     staged, aside = write_rows(spark, events, plan, target)
     if not aside.count:

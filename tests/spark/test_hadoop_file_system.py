@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.session import Session, connect
+from acidsql.spark import spread
 
 _ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 _INSERT_ONLY = "TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
@@ -43,7 +44,11 @@ def away(spark: SparkSession, tmp_path: Path) -> Iterator[Away]:
         yield Away(session, behind)
 
 
-def test_a_full_acid_table_is_written_changed_compacted_and_dropped(away: Away) -> None:
+@pytest.mark.parametrize("much", [spread.MUCH, 0])
+def test_a_full_acid_table_is_written_changed_compacted_and_dropped(
+    away: Away, much: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spread, "MUCH", much)
     away.run(
         f"CREATE TABLE t (k INT, v STRING) {_ACID}",
         "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')",
