@@ -303,7 +303,7 @@ class Executor:
         written = txn.writes[before:]
         check_disjoint(written)
         for write in written:
-            publish(write.target, write.staged)
+            publish(write.target, write.staged, write.shown)
             for directory in write.emptied:
                 empty(write.target, directory)
         return Counts(*(sum(of) for of in zip(*((c.updated, c.deleted, c.inserted) for c in counts), strict=True)))

@@ -126,11 +126,11 @@ def _check_one_a_place(target: WriteTarget, staged: Sequence[StagedFile]) -> Non
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=target.directory, reason=reason)
 
 
-def publish(target: WriteTarget, staged: Sequence[StagedFile]) -> None:
+def publish(target: WriteTarget, staged: Sequence[StagedFile], shown: list[str]) -> None:
     """Moves the files to `delta_W_W_S/bucket_NNNNN`. Nothing is visible before the transaction commits; but files of
-    plain tables are, one by one."""
+    plain tables are, one by one: `shown` gets them, as long as the table can be what it was without them."""
     if not target.table.is_transactional:
-        _publish_plain(target, staged)
+        _publish_plain(target, staged, shown)
         return
     for partition_directory, number in sorted({(f.partition_directory, f.slot.branch) for f in staged}):
         directory = target.branch_directory(partition_directory, number)
@@ -143,21 +143,18 @@ def publish(target: WriteTarget, staged: Sequence[StagedFile]) -> None:
     target.files.delete(target.staging)
 
 
-def _publish_plain(target: WriteTarget, staged: Sequence[StagedFile]) -> None:
+def _publish_plain(target: WriteTarget, staged: Sequence[StagedFile], shown: list[str]) -> None:
     """Adds the files beside those that are there or, if the write overwrites, in their place: old ones go when all new
     ones are there."""
     directories = sorted({f.partition_directory for f in staged})
     old = [path for d in directories for path in visible_files(target.files, d)] if target.overwrites else []
-    placed: list[str] = []
-    try:
-        for directory in directories:
-            target.files.make_directories(directory)
-        for file in staged:
-            name = original_name(file.slot.bucket)
-            placed.append(add_file(target.files, file.path, f"{file.partition_directory}/{name}"))
-    except BaseException:
-        remove_all(target.files, placed)
-        raise
+    for directory in directories:
+        target.files.make_directories(directory)
+    for file in staged:
+        name = original_name(file.slot.bucket)
+        shown.append(add_file(target.files, file.path, f"{file.partition_directory}/{name}"))
+    if target.overwrites:
+        shown.clear()  # the old ones go: there is no way back
     for path in (*old, target.staging):
         target.files.delete(path)
 
@@ -188,9 +185,10 @@ def empty(target: WriteTarget, partition_directory: str) -> None:
     target.files.write(f"{directory}/{METADATA_FILE}", TRUNCATED_METADATA)
 
 
-def remove(target: WriteTarget, partition_directories: Iterable[str]) -> bool:
-    """Removes all that the transaction staged and published of this table; whether it is gone."""
-    return remove_all(target.files, [target.staging, *_published(target, partition_directories)])
+def remove(target: WriteTarget, partition_directories: Iterable[str], shown: Sequence[str]) -> bool:
+    """Removes all that the transaction staged and published of this table, of a plain one what it has `shown`; whether
+    it is gone."""
+    return remove_all(target.files, [target.staging, *shown, *_published(target, partition_directories)])
 
 
 def _published(target: WriteTarget, partition_directories: Iterable[str]) -> Iterator[str]:

@@ -32,11 +32,13 @@ _OPERATIONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class TableWrite:
-    """What a statement has written to one table so far; `emptied` are directories with an empty base."""
+    """What a statement has written to one table so far; `emptied` are directories with an empty base, `shown` files of
+    a plain table, which its readers see before the commit."""
 
     target: WriteTarget
     staged: list[StagedFile] = field(default_factory=list)
     emptied: list[str] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
 
     @property
     def partition_directories(self) -> set[str]:
@@ -193,7 +195,7 @@ class WriteTransaction:
         (self.committing or (lambda _: self.metastore.commit(self.id)))(self)
 
     def _remove_files(self) -> None:
-        gone = [remove(write.target, write.partition_directories) for write in self.writes]
+        gone = [remove(write.target, write.partition_directories, write.shown) for write in self.writes]
         if self.creates is not None:
             for write in self.writes:
                 write.target.files.delete(write.target.directory)

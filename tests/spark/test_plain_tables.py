@@ -130,3 +130,23 @@ def test_who_replaces_the_rows_waits_for_who_reads_them(session: Session, open_s
     other.close()
     writer.join(60)
     assert rows(session) == [(2,)]
+
+
+def test_a_multi_insert_that_fails_at_its_last_table_takes_back_what_the_first_one_showed(session: Session) -> None:
+    session.execute("CREATE TABLE s (id int) STORED AS ORC")
+    session.execute("INSERT INTO s VALUES (1), (2)")
+    session.execute("CREATE TABLE first (id int) STORED AS PARQUET")
+    session.execute("INSERT INTO first VALUES (7)")
+    session.execute("CREATE TABLE last (id int) PARTITIONED BY (p int) STORED AS ORC")
+    before = files(session, "first")
+    (in_the_way := Path(session.catalog.table("default", "last").location) / "p=1").parent.mkdir(exist_ok=True)
+    in_the_way.touch()
+    statement = "FROM s INSERT INTO first SELECT id INSERT INTO last PARTITION (p) SELECT id, 1"
+    with pytest.raises(AcidSqlError, match="p=1"):
+        session.execute(statement)
+    assert files(session, "first") == before
+    assert rows(session, "first") == [(7,)]
+    in_the_way.unlink()
+    session.execute(statement)
+    assert rows(session, "first") == [(1,), (2,), (7,)]
+    assert rows(session, "last") == [(1, 1), (2, 1)]
