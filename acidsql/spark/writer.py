@@ -79,14 +79,21 @@ def stage(
         save(rows, plan.target, target.files, target.staging, staging_columns(plan))
         return finish_staged(target, slots.by_code())
     files = sum(len(part.buckets) for b in bound for part in b.parts)
-    if not can_spread(plan, bound, target, size):
-        return _stage_arranged(spark, events, plan, target, buckets, _task_count(spark, size, files))
+    if can_spread(plan, bound, target, size):
+        return _stage_spread(spark, events, plan, target, buckets, files)
+    return _stage_arranged(spark, events, plan, target, buckets, _task_count(spark, size, files))
+
+
+def _stage_spread(
+    spark: SparkSession, events: DataFrame, plan: WritePlan, target: WriteTarget, buckets: Iterable[int], files: int
+) -> list[StagedFile]:
+    """The new rows where they are made, and the delete events in a second step (spread.py)."""
     staged, aside = write_rows(spark, events, plan, target)
     if not aside.count:
         return staged
     target = replace(target, part="deletes")
     if aside.count <= _FOR_DRIVER and small.can_write(spark, plan.target, target.files, aside.size):
-        slots = assign_slots(plan.branches, buckets, 1, plan.target.bucket_count)
+        slots = assign_slots(plan.branches, buckets, 1)
         small.write_placed(aside.placed(plan, slots), plan, target)
         return [*staged, *finish_staged(target, slots.by_code())]
     tasks = _task_count(spark, aside.size, files)
