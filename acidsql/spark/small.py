@@ -52,7 +52,7 @@ from acidsql.spark.jvm import jvm, where
 from acidsql.spark.publish import WriteTarget
 from acidsql.spark.read import ROW_NUMBER
 from acidsql.spark.slots import Slots
-from acidsql.spark.types import file_type, has_date, has_instant, has_timestamp
+from acidsql.spark.types import has_date, has_instant, has_timestamp, wall_clock_type
 
 _MOST: Final = 2_000_000
 """Events that a task may give."""
@@ -225,7 +225,7 @@ def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget) 
 
 
 def _no_rows(names: Sequence[str], count: int, table: Table) -> Any:
-    types = [to_arrow_type(file_type(parse_type(c.type))) for c in table.columns]
+    types = [to_arrow_type(wall_clock_type(parse_type(c.type))) for c in table.columns]
     return pa.table({name: pa.nulls(count, kind) for name, kind in zip(names, types, strict=True)})
 
 

@@ -10,6 +10,7 @@ from acidsql.acid.types import Array, Char, Decimal, HiveType, Map, Primitive, S
 from acidsql.planner.events import fitted, inside, name_sql
 
 _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "float", "double")
+_INSTANT: Final = t.TimestampType()
 _SIMPLE: Final[dict[str, t.DataType]] = {
     "tinyint": t.ByteType(),
     "smallint": t.ShortType(),
@@ -21,7 +22,7 @@ _SIMPLE: Final[dict[str, t.DataType]] = {
     "boolean": t.BooleanType(),
     "binary": t.BinaryType(),
     "date": t.DateType(),
-    "timestamp with local time zone": t.TimestampType(),
+    "timestamp with local time zone": _INSTANT,
 }
 
 
@@ -30,7 +31,7 @@ def file_type(hive_type: HiveType) -> t.DataType:
 
     ORC's TIMESTAMP is Spark's TIMESTAMP there: Spark would write TIMESTAMP_NTZ as a bigint (spark-findings.md 12).
     """
-    return _spark_type(hive_type, t.TimestampType())
+    return _spark_type(hive_type, _INSTANT)
 
 
 def query_type(hive_type: HiveType) -> t.DataType:
@@ -38,10 +39,17 @@ def query_type(hive_type: HiveType) -> t.DataType:
     return _spark_type(hive_type, t.TimestampNTZType())
 
 
-def _spark_type(hive_type: HiveType, timestamp: t.DataType) -> t.DataType:
+def wall_clock_type(hive_type: HiveType) -> t.DataType:
+    """The type of a file without time zones: instants too are what the clock of UTC showed."""
+    return _spark_type(hive_type, t.TimestampNTZType(), t.TimestampNTZType())
+
+
+def _spark_type(hive_type: HiveType, timestamp: t.DataType, instant: t.DataType = _INSTANT) -> t.DataType:
     match hive_type:
         case Primitive("timestamp"):
             return timestamp
+        case Primitive("timestamp with local time zone"):
+            return instant
         case Primitive(name):
             return _SIMPLE[name]
         case Decimal(precision, scale):
@@ -49,11 +57,11 @@ def _spark_type(hive_type: HiveType, timestamp: t.DataType) -> t.DataType:
         case Char() | Varchar():
             return t.StringType()
         case Array(element):
-            return t.ArrayType(_spark_type(element, timestamp))
+            return t.ArrayType(_spark_type(element, timestamp, instant))
         case Map(key, value):
-            return t.MapType(_spark_type(key, timestamp), _spark_type(value, timestamp))
+            return t.MapType(_spark_type(key, timestamp, instant), _spark_type(value, timestamp, instant))
         case Struct(fields):
-            return t.StructType([t.StructField(n, _spark_type(f, timestamp)) for n, f in fields])
+            return t.StructType([t.StructField(n, _spark_type(f, timestamp, instant)) for n, f in fields])
 
 
 def hive_type_name(data_type: t.DataType) -> str | None:

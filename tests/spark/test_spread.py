@@ -16,9 +16,9 @@ from tests.spark.test_plan_shape import executions_after, last_execution, plan_n
 
 SCHEMA = (
     "struct<operation:int,originalTransaction:bigint,bucket:int,rowId:bigint,currentTransaction:bigint,"
-    "row:struct<id:int,v:string,at:timestamp,tags:array<string>>>"
+    "row:struct<id:int,v:string,at:timestamp,tags:array<string>,seen:timestamp with local time zone>>"
 )
-COLUMNS = "(id INT, v STRING, at TIMESTAMP, tags ARRAY<STRING>)"
+COLUMNS = "(id INT, v STRING, at TIMESTAMP, tags ARRAY<STRING>, seen TIMESTAMP WITH LOCAL TIME ZONE)"
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 TABLES = {"flat": f"t {COLUMNS}", "parted": f"t {COLUMNS} PARTITIONED BY (p INT)"}
 UPDATE = "UPDATE t SET v = CONCAT(v, '!'), at = at + INTERVAL '1' DAY WHERE id % 3 = 0"
@@ -26,7 +26,7 @@ MERGE = (
     "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED AND s.id % 10 = 0 THEN DELETE"
     " WHEN MATCHED AND s.id % 2 = 0 THEN UPDATE SET v = s.v WHEN MATCHED THEN UPDATE SET v = 'odd', tags = NULL"
 )
-INSERTING = f"{MERGE} WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.v, NULL, array('new'))"
+INSERTING = f"{MERGE} WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.v, NULL, array('new'), NULL)"
 STATEMENTS = {
     "flat": ((UPDATE, "id % 3 <> 0"), (INSERTING, "id < 200"), (UPDATE, "id % 3 <> 0"), (MERGE, "id < 200")),
     "parted": ((UPDATE, "id % 3 <> 0"), (MERGE, "id < 200"), ("UPDATE t SET v = 'x' WHERE id < 50", "id >= 50")),
@@ -58,7 +58,7 @@ def made(session: Session, kind: str) -> Session:
         rows = session.spark.range(first, first + 300, 1, 3)
         session.sql(
             "INSERT INTO t SELECT CAST(id AS INT), CONCAT('v', id), timestamp '2020-01-01 00:00:00',"
-            f" array('a', 'b'){last} FROM {{rows}}",
+            f" array('a', 'b'), timestamp '2021-01-01 00:00:00'{last} FROM {{rows}}",
             rows=rows,
         )
     rows = session.spark.range(200, 800, 1, 3)
@@ -148,7 +148,7 @@ def test_delete_events_are_written_in_their_order_however_many_files_they_go_to(
     session = opened("one")
     session.execute(f"CREATE TABLE {TABLES['flat']} {ACID}")
     rows = session.spark.range(0, 2000, 1, 40)
-    session.sql("INSERT INTO t SELECT CAST(id AS INT), 'v', NULL, NULL FROM {rows}", rows=rows)
+    session.sql("INSERT INTO t SELECT CAST(id AS INT), 'v', NULL, NULL, NULL FROM {rows}", rows=rows)
     monkeypatch.setattr(spread, "MUCH", 0)
     monkeypatch.setattr(writer, "_FOR_DRIVER", -1)
     monkeypatch.setattr(writer, "_can_write_in_place", lambda *_: False)
@@ -178,7 +178,7 @@ def test_a_statement_that_finds_no_row_writes_nothing(
     assert done.affected == 0
     only_new = session.execute(
         "MERGE INTO t USING s ON t.id = s.id + 5000 WHEN MATCHED THEN UPDATE SET v = s.v"
-        " WHEN NOT MATCHED THEN INSERT VALUES (s.id + 5000, s.v, NULL, NULL)"
+        " WHEN NOT MATCHED THEN INSERT VALUES (s.id + 5000, s.v, NULL, NULL, NULL)"
     ).counts
     assert only_new is not None
     assert (only_new.updated, only_new.inserted) == (0, 600)
