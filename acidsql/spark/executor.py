@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import reduce
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -141,7 +142,7 @@ class Executor:
     def _frame(self, plan: QueryPlan, request: Request, view: ReadView) -> DataFrame:
         spark = self._engine.statement()
         self._define_views(spark, plan, request, StatementSnapshots(self._engine, view))
-        rows = adopt(_padded(spark.sql(plan.sql, request.args)), spark.user)
+        rows = adopt(_padded(_result(spark, plan, request)), spark.user)
         spark.drop_views((*(s.view for s in plan.scans), *(f.view for f in plan.frames)))
         return rows
 
@@ -384,6 +385,16 @@ def _hive_type(field: StructField, char: int | None, varchar: int | None) -> str
         hint = "Use CAST to give it a type that a table can have."
         raise AcidSqlError(Condition.CREATE_AS_TYPE, column=field.name, type=kind, hint=hint)
     return name
+
+
+def _result(spark: StatementSpark, plan: QueryPlan, request: Request) -> DataFrame:
+    """The query's rows; a column that Spark names after its expression bears the names of the statement, not those that
+    row__id and INPUT__FILE__NAME have in the scans' views."""
+    rows = spark.sql(plan.sql, request.args)
+    renamed = [f"{s.view}." for s in plan.scans if s.row_id or s.file_name]
+    names = rows.columns if renamed else []
+    shown = [reduce(lambda name, view: name.replace(view, ""), renamed, name) for name in names]
+    return rows if shown == names else rows.toDF(*shown)
 
 
 def _padded(rows: DataFrame) -> DataFrame:

@@ -93,6 +93,16 @@ def test_recursive_ctes(db: Session) -> None:
     assert rows(db, tree) == [(1, 0), (2, 1), (4, 2)]
 
 
+def test_columns_are_named_after_what_the_statement_says(db: Session) -> None:
+    said = "max(row__id.rowid), count(DISTINCT e.row__id), upper(INPUT__FILE__NAME), (SELECT max(row__id) FROM emp)"
+    named = ["max(row__id.rowid)", "count(DISTINCT row__id)", "upper(input__file__name)", "scalarsubquery()"]
+    assert db.sql(f"SELECT {said} FROM emp e GROUP BY INPUT__FILE__NAME").columns == named
+    assert db.sql("SELECT * FROM (SELECT -row__id.rowid, id FROM emp) x ORDER BY id").columns == [
+        "(- row__id.rowid)",
+        "id",
+    ]
+
+
 def test_row_ids_are_given_when_asked_for_and_never_by_a_star(db: Session) -> None:
     assert db.sql("SELECT * FROM emp").columns == ["id", "name", "boss", "info"]
     assert db.sql("SELECT row__id, * FROM emp").columns == ["row__id", "id", "name", "boss", "info"]
