@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from pyarrow import orc
 from pyspark.sql import SparkSession
 
-from acidsql.session import Session, connect
+from acidsql.session import connect
 from acidsql.spark.files import HadoopFiles
+from tests.answers import rows
 from tests.interop.hdfs_process import Hdfs
 from tests.interop.hive_client import READ_MODES, Hive
 from tests.interop.shared_table import hive_rows
@@ -119,7 +120,3 @@ def test_a_warehouse_on_hdfs_with_the_embedded_metastore(hdfs: Hdfs, spark: Spar
         assert rows(session, "SELECT id FROM moved ORDER BY id") == [(11,), (13,)]
         session.execute("DROP TABLE moved")
         assert not HadoopFiles(spark).list_below(f"{hdfs.uri}/embedded").files
-
-
-def rows(session: Session, query: str) -> list[tuple[Any, ...]]:
-    return [tuple(row) for row in session.sql(query).collect()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -10,8 +9,8 @@ import pytest
 
 from acidsql.acid.table import Check, Column, Constraints, Table
 from acidsql.acid.writeids import WriteId
-from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Database, Metastore
+from tests.answers import fails
 from tests.metastore import tables
 from tests.metastore.tables import database, partition, partitioned_table, plain_table
 
@@ -20,13 +19,6 @@ from tests.metastore.tables import database, partition, partitioned_table, plain
 def table(store: Metastore) -> Table:
     store.create_table(made := plain_table())
     return made
-
-
-def fails(condition: str, call: Callable[[], object]) -> AcidSqlError:
-    with pytest.raises(AcidSqlError) as caught:
-        call()
-    assert caught.value.condition == condition
-    return caught.value
 
 
 # -- databases

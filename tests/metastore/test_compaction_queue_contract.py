@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
 
 from acidsql.acid.writeids import WriteId
-from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation
 from acidsql.metastore.compactions import (
     DEFAULT_POOL,
@@ -21,6 +20,7 @@ from acidsql.metastore.compactions import (
     CompactionType,
 )
 from acidsql.metastore.sqlite import SqliteMetastore
+from tests.answers import fails
 from tests.interop.hive_client import Hive
 from tests.metastore.tables import partitioned_table, plain_table
 
@@ -69,13 +69,6 @@ def begun(queue: Metastore, wanted: CompactionRequest | None = None, highest: in
 def listed(queue: Metastore, number: int) -> Compaction:
     (found,) = (c for c in queue.compactions() if c.id == number)
     return found
-
-
-def fails(condition: str, call: Callable[[], object]) -> AcidSqlError:
-    with pytest.raises(AcidSqlError) as caught:
-        call()
-    assert caught.value.condition == condition
-    return caught.value
 
 
 # -- requests

@@ -13,9 +13,10 @@ import pytest
 from acidsql.acid.writeids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Lock, LockComponent, LockType, Metastore, Operation
+from tests.answers import fails
 from tests.metastore.patience import AT_ONCE, within
 from tests.metastore.tables import database, plain_table
-from tests.metastore.test_transactions_contract import begin, fails
+from tests.metastore.test_transactions_contract import begin
 
 PATIENCE = 20.0
 """Seconds after which a test that waits gives up; none of them should wait for one."""

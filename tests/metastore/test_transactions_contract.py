@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -18,6 +17,7 @@ from acidsql.metastore.client import (
     Metastore,
     Operation,
 )
+from tests.answers import fails
 from tests.metastore.tables import database, partitioned_table, plain_table
 
 UPDATE, DELETE, INSERT, SELECT = Operation.UPDATE, Operation.DELETE, Operation.INSERT, Operation.SELECT
@@ -43,13 +43,6 @@ def begin(store: Metastore, *components: LockComponent) -> TxnId:
     txn = store.open_txn()
     store.lock(txn, components)
     return txn
-
-
-def fails(condition: str, call: Callable[[], object]) -> AcidSqlError:
-    with pytest.raises(AcidSqlError) as caught:
-        call()
-    assert caught.value.condition == condition
-    return caught.value
 
 
 def conflicts(store: Metastore, mine: LockComponent, theirs: LockComponent) -> bool:

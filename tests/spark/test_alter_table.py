@@ -14,13 +14,10 @@ from acidsql.ddl.relocation import with_move
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent, LockType, Operation
 from acidsql.session import Session, connect
+from tests.answers import rows
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 MADE_UP = b"not read here"
-
-
-def rows(session: Session, query: str) -> list[tuple[object, ...]]:
-    return [tuple(row) for row in session.sql(query).collect()]
 
 
 def fails(session: Session, statement: str, condition: str) -> AcidSqlError:

@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
+from tests.answers import counts, rows
 
 
 @pytest.fixture(scope="module")
@@ -17,14 +18,6 @@ def db(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     place = tmp_path_factory.mktemp("constraints")
     with connect(place / "warehouse", metastore=f"sqlite:///{place}/metastore.db", spark=spark) as session:
         yield session
-
-
-def rows(session: Session, sql: str) -> list[tuple[object, ...]]:
-    return [tuple(row) for row in session.sql(sql).collect()]
-
-
-def counts(session: Session, sql: str) -> tuple[int, ...]:
-    return tuple(session.sql(sql).collect()[0])
 
 
 def violated(session: Session, sql: str, detail: str) -> None:

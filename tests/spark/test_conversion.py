@@ -10,6 +10,7 @@ import pytest
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session
+from tests.answers import files_below, rows
 from tests.spark.golden_cases import (
     GoldenTable,
     golden_tables,
@@ -22,14 +23,6 @@ from tests.spark.golden_cases import (
 TO_ACID = "SET TBLPROPERTIES ('transactional'='true')"
 TO_INSERT_ONLY = "SET TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
 GOLDEN = {t.case: t for t in golden_tables()}
-
-
-def rows(session: Session, query: str) -> list[tuple[object, ...]]:
-    return [tuple(row) for row in session.sql(query).collect()]
-
-
-def files_below(directory: Path) -> list[str]:
-    return sorted(p.relative_to(directory).as_posix() for p in directory.rglob("*") if p.is_file())
 
 
 def plain_copy(session: Session, golden: GoldenTable, into: Path) -> Path:

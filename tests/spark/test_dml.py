@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
+from tests.answers import counts, rows
 
 
 @pytest.fixture(scope="module")
@@ -22,14 +23,6 @@ def db(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     place = tmp_path_factory.mktemp("dml")
     with connect(place / "warehouse", metastore=f"sqlite:///{place}/metastore.db", spark=spark) as session:
         yield session
-
-
-def rows(session: Session, sql: str) -> list[tuple[object, ...]]:
-    return [tuple(row) for row in session.sql(sql).collect()]
-
-
-def counts(session: Session, sql: str, args: list[object] | None = None, **frames: object) -> tuple[int, ...]:
-    return tuple(session.sql(sql, args, **frames).collect()[0])
 
 
 def directories(session: Session, table: str) -> list[str]:

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session
+from tests.answers import rows
 
 TABLE = "(id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 PATIENCE = 60.0
@@ -28,10 +29,6 @@ def one(session: Session) -> Session:
 @pytest.fixture
 def two(one: Session, open_session: Callable[[], Session]) -> Session:
     return open_session()
-
-
-def rows(session: Session, query: str = "SELECT id, v FROM t ORDER BY id") -> list[tuple[object, ...]]:
-    return [tuple(row) for row in session.sql(query).collect()]
 
 
 def open_readers(session: Session) -> list[str]:

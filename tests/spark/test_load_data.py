@@ -20,18 +20,11 @@ from acidsql.session import Session
 from acidsql.spark.files import LocalFiles
 from acidsql.spark.orc_types import hive_columns
 from acidsql.spark.tails import read_file_tail
+from tests.answers import files_below, rows
 from tests.spark.golden_cases import GOLDEN, golden_tables, read_golden_rows, sorted_golden_rows
 
 ACID = "TBLPROPERTIES ('transactional'='true')"
 INSERT_ONLY = "TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
-
-
-def rows(session: Session, query: str) -> list[tuple[object, ...]]:
-    return [tuple(row) for row in session.sql(query).collect()]
-
-
-def files_below(directory: Path) -> list[str]:
-    return sorted(p.relative_to(directory).as_posix() for p in directory.rglob("*") if p.is_file())
 
 
 def write_orc(path: Path, ids: list[int], names: tuple[str, str] = ("id", "v")) -> Path:

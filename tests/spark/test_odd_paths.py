@@ -7,14 +7,11 @@ from pathlib import Path
 import pytest
 
 from acidsql.session import Session
+from tests.answers import rows
 
 _ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 _INSERT_ONLY = "TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
 _ODD = "a[b]{c,d}*?\\e%20f+g}"
-
-
-def rows(session: Session, query: str) -> list[tuple[object, ...]]:
-    return [tuple(row) for row in session.sql(query).collect()]
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,11 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from acidsql.session import Session
+from tests.answers import rows
 
 _INSERT_ONLY = "STORED AS PARQUET TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
 _DAYS_1582_10_04 = -141428
 """The day before 1582-10-15, which is day -141427, in the hybrid Julian calendar."""
-
-
-def rows(session: Session, query: str) -> list[tuple[object, ...]]:
-    return [tuple(row) for row in session.sql(query).collect()]
 
 
 def test_dates_and_instants_are_filed_in_hives_calendar(session: Session) -> None:

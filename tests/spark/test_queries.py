@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
+from tests.answers import rows
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +38,6 @@ def db(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         ):
             pass
         yield session
-
-
-def rows(session: Session, sql: str, args: object = None, **frames: object) -> list[tuple[object, ...]]:
-    assert args is None or isinstance(args, dict | list)
-    return [tuple(row) for row in session.sql(sql, args, **frames).collect()]
 
 
 def test_joins_subqueries_and_set_operations_over_several_tables(db: Session) -> None:

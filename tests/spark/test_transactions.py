@@ -14,6 +14,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.metastore.sqlite import SqliteMetastore
 from acidsql.session import Session
 from acidsql.spark.engine import Engine
+from tests.answers import rows
 
 TABLE = "(id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 PARTITIONED = "(id int, v int) PARTITIONED BY (p string) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -32,10 +33,6 @@ def two(one: Session, open_session: Callable[[], Session]) -> Session:
     other = open_session()
     other.execute("SET hive.lock.numretries=1")
     return other
-
-
-def rows(session: Session, query: str = "SELECT id, v FROM t ORDER BY id") -> list[tuple[object, ...]]:
-    return [tuple(row) for row in session.sql(query).collect()]
 
 
 def directories(session: Session, table: str = "t") -> list[str]:
