@@ -6,13 +6,14 @@ MAKEFLAGS += --no-print-directory
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-# Each worker is one Spark process of up to 3 GB; one of them waits for Hive most of its time.
+# Each worker is one Spark process of up to 3 GB. In `make test-all` one of them waits for Hive most of its time.
 WORKERS ?= 3
 PYTEST_ARGS ?=
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder -q
 
 .PHONY: help
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
 
 .PHONY: demo
 demo: $(VENV)/.installed java ## install acidsql and run the employee story in a temporary warehouse
@@ -27,8 +28,12 @@ shell: $(VENV)/.installed java ## a shell on ./warehouse
 	@$(BIN)/acidsql shell
 
 .PHONY: test
-test: $(VENV)/.installed-test java ## run the tests (PYTEST_ARGS='-k merge' for some, WORKERS=1 for one process)
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder -q $(PYTEST_ARGS)
+test: $(VENV)/.installed-test java ## run the core of the tests, in ten minutes (PYTEST_ARGS='-k merge' for some of them)
+	@$(PYTEST) -m 'not (hive or full or soak)' $(PYTEST_ARGS)
+
+.PHONY: test-all
+test-all: $(VENV)/.installed-test java ## run all tests but those of `make soak`, with a real Hive
+	@$(PYTEST) $(PYTEST_ARGS)
 
 .PHONY: check
 check: $(VENV)/.installed-dev ## lint, format, types and the direction of imports

@@ -225,7 +225,7 @@ def exists(dotted: str) -> bool:
 
 def targets(page: str) -> set[str]:
     """The make targets that a page names."""
-    return set(re.findall(r"\bmake ([a-z]+)\b(?= |`|$)", "\n".join(code_of(page)), re.MULTILINE))
+    return set(re.findall(r"\bmake ([a-z-]+)(?= |`|$)", "\n".join(code_of(page)), re.MULTILINE))
 
 
 def code_of(page: str) -> list[str]:
@@ -241,7 +241,7 @@ def test_the_paths_links_and_targets_of_a_page_exist(page: str) -> None:
     missing = [link for link in links if link and not ((ROOT / page).parent / link).exists()]
     missing += [path for path in paths if not any(ROOT.glob(path.rstrip("/")))]
     assert missing == []
-    known = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    known = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert targets(page) <= known
 
 
