@@ -10,6 +10,7 @@ import pytest
 from acidsql.acid.partitions import unescape
 from acidsql.session import Session
 from tests.compactor.layout import VISIBILITY, compact, directories, events, files, metadata
+from tests.selection import core
 from tests.spark.golden_cases import (
     GoldenTable,
     golden_tables,
@@ -24,6 +25,7 @@ DONE = ("succeeded", "ready for cleaning", "refused")
 TABLES = {t.id: t for t in golden_tables() if t.is_recorded}
 READ_ONLY = ("skip.header.line.count",)
 """Properties of tables that are not written to, and so not compacted."""
+COMPACTED = [t for t in TABLES.values() if not any(n in READ_ONLY for n, _ in t.properties)]
 
 
 def uncompacted(golden: GoldenTable, into: Path) -> Path:
@@ -52,9 +54,7 @@ def test_hives_own_compactions_are_made_again(kind: str, session: Session, tmp_p
     assert sorted_rows(read_rows(session, golden.adopted_name)) == sorted_rows(hives.expected())
 
 
-@pytest.mark.parametrize(
-    "golden", [t for t in TABLES.values() if not any(n in READ_ONLY for n, _ in t.properties)], ids=lambda t: t.id
-)
+@pytest.mark.parametrize("golden", core(COMPACTED, lambda t: t.is_core), ids=lambda t: t.id)
 def test_compactions_of_every_golden_table_keep_rows_and_row_ids(
     golden: GoldenTable, session: Session, tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.session import Session, connect
+from tests.selection import core
 from tests.spark.histories import Model, Row, random_schema
 from tests.spark.test_histories import plain, shown
 
@@ -85,7 +86,7 @@ def run(session: Session, seed: int, statements: int) -> None:
     assert_rows(session, model, history)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", core(range(2), lambda seed: seed == 0))
 def test_compactions_in_a_history_change_nothing(seed: int, opened: Callable[[], Session]) -> None:
     run(opened(), seed, 14)
 
@@ -150,6 +151,7 @@ def beside(opened: Callable[[], Session], seed: int, statements: int) -> int:
     return sum(" -> " in line for line in lines)
 
 
+@pytest.mark.full
 @pytest.mark.timeout(900)
 def test_a_service_and_a_reader_beside_a_history_change_nothing(opened: Callable[[], Session]) -> None:
     assert beside(opened, 7, 14) > 1

@@ -79,6 +79,7 @@ def test_a_job_that_fills_the_disk_says_so_and_leaves_nothing(
     assert total(session) == (30, 30)
 
 
+@pytest.mark.full
 def test_at_whichever_file_the_disk_is_full_nothing_is_left(
     small_disk: Callable[[str], Path], open_session: Callable[[Path, Path], Session], tmp_path: Path
 ) -> None:
@@ -107,6 +108,7 @@ def test_at_whichever_file_the_disk_is_full_nothing_is_left(
     assert {e.condition for e in publishing} == {"DISK_FULL"}
 
 
+@pytest.mark.full
 def test_a_metastore_without_space_fails_the_statement_and_goes_on_when_there_is_some(
     small_disk: Callable[[str], Path], open_session: Callable[[Path, Path], Session], tmp_path: Path
 ) -> None:

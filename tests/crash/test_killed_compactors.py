@@ -46,7 +46,13 @@ def place(session: Session, tmp_path: Path) -> Place:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("point", "kind"),
-    [*((p, "major") for p in (*WORKER, *CLEANER)), ("between two moves", "minor"), ("before its commit", "minor")],
+    [
+        ("before its commit", "minor"),
+        *(
+            pytest.param(*dies, marks=pytest.mark.full)
+            for dies in [*((p, "major") for p in (*WORKER, *CLEANER)), ("between two moves", "minor")]
+        ),
+    ],
 )
 def test_a_compactor_that_dies_changes_nothing_and_the_next_one_finishes(
     point: str, kind: str, place: Place, session: Session

@@ -11,6 +11,7 @@ import pytest
 from acidsql.metastore.sqlite import SqliteMetastore
 from acidsql.session import Session
 from tests.crash.writers import PATIENCE, SLOW_UPDATE, Place, dying, kill, output, wait_for, wait_for_line
+from tests.selection import core
 from tests.spark.acid_files import visible_paths
 
 ROWS = 4000
@@ -57,7 +58,7 @@ def writing(place: Place, writer: subprocess.Popen[str]) -> None:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("point", core(POINTS, lambda point: point == "between two moves"))
 def test_a_writer_that_dies_at_a_point_of_its_statement_changes_all_or_nothing(
     point: str, place: Place, session: Session
 ) -> None:
@@ -68,6 +69,7 @@ def test_a_writer_that_dies_at_a_point_of_its_statement_changes_all_or_nothing(
     check_after(session, place, v=1 if point == "after its commit" else 0)
 
 
+@pytest.mark.full
 @pytest.mark.timeout(900)
 def test_a_writer_killed_in_its_job_changes_nothing(place: Place, session: Session) -> None:
     writer = place.start(UPDATE, "")

@@ -19,6 +19,7 @@ with connect(conf=CONF) as session:
 """
 
 
+@pytest.mark.full
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     "partitioned",

@@ -42,6 +42,7 @@ def lines(process: subprocess.Popen[str]) -> Iterator[str]:
         yield re.sub(r"\d+(\.\d+)? (s|B|kB)\b", "#", line[len("2026-01-01 00:00:00 ") :].strip())
 
 
+@pytest.mark.full
 def test_one_round_does_what_is_due_and_leaves(table: Path, tmp_path: Path) -> None:
     process = start(tmp_path, "--once", "--hiveconf", "hive.compactor.delta.num.threshold=2")
     assert list(lines(process)) == [

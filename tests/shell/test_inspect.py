@@ -12,6 +12,7 @@ import pytest
 from acidsql.cli import main
 from acidsql.session import Session, connect
 from acidsql.spark.contents import DirectoryKind
+from tests.selection import core
 from tests.spark.golden_cases import GoldenTable, golden_tables
 
 TABLES = [t for t in golden_tables() if t.is_recorded]
@@ -43,7 +44,7 @@ def reasons(lines: list[dict[str, str]]) -> dict[str, tuple[bool, str]]:
 # ------------------------------------------------------------------------------------------------ golden tables
 
 
-@pytest.mark.parametrize("golden", TABLES, ids=lambda t: t.id)
+@pytest.mark.parametrize("golden", core(TABLES, lambda t: t.is_core), ids=lambda t: t.id)
 def test_the_events_that_are_seen_are_the_rows_that_hive_reads(golden: GoldenTable, warehouse: Path) -> None:
     with connect(warehouse) as session:
         content = session.inspect(golden.adopt(session, warehouse.parent))

@@ -61,6 +61,7 @@ def test_the_story_leaves_hives_directories(place: Path) -> None:
     } <= directories
 
 
+@pytest.mark.full
 def test_the_story_runs_from_standard_input_silently(tmp_path: Path) -> None:
     done = run("-S", cwd=tmp_path, stdin=employee.SCRIPT)
     assert done.returncode == 0, done.stderr
@@ -86,6 +87,7 @@ def test_a_statement_given_with_e_shows_its_rows_or_its_error(place: Path) -> No
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.full
 def test_standard_output_that_is_closed_ends_quietly(place: Path) -> None:
     query = "SELECT * FROM employee LATERAL VIEW explode(sequence(1, 10000)) x AS n"
     with subprocess.Popen(
@@ -175,6 +177,7 @@ def leave(child: pexpect.spawn) -> None:
     pytest.fail("the shell does not end")
 
 
+@pytest.mark.full
 def test_the_repl_works_on_a_dumb_terminal_and_leaves_with_ctrl_d(place: Path, tmp_path: Path) -> None:
     child = repl(place, tmp_path, TERM="dumb")
     child.expect(PROMPT)

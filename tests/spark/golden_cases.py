@@ -20,6 +20,32 @@ from acidsql.session import Session
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 
+CORE = frozenset(
+    (
+        "aborted_open",
+        "all_types",
+        "bucketed",
+        "employee_merge",
+        "insert_only_orc",
+        "insert_only_parquet",
+        "insert_only_text_delimited",
+        "insert_overwrite",
+        "load_data",
+        "major_compacted.after_clean",
+        "major_compacted_query",
+        "merge_update_delete_insert",
+        "minor_compacted.before_clean",
+        "multi_writer",
+        "nested_types",
+        "originals.changed",
+        "partition_types",
+        "partitioned_ops",
+        "schema_evolution",
+        "timestamps_at_1970",
+    )
+)
+"""Cases that `make test` runs too: one for each kind of directory, file and column."""
+
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 RowObject: TypeAlias = dict[str, Json]
 RowKey: TypeAlias = tuple[int, int, int]
@@ -56,6 +82,10 @@ class GoldenTable:
     @property
     def id(self) -> str:
         return f"{self.case}/{self.name}"
+
+    @property
+    def is_core(self) -> bool:
+        return self.case in CORE
 
     @property
     def adopted_name(self) -> str:

@@ -10,6 +10,7 @@ import pyorc
 import pytest
 
 from acidsql.session import Session
+from tests.selection import core
 from tests.spark.golden_cases import (
     GoldenTable,
     golden_tables,
@@ -26,7 +27,7 @@ FULL_ACID = [t for t in READABLE if t.is_full_acid]
 
 
 def each(tables: list[GoldenTable]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    return pytest.mark.parametrize("golden", tables, ids=lambda t: t.id)
+    return pytest.mark.parametrize("golden", core(tables, lambda t: t.is_core), ids=lambda t: t.id)
 
 
 def test_every_golden_table_is_read() -> None:
