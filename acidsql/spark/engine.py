@@ -21,8 +21,8 @@ from acidsql.acid.types import parse_type
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.files import FileSystem, HadoopFiles, LocalFiles, is_local
 from acidsql.spark.jobs import JobGroup, job_group
-from acidsql.spark.jvm import jvm
-from acidsql.spark.plans import frame_of, plan_of
+from acidsql.spark.jvm import items, jvm
+from acidsql.spark.plans import frame_of, has_join, nodes_of, plan_of
 from acidsql.spark.types import has_instant, has_timestamp
 
 CONCURRENT_WRITERS: Final = "spark.sql.maxConcurrentOutputFileWriters"
@@ -121,6 +121,7 @@ logger.utils.level = off
 """Failures of tasks reach the user as the statement's error; Spark's log would print them three times more."""
 
 _EACH_WITH_EACH: Final = ("BroadcastNestedLoopJoin", "CartesianProduct")
+"""Names of the nodes of physical plans that join each row with each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,8 +298,12 @@ def for_little(frame: DataFrame) -> DataFrame:
     """
     spark = frame.sparkSession
     interpreted = adopt(frame, _copy(spark, jvm(spark).for_little))
-    plan = interpreted._jdf.queryExecution().executedPlan().toString()
-    return frame if any(join in plan for join in _EACH_WITH_EACH) else interpreted
+    execution = interpreted._jdf.queryExecution()
+    if not has_join(spark, execution.optimizedPlan()):
+        return interpreted
+    plan = execution.executedPlan()
+    nodes = (node.nodeName() for one in (plan, *items(plan.subqueriesAll())) for node in nodes_of(one))
+    return frame if any(name in _EACH_WITH_EACH for name in nodes) else interpreted
 
 
 def copy_with(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:

@@ -46,6 +46,7 @@ from acidsql.spark.row_conflicts import commit_by_rows
 from acidsql.spark.scanned import scanned_once
 from acidsql.spark.sized import CHAR_LENGTH, VARCHAR_LENGTH, lengths
 from acidsql.spark.snapshots import StatementSnapshots
+from acidsql.spark.strategies import Steering
 from acidsql.spark.tails import TailCache
 from acidsql.spark.transaction import WriteTransaction, transaction
 from acidsql.spark.types import hive_type_name
@@ -96,6 +97,7 @@ class Executor:
         self._readers = Readers(transactions)
         self._tails = TailCache()
         self.begun = Begun(transactions, self._readers)
+        self.steering = Steering()
         self._running: JobGroup | None = None
         """The jobs of the statement that runs in the transaction that was begun."""
 
@@ -329,7 +331,8 @@ class Executor:
         events = adopt(event_rows(spark, plan, request.args), spark.storage)
         if plan.target.is_transactional:
             driver_bytes = int(self._settings.get(DRIVER_BYTES, 0))
-            write.staged.extend(stage(spark.storage, events, plan, target, of_target, driver_bytes))
+            staged = stage(spark.storage, events, plan, target, of_target, driver_bytes, self.steering)
+            write.staged.extend(staged)
         else:
             write.staged.extend(plain.stage(few_tasks(events, plan), plan, target))
         write.emptied.extend(replaced_directories(spark, plan, write))

@@ -7,7 +7,7 @@ for the join. That reads the source a second time, so it must give the same rows
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pyspark.errors import AnalysisException
@@ -18,7 +18,7 @@ from acidsql.planner.plan import KEYS, Narrowing
 from acidsql.spark.bound import BoundScan
 from acidsql.spark.engine import StatementSpark
 from acidsql.spark.estimates import SMALL, leaf_bytes, leaf_sizes, plans
-from acidsql.spark.jvm import items
+from acidsql.spark.plans import nodes_of
 
 _LEAST: Final = 1024 * 1024
 """Bytes of a target for which it is worth it."""
@@ -57,7 +57,7 @@ def narrow(
 def _is_repeatable(keys: DataFrame) -> bool:
     """Whether a query gives the same rows when it runs again: of files, or of values in the plan itself, and without
     functions that say otherwise of themselves."""
-    return all(plan.deterministic() and all(map(_gives_the_same, _nodes(plan))) for plan in plans(keys))
+    return all(plan.deterministic() and all(map(_gives_the_same, nodes_of(plan))) for plan in plans(keys))
 
 
 def _gives_the_same(node: Any) -> bool:
@@ -69,9 +69,3 @@ def _gives_the_same(node: Any) -> bool:
             return _ORDERLESS.issuperset(_CALLED.findall(node.aggregateExpressions().mkString(" ")))
         case _:
             return name in _REPEATABLE
-
-
-def _nodes(plan: Any) -> Iterator[Any]:
-    yield plan
-    for child in items(plan.children()):
-        yield from _nodes(child)

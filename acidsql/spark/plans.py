@@ -7,13 +7,13 @@ checked either, so they take what is known to be right.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
-from acidsql.spark.jvm import Jvm, jvm, scala_object
+from acidsql.spark.jvm import Jvm, items, jvm, scala_object
 
 
 class _Catalyst:
@@ -74,6 +74,11 @@ class _Catalyst:
         return self._of_all.plans.logical.Project
 
     @cached_property
+    def join(self) -> Any:
+        """The TreePattern that a plan contains if a Join is in it."""
+        return scala_object(self._of_all.trees, "TreePattern").JOIN()
+
+    @cached_property
     def range(self) -> Any:
         """range.apply(first, end, step, tasks)."""
         return scala_object(self._of_all.plans.logical, "Range")
@@ -107,6 +112,18 @@ def _resolved(spark: SparkSession, plan: Any) -> DataFrame:
 def plan_of(frame: DataFrame) -> Any:
     """The analyzed plan."""
     return frame._jdf.queryExecution().analyzed()
+
+
+def nodes_of(plan: Any) -> Iterator[Any]:
+    """The nodes of a logical or physical plan, without those of its subqueries."""
+    yield plan
+    for child in items(plan.children()):
+        yield from nodes_of(child)
+
+
+def has_join(spark: SparkSession, plan: Any) -> bool:
+    """Whether a Join is in a logical plan, or in a subquery of it."""
+    return bool(plan.containsPattern(_catalyst(spark).join))
 
 
 def scan_of(spark: SparkSession, relation: Any) -> DataFrame:

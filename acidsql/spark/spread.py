@@ -10,7 +10,7 @@ arranged behind it, like the events of a statement that makes no rows:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby
@@ -27,7 +27,6 @@ from acidsql.acid.rowid import MAX_BUCKET
 from acidsql.acid.types import parse_type
 from acidsql.planner.events import ROW_ID_TYPE, name_sql
 from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, EventKind, WritePlan
-from acidsql.spark.bound import BoundScan
 from acidsql.spark.engine import CONCURRENT_WRITERS
 from acidsql.spark.events import (
     OLD_BUCKET,
@@ -123,19 +122,15 @@ def _placed(part: _Part, codes: Any, plan: WritePlan) -> Any:
     return pa.table(columns)
 
 
-def can_spread(plan: WritePlan, bound: Sequence[BoundScan], target: WriteTarget, size: int) -> bool:
-    """Whether new rows may go to any file, and a task writes few files; and whether the statement reads so many bytes,
-    `size`, that the files are worth having.
-
-    Not where files have to be ACID files at once (staging.save): of these ORC's reader gives no part of the row ID.
-    """
+def can_spread(plan: WritePlan, places: int) -> bool:
+    """Whether new rows may go to any file, and a task writes few files; `places` is the number of partitions that the
+    statement reads."""
     kinds = {b.kind for b in plan.branches}
-    if EventKind.INSERT not in kinds or len(kinds) == 1 or not target.files.can_change_ends(target.staging):
+    if EventKind.INSERT not in kinds or len(kinds) == 1:
         return False
     if plan.target.bucket_count or plan.moves_rows or plan.few_rows:
         return False
-    places = sum(1 for b in bound for part in b.parts if part.data_files) if plan.keeps_places else 1
-    return size >= MUCH and len(plan.branches) * places <= _OPEN
+    return len(plan.branches) * (places if plan.keeps_places else 1) <= _OPEN
 
 
 def write_rows(

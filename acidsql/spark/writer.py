@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, assert_never
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -13,17 +13,18 @@ from acidsql.acid.types import parse_type
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.events import stored
 from acidsql.planner.insert import wrong_count
-from acidsql.planner.plan import ROWS, EventKind, Overwrite, WritePlan
+from acidsql.planner.plan import ROWS, Overwrite, WritePlan
 from acidsql.spark import small
 from acidsql.spark.bound import BoundScan
 from acidsql.spark.engine import A_FILE_A_TASK, StatementSpark
 from acidsql.spark.estimates import SMALL, leaf_bytes, leaf_sizes
 from acidsql.spark.events import arranged_events, events_in_place, numbered_inserts, staging_columns
-from acidsql.spark.plans import plan_of
+from acidsql.spark.plans import has_join, plan_of
 from acidsql.spark.publish import StagedFile, WriteTarget, finish_staged
 from acidsql.spark.slots import Slot, assign_slots, slot_a_task
-from acidsql.spark.spread import can_spread, write_rows
+from acidsql.spark.spread import write_rows
 from acidsql.spark.staging import save
+from acidsql.spark.strategies import Steering, Strategy, WriteFacts, strategies
 from acidsql.spark.transaction import TableWrite
 from acidsql.spark.types import is_storable
 
@@ -33,8 +34,6 @@ _FILES: Final = 8
 """Small files that a task may write."""
 _FOR_DRIVER: Final = 4_000_000
 """Row IDs that the driver arranges."""
-_WHOLE_FILE: Final = 128 * 1024 * 1024
-"""Bytes of a file that one task reads, as Spark would have it."""
 
 
 def event_rows(spark: StatementSpark, plan: WritePlan, args: Mapping[str, object]) -> DataFrame:
@@ -49,6 +48,29 @@ def event_rows(spark: StatementSpark, plan: WritePlan, args: Mapping[str, object
     return spark.sql(plan.events)
 
 
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """The events of a statement, in the storage session `spark`, and where they go; `bound` are the target's scans,
+    `size` the bytes that the statement reads."""
+
+    spark: SparkSession
+    events: DataFrame
+    plan: WritePlan
+    target: WriteTarget
+    bound: Sequence[BoundScan]
+    size: int
+
+    @property
+    def buckets(self) -> frozenset[int]:
+        """The numbers of the target's files."""
+        return frozenset[int]().union(*(b.buckets for b in self.bound))
+
+    @property
+    def files(self) -> int:
+        """How many files delete events may go to."""
+        return sum(len(part.buckets) for b in self.bound for part in b.parts)
+
+
 def stage(
     spark: SparkSession,
     events: DataFrame,
@@ -56,79 +78,110 @@ def stage(
     target: WriteTarget,
     bound: Sequence[BoundScan],
     driver_bytes: int,
+    steering: Steering,
 ) -> list[StagedFile]:
     """Writes the events, in the storage session `spark`; `bound` are the target's scans, `driver_bytes` how much the
     statement may read for the driver to write."""
     sizes = leaf_sizes(events)
-    size = leaf_bytes(sizes)
-    by_driver = None not in sizes and size <= driver_bytes and small.can_write(spark, plan.target, target.files, size)
+    write = _Write(spark, events, plan, target, bound, leaf_bytes(sizes))
+    facts = _facts(write, None not in sizes, driver_bytes)
+    for strategy in steering.ordered(strategies(plan, facts)):
+        staged = _stage_by(strategy, write)
+        if staged is not None:
+            steering.note(strategy)
+            return staged
+    raise AssertionError("no strategy wrote the events")
+
+
+def _facts(write: _Write, knows_size: bool, driver_bytes: int) -> WriteFacts:
+    parts = [part for b in write.bound for part in b.parts if part.data_files]
+    return WriteFacts(
+        write.size,
+        knows_size,
+        driver_bytes,
+        driver_can_write=small.can_write(write.spark, write.plan.target, write.target.files, write.size),
+        file_sizes=tuple(f.file.length for part in parts for f in part.data_files),
+        places=len(parts),
+        keeps_order=_keeps_order(write),
+        can_change_ends=write.target.files.can_change_ends(write.target.staging),
+        cores=write.spark.sparkContext.defaultParallelism,
+    )
+
+
+def _keeps_order(write: _Write) -> bool:
+    """Whether a task that reads one file of the target gives its events in the order of the row IDs. Deleted rows that
+    are no bits are joined away, and a join may put rows into another order."""
+    if not write.plan.row_by_row or not all(b.has_one_file_a_bucket for b in write.bound):
+        return False
+    return not has_join(write.spark, plan_of(write.events))
+
+
+def _stage_by(strategy: Strategy, write: _Write) -> list[StagedFile] | None:
+    """Writes the events in one way; None, and nothing written, where the driver refuses."""
+    match strategy:
+        case Strategy.BY_DRIVER:
+            return _stage_by_driver(write)
+        case Strategy.IN_PLACE:
+            return _stage_in_place(write)
+        case Strategy.SPREAD:
+            return _stage_spread(write)
+        case Strategy.ARRANGED:
+            return _stage_arranged(write, write.events, write.target, _task_count(write.spark, write.size, write.files))
+        case Strategy.NUMBERED:
+            return _stage_numbered(write)
+        case _:
+            assert_never(strategy)
+
+
+def _stage_by_driver(write: _Write) -> list[StagedFile] | None:
+    plan, target = write.plan, write.target
     if plan.inserts_only:
-        _stage_inserts(events, plan, target, size if by_driver and size <= small.LITTLE else None)
-        return finish_staged(target, None)
-    buckets = frozenset[int]().union(*(b.buckets for b in bound))
-    if by_driver:
-        tasks = 1 if plan.few_rows else _task_count(spark, size, 0)
-        slots = assign_slots(plan.branches, buckets, tasks, plan.target.bucket_count)
-        if small.write_events(events, plan, slots, target, size):
-            return finish_staged(target, slots.by_code())
-    if _can_write_in_place(spark, events, plan, bound):
-        slots = slot_a_task([Slot(n, b) for n in range(len(plan.branches)) for b in sorted(buckets)], 1)
-        for key, value in A_FILE_A_TASK.items():
-            spark.conf.set(key, value)
-        rows = events_in_place(events, plan, slots, target.statement_ids, target.write_id)
-        save(rows, plan.target, target.files, target.staging, staging_columns(plan))
-        return finish_staged(target, slots.by_code())
-    files = sum(len(part.buckets) for b in bound for part in b.parts)
-    if can_spread(plan, bound, target, size):
-        return _stage_spread(spark, events, plan, target, buckets, files)
-    return _stage_arranged(spark, events, plan, target, buckets, _task_count(spark, size, files))
+        return finish_staged(target, None) if small.write_inserts(write.events, plan, target, write.size) else None
+    tasks = 1 if plan.few_rows else _task_count(write.spark, write.size, 0)
+    slots = assign_slots(plan.branches, write.buckets, tasks, plan.target.bucket_count)
+    if not small.write_events(write.events, plan, slots, target, write.size):
+        return None
+    return finish_staged(target, slots.by_code())
 
 
-def _stage_spread(
-    spark: SparkSession, events: DataFrame, plan: WritePlan, target: WriteTarget, buckets: Iterable[int], files: int
-) -> list[StagedFile]:
+def _stage_in_place(write: _Write) -> list[StagedFile]:
+    plan, target = write.plan, write.target
+    slots = slot_a_task([Slot(n, b) for n in range(len(plan.branches)) for b in sorted(write.buckets)], 1)
+    for key, value in A_FILE_A_TASK.items():
+        write.spark.conf.set(key, value)
+    rows = events_in_place(write.events, plan, slots, target.statement_ids, target.write_id)
+    save(rows, plan.target, target.files, target.staging, staging_columns(plan))
+    return finish_staged(target, slots.by_code())
+
+
+def _stage_spread(write: _Write) -> list[StagedFile]:
     """The new rows where they are made, and the delete events in a second step (spread.py)."""
-    staged, aside = write_rows(spark, events, plan, target)
+    spark, plan = write.spark, write.plan
+    staged, aside = write_rows(spark, write.events, plan, write.target)
     if not aside.count:
         return staged
-    target = replace(target, part="deletes")
+    target = replace(write.target, part="deletes")
     if aside.count <= _FOR_DRIVER and small.can_write(spark, plan.target, target.files, aside.size):
-        slots = assign_slots(plan.branches, buckets, 1)
+        slots = assign_slots(plan.branches, write.buckets, 1)
         small.write_placed(aside.placed(plan, slots), plan, target)
         return [*staged, *finish_staged(target, slots.by_code())]
-    tasks = _task_count(spark, aside.size, files)
-    return [*staged, *_stage_arranged(spark, aside.events(spark, plan), plan, target, buckets, tasks)]
+    tasks = _task_count(spark, aside.size, write.files)
+    return [*staged, *_stage_arranged(write, aside.events(spark, plan), target, tasks)]
 
 
-def _stage_arranged(
-    spark: SparkSession, events: DataFrame, plan: WritePlan, target: WriteTarget, buckets: Iterable[int], tasks: int
-) -> list[StagedFile]:
-    slots = assign_slots(plan.branches, buckets, 1 if plan.few_rows else tasks, plan.target.bucket_count)
+def _stage_arranged(write: _Write, events: DataFrame, target: WriteTarget, tasks: int) -> list[StagedFile]:
+    plan = write.plan
+    slots = assign_slots(plan.branches, write.buckets, 1 if plan.few_rows else tasks, plan.target.bucket_count)
     rows = arranged_events(events, plan, slots, target.statement_ids, target.write_id)
     save(rows, plan.target, target.files, target.staging, staging_columns(plan))
     return finish_staged(target, slots.by_code())
 
 
-def _can_write_in_place(spark: SparkSession, events: DataFrame, plan: WritePlan, bound: Sequence[BoundScan]) -> bool:
-    """Whether tasks that read one file each are as many as there could be, and can write what comes of it."""
-    if not plan.row_by_row or plan.moves_rows or not all(b.has_one_file_a_bucket for b in bound):
-        return False
-    sizes = [f.file.length for b in bound for part in b.parts for f in part.data_files]
-    makes_rows = any(b.kind is EventKind.INSERT for b in plan.branches)
-    if makes_rows and sum(1 for b in bound for part in b.parts if part.data_files) > 1:
-        return False  # tasks of two partitions would give their new rows the same row IDs
-    few = len(sizes) < spark.sparkContext.defaultParallelism and max(sizes, default=0) > SMALL
-    if few or max(sizes, default=0) > _WHOLE_FILE:
-        return False
-    # Deleted rows that are no bits are joined away, and a join may put rows into another order.
-    return "Join" not in str(plan_of(events).toString())
-
-
-def _stage_inserts(events: DataFrame, plan: WritePlan, target: WriteTarget, size_for_driver: int | None) -> None:
-    if size_for_driver is not None and small.write_inserts(events, plan, target, size_for_driver):
-        return
-    rows = numbered_inserts(few_tasks(events, plan), plan, target.statement_ids[0], target.write_id)
+def _stage_numbered(write: _Write) -> list[StagedFile]:
+    plan, target = write.plan, write.target
+    rows = numbered_inserts(few_tasks(write.events, plan), plan, target.statement_ids[0], target.write_id)
     save(rows, plan.target, target.files, target.staging, ())
+    return finish_staged(target, None)
 
 
 def few_tasks(events: DataFrame, plan: WritePlan) -> DataFrame:

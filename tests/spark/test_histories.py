@@ -1,28 +1,71 @@
-"""Random histories on random tables (types, partitions, buckets), against a model in plain Python."""
+"""Random histories on random tables (types, partitions, buckets), on every write path, against a model in plain
+Python."""
 
 from __future__ import annotations
 
+import logging
 import random
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.session import Session, connect
-from acidsql.spark import spread
+from acidsql.spark import delete_cache, narrowing, small, writer
+from acidsql.spark.strategies import Steering, Strategy
 from tests.spark.acid_files import check_file, event_files, key_of
 from tests.spark.histories import Model, Row, random_schema
 
+_LOG = logging.getLogger(__name__)
+"""Says which strategies a history took: `pytest --log-cli-level=INFO`."""
 ACID_COLUMNS = "operation:int,originalTransaction:bigint,bucket:int,rowId:bigint,currentTransaction:bigint"
-_LENGTHS = [50] * 4 + [25] * 28
-"""Statements of each history: the longer one is, the more deltas each of its statements reads."""
-_OF_SPARK = 8
-"""One history in so many is written by Spark, which takes three times as long, the others by the driver; and every
-other one of these as if the data were much."""
 _BETWEEN_READS = 4
 """How many statements run before the table is read: the model says what each must have counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class WritePath:
+    """How a history is written: the strategy that is taken wherever it is possible, and attributes of modules that
+    decide on what else there is more than one way to do.
+
+    `compacts`: before half of the statements the table is compacted, so that no bucket has two files.
+    """
+
+    preferred: Strategy | None
+    driver_bytes: int = 0
+    patches: tuple[tuple[ModuleType, str, int], ...] = ()
+    compacts: bool = False
+
+
+_SOURCE_IS_BROADCAST = ((narrowing, "_LEAST", 0), (narrowing, "_MUCH", 0))
+_DELETES_ARE_JOINED = ((delete_cache, "_READ_HERE", -1),)
+_DELETES_ARE_SHUFFLED = ((writer, "_FOR_DRIVER", -1),)
+PATHS = {
+    "chosen": WritePath(None, 1 << 20),
+    "by driver": WritePath(Strategy.BY_DRIVER, 1 << 20),
+    "compiled": WritePath(Strategy.BY_DRIVER, 1 << 20, ((small, "LITTLE", -1), *_SOURCE_IS_BROADCAST)),
+    "in place": WritePath(Strategy.IN_PLACE, compacts=True),
+    "spread": WritePath(Strategy.SPREAD),
+    "spread and shuffled": WritePath(Strategy.SPREAD, 0, (*_DELETES_ARE_SHUFFLED, *_DELETES_ARE_JOINED)),
+    "shuffled": WritePath(Strategy.ARRANGED, 0, _SOURCE_IS_BROADCAST),
+    "shuffled and joined": WritePath(Strategy.ARRANGED, 0, _DELETES_ARE_JOINED),
+}
+SHORT = (
+    ("chosen", 0),
+    ("by driver", 1),
+    ("compiled", 3),
+    ("in place", 2),
+    ("spread", 7),
+    ("spread and shuffled", 1),
+    ("shuffled", 4),
+    ("shuffled and joined", 6),
+)
+"""The histories of the shortest run: on each path one with a table for which its strategy is possible."""
 
 
 @pytest.fixture(scope="module")
@@ -32,24 +75,29 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield opened
 
 
-def run_history(session: Session, seed: int, statements: int) -> None:
+def run_history(session: Session, seed: int, statements: int, path: str) -> Counter[Strategy]:
+    """The strategies that its statements took."""
     with pytest.MonkeyPatch.context() as patched:
-        if seed % (2 * _OF_SPARK) == 0:
-            patched.setattr(spread, "MUCH", 0)
-        _run_history(session, seed, statements)
+        for module, name, value in PATHS[path].patches:
+            patched.setattr(module, name, value)
+        patched.setattr(session._executor, "steering", steering := Steering(PATHS[path].preferred, []))
+        _run_history(session, seed, statements, path)
+    return Counter(steering.taken)
 
 
-def _run_history(session: Session, seed: int, statements: int) -> None:
+def _run_history(session: Session, seed: int, statements: int, path: str) -> None:
     r = random.Random(seed)
-    by_driver = seed % _OF_SPARK != 0
-    session.execute(f"SET acidsql.driver.write.max.bytes={by_driver << 20}")
-    model = Model(random_schema(r), r, f"h{seed}", since_1970=by_driver)
+    session.execute(f"SET acidsql.driver.write.max.bytes={PATHS[path].driver_bytes}")
+    table = f"h{seed}_{path.replace(' ', '_')}"
+    model = Model(random_schema(r), r, table, since_1970=PATHS[path].driver_bytes > 0 and seed % 4 > 0)
     session.execute(f"CREATE TABLE {model.table} {model.schema.ddl}")
-    history: list[str] = [model.schema.ddl]
+    history: list[str] = [f"seed {seed}, {path}", model.schema.ddl]
     ids: dict[int, Row] = {}
     used: set[Row] = set()
     touched: set[int] = set()
     for number in range(1, statements + 1):
+        if PATHS[path].compacts and number % 2 == 0:
+            compact(session, model)
         step = model.step()
         history.append(step.sql)
         done = session.execute(step.sql).counts
@@ -60,7 +108,20 @@ def _run_history(session: Session, seed: int, statements: int) -> None:
         if number % _BETWEEN_READS == 0 or number == statements:
             ids = checked(session, model, ids, touched, used, history)
             touched.clear()
-    check_files(Path(session.catalog.table("default", model.table).location), model)
+    if not PATHS[path].compacts:
+        check_files(Path(session.catalog.table("default", model.table).location), model)
+
+
+def compact(session: Session, model: Model) -> None:
+    """One file a bucket in each partition, and the same row IDs."""
+    partitions = [""]
+    if model.schema.keys:
+        listed = (str(row[0]) for row in session.execute(f"SHOW PARTITIONS {model.table}").rows())
+        named = (part.split("/") for part in listed if "%" not in part and "__HIVE" not in part)
+        quoted = ([item.replace("=", "='", 1) + "'" for item in part] for part in named)
+        partitions = [f"PARTITION ({', '.join(items)})" for items in quoted]
+    for partition in partitions:
+        session.execute(f"ALTER TABLE {model.table} {partition} COMPACT 'major' AND WAIT")
 
 
 def checked(
@@ -122,15 +183,29 @@ def plain(value: Any) -> Any:
             return value
 
 
-@pytest.mark.parametrize(("seed", "statements"), list(enumerate(_LENGTHS)))
-def test_a_random_history_leaves_the_rows_of_the_model_under_their_row_ids(
-    tables: Session, seed: int, statements: int
+@pytest.mark.parametrize(("path", "seed"), SHORT)
+def test_a_short_random_history_leaves_the_rows_of_the_model_on_every_path(
+    tables: Session, path: str, seed: int
 ) -> None:
-    run_history(tables, seed, statements)
+    taken = run_history(tables, seed, 6, path)
+    _LOG.info("seed %s, %s: %s", seed, path, taken)
+    preferred = PATHS[path].preferred
+    assert preferred is None or taken[preferred]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("seed", range(8))
+def test_a_random_history_leaves_the_rows_of_the_model_under_their_row_ids(
+    tables: Session, seed: int, path: str
+) -> None:
+    taken = run_history(tables, 100 + seed, 25, path)
+    _LOG.info("seed %s, %s: %s", 100 + seed, path, taken)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(36000)
 def test_thousands_of_statements_leave_the_rows_of_the_model(tables: Session) -> None:
     for seed in range(1000, 1100):
-        run_history(tables, seed, 60)
+        for path in PATHS:
+            run_history(tables, seed, 60, path)

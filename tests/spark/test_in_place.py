@@ -116,3 +116,10 @@ def test_files_of_structs_are_read_whole_too(session: Session) -> None:
     finally:
         session.spark.conf.unset("spark.sql.files.maxPartitionBytes")
     assert session.sql("SELECT count(*), count(s), sum(id) FROM t").collect() == [(20_000, 16_000, 199_990_000)]
+
+
+def test_the_word_join_in_a_statement_is_no_join(session: Session) -> None:
+    made(session, "flat")
+    assert "Exchange" not in operators(session, "UPDATE t SET v = 'Join' WHERE id % 3 = 0")
+    session.execute("ALTER TABLE t COMPACT 'major' AND WAIT")
+    assert "Exchange" not in operators(session, "DELETE FROM t WHERE v = 'Join'")

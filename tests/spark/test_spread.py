@@ -10,7 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
-from acidsql.spark import spread, staging, writer
+from acidsql.spark import staging, writer
+from acidsql.spark.strategies import Strategy
 from tests.spark.acid_files import check_file, event_files
 from tests.spark.test_plan_shape import executions_after, last_execution, plan_nodes
 
@@ -87,11 +88,13 @@ def test_the_table_is_the_one_that_a_shuffle_leaves(
     for statement, untouched in STATEMENTS[kind]:
         expected = shuffled.execute(statement)
         before = row_ids(spread_out, untouched)
+        spread_out._executor.steering.preferred = Strategy.SPREAD
+        spread_out._executor.steering.taken = []
         with monkeypatch.context() as patched:
-            patched.setattr(spread, "MUCH", 0)
             if not arranged_by_driver:
                 patched.setattr(writer, "_FOR_DRIVER", -1)
             assert spread_out.execute(statement).counts == expected.counts, statement
+        assert spread_out._executor.steering.taken == [Strategy.SPREAD]
         assert content(spread_out) == content(shuffled), statement
         rows = len(content(spread_out))
         assert [tuple(r) for r in spread_out.sql("SELECT count(*) FROM t").collect()] == [(rows,)]
@@ -108,11 +111,9 @@ def test_the_table_is_the_one_that_a_shuffle_leaves(
     assert content(spread_out) == content(shuffled)
 
 
-def test_new_rows_go_through_no_shuffle_of_their_own(
-    opened: Callable[[str], Session], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_rows_go_through_no_shuffle_of_their_own(opened: Callable[[str], Session]) -> None:
     session = made(opened("one"), "flat")
-    monkeypatch.setattr(spread, "MUCH", 0)
+    session._executor.steering.preferred = Strategy.SPREAD
     before = last_execution(session.spark)
     session.execute("UPDATE t SET v = 'new' WHERE id % 2 = 0")
     names = [name for e in executions_after(session.spark, before) for name, _ in plan_nodes(e)]
@@ -132,7 +133,7 @@ def test_a_row_that_two_of_the_source_match_fails_and_leaves_nothing(
     session = made(opened("one"), "flat")
     session.execute("INSERT INTO s VALUES (250, 'again')")
     before = content(session), sorted(map(str, location(session).rglob("*")))
-    monkeypatch.setattr(spread, "MUCH", 0)
+    session._executor.steering.preferred = Strategy.SPREAD
     if not arranged_by_driver:
         monkeypatch.setattr(writer, "_FOR_DRIVER", -1)
     with pytest.raises(AcidSqlError) as caught:
@@ -149,9 +150,8 @@ def test_delete_events_are_written_in_their_order_however_many_files_they_go_to(
     session.execute(f"CREATE TABLE {TABLES['flat']} {ACID}")
     rows = session.spark.range(0, 2000, 1, 40)
     session.sql("INSERT INTO t SELECT CAST(id AS INT), 'v', NULL, NULL, NULL FROM {rows}", rows=rows)
-    monkeypatch.setattr(spread, "MUCH", 0)
+    session._executor.steering.preferred = Strategy.SPREAD
     monkeypatch.setattr(writer, "_FOR_DRIVER", -1)
-    monkeypatch.setattr(writer, "_can_write_in_place", lambda *_: False)
     at_once: list[str] = []
 
     def saved(frame: DataFrame, *rest: object) -> None:
@@ -167,12 +167,10 @@ def test_delete_events_are_written_in_their_order_however_many_files_they_go_to(
         check_file(file, SCHEMA)
 
 
-def test_a_statement_that_finds_no_row_writes_nothing(
-    opened: Callable[[str], Session], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_statement_that_finds_no_row_writes_nothing(opened: Callable[[str], Session]) -> None:
     session = made(opened("one"), "flat")
     before = content(session)
-    monkeypatch.setattr(spread, "MUCH", 0)
+    session._executor.steering.preferred = Strategy.SPREAD
     done = session.execute("UPDATE t SET v = 'x' WHERE id + 0 > 5000").counts
     assert done is not None
     assert done.affected == 0
