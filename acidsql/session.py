@@ -38,7 +38,7 @@ from acidsql.metastore.transaction import Transactions
 from acidsql.planner.create import column_names, column_types, plan_create_as, plan_create_query
 from acidsql.planner.explain import explain, explain_locks
 from acidsql.planner.locks import CONFLICTS, on_partitions
-from acidsql.planner.plan import Facts, MultiWritePlan, Plan, QueryPlan, WritePlan
+from acidsql.planner.plan import Facts, MultiWritePlan, Plan, QueryPlan, Shortcuts, WritePlan
 from acidsql.planner.statement import plan_statement
 from acidsql.result import COUNT_COLUMNS, Counts, Result, ResultColumn
 from acidsql.settings import OPEN_TXNS, Settings
@@ -100,6 +100,7 @@ class Session:
         self._metastore = metastore
         self._engine = engine
         self._settings = Settings()
+        self._shortcuts = Shortcuts()
         self._transactions = Transactions(metastore, self._settings.patience)
         self._executor = Executor(engine, self._transactions, self._settings.values)
         self._ddl = Ddl(self._transactions, warehouse, engine.files)
@@ -399,7 +400,7 @@ class Session:
             unknown = unknown or table is None
         views = self._engine.temporary_views() if unknown else frozenset[str]()
         near = tuple(self._metastore.tables(self.database)) if unknown else ()
-        return Facts(self.database, tables, views, self._settings.values, near)
+        return Facts(self.database, tables, views, self._settings.values, near, self._shortcuts)
 
     def _explain(self, statement: s.Explain) -> Result:
         inner = statement.statement

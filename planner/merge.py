@@ -119,7 +119,7 @@ def plan_merge(statement: Merge, facts: Facts) -> WritePlan:
     sides = _sides(statement, table, facts)
     statement = replace(statement, on=cast("exp.Expression", without_databases(statement.on, sides.databases)))
     check_on(statement, table, sides.target, sides.source)
-    keys = _literal_keys(statement, table, sides)
+    keys = _literal_keys(statement, table, sides) if facts.shortcuts.keys else []
     statement = replace(statement, on=cast("exp.Expression", exp.and_(statement.on, *keys)))
     clauses = _clauses(statement, table, sides)
     binder = Binder(facts, statement.source)
@@ -136,7 +136,7 @@ def plan_merge(statement: Merge, facts: Facts) -> WritePlan:
         frames=binder.frames,
         locks=merge_locks(table, {b.effect for b in branches}, binder.scans, LockRules.of(facts)),
         checked=_checked(branches, clauses, facts),
-        narrowing=None if keys else narrowing(rows, sides.target, sides.source),
+        narrowing=narrowing(rows, sides.target, sides.source) if facts.shortcuts.keys and not keys else None,
     )
 
 

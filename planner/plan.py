@@ -221,6 +221,24 @@ Plan: TypeAlias = QueryPlan | WritePlan | MultiWritePlan
 
 
 @dataclass(frozen=True, slots=True)
+class Shortcuts:
+    """Which ways of not reading what a statement does not need a plan may use. None of them changes an answer: tests
+    plan with some of them and without, and compare."""
+
+    partitions: bool = True
+    """`Scan.partition_filter`: partitions that are not read, and locks on single partitions."""
+    rows: bool = True
+    """`Scan.row_filter`: files, stripes and row groups that are not read."""
+    counts: bool = True
+    """`Scan.counted`: COUNT(*) of a whole table without reading it."""
+    keys: bool = True
+    """MERGE: the target's rows narrowed to the keys of the source (literal_rows.py, narrow.py)."""
+
+
+NO_SHORTCUTS: Final = Shortcuts(partitions=False, rows=False, counts=False, keys=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """What a planner may know of the world.
 
@@ -233,3 +251,4 @@ class Facts:
     views: frozenset[str] = frozenset()
     settings: Mapping[str, str] = field(default_factory=dict)
     near: tuple[str, ...] = ()
+    shortcuts: Shortcuts = Shortcuts()

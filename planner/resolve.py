@@ -258,9 +258,12 @@ class Binder:
             if view in self._scans:
                 scan = self._scans[view]
                 query, table = scope.expression, scan.table
-                partitions, rows = (said(query, alias, table) for said in (partition_filter, row_filter))
+                may = self._facts.shortcuts
                 self._scans[view] = replace(
-                    scan, partition_filter=partitions, row_filter=rows, counted=only_counts(query)
+                    scan,
+                    partition_filter=partition_filter(query, alias, table) if may.partitions else (),
+                    row_filter=row_filter(query, alias, table) if may.rows else (),
+                    counted=may.counts and only_counts(query),
                 )
 
     def _is_char(self, scope: Scope, views: dict[int, str | None], node: exp.Column) -> bool:
