@@ -85,6 +85,9 @@ class Condition(Enum):
     DATABASE_ALREADY_EXISTS = _info("42P06", "Database {database} already exists")
     DATABASE_NOT_EMPTY = _info("2BP01", "Database {database} is not empty. One or more tables exist.")
     CANNOT_DROP_DEFAULT_DATABASE = _info("42000", "Can not drop default database")
+    INVALID_DATABASE_NAME = _info("42602", "{database} is not a valid database name")
+    INVALID_TABLE_NAME = _info("42602", "[{table}]: is not a valid table name")
+    INVALID_COLUMN_NAME = _info("42602", "Invalid column name '{column}': {reason}", 10328)
     DUPLICATE_COLUMN = _info("42701", "Duplicate column name: {column}", 10036)
     SET_COLUMN_NOT_FOUND = _info(
         "42703", 'Target column "{column}" of set clause is not found in table "{table}".{suggestion}', 10408
@@ -241,6 +244,7 @@ class Condition(Enum):
     STORAGE_FAILED = _info("58030", "{path}: {reason}")
     DISK_FULL = _info("53100", "No space left where the statement writes: {detail}")
     LOCATION_NOT_EMPTY = _info("58030", "{path} is not empty: {reason}")
+    LOCATION_TAKEN = _info("42P07", "{path} cannot be a location of its own: {reason}")
     LIMIT_EXCEEDED = _info("54000", "{what}: {value} is more than {limit}")
     # -- transactions
     NO_SUCH_TRANSACTION = _info("25P01", "No record of transaction {txn_id} could be found, may have timed out", 10262)

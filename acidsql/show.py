@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -10,13 +11,16 @@ from typing import Final
 from acidsql.acid.partitions import parse_partition_name, partition_name
 from acidsql.acid.table import Column, Table
 from acidsql.acid.text_format import SERDES
+from acidsql.acid.types import Array, HiveType, Map, Struct, parse_type
 from acidsql.ddl.tables import Ddl
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import Describe, PartitionItem, Show, Shown
 from acidsql.metastore.client import Lock, Transaction
+from acidsql.planner.events import name_sql
 from acidsql.planner.prune import has_values
 from acidsql.show_compactions import COMPACTION_COLUMNS, compaction_rows
 
+_PLAIN_NAME: Final = re.compile(r"\w+")
 _LOCK_COLUMNS: Final = (
     "lockid",
     "database",
@@ -161,18 +165,21 @@ def _lock_row(lock: Lock) -> tuple[str | None, ...]:
 
 def create_table_text(table: Table) -> str:
     """CREATE TABLE as SHOW CREATE TABLE prints it: a statement that makes the same table again."""
-    lines = [f"CREATE {'EXTERNAL ' if table.external else ''}TABLE `{table.database}`.`{table.name}`("]
+    name = f"{name_sql(table.database)}.{name_sql(table.name)}"
+    lines = [f"CREATE {'EXTERNAL ' if table.external else ''}TABLE {name}("]
     items = [f"  {_column_text(c, table)}" for c in table.columns]
-    items += [f"  {f'CONSTRAINT {c.name} ' if c.name else ''}CHECK ({c.condition})" for c in table.constraints.checks]
+    checks = ((f"CONSTRAINT {name_sql(c.name)} " if c.name else "", c.condition) for c in table.constraints.checks)
+    items += [f"  {name}CHECK ({condition})" for name, condition in checks]
     lines.append(",\n".join(items) + ")")
     if table.comment:
         lines.append(f"COMMENT {_quoted(table.comment)}")
     if table.partition_columns:
-        inside = ", ".join(f"`{c.name}` {c.type}" for c in table.partition_columns)
+        inside = ", ".join(f"{name_sql(c.name)} {type_text(c.type)}" for c in table.partition_columns)
         lines.append(f"PARTITIONED BY ({inside})")
     if table.bucket_columns:
-        sorted_by = f" SORTED BY ({', '.join(table.sort_columns)})" if table.sort_columns else ""
-        lines.append(f"CLUSTERED BY ({', '.join(table.bucket_columns)}){sorted_by} INTO {table.bucket_count} BUCKETS")
+        buckets, sorting = (", ".join(map(name_sql, names)) for names in (table.bucket_columns, table.sort_columns))
+        sorted_by = f" SORTED BY ({sorting})" if sorting else ""
+        lines.append(f"CLUSTERED BY ({buckets}){sorted_by} INTO {table.bucket_count} BUCKETS")
     if table.row_format:
         serde, inside = SERDES[table.file_format], _properties_text(table.row_format)
         lines.append(f"ROW FORMAT SERDE '{serde}' WITH SERDEPROPERTIES (\n  {inside})")
@@ -186,12 +193,36 @@ def _properties_text(properties: Mapping[str, str]) -> str:
 
 
 def _column_text(column: Column, table: Table) -> str:
-    text = f"`{column.name}` {column.type}"
+    text = f"{name_sql(column.name)} {type_text(column.type)}"
     if column.name in table.constraints.not_null:
         text += " NOT NULL"
     if column.name in table.constraints.defaults:
         text += f" DEFAULT {table.constraints.defaults[column.name]}"
     return text + (f" COMMENT {_quoted(column.comment)}" if column.comment else "")
+
+
+def type_text(text: str) -> str:
+    """A type as a statement may have it: a catalog's text has the names of a struct's fields without quotes."""
+    try:
+        return _type_text(parse_type(text))
+    except AcidSqlError:  # one that acidsql does not know
+        return text
+
+
+def _type_text(hive_type: HiveType) -> str:
+    match hive_type:
+        case Array(element):
+            return f"array<{_type_text(element)}>"
+        case Map(key, value):
+            return f"map<{_type_text(key)},{_type_text(value)}>"
+        case Struct(fields):
+            return f"struct<{','.join(f'{_field_text(name)}:{_type_text(of)}' for name, of in fields)}>"
+        case _:
+            return str(hive_type)
+
+
+def _field_text(name: str) -> str:
+    return name if _PLAIN_NAME.fullmatch(name) else name_sql(name)
 
 
 def _quoted(text: str) -> str:

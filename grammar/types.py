@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from difflib import get_close_matches
 
+from acidsql.acid.names import is_field_name
 from acidsql.errors import AcidSqlError, Condition, Span
 
 # Hive's HiveParser.g (rule primitiveType) and serdeConstants: the names that a table's schema holds.
@@ -89,7 +90,11 @@ class _Scanner:
         return f"{name}<{','.join(parts)}>"
 
     def _field(self) -> str:
-        name, _ = self._word()
+        name, start = self._word()
+        if name.startswith("`"):
+            name = name[1:-1].replace("``", "`")
+        if not is_field_name(name):
+            raise self._error(start, f"its field {name} has a name with a character that a type cannot have")
         self._mark(":")  # Hive wants the colon, Spark takes a blank
         field = f"{name}:{self.type()}"
         if match := re.compile(r"\s+comment\s+('(?:[^'\\]|\\.)*'|\"[^\"]*\")", re.IGNORECASE).match(

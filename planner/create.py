@@ -21,7 +21,7 @@ from acidsql.planner.plan import Branch, Effect, EventKind, Facts, QueryPlan, St
 from acidsql.planner.query import plan_query
 from acidsql.planner.resolve import quoted
 
-_UNNAMED: Final = "@_c"
+_UNNAMED: Final = ":_c"
 
 
 def plan_create_query(statement: CreateTable, facts: Facts) -> QueryPlan:
@@ -37,7 +37,7 @@ def plan_create_query(statement: CreateTable, facts: Facts) -> QueryPlan:
 def column_names(names: Sequence[str]) -> list[str]:
     """What Hive calls the columns: `_c1` the second if it is an expression without a name.
 
-    >>> column_names(["Id", "@_c"])
+    >>> column_names(["Id", ":_c"])
     ['id', '_c1']
     """
     return [f"_c{i}" if name == _UNNAMED else name.lower() for i, name in enumerate(names)]
@@ -97,7 +97,7 @@ def plan_create_as(
 ) -> WritePlan:
     """Writes the rows of the query, whose columns are called `names`, into `table`, which the catalog does not know
     yet."""
-    given = {name: name_sql(f"@{name}") for name in names}
+    given = {name: name_sql(f":{name}") for name in names}
     columns = {c.name: c for c in table.all_columns}
     spans = _spans(statement, len(names))
     return WritePlan(
@@ -106,11 +106,11 @@ def plan_create_as(
         rows=query.sql,
         events=insert_events(table, given, facts),
         branches=(Branch(StatementId(0), EventKind.INSERT, Effect.INSERTED, "INSERT", by_columns=True),),
-        values=tuple(StoredValue(f"@{name}", columns[name], spans[i]) for i, name in enumerate(names)),
+        values=tuple(StoredValue(f":{name}", columns[name], spans[i]) for i, name in enumerate(names)),
         scans=query.scans,
         frames=query.frames,
         locks=create_locks(table, query.scans, LockRules.of(facts)),
-        positional=tuple(f"@{name}" for name in names),
+        positional=tuple(f":{name}" for name in names),
         creates=True,
         source_span=statement.table.span,
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from sqlglot import exp
 
 from acidsql.acid.table import Column, Table
-from acidsql.acid.types import Array, Char, HiveType, Map, Struct, Varchar, is_complex, parse_type
+from acidsql.acid.types import Array, Char, HiveType, Map, Primitive, Struct, Varchar, is_complex, parse_type
 from acidsql.errors import Condition
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parse import parse
@@ -17,6 +18,7 @@ from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, ROWS
 from acidsql.planner.raised import raise_sql, sql_string
 
 STORE_ASSIGNMENT: Final = "acidsql.store.assignment"
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _NO_PLACE: Final = "CAST(NULL AS INT)"
 ROW_ID_TYPE: Final = "STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>"
 
@@ -24,8 +26,8 @@ ROW_ID_TYPE: Final = "STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>"
 def name_sql(name: str) -> str:
     """A quoted identifier.
 
-    >>> name_sql("@row_id")
-    '`@row_id`'
+    >>> name_sql(":row_id")
+    '`:row_id`'
     """
     return "`" + name.replace("`", "``") + "`"
 
@@ -50,8 +52,28 @@ def spark_type(hive_type: HiveType) -> str:
         case Char() | Varchar():
             return "STRING"
         case _:
-            text = str(hive_type).replace("timestamp with local time zone", "TIMESTAMP_LTZ")
+            text = _spark_type(hive_type)
             return text.upper() if text.isalnum() else text
+
+
+def _spark_type(hive_type: HiveType) -> str:
+    match hive_type:
+        case Array(element):
+            return f"array<{_spark_type(element)}>"
+        case Map(key, value):
+            return f"map<{_spark_type(key)},{_spark_type(value)}>"
+        case Struct(fields):
+            inside = ",".join(f"{_field_sql(name)}:{_spark_type(of)}" for name, of in fields)
+            return f"struct<{inside}>"
+        case Primitive("timestamp with local time zone"):
+            return "TIMESTAMP_LTZ"
+        case _:
+            return str(hive_type)
+
+
+def _field_sql(name: str) -> str:
+    """A name of a struct's field in Spark SQL, as Hive's text of the type has it where that can be read so."""
+    return name if _PLAIN_NAME.fullmatch(name) else name_sql(name)
 
 
 def exploded(branches: str, identity: Mapping[str, str], values: Mapping[str, str], source: str) -> str:

@@ -38,7 +38,7 @@ def plan_insert(statement: Insert, facts: Facts, statement_id: StatementId = FIR
     columns = _target_columns(statement, table, static)
     binder = Binder(facts, statement.source)
     rows = binder.bind(_rows(statement, table, columns))
-    given = {c.name: name_sql(f"@{c.name}") for c in columns} | static
+    given = {c.name: name_sql(f":{c.name}") for c in columns} | static
     return WritePlan(
         operation="INSERT OVERWRITE" if statement.overwrite else "INSERT",
         target=table,
@@ -49,7 +49,7 @@ def plan_insert(statement: Insert, facts: Facts, statement_id: StatementId = FIR
         scans=binder.scans,
         frames=binder.frames,
         locks=(overwrite_locks if statement.overwrite else insert_locks)(table, binder.scans, LockRules.of(facts)),
-        positional=tuple(f"@{c.name}" for c in columns),
+        positional=tuple(f":{c.name}" for c in columns),
         overwrite=Overwrite(static, statement.if_not_exists) if statement.overwrite else None,
         one_partition=bool(static) and len(static) == len(table.partition_columns),
         partition=_literal_partition(statement, table) if len(static) == len(table.partition_columns) else None,
@@ -130,7 +130,7 @@ def _stored_values(statement: Insert, columns: tuple[Column, ...]) -> tuple[Stor
     spans = [span_of(tree, statement.source) if tree is not None and placed else None for tree in trees]
     spans = spans if placed else [None] * len(columns)
     return tuple(
-        StoredValue(f"@{c.name}", c, span or statement.target.span) for c, span in zip(columns, spans, strict=True)
+        StoredValue(f":{c.name}", c, span or statement.target.span) for c, span in zip(columns, spans, strict=True)
     )
 
 

@@ -60,8 +60,8 @@ from acidsql.planner.resolve import (
 )
 from acidsql.planner.update import moves, set_clause
 
-ACTION: Final = "@action"
-SOURCE: Final = "@source"
+ACTION: Final = ":action"
+SOURCE: Final = ":source"
 CARDINALITY_CHECK: Final = "hive.merge.cardinality.check"
 
 _ORDER: Final = (When.NOT_MATCHED, When.MATCHED, When.NOT_MATCHED_BY_SOURCE)
@@ -98,7 +98,7 @@ class Clause:
         return f"WHEN {self.when.value} THEN {verb}"
 
     def value_name(self, target: Column) -> str:
-        return f"@{self.statement_id}.{target.name}"
+        return f":{self.statement_id}.{target.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +249,7 @@ def _branch(branches: Sequence[Branch], clause: Clause, kind: EventKind) -> int:
 
 
 def _rows(statement: Merge, table: Table, sides: Sides, clauses: Sequence[Clause]) -> exp.Select:
-    """Old row__id, action, old values, and every clause's values as `@<action>.<column>`."""
+    """Old row__id, action, old values, and every clause's values as `:<action>.<column>`."""
     kinds = {c.when for c in clauses}
     new = [exp.alias_(v.copy(), quoted(c.value_name(t))) for c in clauses for t, v in c.values]
     if kinds == {When.NOT_MATCHED}:

@@ -17,7 +17,7 @@ from acidsql.planner.locks import LockRules, read_locks
 from acidsql.planner.plan import Facts, MultiWritePlan, WritePlan
 from acidsql.planner.resolve import Binder, column, is_counted, quoted
 
-SCANNED: Final = "@scanned"
+SCANNED: Final = ":scanned"
 """The view of the FROM clause's rows. Of one relation it has the columns; of several one struct for each."""
 _SIMPLE: Final = (
     exp.Column,
@@ -96,7 +96,7 @@ def _struct(name: str) -> exp.Expr:
 
 
 def _struct_name(name: str) -> str:
-    return f"@{name}"
+    return f":{name}"
 
 
 def _wanted(branches: Sequence[Insert]) -> exp.Expr | None:
@@ -151,7 +151,7 @@ def _scanned(alias: str) -> exp.Table:
 
 
 def _again(name: str) -> exp.Lateral:
-    """LATERAL VIEW inline(array(`@a`)) a: the struct's fields as the columns of relation `a`."""
+    """LATERAL VIEW inline(array(`:a`)) a: the struct's fields as the columns of relation `a`."""
     struct = column(_struct_name(name), SCANNED)
     array = exp.Anonymous(this="array", expressions=[struct])
     inline = exp.Anonymous(this="inline", expressions=[array])

@@ -15,17 +15,17 @@ from acidsql.acid.writeids import StatementId
 from acidsql.errors import Span
 from acidsql.metastore.client import LockComponent
 
-ROWS: Final = "@rows"
+ROWS: Final = ":rows"
 """The view that an events query reads: the rows that a statement found, with its new values beside the old ones."""
-KEYS: Final = "@keys"
+KEYS: Final = ":keys"
 """The view of a MERGE's source rows with nothing but what ON compares with the target's columns (narrow.py)."""
-BRANCH: Final = "@branch"
+BRANCH: Final = ":branch"
 """Column of an event: which Branch it belongs to, as an index."""
-ROW_ID: Final = "@row_id"
+ROW_ID: Final = ":row_id"
 """Column of an event: row__id of the old row; NULL for a row that is new."""
 
 
-PLACE: Final = "@place"
+PLACE: Final = ":place"
 """Column of an event, of partitioned tables only: the number of the old row's partition among those that the target's
 scan reads; NULL where the row goes to the partition that its partition columns name."""
 

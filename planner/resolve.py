@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from typing import Final
 
 from sqlglot import exp
@@ -29,7 +30,7 @@ TARGET: Final = "acidsql_target"
 
 
 def find_table(name: TableName, facts: Facts) -> Table:
-    """The table of a statement's target. Raises TABLE_NOT_FOUND with the nearest names."""
+    """The table of a statement's target. Raises TABLE_NOT_FOUND with the nearest names, INVALID_COLUMN_NAME."""
     qualified = f"{name.database or facts.database}.{name.name}"
     table = facts.tables.get(qualified)
     if table is None:
@@ -37,7 +38,16 @@ def find_table(name: TableName, facts: Facts) -> Table:
         known = {t.name for t in facts.tables.values() if t.database == database}
         near = suggestion(name.name, sorted(known | set(facts.near if database == facts.database else ())))
         raise AcidSqlError(Condition.TABLE_NOT_FOUND, span=name.span, table=name, suggestion=near)
+    _check_columns(table, name.span)
     return table
+
+
+def _check_columns(table: Table, span: Span | None) -> None:
+    """Raises INVALID_COLUMN_NAME for a name that a plan has for itself; only another program makes such a table."""
+    for wrong in (c.name for c in table.all_columns if ":" in c.name):
+        hint = f"ALTER TABLE {table.qualified} CHANGE COLUMN gives a column another name."
+        reason = "[., :] can not be used in a column name"
+        raise AcidSqlError(Condition.INVALID_COLUMN_NAME, span=span, column=wrong, reason=reason, hint=hint)
 
 
 def check_writable(table: Table, name: TableName) -> None:
@@ -83,7 +93,9 @@ def identity_columns(table: Table, alias: str) -> list[exp.Expr]:
     """row__id of a target's row, and the number of its partition, under the names that events give them."""
     columns: list[exp.Expr] = [exp.alias_(column(ROW_ID_COLUMN, alias), quoted(ROW_ID))]
     if table.partition_columns:
-        columns.append(exp.alias_(column(PLACE, alias), quoted(PLACE)))
+        place = column(PLACE, alias)
+        place.meta[PLACE] = True  # what a user calls so is no such column
+        columns.append(exp.alias_(place, quoted(PLACE)))
     return columns
 
 
@@ -100,6 +112,8 @@ class Binder:
         self._source = source
         self._scans: dict[str, Scan] = {}
         self._frames: dict[str, FrameScan] = {}
+        self._ctes: set[str] = set()
+        """The names of common table expressions, which come before those of views."""
 
     @property
     def scans(self) -> tuple[Scan, ...]:
@@ -113,6 +127,7 @@ class Binder:
         """A copy of the query over scan views. Raises TABLE_NOT_FOUND, AMBIGUOUS_ROW_ID, ROW_ID_OF_PLAIN_TABLE."""
         tree = query.copy()
         _lower_names(tree)
+        self._ctes |= {cte.alias for cte in tree.find_all(exp.CTE)}
         _unnest_row_id_fields(tree)
         _type_bare_nulls(tree)
         rewrite(tree)
@@ -154,7 +169,7 @@ class Binder:
         if name.database is None and self._is_view(name.name):
             return None
         table = find_table(name, self._facts)
-        view = f"{table.name}@{len(self._scans) + 1}"
+        view = next(v for n in count(len(self._scans) + 1) if (v := f"{table.name}@{n}") not in self._ctes)
         self._scans[view] = Scan(view, table, is_target=bool(node.meta.get(TARGET)))
         return view
 
@@ -182,7 +197,7 @@ class Binder:
         for node in [*scope.columns, *_grouped_columns(scope)]:
             _drop_database(node, scope, self._facts.database)
             name = node.name.lower()
-            if name not in _VIRTUAL or _is_output_name(node, scope):
+            if name not in _VIRTUAL or (name == PLACE) != (PLACE in node.meta) or _is_output_name(node, scope):
                 continue
             source = self._source_of(node, scope, views)
             if source is not None:

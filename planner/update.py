@@ -57,7 +57,7 @@ def plan_update(statement: Update, facts: Facts) -> WritePlan:
         rows=to_spark(rows),
         events=_events(table, new_values, facts),
         branches=_branches(moved=moves(table, new_values)),
-        values=tuple(StoredValue(f"@{c.name}", c, span_of(value, statement.source)) for c, value in new_values.items()),
+        values=tuple(StoredValue(f":{c.name}", c, span_of(value, statement.source)) for c, value in new_values.items()),
         scans=binder.scans,
         frames=binder.frames,
         row_by_row=is_row_by_row(rows),
@@ -100,9 +100,9 @@ def set_clause(assignments: tuple[Assignment, ...], table: Table) -> dict[Column
 
 
 def _rows(statement: Update, table: Table, alias: str, new_values: dict[Column, exp.Expr]) -> exp.Select:
-    """The old row__id, the new values (`@column`) and the old values of the columns that stay."""
+    """The old row__id, the new values (`:column`) and the old values of the columns that stay."""
     kept = [exp.alias_(column(c.name, alias), quoted(c.name)) for c in table.all_columns if c not in new_values]
-    new = [exp.alias_(value.copy(), quoted(f"@{c.name}")) for c, value in new_values.items()]
+    new = [exp.alias_(value.copy(), quoted(f":{c.name}")) for c, value in new_values.items()]
     query = exp.select(*identity_columns(table, alias), *kept, *new).from_(target_table(table, alias))
     if statement.where is not None:
         query = query.where(statement.where.copy())
@@ -113,7 +113,7 @@ def _rows(statement: Update, table: Table, alias: str, new_values: dict[Column, 
 
 def _events(table: Table, new_values: dict[Column, exp.Expr], facts: Facts) -> str:
     values = {
-        c.name: stored(name_sql(f"@{c.name}"), c, facts.settings) if c in new_values else name_sql(c.name)
+        c.name: stored(name_sql(f":{c.name}"), c, facts.settings) if c in new_values else name_sql(c.name)
         for c in table.all_columns
     }
     identity = event_identity(table, {0} if moves(table, new_values) else ())

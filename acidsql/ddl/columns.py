@@ -12,9 +12,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from acidsql.acid.evolution import is_widening, is_widening_in_parquet
+from acidsql.acid.names import check_column_name, without_case
 from acidsql.acid.table import Check, Column, Constraints, Table
 from acidsql.acid.types import parse_type
-from acidsql.ddl.tables import HIDDEN_FIELDS
 from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parse import parse
@@ -22,7 +22,8 @@ from acidsql.grammar.statements import AddColumns, ChangeColumn, ColumnDefinitio
 
 
 def with_added(table: Table, action: AddColumns) -> Table:
-    """Columns behind the regular ones: NULL in the rows that are there. Raises DUPLICATE_COLUMN, INVALID_TYPE."""
+    """Columns behind the regular ones: NULL in the rows that are there. Raises INVALID_COLUMN_NAME,
+    DUPLICATE_COLUMN, INVALID_TYPE."""
     added = tuple(_column(d, "ADD COLUMNS") for d in action.columns)
     names = list(table.column_names)
     for definition in action.columns:
@@ -92,11 +93,9 @@ def _column(definition: ColumnDefinition, clause: str) -> Column:
 
 
 def _check_new_name(name: Name, taken: Sequence[str]) -> None:
-    if name.value in taken:
+    check_column_name(name.value, name.span)
+    if without_case(name.value) in map(without_case, taken):
         raise AcidSqlError(Condition.DUPLICATE_COLUMN, span=name.span, column=name.value)
-    if name.value in HIDDEN_FIELDS:
-        message = f"{name.value} is the name of a virtual column"
-        raise AcidSqlError(Condition.ALTER_REFUSED, span=name.span, message=message)
 
 
 def _regular_column(table: Table, name: Name) -> Column:

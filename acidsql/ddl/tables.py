@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from acidsql.acid.layout import adopted_write_ids
+from acidsql.acid.names import check_column_name, without_case
 from acidsql.acid.partitions import parse_partition_name
 from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Check, Column, Constraints, Table
 from acidsql.acid.text_format import SERDES, text_format
@@ -32,7 +33,6 @@ from acidsql.metastore.transaction import Transactions
 from acidsql.spark.files import FileSystem, Listing
 
 ADOPT_WRITE_IDS: Final = "acidsql.adopt.writeids"
-HIDDEN_FIELDS: Final = ("row__id", "input__file__name", "block__offset__inside__file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,8 @@ class Ddl:
     def create_table(self, statement: CreateTable, database: str) -> None:
         """Creates the table, or adopts what lies at its LOCATION (interface.md).
 
-        Raises TABLE_ALREADY_EXISTS, DATABASE_NOT_FOUND, DUPLICATE_COLUMN, COLUMN_NOT_FOUND, INVALID_TABLE_PROPERTIES.
+        Raises TABLE_ALREADY_EXISTS, DATABASE_NOT_FOUND, INVALID_COLUMN_NAME, DUPLICATE_COLUMN, COLUMN_NOT_FOUND,
+        INVALID_TABLE_PROPERTIES.
         """
         _check_supported(statement)
         owner = statement.table.database or database
@@ -281,12 +282,10 @@ def _check_columns(statement: CreateTable) -> None:
     seen: set[str] = set()
     for definition in (*statement.columns, *statement.partition_columns):
         name = definition.name
-        if name.value in seen:
+        check_column_name(name.value, name.span)
+        if without_case(name.value) in seen:
             raise AcidSqlError(Condition.DUPLICATE_COLUMN, span=name.span, column=name.value)
-        if name.value in HIDDEN_FIELDS:
-            message = f"{name.value} is the name of a virtual column"
-            raise AcidSqlError(Condition.INVALID_TABLE_PROPERTIES, span=name.span, message=message)
-        seen.add(name.value)
+        seen.add(without_case(name.value))
     regular = [c.name.value for c in statement.columns]
     if not regular:
         message = "A table needs at least one column that is no partition column"

@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from acidsql.acid import types as t
 from acidsql.acid.bucketing import MURMUR_SEED, BucketingVersion, no_rule_for_binary
 from acidsql.acid.table import Table
+from acidsql.planner.events import name_sql
 
 _SEEDING: Final = 1867871456
 """Spark's hash of this INT, whose seed is 42, is MURMUR_SEED."""
@@ -33,7 +34,7 @@ def bucket_column(table: Table, columns: Mapping[str, Column] | None = None) -> 
     assert table.bucket_count, f"{table.qualified} has no buckets"
     types = {column.name: t.parse_type(column.type) for column in table.columns}
     version = bucketing_version(table)
-    hashes = [_hash(types[c], columns[c] if columns else F.col(f"`{c}`"), version) for c in table.bucket_columns]
+    hashes = [_hash(types[c], columns[c] if columns else F.col(name_sql(c)), version) for c in table.bucket_columns]
     return _combined(hashes).bitwiseAND(0x7FFFFFFF) % table.bucket_count
 
 

@@ -28,10 +28,12 @@ from acidsql.acid.layout import (
     bucket_name,
     original_name,
 )
+from acidsql.acid.partitions import escape
 from acidsql.acid.rowid import MAX_BUCKET, encode_bucket
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import StatementId, TxnId
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.events import name_sql
 from acidsql.planner.plan import Scan
 from acidsql.spark.bound import BoundPart, BoundScan, all_delete_files
 from acidsql.spark.bucketing import bucket_column
@@ -47,9 +49,9 @@ from acidsql.spark.slots import SLOT, Slot, Slots, slot_a_task
 from acidsql.spark.staging import save
 from acidsql.spark.tails import TailCache, read_file_tail
 
-_ROW_ID: Final = "@row_id"
+_ROW_ID: Final = ":row_id"
 _SOURCE: Final = "acidsql_compacted"
-_FILE: Final = "@bucket_file"
+_FILE: Final = ":bucket_file"
 _ROWS, _DELETES = 0, 1
 """The branches of a slot."""
 _KEY: Final = ("originalTransaction", "bucket", "rowId")
@@ -168,7 +170,7 @@ def _write_events(spark: StatementSpark, job: Job, tails: TailCache) -> Slots:
         ]
     slots = slot_a_task(wanted, max(1, len(wanted)))
     of_rows, of_deletes = (code_of_bucket(slots, branch, _FILE) for branch in (_ROWS, _DELETES))
-    slot = f"CASE WHEN operation = {OPERATION_DELETE} THEN {of_deletes} ELSE {of_rows} END AS {SLOT}"
+    slot = f"CASE WHEN operation = {OPERATION_DELETE} THEN {of_deletes} ELSE {of_rows} END AS {name_sql(SLOT)}"
     placed = select(_numbered(events), ("*", slot))
     by_key = (SLOT, *_KEY, F.col("currentTransaction").desc())
     _save(placed.repartition(slots.tasks, SLOT).sortWithinPartitions(*by_key).drop(_FILE), job)
@@ -180,7 +182,7 @@ def _write_in_order(spark: StatementSpark, job: Job, tails: TailCache) -> Slots:
     reading = copy_with(spark.storage, A_FILE_A_TASK)
     slots = slot_a_task([Slot(_ROWS, b) for b in sorted(job.source.buckets)], 1)
     events = _numbered(_insert_events(scan_frame(reading, job.source, tails), job.table))
-    _save(select(events, ("*", f"{code_of_bucket(slots, _ROWS, _FILE)} AS {SLOT}")).drop(_FILE), job)
+    _save(select(events, ("*", f"{code_of_bucket(slots, _ROWS, _FILE)} AS {name_sql(SLOT)}")).drop(_FILE), job)
     return slots
 
 
@@ -251,7 +253,7 @@ def _write_rows(spark: StatementSpark, job: Job, tails: TailCache) -> None:
     if table.bucket_count:
         bucketed = rows.withColumn(SLOT, bucket_column(table))
         arranged = bucketed.repartition(table.bucket_count, SLOT).sortWithinPartitions(SLOT)
-        arranged = filed(arranged, (SLOT,), table)
+        arranged = filed(arranged, (name_sql(SLOT),), table)
     else:
         size = _amount(job).bytes
         arranged = filed(rows.coalesce(min(MAX_BUCKET + 1, max(1, -(-size // _TASK)))), (), table)
@@ -299,7 +301,7 @@ def _slot(path: str, by_code: Mapping[int, Slot] | None) -> Slot:
         task = _PART.match(name)
         assert task is not None
         return Slot(_ROWS, int(task.group(1)))
-    code = directory.removeprefix(f"{SLOT}=")
+    code = directory.removeprefix(f"{escape(SLOT)}=")
     if by_code is None:
         return Slot(_ROWS, int(code))
     if not code.isdigit() or int(code) not in by_code:

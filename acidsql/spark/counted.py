@@ -20,7 +20,7 @@ from acidsql.spark.jvm import jvm
 from acidsql.spark.orc import BUCKET_COLUMN, ORIGINAL_TRANSACTION_COLUMN, ROW_ID_COLUMN
 from acidsql.spark.plans import rows_of
 
-_COLUMN: Final = "@counted"
+_COLUMN: Final = ":counted"
 _ROWS_A_TASK: Final = 1 << 27
 """A task counts that many in a tenth of a second."""
 

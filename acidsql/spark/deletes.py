@@ -24,17 +24,17 @@ from acidsql.spark.orc import BUCKET_COLUMN, ORIGINAL_TRANSACTION_COLUMN, ROW_ID
 from acidsql.spark.partitions import PART
 from acidsql.spark.plans import with_literals
 
-WRITE_ID: Final = "@originalTransaction"
-BUCKET: Final = "@bucket"
-ROW: Final = "@rowId"
-DELETER: Final = "@currentTransaction"
+WRITE_ID: Final = ":originalTransaction"
+BUCKET: Final = ":bucket"
+ROW: Final = ":rowId"
+DELETER: Final = ":currentTransaction"
 """The write ID of the transaction that deleted the row."""
 
 _STATEMENT_AND_BUCKET_BITS: Final = 24
 _BROADCAST_EVENTS: Final = 8_000_000
 """Delete events up to which they are broadcast: a long and its slot are some 20 bytes each."""
-_DELETED: Final = "@deleted"
-_MASKS: Final = "@deleted_masks"
+_DELETED: Final = ":deleted"
+_MASKS: Final = ":deleted_masks"
 
 
 def filtered(

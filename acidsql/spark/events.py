@@ -31,23 +31,23 @@ from acidsql.spark.read import ROW_NUMBER
 from acidsql.spark.slots import BY_TASK, SLOT, Slots
 from acidsql.spark.types import ddl, file_type
 
-OLD_WRITE_ID: Final = "@writeid"
-OLD_BUCKET: Final = "@bucketid"
-OLD_ROW: Final = "@rowid"
+OLD_WRITE_ID: Final = ":writeid"
+OLD_BUCKET: Final = ":bucketid"
+OLD_ROW: Final = ":rowid"
 """Columns of a placed event: the parts of the row ID that it names."""
-NEW_BUCKET: Final = "@bucket"
-_WRITE_IDS: Final = "@write_ids"
+NEW_BUCKET: Final = ":bucket"
+_WRITE_IDS: Final = ":write_ids"
 _NEW: Final = f"`{_WRITE_IDS}`[spark_partition_id() & 0]"
 """SQL: the write ID. Not as a number: Spark compiles a statement's code once as long as no number in it changes, and it
 would fold `[0]`."""
 _TASK: Final = "spark_partition_id()"
 _OLD_FILE: Final = f"shiftright({name_sql(ROW_ID)}.bucketid, 16) & {MAX_BUCKET}"
-_HASHED: Final = "@hashed_bucket"
-_ACTIONS: Final = "@actions"
+_HASHED: Final = ":hashed_bucket"
+_ACTIONS: Final = ":actions"
 
-PLACE_DIRECTORY: Final = "acidsql_place"
+PLACE_DIRECTORY: Final = ":place_directory"
 """Partition column of the staged files of a partitioned table: the number of the old row's partition."""
-VALUE_DIRECTORY: Final = "acidsql_value"
+VALUE_DIRECTORY: Final = ":value_directory"
 """The same for the values of the partition columns, as text, numbered from 0."""
 
 
@@ -140,7 +140,8 @@ def _finished(
         "row": f"CASE WHEN NOT {is_delete} THEN true END",
     }
     names = (f"_c{i}" for i in range(len(plan.target.columns)))
-    return select(_with_write_id(arranged, write_id), (*staging_columns(plan), *acid_columns(columns), *names))
+    staged = map(name_sql, staging_columns(plan))
+    return select(_with_write_id(arranged, write_id), (*staged, *acid_columns(columns), *names))
 
 
 def count_actions(arranged: DataFrame, plan: WritePlan) -> DataFrame:
@@ -179,7 +180,7 @@ def placed_events(events: DataFrame, plan: WritePlan, slots: Slots, *, new_bucke
         f"CAST({new_bucket or _bucket(plan, slots.tasks)} AS INT) AS `{NEW_BUCKET}`",
     )
     code = _by_branch([code_of_bucket(slots, number, NEW_BUCKET) for number in range(len(plan.branches))])
-    return select(filed(events, flat, plan.target), ("*", f"{code} AS {SLOT}"))
+    return select(filed(events, flat, plan.target), ("*", f"{code} AS {name_sql(SLOT)}"))
 
 
 def with_constraints(events: DataFrame) -> DataFrame:
@@ -189,10 +190,11 @@ def with_constraints(events: DataFrame) -> DataFrame:
 
 def _places(plan: WritePlan) -> list[str]:
     """The partition of an event: its old row's number, or the texts of its partition columns. Only one is set."""
-    places = [f"{name_sql(PLACE)} AS {PLACE_DIRECTORY}"] if plan.keeps_places else []
+    places = [f"{name_sql(PLACE)} AS {name_sql(PLACE_DIRECTORY)}"] if plan.keeps_places else []
     if plan.moves_rows:
         places += [
-            f"CASE WHEN {name_sql(PLACE)} IS NULL THEN CAST({name_sql(c.name)} AS STRING) END AS {VALUE_DIRECTORY}{i}"
+            f"CASE WHEN {name_sql(PLACE)} IS NULL THEN CAST({name_sql(c.name)} AS STRING) END"
+            f" AS {name_sql(f'{VALUE_DIRECTORY}{i}')}"
             for i, c in enumerate(plan.target.partition_columns)
         ]
     return places
@@ -283,9 +285,9 @@ def plain_rows(arranged: DataFrame, table: Table, placed: Sequence[str]) -> Data
     kept = [c for c in placed if c in arranged.columns]
     names = [f"_c{i}" for i in range(len(table.columns))]
     if table.file_format == "textfile":
-        return arranged.select(*kept, textfile.line(table, names).alias("value"))
+        return arranged.select(*map(name_sql, kept), textfile.line(table, names).alias("value"))
     columns = (f"{n} AS {name_sql(c.name)}" for n, c in zip(names, table.columns, strict=True))
-    return select(arranged, (*kept, *columns))
+    return select(arranged, (*map(name_sql, kept), *columns))
 
 
 def nested_rows(flat: DataFrame, table: Table) -> DataFrame:

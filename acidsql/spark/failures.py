@@ -94,7 +94,7 @@ def _of_spark(error: PySparkException, text: str) -> AcidSqlError:
 
 def _unresolved_column(name: str, proposal: str, text: str) -> AcidSqlError:
     wrong = _plain(name)
-    near = [_plain(p) for p in proposal.split(",") if p.strip() and "@" not in _VIEW.sub("", p)]
+    near = [_plain(p) for p in proposal.split(",") if p.strip() and ":" not in p]
     tail = f" Did you mean {' or '.join(near[:3])}?" if near else ""
     span = find_word(wrong, text) or find_word(wrong.rpartition(".")[2], text)
     return AcidSqlError(Condition.COLUMN_NOT_FOUND, span=span, column=wrong, suggestion=tail)

@@ -16,7 +16,9 @@ from acidsql.spark.orc import (
     Tail,
     encode_end,
     encode_second_end,
+    name_as_written,
     nest_row,
+    with_clear_names,
     with_instants,
     with_user_metadata,
 )
@@ -67,10 +69,14 @@ def finish_events(
 
 
 def finish_plain(files: FileSystem, path: str, tail: Tail, table: Table) -> None:
-    """An ORC file of an insert-only table: only instants need another type."""
+    """An ORC file of rows without row IDs: instants need another type, and names with a backtick another spelling."""
     types = [parse_type(c.type) for c in table.columns]
-    if any(map(has_instant, types)):
-        _put_end(files, with_instants(tail, types))
+    names = [c.name for c in table.columns]
+    finished = with_instants(tail, types) if any(map(has_instant, types)) else tail
+    if list(map(name_as_written, names)) != names and files.can_change_ends(path):
+        finished = with_clear_names(finished, names)
+    if finished is not tail:
+        _put_end(files, finished)
 
 
 def _put_end(files: FileSystem, tail: Tail) -> None:

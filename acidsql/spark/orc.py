@@ -8,6 +8,7 @@ holds the struct's place. Source: the ORC v1 specification, "File Tail"; orc_pro
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from typing import Final
 from acidsql.acid.layout import ACID_FIELDS
 from acidsql.acid.types import Array, Char, HiveType, Map, Primitive, Struct, Varchar
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.events import name_sql
 from acidsql.planner.ranges import Range
 from acidsql.spark.orc_codecs import codec_name, decompress
 from acidsql.spark.orc_statistics import integer_range, value_range
@@ -37,6 +39,8 @@ _KIND_CHAR: Final = 17
 _KIND_STRUCT: Final = 12
 _KIND_TIMESTAMP_INSTANT: Final = 18
 _MAX_CHUNK: Final = 128 * 1024
+_QUOTED: Final = re.compile(r"`((?:[^`]|``)+)`(?!`)")
+"""A name in backticks, and what may follow it unseen."""
 
 # orc_proto.PostScript
 _PS_FOOTER_LENGTH: Final = 1
@@ -101,8 +105,7 @@ class Tail:
     @cached_property
     def top_level_names(self) -> tuple[str, ...]:
         """Names of the root struct's fields."""
-        root = decode(next(f.bytes for f in self.footer if f.number == _FOOTER_TYPES))
-        return tuple(f.bytes.decode() for f in root if f.number == _TYPE_FIELD_NAMES)
+        return _field_names(decode(next(f.bytes for f in self.footer if f.number == _FOOTER_TYPES)))
 
     @property
     def type_messages(self) -> tuple[bytes, ...]:
@@ -116,12 +119,21 @@ class Tail:
 
     @cached_property
     def row_names(self) -> tuple[str, ...]:
-        """Names of the table's columns in the file, in order: the fields of `row`, or of the root of a plain file."""
-        if not self.is_acid:
-            return self.top_level_names
+        """Names of the table's columns in the file, in order: the fields of `row`, or of the root of a plain file. As
+        ORC's readers give them or, where these tell no columns apart, as `with_clear_names` makes them be given."""
+        given = tuple(map(name_as_read, self._written_names))
+        return given if self.has_clear_names else self._written_names
+
+    @cached_property
+    def has_clear_names(self) -> bool:
+        """Whether ORC's readers take the file, and give each of the table's columns another name."""
+        given = [name_as_read(name).lower() for name in self._written_names]
+        return "" not in given and len(set(given)) == len(given)
+
+    @property
+    def _written_names(self) -> tuple[str, ...]:
         types = [f.bytes for f in self.footer if f.number == _FOOTER_TYPES]
-        row = decode(types[_subtypes(decode(types[0]))[-1]])
-        return tuple(f.bytes.decode() for f in row if f.number == _TYPE_FIELD_NAMES)
+        return _field_names(decode(types[_owner(self, decode(types[0]))]))
 
     @cached_property
     def has_unnamed_instants(self) -> bool:
@@ -215,11 +227,42 @@ def nest_row(tail: Tail, columns: Sequence[tuple[str, HiveType]]) -> Tail:
     types[_ROW_COLUMN] = (
         Field(_TYPE_KIND, VARINT, _KIND_STRUCT),
         Field(_TYPE_SUBTYPES, BYTES, b"".join(varint(c) for c in children)),
-        *(Field(_TYPE_FIELD_NAMES, BYTES, name.encode()) for name, _ in columns),
+        *(Field(_TYPE_FIELD_NAMES, BYTES, name_as_written(name).encode()) for name, _ in columns),
     )
     types[0] = _first_children(types[0], _ROW_COLUMN)
     for child, (_, hive_type) in zip(children, columns, strict=True):
         types[child] = _with_length(types[child], hive_type)
+    return _replace_types(tail, [encode(t) for t in types])
+
+
+def name_as_written(name: str) -> str:
+    """The name of a field as a footer must have it for ORC's readers to give it again (OrcUtils.convertTypeFromProtobuf
+    puts backticks around a name, if it has none, and ParserUtils.parseName ends it at the first single one).
+
+    >>> name_as_written("a b"), name_as_written("a`b")
+    ('a b', '`a``b`')
+    """
+    return name_sql(name) if "`" in name else name
+
+
+def name_as_read(written: str) -> str:
+    """What ORC's readers make of a field's name in a footer; '' where they fail.
+
+    >>> name_as_read("a b"), name_as_read("`a``b`"), name_as_read("a`b"), name_as_read("`")
+    ('a b', 'a`b', 'a', '')
+    """
+    quoted = written if written.startswith("`") else f"`{written}`"
+    found = _QUOTED.match(quoted)
+    return found.group(1).replace("``", "`") if found else ""
+
+
+def with_clear_names(tail: Tail, names: Sequence[str]) -> Tail:
+    """The tail with other names of the table's columns, which ORC's readers give as they are."""
+    types = [decode(f.bytes) for f in tail.footer if f.number == _FOOTER_TYPES]
+    owner = _owner(tail, types[0])
+    others = (f for f in types[owner] if f.number != _TYPE_FIELD_NAMES)
+    named = (Field(_TYPE_FIELD_NAMES, BYTES, name_as_written(name).encode()) for name in names)
+    types[owner] = (*others, *named)
     return _replace_types(tail, [encode(t) for t in types])
 
 
@@ -238,8 +281,7 @@ def with_instants(tail: Tail, columns: Sequence[HiveType]) -> Tail:
     """The tail with a TIMESTAMP_INSTANT for every timestamp with local time zone; `columns` are those of the table, all
     that the file has. The writer's time zone was UTC."""
     types = [decode(f.bytes) for f in tail.footer if f.number == _FOOTER_TYPES]
-    owner = types[_subtypes(types[0])[-1]] if tail.is_acid else types[0]
-    for child, kind in zip(_subtypes(owner), columns, strict=True):
+    for child, kind in zip(_subtypes(types[_owner(tail, types[0])]), columns, strict=True):
         for number in _instants(types, child, kind):
             types[number] = _as_instant(types[number])
     return instants_named(_replace_types(tail, [encode(t) for t in types]))
@@ -297,6 +339,15 @@ def orc_type(message: bytes) -> OrcType:
     names = tuple(f.bytes.decode() for f in fields if f.number == _TYPE_FIELD_NAMES)
     length, precision, scale = (_int(numbers, n) for n in (_TYPE_MAXIMUM_LENGTH, _TYPE_PRECISION, _TYPE_SCALE))
     return OrcType(_int(numbers, _TYPE_KIND), tuple(_subtypes(fields)), names, length, precision, scale)
+
+
+def _owner(tail: Tail, root: Sequence[Field]) -> int:
+    """ORC's number of the struct whose fields are the table's columns: `row`, or the root of a plain file."""
+    return _subtypes(root)[-1] if tail.is_acid else 0
+
+
+def _field_names(fields: Sequence[Field]) -> tuple[str, ...]:
+    return tuple(f.bytes.decode() for f in fields if f.number == _TYPE_FIELD_NAMES)
 
 
 def _subtypes(fields: Sequence[Field]) -> list[int]:

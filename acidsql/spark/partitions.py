@@ -7,8 +7,9 @@ the plan: looked up by the file's size where sizes tell the files apart, else by
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Final
 from urllib.parse import quote
 
@@ -27,13 +28,14 @@ from acidsql.spark.lookup import LongLookup, Longs, long_lookup
 from acidsql.spark.types import ddl, query_type
 from acidsql.spark.xxhash import xxhash64
 
-PART: Final = "@part"
+METADATA: Final = "_metadata"
+PART: Final = ":part"
 """Column: the number of a row's partition among those that the scan reads."""
-_KEY: Final = "@file_key"
-_PLACE: Final = "@file_place"
-_PREFIX: Final = "@file_"
-_FACTS: Final = "@file_facts"
-_VALUES: Final = "@part_values"
+_KEY: Final = ":file_key"
+_PLACE: Final = ":file_place"
+_PREFIX: Final = ":file_"
+_FACTS: Final = ":file_facts"
+_VALUES: Final = ":part_values"
 _URI_PUNCTUATION: Final = "/_-!.~'()*:@&=+$,;"
 """What java.net.URI leaves alone in a path."""
 _WIDTH: Final = 4
@@ -57,12 +59,13 @@ class FileFacts:
     first_row: str
 
 
-def file_facts(files: Sequence[SourceFile]) -> FileFacts:
+def file_facts(files: Sequence[SourceFile], metadata: str = METADATA) -> FileFacts:
+    """`metadata` is the column of the scan with Spark's metadata of files (`metadata_column`)."""
     facts = [(f.part, f.write_id, f.bucket_property, f.first_row) for f in files]
     if len(set(facts)) == 1:
         of_all = facts[0]
         return FileFacts({}, (), _int(f"{of_all[0]}"), f"{of_all[1]}L", _int(f"{of_all[2]}"), f"{of_all[3]}L")
-    key, keys = _keys(files)
+    key, keys = _keys(files, metadata)
     lookup = long_lookup(keys)
     steps = (f"{key} AS {name_sql(_KEY)}", f"{lookup.sql(name_sql(_KEY), _PREFIX)} AS {name_sql(_PLACE)}")
     known = _of_file(0)
@@ -91,13 +94,24 @@ def _int(value: str) -> str:
     return f"CAST({value} AS INT)"
 
 
-def _keys(files: Sequence[SourceFile]) -> tuple[str, Longs]:
+def metadata_column(names: Collection[str]) -> str:
+    """SQL: Spark's metadata of files beside columns with these names: it has one more `_` where a column has its name
+    (FileSourceMetadataAttribute, LogicalPlan.metadataOutputWithOutConflicts).
+
+    >>> metadata_column(["id"]), metadata_column(["id", "_Metadata"])
+    ('_metadata', '__metadata')
+    """
+    taken = {name.lower() for name in names}
+    return next(name for n in count() if (name := f"{'_' * n}{METADATA}") not in taken)
+
+
+def _keys(files: Sequence[SourceFile], metadata: str) -> tuple[str, Longs]:
     """SQL of a number that tells the files apart, and that of each file."""
     sizes = [f.size for f in files]
     if len(set(sizes)) == len(sizes):
-        return "_metadata.file_size", np.array(sizes, np.int64)
+        return f"{metadata}.file_size", np.array(sizes, np.int64)
     hashes = xxhash64([file_uri(f.path) for f in files])
-    return f"xxhash64(_metadata.file_path) & {_POSITIVE}", hashes & _POSITIVE
+    return f"xxhash64({metadata}.file_path) & {_POSITIVE}", hashes & _POSITIVE
 
 
 def file_uri(path: str) -> str:

@@ -26,7 +26,7 @@ def stage(events: DataFrame, plan: WritePlan, target: WriteTarget) -> list[Stage
         rows = with_columns(rows, {BUCKET_DIRECTORY: bucket_column(table)})
     texts = {f"{VALUE_DIRECTORY}{i}": c.name for i, c in enumerate(table.partition_columns)}
     buckets = [BUCKET_DIRECTORY] if table.bucket_columns else []
-    values = [f"CAST({name_sql(column)} AS STRING) AS {name}" for name, column in texts.items()]
-    rows = filed(rows, (*values, *buckets), table)
+    values = [f"CAST({name_sql(column)} AS STRING) AS {name_sql(name)}" for name, column in texts.items()]
+    rows = filed(rows, (*values, *map(name_sql, buckets)), table)
     save(rows, table, target.files, target.staging, [*texts, *buckets])
     return finish_staged(target, None)

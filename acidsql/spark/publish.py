@@ -22,7 +22,7 @@ from acidsql.acid.layout import (
     delta_name,
     original_name,
 )
-from acidsql.acid.partitions import DEFAULT_PARTITION, partition_name, unescape
+from acidsql.acid.partitions import DEFAULT_PARTITION, escape, partition_name, unescape
 from acidsql.acid.rowid import encode_bucket
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import StatementId, TxnId, WriteId
@@ -36,7 +36,7 @@ from acidsql.spark.tails import read_file_tail
 
 _PART: Final = re.compile(r"part-(\d{5,})-")
 _THREADS: Final = 8
-BUCKET_DIRECTORY: Final = "acidsql_bucket"
+BUCKET_DIRECTORY: Final = ":bucket_directory"
 """Partition column of the staged files of a bucketed plain table."""
 
 
@@ -103,7 +103,8 @@ def finish_staged(
     the slots by code; None where files are numbered by task, or by BUCKET_DIRECTORY."""
     found = staged_files(target)
     if kind is not None and slots is not None:
-        wanted = {f"{SLOT}={code}" for code, slot in slots.items() if target.branches[slot.branch][0].kind is kind}
+        codes = (code for code, slot in slots.items() if target.branches[slot.branch][0].kind is kind)
+        wanted = {f"{escape(SLOT)}={code}" for code in codes}
         found = [f for f in found if f.path.partition("/")[0] in wanted]
     with ThreadPoolExecutor(_THREADS) as pool:
         finished = pool.map(lambda f: _finish(target, f, _place(target, f.path, slots)), found)
@@ -116,6 +117,12 @@ def finish_staged(
 def staged_files(target: WriteTarget) -> list[File]:
     """What tasks have written into the staging directory."""
     return [f for f in target.files.list_below(target.staging).files if _PART.match(f.path.rpartition("/")[2])]
+
+
+def staged_values(directory: str) -> dict[str, str]:
+    """What the path of a staged directory says of each of the staging columns, in order; the values are escaped."""
+    parts = (part.partition("=") for part in directory.split("/") if part)
+    return {unescape(name): value for name, _, value in parts}
 
 
 def _check_one_a_place(target: WriteTarget, staged: Sequence[StagedFile]) -> None:
@@ -212,7 +219,7 @@ class _Place:
 
 def _place(target: WriteTarget, path: str, slots: Mapping[int, Slot] | None) -> _Place:
     directory, _, name = path.rpartition("/")
-    parts = dict(part.partition("=")[::2] for part in directory.split("/")) if directory else {}
+    parts = staged_values(directory)
     slot = _slot(parts, path, slots) if slots is not None else Slot(0, _number(parts, name))
     place = parts.pop(PLACE_DIRECTORY, DEFAULT_PARTITION)
     if place != DEFAULT_PARTITION:

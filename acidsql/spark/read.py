@@ -20,6 +20,7 @@ from itertools import chain, repeat
 from typing import Final, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql import types as t
 
 from acidsql.acid import layout
@@ -43,16 +44,16 @@ from acidsql.spark.counted import counted_rows
 from acidsql.spark.deletes import BUCKET, DELETER, ROW, WRITE_ID, deleted_keys, filtered, without_deleted
 from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, PUSHES_DOWN, copy_with
 from acidsql.spark.exact_paths import load_exactly, load_orc_exactly
-from acidsql.spark.jvm import jvm, select, where
+from acidsql.spark.jvm import jvm, select, where, with_columns
 from acidsql.spark.parquet import UTC, WrittenTimes, in_zone
-from acidsql.spark.partitions import PART, FileFacts, file_facts, file_uri, partition_values
+from acidsql.spark.partitions import METADATA, PART, FileFacts, file_facts, file_uri, metadata_column, partition_values
 from acidsql.spark.plans import keeping_columns, same_micros, with_literals
 from acidsql.spark.sized import CHAR_LENGTH, VARCHAR_LENGTH
 from acidsql.spark.skipping import needed_files, search_options
 from acidsql.spark.tails import TailCache
 from acidsql.spark.types import ddl, file_type, has_timestamp, padded_inside, query_type
 
-_FILE_NAME: Final = "@file_name"
+_FILE_NAME: Final = ":file_name"
 ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
 """SQL: the number of a row within its task; in a CASE, among the rows that come to it."""
 _ROW_ID_FIELDS: Final = (ORIGINAL_TRANSACTION, layout.BUCKET, ROW_ID)
@@ -180,7 +181,7 @@ def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[
     types = _types_by_position(bound.table, names, narrower)
     schema = t.StructType(_fields(types)).json()
     rows = load_orc_exactly(copy_with(spark, A_FILE_A_TASK | ANY_CASE), [f.path for f in files], schema)
-    facts = file_facts(files)
+    facts = file_facts(files, metadata_column(names))
     row_id = (facts.write_id, facts.bucket, f"{facts.first_row} + {ROW_NUMBER}")
     return _with_facts(spark, bound, rows, files, facts, row_id, _table_columns(bound.table, names, None, narrower))
 
@@ -192,7 +193,7 @@ def _plain_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFil
     schema = t.StructType(_fields(_types_by_position(table, names, files[0].narrower)))
     rows = _read_format(spark, table, files, schema)
     no_id = ("CAST(NULL AS BIGINT)", "CAST(NULL AS INT)", "CAST(NULL AS BIGINT)")
-    facts = file_facts([_part_only(f) for f in files])
+    facts = file_facts([_part_only(f) for f in files], metadata_column(names))
     columns = _table_columns(table, names, None, files[0].narrower, files[0].times.zone)
     return _with_facts(spark, bound, rows, files, facts, no_id, columns)
 
@@ -277,7 +278,11 @@ def _read_format(spark: SparkSession, table: Table, files: Sequence[SourceFile],
         case "textfile":
             header = textfile.header_lines(table)
             lines = load_exactly((copy_with(spark, A_FILE_A_TASK) if header else spark).read, "text", paths)
-            return (where(lines, f"{ROW_NUMBER} >= {header}") if header else lines).select(*textread.fields(table))
+            fields = textread.fields(table)
+            metadata = metadata_column([c.name for c in table.columns])
+            if metadata != METADATA:
+                fields.append(F.col(METADATA).alias(metadata))
+            return (where(lines, f"{ROW_NUMBER} >= {header}") if header else lines).select(*fields)
         case other:
             feature = f"Reading {table.qualified}, stored as {other}"
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
@@ -367,7 +372,8 @@ def _file_name(bound: BoundScan, files: Sequence[SourceFile]) -> dict[str, str]:
     """INPUT__FILE__NAME, which is never the name of a copy."""
     if not bound.scan.file_name:
         return {}
-    path = "_metadata.file_path"
+    names = () if files[0].is_acid else files[0].names or tuple(c.name for c in bound.table.columns)
+    path = f"{metadata_column(names)}.file_path"
     copies = {file_uri(f.path): file_uri(f.copy_of) for f in files if f.copy_of is not None}
     if copies:
         known = ", ".join(sql_string(text) for pair in copies.items() for text in pair)
@@ -397,11 +403,10 @@ def _named(
     if scan.place:
         columns.append(f"{value(PART)} AS {name_sql(scan.place)}")
     named = select(rows, columns)
-    for column in bound.table.all_columns:
-        hive_type = parse_type(column.type)
-        if isinstance(hive_type, Char):
-            named = named.withMetadata(column.name, {CHAR_LENGTH: hive_type.length})
-    return named
+    lengths = ((c.name, parse_type(c.type)) for c in bound.table.all_columns)
+    sized = {name: {CHAR_LENGTH: kind.length} for name, kind in lengths if isinstance(kind, Char)}
+    # Not withMetadata, which takes a name apart at its dots and backticks.
+    return with_columns(named, {n: F.col(name_sql(n)).alias(n, metadata=known) for n, known in sized.items()})
 
 
 def _empty(spark: SparkSession, bound: BoundScan) -> DataFrame:

@@ -10,6 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
+from acidsql.planner.events import name_sql
 from acidsql.planner.multi_insert import SCANNED
 from acidsql.planner.plan import MultiWritePlan
 from acidsql.spark.engine import StatementSpark
@@ -35,15 +36,15 @@ def _needed(rows: DataFrame, names: frozenset[str], *, structs: bool) -> list[Co
     if structs:
         return [_needed_fields(f, names) for f in fields]
     # A name may be there twice: then it is ambiguous, and the branch that uses it gets the error.
-    return [_quoted(f.name) for f in fields if f.name.lower() in names] or [F.lit(1).alias("@row")]
+    return [_quoted(f.name) for f in fields if f.name.lower() in names] or [F.lit(1).alias(":row")]
 
 
 def _needed_fields(source: StructField, names: frozenset[str]) -> Column:
     assert isinstance(source.dataType, StructType)
     of_source = source.dataType.names
     kept = [n for n in of_source if n.lower() in names] or of_source[:1]
-    return F.struct(*(F.col(f"`{source.name}`").getField(n).alias(n) for n in kept)).alias(source.name)
+    return F.struct(*(_quoted(source.name).getField(n).alias(n) for n in kept)).alias(source.name)
 
 
 def _quoted(name: str) -> Column:
-    return F.col("`" + name.replace("`", "``") + "`")
+    return F.col(name_sql(name))

@@ -14,7 +14,7 @@ from typing import Final
 
 from acidsql.planner.plan import Branch, EventKind
 
-SLOT: Final = "acidsql_slot"
+SLOT: Final = ":slot"
 """The partition column of the staged files: a slot's code."""
 
 BY_TASK: Final = -1

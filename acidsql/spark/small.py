@@ -189,7 +189,7 @@ def _files(placed: Any, order: _Numbers, directories: Sequence[str], plan: Write
     for start, end in pairwise([*starts, len(order)]):
         one = placed.slice(int(order[start]), 1)
         branch = one.column(BRANCH)[0].as_py()
-        parts = (f"{name}={_escaped(one.column(name)[0].as_py())}" for name in directories)
+        parts = (f"{escape(name)}={_escaped(one.column(name)[0].as_py())}" for name in directories)
         yield _File("/".join(parts), branch, order[start:end], first_row)
         if plan.branches[branch].kind is EventKind.INSERT:
             first_row += end - start

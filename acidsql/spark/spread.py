@@ -3,7 +3,7 @@
 Only delete events have to meet, those of a file in one task. The same job sets them aside, bare row IDs, and they are
 arranged behind it, like the events of a statement that makes no rows:
 
-    staging/rows/acidsql_slot=<branch>/part-<task>    of an INSERT branch: new rows, the task is the bucket; of another
+    staging/rows/%3Aslot=<branch>/part-<task>         of an INSERT branch: new rows, the task is the bucket; of another
                                                       one: its events, set aside
     staging/deletes/..                                what comes of these (events.arranged_events)
 """
@@ -38,7 +38,7 @@ from acidsql.spark.events import (
 )
 from acidsql.spark.exact_paths import load_orc_exactly
 from acidsql.spark.jvm import select
-from acidsql.spark.publish import StagedFile, WriteTarget, finish_staged, staged_files
+from acidsql.spark.publish import StagedFile, WriteTarget, finish_staged, staged_files, staged_values
 from acidsql.spark.slots import SLOT, Slots, slots_by_task
 from acidsql.spark.staging import save
 from acidsql.spark.tails import read_file_tail
@@ -150,7 +150,7 @@ def write_rows(
 
 def _set_aside(plan: WritePlan, target: WriteTarget) -> Iterator[_Part]:
     for file in staged_files(target):
-        said = dict(part.partition("=")[::2] for part in file.path.split("/")[:-1])
+        said = staged_values(file.path.rpartition("/")[0])
         branch, place = int(said[SLOT]), said.get(PLACE_DIRECTORY, DEFAULT_PARTITION)
         if plan.branches[branch].kind is not EventKind.INSERT:
             tail = read_file_tail(target.files, f"{target.staging}/{file.path}", file.length)

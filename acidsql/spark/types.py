@@ -6,6 +6,7 @@ from typing import Final
 
 from pyspark.sql import types as t
 
+from acidsql.acid.names import is_field_name
 from acidsql.acid.types import Array, Char, Decimal, HiveType, Map, Primitive, Struct, Varchar
 from acidsql.planner.events import fitted, inside, name_sql
 
@@ -72,9 +73,10 @@ def hive_type_name(data_type: t.DataType) -> str | None:
         case t.MapType():
             return _nested("map<{},{}>", data_type.keyType, data_type.valueType)
         case t.StructType():
-            names = (name.lower() for name in data_type.names)
+            names = [name.lower() for name in data_type.names]
             inside = ",".join(f"{name}:{{}}" for name in names)
-            return _nested(f"struct<{inside}>", *(f.dataType for f in data_type.fields))
+            known = all(map(is_field_name, names))
+            return _nested(f"struct<{inside}>", *(f.dataType for f in data_type.fields)) if known else None
         case t.DecimalType():
             return f"decimal({data_type.precision},{data_type.scale})"
         case t.TimestampNTZType():

@@ -10,13 +10,13 @@ DELETE default.t
 reads
   t@1: default.t with row__id
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id` FROM `t@1` AS `t`
+  SELECT `t`.`t@1.row__id` AS `:row_id` FROM `t@1` AS `t`
 events
-  SELECT 0 AS `@branch`, `@row_id`,
+  SELECT 0 AS `:branch`, `:row_id`,
     CAST(NULL AS INT) AS `id`,
     CAST(NULL AS STRING) AS `name`,
     CAST(NULL AS struct<city:string>) AS `info`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
 
@@ -26,13 +26,13 @@ DELETE default.t
 reads
   t@1: default.t with row__id
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id` FROM `t@1` AS `t` WHERE id = 1 OR name IS NULL
+  SELECT `t`.`t@1.row__id` AS `:row_id` FROM `t@1` AS `t` WHERE id = 1 OR name IS NULL
 events
-  SELECT 0 AS `@branch`, `@row_id`,
+  SELECT 0 AS `:branch`, `:row_id`,
     CAST(NULL AS INT) AS `id`,
     CAST(NULL AS STRING) AS `name`,
     CAST(NULL AS struct<city:string>) AS `info`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
 
@@ -42,13 +42,13 @@ DELETE default.t
 reads
   t@1: default.t with row__id
 rows
-  SELECT `x`.`t@1.row__id` AS `@row_id` FROM `t@1` AS `x` WHERE x.id = 1
+  SELECT `x`.`t@1.row__id` AS `:row_id` FROM `t@1` AS `x` WHERE x.id = 1
 events
-  SELECT 0 AS `@branch`, `@row_id`,
+  SELECT 0 AS `:branch`, `:row_id`,
     CAST(NULL AS INT) AS `id`,
     CAST(NULL AS STRING) AS `name`,
     CAST(NULL AS struct<city:string>) AS `info`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
 
@@ -59,13 +59,13 @@ reads
   t@1: default.t with row__id
   t@2: default.t with row__id
 rows
-  SELECT `x`.`t@2.row__id` AS `@row_id` FROM `t@2` AS `x` WHERE EXISTS(SELECT 1 FROM `t@1` AS y WHERE y.id = x.id AND `y`.`t@1.row__id`.rowid < `x`.`t@2.row__id`.rowid)
+  SELECT `x`.`t@2.row__id` AS `:row_id` FROM `t@2` AS `x` WHERE EXISTS(SELECT 1 FROM `t@1` AS y WHERE y.id = x.id AND `y`.`t@1.row__id`.rowid < `x`.`t@2.row__id`.rowid)
 events
-  SELECT 0 AS `@branch`, `@row_id`,
+  SELECT 0 AS `:branch`, `:row_id`,
     CAST(NULL AS INT) AS `id`,
     CAST(NULL AS STRING) AS `name`,
     CAST(NULL AS struct<city:string>) AS `info`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
 
@@ -76,13 +76,13 @@ reads
   other@1: default.other
   t@2: default.t with row__id
 rows
-  SELECT `t`.`t@2.row__id` AS `@row_id` FROM `t@2` AS `t` WHERE NOT id IN (SELECT id FROM `other@1` AS `other` WHERE other.name = t.name)
+  SELECT `t`.`t@2.row__id` AS `:row_id` FROM `t@2` AS `t` WHERE NOT id IN (SELECT id FROM `other@1` AS `other` WHERE other.name = t.name)
 events
-  SELECT 0 AS `@branch`, `@row_id`,
+  SELECT 0 AS `:branch`, `:row_id`,
     CAST(NULL AS INT) AS `id`,
     CAST(NULL AS STRING) AS `name`,
     CAST(NULL AS struct<city:string>) AS `info`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
 
@@ -93,13 +93,13 @@ reads
   t@1: default.t with row__id
   frame@frame: the frame {frame}
 rows
-  WITH gone AS (SELECT id FROM `frame@frame` AS `frame`) SELECT `t`.`t@1.row__id` AS `@row_id` FROM `t@1` AS `t` WHERE id IN (SELECT id FROM gone)
+  WITH gone AS (SELECT id FROM `frame@frame` AS `frame`) SELECT `t`.`t@1.row__id` AS `:row_id` FROM `t@1` AS `t` WHERE id IN (SELECT id FROM gone)
 events
-  SELECT 0 AS `@branch`, `@row_id`,
+  SELECT 0 AS `:branch`, `:row_id`,
     CAST(NULL AS INT) AS `id`,
     CAST(NULL AS STRING) AS `name`,
     CAST(NULL AS struct<city:string>) AS `info`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
 
@@ -110,11 +110,11 @@ reads
   t@1: default.t
   t@2: hr.t with row__id
 rows
-  SELECT `t`.`t@2.row__id` AS `@row_id` FROM `t@2` AS `t` WHERE t.a IN (SELECT id FROM `t@1` AS `t`)
+  SELECT `t`.`t@2.row__id` AS `:row_id` FROM `t@2` AS `t` WHERE t.a IN (SELECT id FROM `t@1` AS `t`)
 events
-  SELECT 0 AS `@branch`, `@row_id`,
+  SELECT 0 AS `:branch`, `:row_id`,
     CAST(NULL AS INT) AS `a`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
 
@@ -124,13 +124,13 @@ DELETE default.t
 reads
   t@1: default.t with row__id, INPUT__FILE__NAME
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id` FROM `t@1` AS `t` WHERE `t`.`t@1.input__file__name` LIKE '%bucket_00000'
+  SELECT `t`.`t@1.row__id` AS `:row_id` FROM `t@1` AS `t` WHERE `t`.`t@1.input__file__name` LIKE '%bucket_00000'
 events
-  SELECT 0 AS `@branch`, `@row_id`,
+  SELECT 0 AS `:branch`, `:row_id`,
     CAST(NULL AS INT) AS `id`,
     CAST(NULL AS STRING) AS `name`,
     CAST(NULL AS struct<city:string>) AS `info`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
 
@@ -140,13 +140,13 @@ DELETE default.t
 reads
   t@1: default.t with row__id
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id` FROM `t@1` AS `t` WHERE id = :id AND name = ?
+  SELECT `t`.`t@1.row__id` AS `:row_id` FROM `t@1` AS `t` WHERE id = :id AND name = ?
 events
-  SELECT 0 AS `@branch`, `@row_id`,
+  SELECT 0 AS `:branch`, `:row_id`,
     CAST(NULL AS INT) AS `id`,
     CAST(NULL AS STRING) AS `name`,
     CAST(NULL AS struct<city:string>) AS `info`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
 
@@ -182,13 +182,13 @@ reads
   other@1: default.other
   t@2: default.t with row__id
 rows
-  SELECT `x`.`t@2.row__id` AS `@row_id` FROM `t@2` AS `x` WHERE x.id = 1 AND `x`.`t@2.row__id` IN (SELECT a.row__id FROM `other@1` AS `other`)
+  SELECT `x`.`t@2.row__id` AS `:row_id` FROM `t@2` AS `x` WHERE x.id = 1 AND `x`.`t@2.row__id` IN (SELECT a.row__id FROM `other@1` AS `other`)
 events
-  SELECT 0 AS `@branch`, `@row_id`,
+  SELECT 0 AS `:branch`, `:row_id`,
     CAST(NULL AS INT) AS `id`,
     CAST(NULL AS STRING) AS `name`,
     CAST(NULL AS struct<city:string>) AS `info`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
 
@@ -198,12 +198,12 @@ DELETE default.t
 reads
   t@1: default.t with row__id
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id` FROM `t@1` AS `t` WHERE CAST(NULL AS BOOLEAN)
+  SELECT `t`.`t@1.row__id` AS `:row_id` FROM `t@1` AS `t` WHERE CAST(NULL AS BOOLEAN)
 events
-  SELECT 0 AS `@branch`, `@row_id`,
+  SELECT 0 AS `:branch`, `:row_id`,
     CAST(NULL AS INT) AS `id`,
     CAST(NULL AS STRING) AS `name`,
     CAST(NULL AS struct<city:string>) AS `info`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE

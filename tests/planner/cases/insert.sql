@@ -12,12 +12,12 @@ INSERT default.t
 rows
   SELECT * FROM VALUES (1, 'a', DATE '2020-01-01', 1.5), (2, NULL, NULL, 2) AS `rows`
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
-    CAST(`@name` AS STRING) AS `name`,
-    CAST(`@born` AS DATE) AS `born`,
-    CAST(`@amount` AS decimal(10,2)) AS `amount`
-  FROM `@rows`
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
+    CAST(`:name` AS STRING) AS `name`,
+    CAST(`:born` AS DATE) AS `born`,
+    CAST(`:amount` AS decimal(10,2)) AS `amount`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT
 
@@ -29,12 +29,12 @@ reads
 rows
   SELECT * FROM `t@1` AS `t`
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
-    CAST(`@name` AS STRING) AS `name`,
-    CAST(`@born` AS DATE) AS `born`,
-    CAST(`@amount` AS decimal(10,2)) AS `amount`
-  FROM `@rows`
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
+    CAST(`:name` AS STRING) AS `name`,
+    CAST(`:born` AS DATE) AS `born`,
+    CAST(`:amount` AS decimal(10,2)) AS `amount`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT
 
@@ -44,12 +44,12 @@ INSERT default.t
 rows
   SELECT * FROM VALUES (1.5, 7) AS `rows`
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
     CAST('none' AS STRING) AS `name`,
     CAST(NULL AS DATE) AS `born`,
-    CAST(`@amount` AS decimal(10,2)) AS `amount`
-  FROM `@rows`
+    CAST(`:amount` AS decimal(10,2)) AS `amount`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT
 
@@ -59,12 +59,12 @@ INSERT default.t
 rows
   SELECT * FROM VALUES (1, 'none'), (NULL, 'x') AS `rows`
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
-    CAST(`@name` AS STRING) AS `name`,
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
+    CAST(`:name` AS STRING) AS `name`,
     CAST(NULL AS DATE) AS `born`,
     CAST(NULL AS decimal(10,2)) AS `amount`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT
 
@@ -76,12 +76,12 @@ reads
 rows
   SELECT id FROM `plain@1` AS `plain` WHERE note = 'x'
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
     CAST('none' AS STRING) AS `name`,
     CAST(NULL AS DATE) AS `born`,
     CAST(NULL AS decimal(10,2)) AS `amount`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT
 
@@ -93,12 +93,12 @@ reads
 rows
   WITH src AS (SELECT id, note FROM `plain@1` AS `plain`) SELECT * FROM src
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
-    CAST(`@name` AS STRING) AS `name`,
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
+    CAST(`:name` AS STRING) AS `name`,
     CAST(NULL AS DATE) AS `born`,
     CAST(NULL AS decimal(10,2)) AS `amount`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT
 
@@ -110,12 +110,12 @@ reads
 rows
   WITH src AS (SELECT id, note FROM `plain@1` AS `plain`) SELECT * FROM src
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
-    CAST(`@name` AS STRING) AS `name`,
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
+    CAST(`:name` AS STRING) AS `name`,
     CAST(NULL AS DATE) AS `born`,
     CAST(NULL AS decimal(10,2)) AS `amount`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT
 
@@ -126,12 +126,12 @@ INSERT default.t
 rows
   WITH t AS (SELECT 1 AS id) SELECT id FROM t
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
     CAST('none' AS STRING) AS `name`,
     CAST(NULL AS DATE) AS `born`,
     CAST(NULL AS decimal(10,2)) AS `amount`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT
 
@@ -143,12 +143,12 @@ reads
 rows
   SELECT id FROM `frame@frame` AS `frame`
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
     CAST('none' AS STRING) AS `name`,
     CAST(NULL AS DATE) AS `born`,
     CAST(NULL AS decimal(10,2)) AS `amount`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT
 
@@ -161,12 +161,12 @@ reads
 rows
   SELECT `t`.`t@1.row__id`.rowid FROM `t@1` AS `t` UNION ALL SELECT id FROM `plain@2` AS `plain`
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
     CAST('none' AS STRING) AS `name`,
     CAST(NULL AS DATE) AS `born`,
     CAST(NULL AS decimal(10,2)) AS `amount`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT
 
@@ -178,10 +178,10 @@ reads
 rows
   SELECT id, id FROM `t@1` AS `t`
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@a` AS INT) AS `a`,
-    CAST(`@b` AS INT) AS `b`
-  FROM `@rows`
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:a` AS INT) AS `a`,
+    CAST(`:b` AS INT) AS `b`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT
 
@@ -192,13 +192,13 @@ INSERT default.checked
 rows
   SELECT * FROM VALUES (1, 2, 3, 'toolong') AS `rows`
 events
-  SELECT CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (low <= high OR low = 0) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK ordered', '', '|acidsql-error')) WHEN NOT (high < 100) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK high < 100', '', '|acidsql-error')) WHEN NOT (RTRIM(code) <> 'x') THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK code <> \'x\'', '', '|acidsql-error')) ELSE 0 END AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`, *
+  SELECT CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (low <= high OR low = 0) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK ordered', '', '|acidsql-error')) WHEN NOT (high < 100) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK high < 100', '', '|acidsql-error')) WHEN NOT (RTRIM(code) <> 'x') THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK code <> \'x\'', '', '|acidsql-error')) ELSE 0 END AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`, *
   FROM (SELECT
-    CAST(`@id` AS INT) AS `id`,
-    CAST(`@low` AS INT) AS `low`,
-    CAST(`@high` AS INT) AS `high`,
-    RPAD(SUBSTRING(CAST(`@code` AS STRING), 1, 3), 3) AS `code`
-  FROM `@rows`)
+    CAST(`:id` AS INT) AS `id`,
+    CAST(`:low` AS INT) AS `low`,
+    CAST(`:high` AS INT) AS `high`,
+    RPAD(SUBSTRING(CAST(`:code` AS STRING), 1, 3), 3) AS `code`
+  FROM `:rows`)
 writes
   delta_W_W_0000: INSERT
 
@@ -210,13 +210,13 @@ reads
 rows
   SELECT id FROM `plain@1` AS `plain`
 events
-  SELECT CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (low <= high OR low = 0) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK ordered', '', '|acidsql-error')) WHEN NOT (high < 100) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK high < 100', '', '|acidsql-error')) WHEN NOT (RTRIM(code) <> 'x') THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK code <> \'x\'', '', '|acidsql-error')) ELSE 0 END AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`, *
+  SELECT CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (low <= high OR low = 0) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK ordered', '', '|acidsql-error')) WHEN NOT (high < 100) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK high < 100', '', '|acidsql-error')) WHEN NOT (RTRIM(code) <> 'x') THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK code <> \'x\'', '', '|acidsql-error')) ELSE 0 END AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`, *
   FROM (SELECT
     CAST(NULL AS INT) AS `id`,
-    CAST(`@low` AS INT) AS `low`,
+    CAST(`:low` AS INT) AS `low`,
     CAST(NULL AS INT) AS `high`,
     RPAD(SUBSTRING(CAST('abc' AS STRING), 1, 3), 3) AS `code`
-  FROM `@rows`)
+  FROM `:rows`)
 writes
   delta_W_W_0000: INSERT
 
@@ -226,14 +226,14 @@ INSERT default.nested
 rows
   SELECT array(1), map('a', 1), named_struct('x', 1, 'y', 'abc'), 'abcde', TIMESTAMP '2020-01-01 00:00:00', now()
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@a` AS array<int>) AS `a`,
-    CAST(`@m` AS map<string,double>) AS `m`,
-    CASE WHEN CAST(`@s` AS struct<x:int,y:varchar(2)>) IS NOT NULL THEN named_struct('x', CAST(`@s` AS struct<x:int,y:varchar(2)>).`x`, 'y', SUBSTRING(CAST(`@s` AS struct<x:int,y:varchar(2)>).`y`, 1, 2)) END AS `s`,
-    SUBSTRING(CAST(`@v` AS STRING), 1, 4) AS `v`,
-    CAST(`@ts` AS TIMESTAMP) AS `ts`,
-    CAST(`@l` AS TIMESTAMP_LTZ) AS `l`
-  FROM `@rows`
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:a` AS array<int>) AS `a`,
+    CAST(`:m` AS map<string,double>) AS `m`,
+    CASE WHEN CAST(`:s` AS struct<x:int,y:varchar(2)>) IS NOT NULL THEN named_struct('x', CAST(`:s` AS struct<x:int,y:varchar(2)>).`x`, 'y', SUBSTRING(CAST(`:s` AS struct<x:int,y:varchar(2)>).`y`, 1, 2)) END AS `s`,
+    SUBSTRING(CAST(`:v` AS STRING), 1, 4) AS `v`,
+    CAST(`:ts` AS TIMESTAMP) AS `ts`,
+    CAST(`:l` AS TIMESTAMP_LTZ) AS `l`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT
 
@@ -243,10 +243,10 @@ INSERT default.plain
 rows
   SELECT * FROM VALUES (1, 'a') AS `rows`
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
-    CAST(`@note` AS STRING) AS `note`
-  FROM `@rows`
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
+    CAST(`:note` AS STRING) AS `note`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT
 
@@ -256,12 +256,12 @@ INSERT default.t
 rows
   SELECT * FROM VALUES (:id), (?) AS `rows`
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
     CAST('none' AS STRING) AS `name`,
     CAST(NULL AS DATE) AS `born`,
     CAST(NULL AS decimal(10,2)) AS `amount`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT
 
@@ -273,12 +273,12 @@ reads
 rows
   SELECT * FROM VALUES (1 + 2 * 3), (CAST('5' AS INT)), ((SELECT max(id) FROM `t@1` AS `t`)) AS `rows`
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
     CAST('none' AS STRING) AS `name`,
     CAST(NULL AS DATE) AS `born`,
     CAST(NULL AS decimal(10,2)) AS `amount`
-  FROM `@rows`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT
 
@@ -290,12 +290,12 @@ INSERT default.t
 rows
   SELECT * FROM VALUES ('1', 2, '2020-01-01', 'x') AS `rows`
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CASE WHEN `@id` IS NOT NULL AND TRY_CAST(`@id` AS INT) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`@id` AS STRING), '', 'column=', 'id', '', 'type=', 'int', '', '|acidsql-error')) ELSE TRY_CAST(`@id` AS INT) END AS `id`,
-    CASE WHEN `@name` IS NOT NULL AND TRY_CAST(`@name` AS STRING) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`@name` AS STRING), '', 'column=', 'name', '', 'type=', 'string', '', '|acidsql-error')) ELSE TRY_CAST(`@name` AS STRING) END AS `name`,
-    CASE WHEN `@born` IS NOT NULL AND TRY_CAST(`@born` AS DATE) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`@born` AS STRING), '', 'column=', 'born', '', 'type=', 'date', '', '|acidsql-error')) ELSE TRY_CAST(`@born` AS DATE) END AS `born`,
-    CASE WHEN `@amount` IS NOT NULL AND TRY_CAST(`@amount` AS decimal(10,2)) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`@amount` AS STRING), '', 'column=', 'amount', '', 'type=', 'decimal(10,2)', '', '|acidsql-error')) ELSE TRY_CAST(`@amount` AS decimal(10,2)) END AS `amount`
-  FROM `@rows`
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CASE WHEN `:id` IS NOT NULL AND TRY_CAST(`:id` AS INT) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`:id` AS STRING), '', 'column=', 'id', '', 'type=', 'int', '', '|acidsql-error')) ELSE TRY_CAST(`:id` AS INT) END AS `id`,
+    CASE WHEN `:name` IS NOT NULL AND TRY_CAST(`:name` AS STRING) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`:name` AS STRING), '', 'column=', 'name', '', 'type=', 'string', '', '|acidsql-error')) ELSE TRY_CAST(`:name` AS STRING) END AS `name`,
+    CASE WHEN `:born` IS NOT NULL AND TRY_CAST(`:born` AS DATE) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`:born` AS STRING), '', 'column=', 'born', '', 'type=', 'date', '', '|acidsql-error')) ELSE TRY_CAST(`:born` AS DATE) END AS `born`,
+    CASE WHEN `:amount` IS NOT NULL AND TRY_CAST(`:amount` AS decimal(10,2)) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`:amount` AS STRING), '', 'column=', 'amount', '', 'type=', 'decimal(10,2)', '', '|acidsql-error')) ELSE TRY_CAST(`:amount` AS decimal(10,2)) END AS `amount`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT
 
@@ -371,11 +371,11 @@ INSERT default.t
 rows
   SELECT * FROM VALUES ('7', 'x', NULL, CAST(1.5 AS STRING)), (CAST(7.5 AS STRING), CAST(8 AS STRING), DATE '2020-01-01', '2') AS `rows`
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
-    CAST(`@name` AS STRING) AS `name`,
-    CAST(`@born` AS DATE) AS `born`,
-    CAST(`@amount` AS decimal(10,2)) AS `amount`
-  FROM `@rows`
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
+    CAST(`:name` AS STRING) AS `name`,
+    CAST(`:born` AS DATE) AS `born`,
+    CAST(`:amount` AS decimal(10,2)) AS `amount`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT

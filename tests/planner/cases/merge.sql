@@ -15,29 +15,29 @@ reads
   t@1: default.t with row__id
   s@2: default.s
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.id AS `@0.id`, s.name AS `@0.name`, s.n AS `@0.n`, s.n AS `@1.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON t.id = s.id
+  SELECT `t`.`t@1.row__id` AS `:row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `:action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.id AS `:0.id`, s.name AS `:0.name`, s.n AS `:0.n`, s.n AS `:1.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON t.id = s.id
 where the source is small, its keys
-  SELECT s.id AS `@keys0` FROM `s@2` AS `s`
+  SELECT s.id AS `:keys0` FROM `s@2` AS `s`
 and t@1 by them
-  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
+  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `:keys` ON t.id = `:keys`.`:keys0`
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 2 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 2 THEN `n` END AS `n`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 2 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 2 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
     WHEN 1 THEN array(1, 2)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) WHEN 1 THEN CAST(`:1.n` AS INT) END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -52,24 +52,24 @@ reads
   t@1: default.t with row__id
   s@2: default.s
 rows
-  SELECT `a`.`t@1.row__id` AS `@row_id`, 0 AS `@action` FROM `t@1` AS `a` INNER JOIN `s@2` AS b ON a.id = b.id
+  SELECT `a`.`t@1.row__id` AS `:row_id`, 0 AS `:action` FROM `t@1` AS `a` INNER JOIN `s@2` AS b ON a.id = b.id
 events
   SELECT
-    `@branch`,
-    `@row_id`,
+    `:branch`,
+    `:row_id`,
     `id`,
     `name`,
     `n`
-  FROM (SELECT *, explode(CASE `@action`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
 checks cardinality: WHEN MATCHED THEN DELETE
@@ -81,24 +81,24 @@ reads
   t@1: default.t with row__id
   s@2: default.s
 rows
-  SELECT `a`.`t@1.row__id` AS `@row_id`, CASE WHEN b.n IS NULL THEN 0 END AS `@action` FROM `t@1` AS `a` INNER JOIN `s@2` AS b ON a.id = b.id
+  SELECT `a`.`t@1.row__id` AS `:row_id`, CASE WHEN b.n IS NULL THEN 0 END AS `:action` FROM `t@1` AS `a` INNER JOIN `s@2` AS b ON a.id = b.id
 events
   SELECT
-    `@branch`,
-    `@row_id`,
+    `:branch`,
+    `:row_id`,
     `id`,
     `name`,
     `n`
-  FROM (SELECT *, explode(CASE `@action`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
 checks cardinality: WHEN MATCHED THEN DELETE
@@ -111,28 +111,28 @@ reads
   s@1: default.s
   t@2: default.t
 rows
-  SELECT 0 AS `@action`, s.id AS `@0.id`, 'none' AS `@0.name`, `s`.n + 1 AS `@0.n` FROM `s@1` AS `s` LEFT ANTI JOIN `t@2` AS `t` ON t.id = s.id
+  SELECT 0 AS `:action`, s.id AS `:0.id`, 'none' AS `:0.name`, `s`.n + 1 AS `:0.n` FROM `s@1` AS `s` LEFT ANTI JOIN `t@2` AS `t` ON t.id = s.id
 where the source is small, its keys
-  SELECT s.id AS `@keys0` FROM `s@1` AS `s`
+  SELECT s.id AS `:keys0` FROM `s@1` AS `s`
 and t@2 by them
-  SELECT `t`.* FROM `t@2` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
+  SELECT `t`.* FROM `t@2` AS `t` LEFT SEMI JOIN `:keys` ON t.id = `:keys`.`:keys0`
 events
   SELECT
-    `@branch`,
-    `@row_id`,
+    `:branch`,
+    `:row_id`,
     `id`,
     `name`,
     `n`
-  FROM (SELECT *, explode(CASE `@action`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.id` AS INT) END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.name` AS STRING) END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
 
@@ -143,24 +143,24 @@ reads
   s@1: default.s
   t@2: default.t with row__id
 rows
-  SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `s`.`@source` IS NULL THEN 0 ELSE CAST(NULL AS INT) END AS `@action` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT *, TRUE AS `@source` FROM `s@1` AS `s`) AS `s` ON t.id = s.id
+  SELECT `t`.`t@2.row__id` AS `:row_id`, CASE WHEN `s`.`:source` IS NULL THEN 0 ELSE CAST(NULL AS INT) END AS `:action` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT *, TRUE AS `:source` FROM `s@1` AS `s`) AS `s` ON t.id = s.id
 events
   SELECT
-    `@branch`,
-    `@row_id`,
+    `:branch`,
+    `:row_id`,
     `id`,
     `name`,
     `n`
-  FROM (SELECT *, explode(CASE `@action`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delete_delta_W_W_0000: WHEN NOT MATCHED BY SOURCE THEN DELETE
 
@@ -171,25 +171,25 @@ reads
   s@1: default.s
   t@2: default.t with row__id
 rows
-  SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `s`.`@source` IS NULL THEN CASE WHEN `t`.n > 1 THEN 0 ELSE 1 END ELSE CAST(NULL AS INT) END AS `@action`, `t`.`id` AS `id`, `t`.n - 1 AS `@0.n`, 'none' AS `@0.name` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT *, TRUE AS `@source` FROM `s@1` AS `s`) AS `s` ON t.id = s.id
+  SELECT `t`.`t@2.row__id` AS `:row_id`, CASE WHEN `s`.`:source` IS NULL THEN CASE WHEN `t`.n > 1 THEN 0 ELSE 1 END ELSE CAST(NULL AS INT) END AS `:action`, `t`.`id` AS `id`, `t`.n - 1 AS `:0.n`, 'none' AS `:0.name` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT *, TRUE AS `:source` FROM `s@1` AS `s`) AS `s` ON t.id = s.id
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 1 THEN `n` END AS `n`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 1 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0, 1)
     WHEN 1 THEN array(2)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 0 THEN `id` END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 0 THEN `id` END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.name` AS STRING) END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED BY SOURCE THEN UPDATE, the new rows
   delete_delta_W_W_0000: WHEN NOT MATCHED BY SOURCE THEN UPDATE, the old rows
@@ -211,15 +211,15 @@ reads
   s@1: default.s
   t@2: default.t with row__id
 rows
-  SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `t`.`t@2.row__id` IS NULL THEN CASE WHEN s.n > 0 THEN 0 WHEN `s`.name IS NULL THEN 1 END WHEN `s`.`@source` IS NULL THEN CASE WHEN `t`.n = 0 THEN 6 ELSE 7 END ELSE CASE WHEN s.n < 0 THEN 2 WHEN s.n = t.n THEN 3 WHEN s.n > 100 THEN 4 ELSE 5 END END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, `t`.`n` AS `n`, s.id AS `@0.id`, 'none' AS `@0.name`, s.n AS `@0.n`, `s`.id AS `@1.id`, 'none' AS `@1.name`, -1 AS `@1.n`, concat(t.name, s.name) AS `@3.name`, NULL AS `@4.n`, 'none' AS `@4.name`, t.n + s.n AS `@5.n`, 0 AS `@7.n` FROM `t@2` AS `t` FULL OUTER JOIN (SELECT *, TRUE AS `@source` FROM `s@1` AS `s`) AS `s` ON t.id <=> s.id
+  SELECT `t`.`t@2.row__id` AS `:row_id`, CASE WHEN `t`.`t@2.row__id` IS NULL THEN CASE WHEN s.n > 0 THEN 0 WHEN `s`.name IS NULL THEN 1 END WHEN `s`.`:source` IS NULL THEN CASE WHEN `t`.n = 0 THEN 6 ELSE 7 END ELSE CASE WHEN s.n < 0 THEN 2 WHEN s.n = t.n THEN 3 WHEN s.n > 100 THEN 4 ELSE 5 END END AS `:action`, `t`.`id` AS `id`, `t`.`name` AS `name`, `t`.`n` AS `n`, s.id AS `:0.id`, 'none' AS `:0.name`, s.n AS `:0.n`, `s`.id AS `:1.id`, 'none' AS `:1.name`, -1 AS `:1.n`, concat(t.name, s.name) AS `:3.name`, NULL AS `:4.n`, 'none' AS `:4.name`, t.n + s.n AS `:5.n`, 0 AS `:7.n` FROM `t@2` AS `t` FULL OUTER JOIN (SELECT *, TRUE AS `:source` FROM `s@1` AS `s`) AS `s` ON t.id <=> s.id
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 6 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 6 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 6 THEN `n` END AS `n`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 6 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 6 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 6 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
     WHEN 1 THEN array(1)
     WHEN 2 THEN array(6, 12)
@@ -228,14 +228,14 @@ events
     WHEN 5 THEN array(4, 9, 12)
     WHEN 6 THEN array(10)
     WHEN 7 THEN array(5, 11)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN CAST(`@1.id` AS INT) WHEN 3 THEN `id` WHEN 4 THEN `id` WHEN 5 THEN `id` WHEN 7 THEN `id` END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) WHEN 3 THEN CAST(`@3.name` AS STRING) WHEN 4 THEN CAST(`@4.name` AS STRING) WHEN 5 THEN `name` WHEN 7 THEN `name` END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) WHEN 3 THEN `n` WHEN 4 THEN CAST(`@4.n` AS INT) WHEN 5 THEN CAST(`@5.n` AS INT) WHEN 7 THEN CAST(`@7.n` AS INT) END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.id` AS INT) WHEN 1 THEN CAST(`:1.id` AS INT) WHEN 3 THEN `id` WHEN 4 THEN `id` WHEN 5 THEN `id` WHEN 7 THEN `id` END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.name` AS STRING) WHEN 1 THEN CAST(`:1.name` AS STRING) WHEN 3 THEN CAST(`:3.name` AS STRING) WHEN 4 THEN CAST(`:4.name` AS STRING) WHEN 5 THEN `name` WHEN 7 THEN `name` END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) WHEN 1 THEN CAST(`:1.n` AS INT) WHEN 3 THEN `n` WHEN 4 THEN CAST(`:4.n` AS INT) WHEN 5 THEN CAST(`:5.n` AS INT) WHEN 7 THEN CAST(`:7.n` AS INT) END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN NOT MATCHED THEN INSERT
@@ -259,29 +259,29 @@ reads
   t@1: default.t with row__id
   s@2: default.s
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `s`.`id` AS `@0.id`, `s`.`name` AS `@0.name`, `s`.`n` AS `@0.n`, `s`.`id` AS `@1.id`, `s`.`name` AS `@1.name`, `s`.`n` AS `@1.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON t.id = s.id
+  SELECT `t`.`t@1.row__id` AS `:row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `:action`, `s`.`id` AS `:0.id`, `s`.`name` AS `:0.name`, `s`.`n` AS `:0.n`, `s`.`id` AS `:1.id`, `s`.`name` AS `:1.name`, `s`.`n` AS `:1.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON t.id = s.id
 where the source is small, its keys
-  SELECT s.id AS `@keys0` FROM `s@2` AS `s`
+  SELECT s.id AS `:keys0` FROM `s@2` AS `s`
 and t@1 by them
-  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
+  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `:keys` ON t.id = `:keys`.`:keys0`
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 2 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 2 THEN `n` END AS `n`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 2 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 2 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
     WHEN 1 THEN array(1, 2)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN CAST(`@1.id` AS INT) END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.id` AS INT) WHEN 1 THEN CAST(`:1.id` AS INT) END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.name` AS STRING) WHEN 1 THEN CAST(`:1.name` AS STRING) END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) WHEN 1 THEN CAST(`:1.n` AS INT) END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -295,24 +295,24 @@ reads
   t@1: default.t with row__id
   plain@2: default.plain
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, 0 AS `@action`, `t`.`id` AS `id`, p.n AS `@0.n`, p.name AS `@0.name` FROM `t@1` AS `t` INNER JOIN `plain@2` AS p ON t.id = p.id
+  SELECT `t`.`t@1.row__id` AS `:row_id`, 0 AS `:action`, `t`.`id` AS `id`, p.n AS `:0.n`, p.name AS `:0.name` FROM `t@1` AS `t` INNER JOIN `plain@2` AS p ON t.id = p.id
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 1 THEN `n` END AS `n`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 1 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0, 1)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 0 THEN `id` END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 0 THEN `id` END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.name` AS STRING) END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
@@ -325,29 +325,29 @@ reads
   s@1: default.s
   t@2: default.t with row__id
 rows
-  SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `t`.`t@2.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, x.id AS `@0.id`, 'none' AS `@0.name`, x.n AS `@0.n`, x.n AS `@1.n` FROM `t@2` AS `t` RIGHT OUTER JOIN (SELECT id, max(n) AS n FROM `s@1` AS `s` GROUP BY id) AS x ON x.id = t.id
+  SELECT `t`.`t@2.row__id` AS `:row_id`, CASE WHEN `t`.`t@2.row__id` IS NULL THEN 0 ELSE 1 END AS `:action`, `t`.`id` AS `id`, `t`.`name` AS `name`, x.id AS `:0.id`, 'none' AS `:0.name`, x.n AS `:0.n`, x.n AS `:1.n` FROM `t@2` AS `t` RIGHT OUTER JOIN (SELECT id, max(n) AS n FROM `s@1` AS `s` GROUP BY id) AS x ON x.id = t.id
 where the source is small, its keys
-  SELECT x.id AS `@keys0` FROM (SELECT id, max(n) AS n FROM `s@1` AS `s` GROUP BY id) AS x
+  SELECT x.id AS `:keys0` FROM (SELECT id, max(n) AS n FROM `s@1` AS `s` GROUP BY id) AS x
 and t@2 by them
-  SELECT `t`.* FROM `t@2` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
+  SELECT `t`.* FROM `t@2` AS `t` LEFT SEMI JOIN `:keys` ON t.id = `:keys`.`:keys0`
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 2 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 2 THEN `n` END AS `n`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 2 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 2 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
     WHEN 1 THEN array(1, 2)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) WHEN 1 THEN CAST(`:1.n` AS INT) END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -360,25 +360,25 @@ MERGE default.t
 reads
   t@1: default.t with row__id
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`n` AS `n`, `v`.k AS `@0.id`, `v`.w AS `@0.name`, NULL AS `@0.n`, w AS `@1.name` FROM `t@1` AS `t` RIGHT OUTER JOIN VALUES (1, 'a'), (2, NULL) AS v(k, w) ON t.id = v.k AND t.id IN (1, 2)
+  SELECT `t`.`t@1.row__id` AS `:row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `:action`, `t`.`id` AS `id`, `t`.`n` AS `n`, `v`.k AS `:0.id`, `v`.w AS `:0.name`, NULL AS `:0.n`, w AS `:1.name` FROM `t@1` AS `t` RIGHT OUTER JOIN VALUES (1, 'a'), (2, NULL) AS v(k, w) ON t.id = v.k AND t.id IN (1, 2)
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 2 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 2 THEN `n` END AS `n`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 2 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 2 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
     WHEN 1 THEN array(1, 2)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN `n` END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.name` AS STRING) WHEN 1 THEN CAST(`:1.name` AS STRING) END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) WHEN 1 THEN `n` END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -392,25 +392,25 @@ reads
   s@1: default.s
   t@2: default.t with row__id
 rows
-  WITH c AS (SELECT id, n FROM `s@1` AS `s` WHERE n > 0) SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `c`.`@source` IS NULL THEN 1 ELSE 0 END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, c.n AS `@0.n` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT *, TRUE AS `@source` FROM c) AS `c` ON t.id = c.id
+  WITH c AS (SELECT id, n FROM `s@1` AS `s` WHERE n > 0) SELECT `t`.`t@2.row__id` AS `:row_id`, CASE WHEN `c`.`:source` IS NULL THEN 1 ELSE 0 END AS `:action`, `t`.`id` AS `id`, `t`.`name` AS `name`, c.n AS `:0.n` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT *, TRUE AS `:source` FROM c) AS `c` ON t.id = c.id
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 1 THEN `n` END AS `n`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 1 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0, 1)
     WHEN 1 THEN array(2)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 0 THEN `id` END AS `id`,
-      CASE `@action` WHEN 0 THEN `name` END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 0 THEN `id` END AS `id`,
+      CASE `:action` WHEN 0 THEN `name` END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
@@ -424,24 +424,24 @@ MERGE default.t
 reads
   t@1: default.t with row__id
 rows
-  WITH t AS (SELECT 1 AS id) SELECT `x`.`t@1.row__id` AS `@row_id`, 0 AS `@action` FROM `t@1` AS `x` INNER JOIN t AS y ON x.id = y.id
+  WITH t AS (SELECT 1 AS id) SELECT `x`.`t@1.row__id` AS `:row_id`, 0 AS `:action` FROM `t@1` AS `x` INNER JOIN t AS y ON x.id = y.id
 events
   SELECT
-    `@branch`,
-    `@row_id`,
+    `:branch`,
+    `:row_id`,
     `id`,
     `name`,
     `n`
-  FROM (SELECT *, explode(CASE `@action`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
 checks cardinality: WHEN MATCHED THEN DELETE
@@ -453,29 +453,29 @@ reads
   t@1: default.t with row__id
   new@frame: the frame {new}
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `f`.`id` AS `@0.id`, `f`.`name` AS `@0.name`, `f`.`n` AS `@0.n`, `f`.`id` AS `@1.id`, `f`.`name` AS `@1.name`, `f`.`n` AS `@1.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `new@frame` AS f ON t.id = f.id
+  SELECT `t`.`t@1.row__id` AS `:row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `:action`, `f`.`id` AS `:0.id`, `f`.`name` AS `:0.name`, `f`.`n` AS `:0.n`, `f`.`id` AS `:1.id`, `f`.`name` AS `:1.name`, `f`.`n` AS `:1.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `new@frame` AS f ON t.id = f.id
 where the source is small, its keys
-  SELECT f.id AS `@keys0` FROM `new@frame` AS f
+  SELECT f.id AS `:keys0` FROM `new@frame` AS f
 and t@1 by them
-  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
+  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `:keys` ON t.id = `:keys`.`:keys0`
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 2 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 2 THEN `n` END AS `n`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 2 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 2 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
     WHEN 1 THEN array(1, 2)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN CAST(`@1.id` AS INT) END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.id` AS INT) WHEN 1 THEN CAST(`:1.id` AS INT) END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.name` AS STRING) WHEN 1 THEN CAST(`:1.name` AS STRING) END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) WHEN 1 THEN CAST(`:1.n` AS INT) END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -489,28 +489,28 @@ reads
   t@1: default.t
   new@frame: the frame {new}
 rows
-  SELECT 0 AS `@action`, new.id AS `@0.id`, 'none' AS `@0.name`, NULL AS `@0.n` FROM `new@frame` AS `new` LEFT ANTI JOIN `t@1` AS `t` ON t.id = new.id
+  SELECT 0 AS `:action`, new.id AS `:0.id`, 'none' AS `:0.name`, NULL AS `:0.n` FROM `new@frame` AS `new` LEFT ANTI JOIN `t@1` AS `t` ON t.id = new.id
 where the source is small, its keys
-  SELECT new.id AS `@keys0` FROM `new@frame` AS `new`
+  SELECT new.id AS `:keys0` FROM `new@frame` AS `new`
 and t@1 by them
-  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
+  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `:keys` ON t.id = `:keys`.`:keys0`
 events
   SELECT
-    `@branch`,
-    `@row_id`,
+    `:branch`,
+    `:row_id`,
     `id`,
     `name`,
     `n`
-  FROM (SELECT *, explode(CASE `@action`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.id` AS INT) END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.name` AS STRING) END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
 
@@ -522,29 +522,29 @@ reads
   t@1: default.t with row__id
   t@2: default.t
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`n` AS `n`, o.n AS `@0.id`, o.name AS `@0.name`, NULL AS `@0.n`, o.name AS `@1.name` FROM `t@1` AS `t` RIGHT OUTER JOIN `t@2` AS o ON t.id = o.n
+  SELECT `t`.`t@1.row__id` AS `:row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE 1 END AS `:action`, `t`.`id` AS `id`, `t`.`n` AS `n`, o.n AS `:0.id`, o.name AS `:0.name`, NULL AS `:0.n`, o.name AS `:1.name` FROM `t@1` AS `t` RIGHT OUTER JOIN `t@2` AS o ON t.id = o.n
 where the source is small, its keys
-  SELECT o.n AS `@keys0` FROM `t@2` AS o
+  SELECT o.n AS `:keys0` FROM `t@2` AS o
 and t@1 by them
-  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
+  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `:keys` ON t.id = `:keys`.`:keys0`
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 2 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 2 THEN `n` END AS `n`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 2 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 2 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
     WHEN 1 THEN array(1, 2)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN `n` END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.name` AS STRING) WHEN 1 THEN CAST(`:1.name` AS STRING) END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) WHEN 1 THEN `n` END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -557,24 +557,24 @@ MERGE default.t
 reads
   t@1: default.t with row__id
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, 0 AS `@action` FROM `t@1` AS `t` INNER JOIN seen ON t.id = seen.id
+  SELECT `t`.`t@1.row__id` AS `:row_id`, 0 AS `:action` FROM `t@1` AS `t` INNER JOIN seen ON t.id = seen.id
 events
   SELECT
-    `@branch`,
-    `@row_id`,
+    `:branch`,
+    `:row_id`,
     `id`,
     `name`,
     `n`
-  FROM (SELECT *, explode(CASE `@action`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
 checks cardinality: WHEN MATCHED THEN DELETE
@@ -586,29 +586,29 @@ reads
   t@1: default.t with row__id
   s@2: hr.s
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE CASE WHEN s.wage > 1 THEN 1 END END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.id AS `@0.id`, 'none' AS `@0.name`, NULL AS `@0.n`, s.wage AS `@1.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON t.id = s.id
+  SELECT `t`.`t@1.row__id` AS `:row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE CASE WHEN s.wage > 1 THEN 1 END END AS `:action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.id AS `:0.id`, 'none' AS `:0.name`, NULL AS `:0.n`, s.wage AS `:1.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON t.id = s.id
 where the source is small, its keys
-  SELECT s.id AS `@keys0` FROM `s@2` AS `s`
+  SELECT s.id AS `:keys0` FROM `s@2` AS `s`
 and t@1 by them
-  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
+  SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `:keys` ON t.id = `:keys`.`:keys0`
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 2 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 2 THEN `n` END AS `n`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 2 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 2 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
     WHEN 1 THEN array(1, 2)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) WHEN 1 THEN CAST(`:1.n` AS INT) END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -622,25 +622,25 @@ reads
   t@1: default.t with row__id
   s@2: default.s
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN CASE WHEN s.n = 1 OR s.n = 2 THEN 0 END ELSE CASE WHEN t.n = 1 OR s.n = 2 THEN 1 END END AS `@action`, s.id AS `@0.id`, 'none' AS `@0.name`, NULL AS `@0.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON t.id = s.id OR t.n = s.n AND s.name = 'x'
+  SELECT `t`.`t@1.row__id` AS `:row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN CASE WHEN s.n = 1 OR s.n = 2 THEN 0 END ELSE CASE WHEN t.n = 1 OR s.n = 2 THEN 1 END END AS `:action`, s.id AS `:0.id`, 'none' AS `:0.name`, NULL AS `:0.n` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON t.id = s.id OR t.n = s.n AND s.name = 'x'
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 1 THEN `n` END AS `n`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 1 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
     WHEN 1 THEN array(1)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.id` AS INT) END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.name` AS STRING) END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delete_delta_W_W_0001: WHEN MATCHED THEN DELETE
@@ -653,25 +653,25 @@ reads
   t@1: default.t with row__id
   s@2: default.s with row__id, INPUT__FILE__NAME
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE CASE WHEN `t`.`t@1.row__id`.rowid > `s`.`s@2.row__id`.rowid THEN 1 END END AS `@action`, `t`.`id` AS `id`, `t`.`n` AS `n`, `s`.`s@2.row__id`.rowid AS `@0.id`, 'none' AS `@0.name`, NULL AS `@0.n`, `s`.`s@2.input__file__name` AS `@1.name` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON `t`.`t@1.row__id`.writeid = s.id
+  SELECT `t`.`t@1.row__id` AS `:row_id`, CASE WHEN `t`.`t@1.row__id` IS NULL THEN 0 ELSE CASE WHEN `t`.`t@1.row__id`.rowid > `s`.`s@2.row__id`.rowid THEN 1 END END AS `:action`, `t`.`id` AS `id`, `t`.`n` AS `n`, `s`.`s@2.row__id`.rowid AS `:0.id`, 'none' AS `:0.name`, NULL AS `:0.n`, `s`.`s@2.input__file__name` AS `:1.name` FROM `t@1` AS `t` RIGHT OUTER JOIN `s@2` AS `s` ON `t`.`t@1.row__id`.writeid = s.id
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 2 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 2 THEN `n` END AS `n`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 2 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 2 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
     WHEN 1 THEN array(1, 2)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN CAST(`@1.name` AS STRING) END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN `n` END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.name` AS STRING) WHEN 1 THEN CAST(`:1.name` AS STRING) END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) WHEN 1 THEN `n` END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -685,24 +685,24 @@ reads
   s@1: default.s with row__id
   t@2: default.t with row__id
 rows
-  SELECT 0 AS `@action`, `s`.`s@1.row__id`.rowid AS `@0.id`, 'none' AS `@0.name`, `s`.`s@1.row__id`.bucketid AS `@0.n` FROM `s@1` AS `s` LEFT ANTI JOIN `t@2` AS `t` ON `t`.`t@2.row__id`.writeid = s.id AND t.id = 1
+  SELECT 0 AS `:action`, `s`.`s@1.row__id`.rowid AS `:0.id`, 'none' AS `:0.name`, `s`.`s@1.row__id`.bucketid AS `:0.n` FROM `s@1` AS `s` LEFT ANTI JOIN `t@2` AS `t` ON `t`.`t@2.row__id`.writeid = s.id AND t.id = 1
 events
   SELECT
-    `@branch`,
-    `@row_id`,
+    `:branch`,
+    `:row_id`,
     `id`,
     `name`,
     `n`
-  FROM (SELECT *, explode(CASE `@action`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.id` AS INT) END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.name` AS STRING) END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
 
@@ -713,25 +713,25 @@ reads
   s@1: default.s with row__id
   t@2: default.t with row__id
 rows
-  SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `s`.`@source` IS NULL THEN CASE WHEN `t`.`t@2.row__id`.writeid > 1 THEN 1 END ELSE 0 END AS `@action`, `t`.`id` AS `id`, `t`.`n` AS `n`, s.row__id.rowid AS `@0.name` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT * EXCEPT (`s@1.row__id`), `s`.`s@1.row__id` AS `row__id`, TRUE AS `@source` FROM `s@1` AS `s`) AS `s` ON t.id = s.id
+  SELECT `t`.`t@2.row__id` AS `:row_id`, CASE WHEN `s`.`:source` IS NULL THEN CASE WHEN `t`.`t@2.row__id`.writeid > 1 THEN 1 END ELSE 0 END AS `:action`, `t`.`id` AS `id`, `t`.`n` AS `n`, s.row__id.rowid AS `:0.name` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT * EXCEPT (`s@1.row__id`), `s`.`s@1.row__id` AS `row__id`, TRUE AS `:source` FROM `s@1` AS `s`) AS `s` ON t.id = s.id
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 1 THEN `n` END AS `n`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 1 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0, 1)
     WHEN 1 THEN array(2)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 0 THEN `id` END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
-      CASE `@action` WHEN 0 THEN `n` END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 0 THEN `id` END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.name` AS STRING) END AS `name`,
+      CASE `:action` WHEN 0 THEN `n` END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
@@ -748,29 +748,29 @@ reads
   t@4: default.t with row__id
   s@5: default.s
 rows
-  SELECT `t`.`t@4.row__id` AS `@row_id`, CASE WHEN `t`.`t@4.row__id` IS NULL THEN CASE WHEN s.id IN (SELECT id FROM `plain@1` AS `plain`) THEN 0 END ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.id AS `@0.id`, 'none' AS `@0.name`, (SELECT count(*) FROM `t@2` AS x WHERE x.n = s.n) AS `@0.n`, (SELECT max(n) FROM `t@3` AS `t`) AS `@1.n` FROM `t@4` AS `t` RIGHT OUTER JOIN `s@5` AS `s` ON t.id = s.id
+  SELECT `t`.`t@4.row__id` AS `:row_id`, CASE WHEN `t`.`t@4.row__id` IS NULL THEN CASE WHEN s.id IN (SELECT id FROM `plain@1` AS `plain`) THEN 0 END ELSE 1 END AS `:action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.id AS `:0.id`, 'none' AS `:0.name`, (SELECT count(*) FROM `t@2` AS x WHERE x.n = s.n) AS `:0.n`, (SELECT max(n) FROM `t@3` AS `t`) AS `:1.n` FROM `t@4` AS `t` RIGHT OUTER JOIN `s@5` AS `s` ON t.id = s.id
 where the source is small, its keys
-  SELECT s.id AS `@keys0` FROM `s@5` AS `s`
+  SELECT s.id AS `:keys0` FROM `s@5` AS `s`
 and t@4 by them
-  SELECT `t`.* FROM `t@4` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
+  SELECT `t`.* FROM `t@4` AS `t` LEFT SEMI JOIN `:keys` ON t.id = `:keys`.`:keys0`
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 2 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 2 THEN `n` END AS `n`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 2 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 2 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
     WHEN 1 THEN array(1, 2)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.name` AS STRING) WHEN 1 THEN `name` END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) WHEN 1 THEN CAST(`:1.n` AS INT) END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -784,28 +784,28 @@ reads
   checked@1: default.checked with row__id
   s@2: default.s
 rows
-  SELECT `checked`.`checked@1.row__id` AS `@row_id`, CASE WHEN `checked`.`checked@1.row__id` IS NULL THEN 0 ELSE CASE WHEN s.n = 0 THEN 1 ELSE 2 END END AS `@action`, `checked`.`id` AS `id`, s.id AS `@0.id`, s.n AS `@0.v`, s.n AS `@2.v` FROM `checked@1` AS `checked` RIGHT OUTER JOIN `s@2` AS `s` ON checked.id = s.id
+  SELECT `checked`.`checked@1.row__id` AS `:row_id`, CASE WHEN `checked`.`checked@1.row__id` IS NULL THEN 0 ELSE CASE WHEN s.n = 0 THEN 1 ELSE 2 END END AS `:action`, `checked`.`id` AS `id`, s.id AS `:0.id`, s.n AS `:0.v`, s.n AS `:2.v` FROM `checked@1` AS `checked` RIGHT OUTER JOIN `s@2` AS `s` ON checked.id = s.id
 where the source is small, its keys
-  SELECT s.id AS `@keys0` FROM `s@2` AS `s`
+  SELECT s.id AS `:keys0` FROM `s@2` AS `s`
 and checked@1 by them
-  SELECT `checked`.* FROM `checked@1` AS `checked` LEFT SEMI JOIN `@keys` ON checked.id = `@keys`.`@keys0`
+  SELECT `checked`.* FROM `checked@1` AS `checked` LEFT SEMI JOIN `:keys` ON checked.id = `:keys`.`:keys0`
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 2 THEN `v` END AS `v`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 2 THEN `v` END AS `v`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (v > 0) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK v > 0', '', '|acidsql-error')) ELSE 0 END)
     WHEN 1 THEN array(2, 4)
     WHEN 2 THEN array(CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (v > 0) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK v > 0', '', '|acidsql-error')) ELSE 1 END, 3, 4)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 2 THEN `id` END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.v` AS INT) WHEN 2 THEN CAST(`@2.v` AS INT) END AS `v`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.id` AS INT) WHEN 2 THEN `id` END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.v` AS INT) WHEN 2 THEN CAST(`:2.v` AS INT) END AS `v`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0002: WHEN MATCHED THEN UPDATE, the new rows
@@ -821,25 +821,25 @@ reads
   rich@1: default.rich with row__id
   rich@2: default.rich
 rows
-  SELECT `rich`.`rich@1.row__id` AS `@row_id`, CASE WHEN `rich`.`rich@1.row__id` IS NULL THEN CASE WHEN `r`.info.city = 'Rome' THEN 0 END ELSE 1 END AS `@action`, `rich`.`id` AS `id`, NULL AS `@0.id`, named_struct('city', `r`.info.city, 'zip', r.info.zip) AS `@0.info`, filter(`r`.tags, x -> x <> `r`.info.city) AS `@0.tags`, r.info AS `@1.info`, TRANSFORM(r.tags, x -> upper(x)) AS `@1.tags` FROM `rich@1` AS `rich` RIGHT OUTER JOIN `rich@2` AS r ON rich.info.zip = r.info.zip
+  SELECT `rich`.`rich@1.row__id` AS `:row_id`, CASE WHEN `rich`.`rich@1.row__id` IS NULL THEN CASE WHEN `r`.info.city = 'Rome' THEN 0 END ELSE 1 END AS `:action`, `rich`.`id` AS `id`, NULL AS `:0.id`, named_struct('city', `r`.info.city, 'zip', r.info.zip) AS `:0.info`, filter(`r`.tags, x -> x <> `r`.info.city) AS `:0.tags`, r.info AS `:1.info`, TRANSFORM(r.tags, x -> upper(x)) AS `:1.tags` FROM `rich@1` AS `rich` RIGHT OUTER JOIN `rich@2` AS r ON rich.info.zip = r.info.zip
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 2 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 2 THEN `info` END AS `info`,
-    CASE WHEN `@branch` < 2 THEN `tags` END AS `tags`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 2 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 2 THEN `info` END AS `info`,
+    CASE WHEN `:branch` < 2 THEN `tags` END AS `tags`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
     WHEN 1 THEN array(1, 2)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.info` AS struct<city:string,zip:int>) WHEN 1 THEN CAST(`@1.info` AS struct<city:string,zip:int>) END AS `info`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.tags` AS array<string>) WHEN 1 THEN CAST(`@1.tags` AS array<string>) END AS `tags`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.id` AS INT) WHEN 1 THEN `id` END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.info` AS struct<city:string,zip:int>) WHEN 1 THEN CAST(`:1.info` AS struct<city:string,zip:int>) END AS `info`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.tags` AS array<string>) WHEN 1 THEN CAST(`:1.tags` AS array<string>) END AS `tags`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
@@ -853,24 +853,24 @@ reads
   t@1: default.t with row__id
   s@2: default.s
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN t.name = :name THEN 0 END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, ? AS `@0.n` FROM `t@1` AS `t` INNER JOIN `s@2` AS `s` ON t.id = s.id AND s.n = :n
+  SELECT `t`.`t@1.row__id` AS `:row_id`, CASE WHEN t.name = :name THEN 0 END AS `:action`, `t`.`id` AS `id`, `t`.`name` AS `name`, ? AS `:0.n` FROM `t@1` AS `t` INNER JOIN `s@2` AS `s` ON t.id = s.id AND s.n = :n
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 1 THEN `n` END AS `n`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 1 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0, 1)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 0 THEN `id` END AS `id`,
-      CASE `@action` WHEN 0 THEN `name` END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 0 THEN `id` END AS `id`,
+      CASE `:action` WHEN 0 THEN `name` END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
@@ -885,25 +885,25 @@ reads
   t@1: default.t with row__id
   s@2: default.s
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN s.n = 1 THEN 0 ELSE 1 END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.n AS `@1.n` FROM `t@1` AS `t` INNER JOIN `s@2` AS `s` ON t.id = s.id
+  SELECT `t`.`t@1.row__id` AS `:row_id`, CASE WHEN s.n = 1 THEN 0 ELSE 1 END AS `:action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.n AS `:1.n` FROM `t@1` AS `t` INNER JOIN `s@2` AS `s` ON t.id = s.id
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 1 THEN `n` END AS `n`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 1 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(1)
     WHEN 1 THEN array(0, 2)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 1 THEN `id` END AS `id`,
-      CASE `@action` WHEN 1 THEN `name` END AS `name`,
-      CASE `@action` WHEN 1 THEN CAST(`@1.n` AS INT) END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 1 THEN `id` END AS `id`,
+      CASE `:action` WHEN 1 THEN `name` END AS `name`,
+      CASE `:action` WHEN 1 THEN CAST(`:1.n` AS INT) END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
@@ -977,24 +977,24 @@ reads
   t@1: default.t with row__id
   s@2: default.s
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, 0 AS `@action` FROM `t@1` AS `t` INNER JOIN `s@2` AS `s` ON s.id = 1
+  SELECT `t`.`t@1.row__id` AS `:row_id`, 0 AS `:action` FROM `t@1` AS `t` INNER JOIN `s@2` AS `s` ON s.id = 1
 events
   SELECT
-    `@branch`,
-    `@row_id`,
+    `:branch`,
+    `:row_id`,
     `id`,
     `name`,
     `n`
-  FROM (SELECT *, explode(CASE `@action`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
 checks cardinality: WHEN MATCHED THEN DELETE
@@ -1110,25 +1110,25 @@ reads
   s@1: hr.s with row__id
   t@2: default.t with row__id
 rows
-  SELECT `t`.`t@2.row__id` AS `@row_id`, CASE WHEN `s`.`@source` IS NULL THEN 1 ELSE CASE WHEN s.wage > 1 THEN 0 END END AS `@action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.row__id.rowid AS `@0.n` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT * EXCEPT (`s@1.row__id`), `s`.`s@1.row__id` AS `row__id`, TRUE AS `@source` FROM `s@1` AS `s`) AS `s` ON t.id = s.id
+  SELECT `t`.`t@2.row__id` AS `:row_id`, CASE WHEN `s`.`:source` IS NULL THEN 1 ELSE CASE WHEN s.wage > 1 THEN 0 END END AS `:action`, `t`.`id` AS `id`, `t`.`name` AS `name`, s.row__id.rowid AS `:0.n` FROM `t@2` AS `t` LEFT OUTER JOIN (SELECT * EXCEPT (`s@1.row__id`), `s`.`s@1.row__id` AS `row__id`, TRUE AS `:source` FROM `s@1` AS `s`) AS `s` ON t.id = s.id
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 1 THEN `n` END AS `n`
-  FROM (SELECT *, explode(CASE `@action`
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 1 THEN `n` END AS `n`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0, 1)
     WHEN 1 THEN array(2)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
-      CASE `@action` WHEN 0 THEN `id` END AS `id`,
-      CASE `@action` WHEN 0 THEN `name` END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
+      CASE `:action` WHEN 0 THEN `id` END AS `id`,
+      CASE `:action` WHEN 0 THEN `name` END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
@@ -1155,28 +1155,28 @@ reads
   s@2: default.s
   t@3: default.t
 rows
-  SELECT CASE WHEN EXISTS(SELECT 1 FROM `t@1` AS `t` WHERE t.id = s.n) THEN 0 END AS `@action`, `s`.`id` AS `@0.id`, `s`.`name` AS `@0.name`, `s`.`n` AS `@0.n` FROM `s@2` AS `s` LEFT ANTI JOIN `t@3` AS `t` ON t.id = s.id
+  SELECT CASE WHEN EXISTS(SELECT 1 FROM `t@1` AS `t` WHERE t.id = s.n) THEN 0 END AS `:action`, `s`.`id` AS `:0.id`, `s`.`name` AS `:0.name`, `s`.`n` AS `:0.n` FROM `s@2` AS `s` LEFT ANTI JOIN `t@3` AS `t` ON t.id = s.id
 where the source is small, its keys
-  SELECT s.id AS `@keys0` FROM `s@2` AS `s`
+  SELECT s.id AS `:keys0` FROM `s@2` AS `s`
 and t@3 by them
-  SELECT `t`.* FROM `t@3` AS `t` LEFT SEMI JOIN `@keys` ON t.id = `@keys`.`@keys0`
+  SELECT `t`.* FROM `t@3` AS `t` LEFT SEMI JOIN `:keys` ON t.id = `:keys`.`:keys0`
 events
   SELECT
-    `@branch`,
-    `@row_id`,
+    `:branch`,
+    `:row_id`,
     `id`,
     `name`,
     `n`
-  FROM (SELECT *, explode(CASE `@action`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.id` AS INT) END AS `id`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.name` AS STRING) END AS `name`,
-      CASE `@action` WHEN 0 THEN CAST(`@0.n` AS INT) END AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.id` AS INT) END AS `id`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.name` AS STRING) END AS `name`,
+      CASE `:action` WHEN 0 THEN CAST(`:0.n` AS INT) END AS `n`
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
 
@@ -1188,24 +1188,24 @@ reads
   t@1: default.t with row__id
   s@2: default.s
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, CASE WHEN CAST(NULL AS BOOLEAN) THEN 0 END AS `@action` FROM `t@1` AS `t` INNER JOIN `s@2` AS `s` ON t.id = s.id
+  SELECT `t`.`t@1.row__id` AS `:row_id`, CASE WHEN CAST(NULL AS BOOLEAN) THEN 0 END AS `:action` FROM `t@1` AS `t` INNER JOIN `s@2` AS `s` ON t.id = s.id
 events
   SELECT
-    `@branch`,
-    `@row_id`,
+    `:branch`,
+    `:row_id`,
     `id`,
     `name`,
     `n`
-  FROM (SELECT *, explode(CASE `@action`
+  FROM (SELECT *, explode(CASE `:action`
     WHEN 0 THEN array(0)
-  END) AS `@branch` FROM (SELECT
-      `@action`,
-      `@row_id`,
+  END) AS `:branch` FROM (SELECT
+      `:action`,
+      `:row_id`,
       CAST(NULL AS INT) AS `id`,
       CAST(NULL AS STRING) AS `name`,
       CAST(NULL AS INT) AS `n`
-    FROM `@rows`
-    WHERE `@action` IS NOT NULL))
+    FROM `:rows`
+    WHERE `:action` IS NOT NULL))
 writes
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
 checks cardinality: WHEN MATCHED THEN DELETE

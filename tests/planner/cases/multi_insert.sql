@@ -12,22 +12,22 @@ rows, read once
   SELECT * FROM `s@1` AS `s` WHERE p = 1 OR (p = 2 AND id > 0)
 INSERT default.a
 rows
-  SELECT id, name FROM `@scanned` AS `s` WHERE p = 1
+  SELECT id, name FROM `:scanned` AS `s` WHERE p = 1
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
-    CAST(`@name` AS STRING) AS `name`
-  FROM `@rows`
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
+    CAST(`:name` AS STRING) AS `name`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT
 INSERT OVERWRITE default.b
 rows
-  SELECT id + 1, name FROM `@scanned` AS `s` WHERE p = 2 AND id > 0
+  SELECT id + 1, name FROM `:scanned` AS `s` WHERE p = 2 AND id > 0
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
-    CAST(`@name` AS STRING) AS `name`
-  FROM `@rows`
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
+    CAST(`:name` AS STRING) AS `name`
+  FROM `:rows`
 writes
   base_W: INSERT
 
@@ -41,22 +41,22 @@ rows, read once
   SELECT * FROM `s@1` AS x
 INSERT default.a
 rows
-  SELECT x.id, x.name FROM `@scanned` AS `x` WHERE rand() < 0.5
+  SELECT x.id, x.name FROM `:scanned` AS `x` WHERE rand() < 0.5
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
-    CAST(`@name` AS STRING) AS `name`
-  FROM `@rows`
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
+    CAST(`:name` AS STRING) AS `name`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT
 INSERT default.b
 rows
-  SELECT id, name FROM `@scanned` AS `x`
+  SELECT id, name FROM `:scanned` AS `x`
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
-    CAST(`@name` AS STRING) AS `name`
-  FROM `@rows`
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
+    CAST(`:name` AS STRING) AS `name`
+  FROM `:rows`
 writes
   delta_W_W_0001: INSERT
 
@@ -68,25 +68,25 @@ reads
   s@1: default.s
   a@2: default.a
 rows, read once
-  SELECT struct(`s`.*) AS `@s`, struct(`a`.*) AS `@a` FROM `s@1` AS `s` JOIN `a@2` AS `a` ON s.id = a.id
+  SELECT struct(`s`.*) AS `:s`, struct(`a`.*) AS `:a` FROM `s@1` AS `s` JOIN `a@2` AS `a` ON s.id = a.id
 INSERT default.b
 rows
-  SELECT a.id, s.name FROM `@scanned` AS `@scanned` LATERAL VIEW inline(array(`@scanned`.`@s`)) s LATERAL VIEW inline(array(`@scanned`.`@a`)) a
+  SELECT a.id, s.name FROM `:scanned` AS `:scanned` LATERAL VIEW inline(array(`:scanned`.`:s`)) s LATERAL VIEW inline(array(`:scanned`.`:a`)) a
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
-    CAST(`@name` AS STRING) AS `name`
-  FROM `@rows`
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
+    CAST(`:name` AS STRING) AS `name`
+  FROM `:rows`
 writes
   delta_W_W_0000: INSERT
 INSERT default.b
 rows
-  SELECT s.id, a.name FROM `@scanned` AS `@scanned` LATERAL VIEW inline(array(`@scanned`.`@s`)) s LATERAL VIEW inline(array(`@scanned`.`@a`)) a WHERE a.id > 1
+  SELECT s.id, a.name FROM `:scanned` AS `:scanned` LATERAL VIEW inline(array(`:scanned`.`:s`)) s LATERAL VIEW inline(array(`:scanned`.`:a`)) a WHERE a.id > 1
 events
-  SELECT 0 AS `@branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
-    CAST(`@name` AS STRING) AS `name`
-  FROM `@rows`
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
+    CAST(`:name` AS STRING) AS `name`
+  FROM `:rows`
 writes
   delta_W_W_0001: INSERT
 

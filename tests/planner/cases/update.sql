@@ -12,16 +12,16 @@ UPDATE default.t
 reads
   t@1: default.t with row__id
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`name` AS `name`, `t`.`info` AS `info`, amount * 2 AS `@amount` FROM `t@1` AS `t` WHERE id = 1
+  SELECT `t`.`t@1.row__id` AS `:row_id`, `t`.`id` AS `id`, `t`.`name` AS `name`, `t`.`info` AS `info`, amount * 2 AS `:amount` FROM `t@1` AS `t` WHERE id = 1
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@amount` AS decimal(10,2)) END AS `amount`,
-    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
-  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:amount` AS decimal(10,2)) END AS `amount`,
+    CASE WHEN `:branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `:branch` FROM `:rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -32,16 +32,16 @@ UPDATE default.t
 reads
   t@1: default.t with row__id
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, 'x' AS `@name` FROM `t@1` AS `t`
+  SELECT `t`.`t@1.row__id` AS `:row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, 'x' AS `:name` FROM `t@1` AS `t`
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
-    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
-    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
-  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:name` AS STRING) END AS `name`,
+    CASE WHEN `:branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `:branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `:branch` FROM `:rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -53,16 +53,16 @@ UPDATE default.t
 reads
   t@1: default.t with row__id
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`name` AS `name`, `t`.`info` AS `info`, id + 1 AS `@id`, id AS `@amount` FROM `t@1` AS `t`
+  SELECT `t`.`t@1.row__id` AS `:row_id`, `t`.`name` AS `name`, `t`.`info` AS `info`, id + 1 AS `:id`, id AS `:amount` FROM `t@1` AS `t`
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@id` AS INT) END AS `id`,
-    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@amount` AS decimal(10,2)) END AS `amount`,
-    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
-  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:id` AS INT) END AS `id`,
+    CASE WHEN `:branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:amount` AS decimal(10,2)) END AS `amount`,
+    CASE WHEN `:branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `:branch` FROM `:rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -73,16 +73,16 @@ UPDATE default.t
 reads
   t@1: default.t with row__id
 rows
-  SELECT `x`.`t@1.row__id` AS `@row_id`, `x`.`id` AS `id`, `x`.`info` AS `info`, x.id AS `@amount`, upper(x.name) AS `@name` FROM `t@1` AS `x` WHERE x.id > 1 OR x.name IS NULL
+  SELECT `x`.`t@1.row__id` AS `:row_id`, `x`.`id` AS `id`, `x`.`info` AS `info`, x.id AS `:amount`, upper(x.name) AS `:name` FROM `t@1` AS `x` WHERE x.id > 1 OR x.name IS NULL
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@amount` AS decimal(10,2)) END AS `amount`,
-    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
-  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:name` AS STRING) END AS `name`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:amount` AS decimal(10,2)) END AS `amount`,
+    CASE WHEN `:branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `:branch` FROM `:rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -93,16 +93,16 @@ UPDATE default.t
 reads
   t@1: default.t with row__id
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, t.info.city AS `@name` FROM `t@1` AS `t` WHERE t.id = 1
+  SELECT `t`.`t@1.row__id` AS `:row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, t.info.city AS `:name` FROM `t@1` AS `t` WHERE t.id = 1
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
-    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
-    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
-  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:name` AS STRING) END AS `name`,
+    CASE WHEN `:branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `:branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `:branch` FROM `:rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -113,16 +113,16 @@ UPDATE default.t
 reads
   t@1: default.t with row__id
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`info` AS `info`, 'none' AS `@name`, NULL AS `@amount` FROM `t@1` AS `t`
+  SELECT `t`.`t@1.row__id` AS `:row_id`, `t`.`id` AS `id`, `t`.`info` AS `info`, 'none' AS `:name`, NULL AS `:amount` FROM `t@1` AS `t`
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@amount` AS decimal(10,2)) END AS `amount`,
-    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
-  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:name` AS STRING) END AS `name`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:amount` AS decimal(10,2)) END AS `amount`,
+    CASE WHEN `:branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `:branch` FROM `:rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -135,16 +135,16 @@ reads
   other@2: default.other
   t@3: default.t with row__id
 rows
-  SELECT `t`.`t@3.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, (SELECT max(o.name) FROM `other@1` AS o WHERE o.id = t.id) AS `@name` FROM `t@3` AS `t` WHERE id IN (SELECT id FROM `other@2` AS `other`)
+  SELECT `t`.`t@3.row__id` AS `:row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, (SELECT max(o.name) FROM `other@1` AS o WHERE o.id = t.id) AS `:name` FROM `t@3` AS `t` WHERE id IN (SELECT id FROM `other@2` AS `other`)
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
-    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
-    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
-  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:name` AS STRING) END AS `name`,
+    CASE WHEN `:branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `:branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `:branch` FROM `:rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -158,16 +158,16 @@ reads
   t@2: default.t
   t@3: default.t with row__id
 rows
-  SELECT `t`.`t@3.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`name` AS `name`, `t`.`info` AS `info`, (SELECT max(amount) FROM `t@1` AS `t`) AS `@amount` FROM `t@3` AS `t` WHERE id = (SELECT min(id) FROM `t@2` AS x WHERE x.name = t.name)
+  SELECT `t`.`t@3.row__id` AS `:row_id`, `t`.`id` AS `id`, `t`.`name` AS `name`, `t`.`info` AS `info`, (SELECT max(amount) FROM `t@1` AS `t`) AS `:amount` FROM `t@3` AS `t` WHERE id = (SELECT min(id) FROM `t@2` AS x WHERE x.name = t.name)
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN `name` END AS `name`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@amount` AS decimal(10,2)) END AS `amount`,
-    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
-  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN `name` END AS `name`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:amount` AS decimal(10,2)) END AS `amount`,
+    CASE WHEN `:branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `:branch` FROM `:rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -179,16 +179,16 @@ reads
   t@1: default.t with row__id
   frame@frame: the frame {frame}
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, 'seen' AS `@name` FROM `t@1` AS `t` WHERE EXISTS(SELECT 1 FROM `frame@frame` AS f WHERE f.id = t.id)
+  SELECT `t`.`t@1.row__id` AS `:row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, 'seen' AS `:name` FROM `t@1` AS `t` WHERE EXISTS(SELECT 1 FROM `frame@frame` AS f WHERE f.id = t.id)
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
-    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
-    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
-  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:name` AS STRING) END AS `name`,
+    CASE WHEN `:branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `:branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `:branch` FROM `:rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -200,16 +200,16 @@ reads
   other@1: default.other
   t@2: default.t with row__id
 rows
-  WITH best AS (SELECT max(id) AS id FROM `other@1` AS `other`) SELECT `t`.`t@2.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, 'best' AS `@name` FROM `t@2` AS `t` WHERE id IN (SELECT id FROM best)
+  WITH best AS (SELECT max(id) AS id FROM `other@1` AS `other`) SELECT `t`.`t@2.row__id` AS `:row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, 'best' AS `:name` FROM `t@2` AS `t` WHERE id IN (SELECT id FROM best)
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
-    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
-    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
-  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:name` AS STRING) END AS `name`,
+    CASE WHEN `:branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `:branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `:branch` FROM `:rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -221,16 +221,16 @@ UPDATE default.t
 reads
   t@1: default.t with row__id
 rows
-  WITH t AS (SELECT 1 AS id) SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, 'x' AS `@name` FROM `t@1` AS `t` WHERE id IN (SELECT id FROM t)
+  WITH t AS (SELECT 1 AS id) SELECT `t`.`t@1.row__id` AS `:row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, 'x' AS `:name` FROM `t@1` AS `t` WHERE id IN (SELECT id FROM t)
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
-    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
-    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
-  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:name` AS STRING) END AS `name`,
+    CASE WHEN `:branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `:branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `:branch` FROM `:rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -241,16 +241,16 @@ UPDATE default.t
 reads
   t@1: default.t with row__id
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, 'x' AS `@name` FROM `t@1` AS `t` WHERE `t`.`t@1.row__id`.writeid = 1
+  SELECT `t`.`t@1.row__id` AS `:row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, 'x' AS `:name` FROM `t@1` AS `t` WHERE `t`.`t@1.row__id`.writeid = 1
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
-    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
-    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
-  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:name` AS STRING) END AS `name`,
+    CASE WHEN `:branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `:branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `:branch` FROM `:rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -261,16 +261,16 @@ UPDATE default.t
 reads
   t@1: default.t with row__id, INPUT__FILE__NAME
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, `t`.`t@1.input__file__name` AS `@name` FROM `t@1` AS `t`
+  SELECT `t`.`t@1.row__id` AS `:row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, `t`.`t@1.input__file__name` AS `:name` FROM `t@1` AS `t`
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
-    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
-    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
-  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:name` AS STRING) END AS `name`,
+    CASE WHEN `:branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `:branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `:branch` FROM `:rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -281,20 +281,20 @@ UPDATE default.checked
 reads
   checked@1: default.checked with row__id
 rows
-  SELECT `checked`.`checked@1.row__id` AS `@row_id`, `checked`.`id` AS `id`, `checked`.`low` AS `low`, low AS `@high`, id AS `@code` FROM `checked@1` AS `checked`
+  SELECT `checked`.`checked@1.row__id` AS `:row_id`, `checked`.`id` AS `id`, `checked`.`low` AS `low`, low AS `:high`, id AS `:code` FROM `checked@1` AS `checked`
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN `low` END AS `low`,
-    CASE WHEN `@branch` < 1 THEN `high` END AS `high`,
-    CASE WHEN `@branch` < 1 THEN `code` END AS `code`
-  FROM (SELECT *, explode(array(1, CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (high < 100) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK high < 100', '', '|acidsql-error')) ELSE 0 END)) AS `@branch` FROM (SELECT `@row_id`,
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN `low` END AS `low`,
+    CASE WHEN `:branch` < 1 THEN `high` END AS `high`,
+    CASE WHEN `:branch` < 1 THEN `code` END AS `code`
+  FROM (SELECT *, explode(array(1, CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (high < 100) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK high < 100', '', '|acidsql-error')) ELSE 0 END)) AS `:branch` FROM (SELECT `:row_id`,
     `id`,
     `low`,
-    CAST(`@high` AS INT) AS `high`,
-    RPAD(SUBSTRING(CAST(`@code` AS STRING), 1, 3), 3) AS `code` FROM `@rows`))
+    CAST(`:high` AS INT) AS `high`,
+    RPAD(SUBSTRING(CAST(`:code` AS STRING), 1, 3), 3) AS `code` FROM `:rows`))
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -305,20 +305,20 @@ UPDATE default.checked
 reads
   checked@1: default.checked with row__id
 rows
-  SELECT `checked`.`checked@1.row__id` AS `@row_id`, `checked`.`low` AS `low`, `checked`.`high` AS `high`, `checked`.`code` AS `code`, NULL AS `@id` FROM `checked@1` AS `checked` WHERE low = 1 AND high = 2 OR id = 3
+  SELECT `checked`.`checked@1.row__id` AS `:row_id`, `checked`.`low` AS `low`, `checked`.`high` AS `high`, `checked`.`code` AS `code`, NULL AS `:id` FROM `checked@1` AS `checked` WHERE low = 1 AND high = 2 OR id = 3
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN `low` END AS `low`,
-    CASE WHEN `@branch` < 1 THEN `high` END AS `high`,
-    CASE WHEN `@branch` < 1 THEN `code` END AS `code`
-  FROM (SELECT *, explode(array(1, CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (high < 100) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK high < 100', '', '|acidsql-error')) ELSE 0 END)) AS `@branch` FROM (SELECT `@row_id`,
-    CAST(`@id` AS INT) AS `id`,
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN `low` END AS `low`,
+    CASE WHEN `:branch` < 1 THEN `high` END AS `high`,
+    CASE WHEN `:branch` < 1 THEN `code` END AS `code`
+  FROM (SELECT *, explode(array(1, CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (high < 100) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK high < 100', '', '|acidsql-error')) ELSE 0 END)) AS `:branch` FROM (SELECT `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
     `low`,
     `high`,
-    `code` FROM `@rows`))
+    `code` FROM `:rows`))
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -329,16 +329,16 @@ UPDATE default.t
 reads
   t@1: default.t with row__id
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, :name AS `@name` FROM `t@1` AS `t` WHERE id = ?
+  SELECT `t`.`t@1.row__id` AS `:row_id`, `t`.`id` AS `id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, :name AS `:name` FROM `t@1` AS `t` WHERE id = ?
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN `id` END AS `id`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
-    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
-    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
-  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN `id` END AS `id`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:name` AS STRING) END AS `name`,
+    CASE WHEN `:branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `:branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `:branch` FROM `:rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -349,16 +349,16 @@ UPDATE default.t
 reads
   t@1: default.t with row__id
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, 1 AS `@id`, 'x' AS `@name` FROM `t@1` AS `t`
+  SELECT `t`.`t@1.row__id` AS `:row_id`, `t`.`amount` AS `amount`, `t`.`info` AS `info`, 1 AS `:id`, 'x' AS `:name` FROM `t@1` AS `t`
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@id` AS INT) END AS `id`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@name` AS STRING) END AS `name`,
-    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
-    CASE WHEN `@branch` < 1 THEN `info` END AS `info`
-  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:id` AS INT) END AS `id`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:name` AS STRING) END AS `name`,
+    CASE WHEN `:branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `:branch` < 1 THEN `info` END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `:branch` FROM `:rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
@@ -378,16 +378,16 @@ UPDATE default.t
 reads
   t@1: default.t with row__id
 rows
-  SELECT `t`.`t@1.row__id` AS `@row_id`, `t`.`amount` AS `amount`, 'x' AS `@id`, 1 AS `@name`, named_struct('city', 'Rome') AS `@info` FROM `t@1` AS `t`
+  SELECT `t`.`t@1.row__id` AS `:row_id`, `t`.`amount` AS `amount`, 'x' AS `:id`, 1 AS `:name`, named_struct('city', 'Rome') AS `:info` FROM `t@1` AS `t`
 events
   SELECT
-    `@branch`,
-    `@row_id`,
-    CASE WHEN `@branch` < 1 THEN CASE WHEN `@id` IS NOT NULL AND TRY_CAST(`@id` AS INT) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`@id` AS STRING), '', 'column=', 'id', '', 'type=', 'int', '', '|acidsql-error')) ELSE TRY_CAST(`@id` AS INT) END END AS `id`,
-    CASE WHEN `@branch` < 1 THEN CASE WHEN `@name` IS NOT NULL AND TRY_CAST(`@name` AS STRING) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`@name` AS STRING), '', 'column=', 'name', '', 'type=', 'string', '', '|acidsql-error')) ELSE TRY_CAST(`@name` AS STRING) END END AS `name`,
-    CASE WHEN `@branch` < 1 THEN `amount` END AS `amount`,
-    CASE WHEN `@branch` < 1 THEN CAST(`@info` AS struct<city:string>) END AS `info`
-  FROM (SELECT *, explode(array(1, 0)) AS `@branch` FROM `@rows`)
+    `:branch`,
+    `:row_id`,
+    CASE WHEN `:branch` < 1 THEN CASE WHEN `:id` IS NOT NULL AND TRY_CAST(`:id` AS INT) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`:id` AS STRING), '', 'column=', 'id', '', 'type=', 'int', '', '|acidsql-error')) ELSE TRY_CAST(`:id` AS INT) END END AS `id`,
+    CASE WHEN `:branch` < 1 THEN CASE WHEN `:name` IS NOT NULL AND TRY_CAST(`:name` AS STRING) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`:name` AS STRING), '', 'column=', 'name', '', 'type=', 'string', '', '|acidsql-error')) ELSE TRY_CAST(`:name` AS STRING) END END AS `name`,
+    CASE WHEN `:branch` < 1 THEN `amount` END AS `amount`,
+    CASE WHEN `:branch` < 1 THEN CAST(`:info` AS struct<city:string>) END AS `info`
+  FROM (SELECT *, explode(array(1, 0)) AS `:branch` FROM `:rows`)
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
