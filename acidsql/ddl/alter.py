@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from acidsql.acid.names import check_table_name
 from acidsql.acid.table import Table
 from acidsql.ddl.columns import with_added, with_changed, with_replaced
 from acidsql.ddl.conversion import AlterProperties
+from acidsql.ddl.ownership import absolute
 from acidsql.ddl.partitions import AlterPartitions
 from acidsql.ddl.relocation import exclusively_settled, finish_move, require_free, with_move
 from acidsql.ddl.tables import Ddl
@@ -85,6 +87,7 @@ class Alter:
         """As in Hive, the directory moves if the table is managed and has its default location."""
         metastore, files = self.ddl.metastore, self.ddl.files
         new_name = action.new_name
+        check_table_name(new_name.name, new_name.span)
         target = self.ddl.database_of(new_name, database)
         if metastore.find_table(target.name, new_name.name) is not None:
             shown = f"{target.name}.{new_name.name}"
@@ -115,14 +118,21 @@ class Alter:
             )
             hint = "CREATE TABLE .. LOCATION adopts the directory of a transactional table."
             raise AcidSqlError(Condition.ALTER_REFUSED, span=span, message=message, hint=hint)
-        location = action.location.rstrip("/")
+        location = absolute(action.location)
         metastore = self.ddl.metastore
         values = partition_values(action.partition, table, span) if action.partition else None
         with exclusively_settled(self.ddl.transactions, self.ddl.files, table) as held:
+            ownership = self.ddl.ownership()
             if values is None:
-                metastore.alter_table(held.table, replace(held.table, location=location))
+                moved = replace(held.table, location=location)
+                ownership.require_for_table(moved, span)
+                metastore.alter_table(held.table, moved)
                 return
-            if values not in {p.values for p in metastore.partitions(held.table)}:
+            partitions = metastore.partitions(held.table)
+            if values not in {p.values for p in partitions}:
                 shown = ", ".join(f"{i.column.value}" for i in action.partition)
                 raise AcidSqlError(Condition.PARTITION_NOT_FOUND, span=action.partition[0].column.span, partition=shown)
-            metastore.alter_table(held.table, held.table, partitions={values: Partition(values, location)})
+            moved_partition = Partition(values, location)
+            others = (p for p in partitions if p.values != values)
+            ownership.require_for_partition(held.table, moved_partition, others, span)
+            metastore.alter_table(held.table, held.table, partitions={values: moved_partition})

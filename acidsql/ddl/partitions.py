@@ -11,6 +11,7 @@ from acidsql.acid.layout import METADATA_FILE, TRUNCATED_METADATA, adopted_write
 from acidsql.acid.partitions import partition_name
 from acidsql.acid.table import Table
 from acidsql.ddl.exclusive import Held
+from acidsql.ddl.ownership import Ownership, absolute
 from acidsql.ddl.relocation import Files, exclusively_settled, finish_move, require_free, with_move
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.dialect import to_spark
@@ -37,7 +38,8 @@ class AlterPartitions:
         return self.transactions.metastore
 
     def add(self, action: AddPartitions) -> None:
-        """All of them or none. Raises PARTITION_ALREADY_EXISTS, INVALID_PARTITION_SPEC, LOCATION_NOT_EMPTY."""
+        """All of them or none. Raises PARTITION_ALREADY_EXISTS, INVALID_PARTITION_SPEC, LOCATION_NOT_EMPTY,
+        LOCATION_TAKEN."""
         wanted = [
             self._new(partition_values(items, self.table, self.span), location) for items, location in action.partitions
         ]
@@ -49,7 +51,11 @@ class AlterPartitions:
                 raise AcidSqlError(
                     Condition.PARTITION_ALREADY_EXISTS, span=self.span, partition=self._name(twice.values)
                 )
+            ownership, partitions = self._ownership(), [*self.metastore.partitions(held.table), *new.values()]
             for partition in new.values():
+                if partition.location != self._default_location(partition.values):
+                    others = (p for p in partitions if p is not partition)
+                    ownership.require_for_partition(held.table, partition, others, self.span)
                 self._check_files(held.table, partition)
             for partition in new.values():
                 files = self.files(partition.location)
@@ -61,7 +67,10 @@ class AlterPartitions:
         if location is None:
             return Partition(values, self._default_location(values))
         below = is_local(location) and not location.startswith(("/", "file:"))
-        return Partition(values, (f"{self.table.location}/{location}" if below else location).rstrip("/"))
+        return Partition(values, absolute(f"{self.table.location}/{location}" if below else location))
+
+    def _ownership(self) -> Ownership:
+        return Ownership(self.metastore, self.files)
 
     def _check_files(self, table: Table, partition: Partition) -> None:
         """What lies there already becomes rows of the table: only if its write IDs are the table's."""
@@ -89,9 +98,11 @@ class AlterPartitions:
             if held.table.is_transactional:
                 self._hide(held, dropped)
             self.metastore.drop_partitions(held.table, [p.values for p in dropped])
+            ownership, kept = self._ownership(), self.metastore.partitions(held.table)
         if not self.table.external:
             for partition in dropped:
-                self._delete(partition.location)
+                if ownership.is_own(self.table, partition.location, kept):
+                    self._delete(partition.location)
 
     def _named(self, table: Table, action: DropPartitions) -> list[Partition]:
         known = {p.values: p for p in self.metastore.partitions(table)}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from acidsql.acid.layout import adopted_write_ids
-from acidsql.acid.names import check_column_name, without_case
+from acidsql.acid.names import check_column_name, check_database_name, check_table_name, without_case
 from acidsql.acid.partitions import parse_partition_name
 from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Check, Column, Constraints, Table
 from acidsql.acid.text_format import SERDES, text_format
@@ -16,6 +16,7 @@ from acidsql.acid.types import parse_type
 from acidsql.acid.writeids import parse_adopted_write_ids
 from acidsql.ddl.exclusive import exclusively, exclusively_database, keeping_database
 from acidsql.ddl.like import spelled_out
+from acidsql.ddl.ownership import Ownership, absolute
 from acidsql.ddl.relocation import settled
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.grammar.dialect import to_spark
@@ -47,14 +48,21 @@ class Ddl:
     def metastore(self) -> Metastore:
         return self.transactions.metastore
 
+    def ownership(self) -> Ownership:
+        return Ownership(self.metastore, self.files)
+
     def create_database(self, statement: CreateDatabase) -> None:
-        """Raises DATABASE_ALREADY_EXISTS."""
+        """Raises DATABASE_ALREADY_EXISTS, INVALID_DATABASE_NAME, LOCATION_TAKEN."""
         name = statement.database.value
         if statement.if_not_exists and any(d.name == name for d in self.metastore.databases()):
             return
-        location = statement.location or f"{self.warehouse}/{name}.db"
+        check_database_name(name, statement.database.span)
+        location = absolute(statement.location or f"{self.warehouse}/{name}.db")
+        self.ownership().require_for_database(name, location, statement.database.span)
         properties = dict(statement.properties)
-        self.metastore.create_database(Database(name, location.rstrip("/"), statement.comment, properties))
+        self.metastore.create_database(Database(name, location, statement.comment, properties))
+        files = self.files(location)
+        files.make_directories(files.resolve(location))
 
     def drop_database(self, statement: DropDatabase) -> None:
         """Once nobody uses the database any more. Raises DATABASE_NOT_FOUND, DATABASE_NOT_EMPTY."""
@@ -71,19 +79,22 @@ class Ddl:
                 self._drop_database(self.metastore.database(name), cascade=statement.cascade)
 
     def _drop_database(self, database: Database, *, cascade: bool) -> None:
-        """Under the EXCLUSIVE lock, which is one on all its tables too."""
+        """Under the EXCLUSIVE lock, which is one on all its tables too. Its directory stays if it holds files: they are
+        of no table."""
         if cascade and database.name != DEFAULT_DATABASE:
+            ownership = self.ownership()
             for table in self.metastore.tables(database.name):
-                self._forget(self.metastore.table(database.name, table))
+                self._forget(self.metastore.table(database.name, table), ownership)
         self.metastore.drop_database(database.name)
         for location in filter(None, (database.location, database.managed_location)):
-            self._delete(location)
+            if self.ownership().is_empty(location):
+                self._delete(location)
 
     def create_table(self, statement: CreateTable, database: str) -> None:
         """Creates the table, or adopts what lies at its LOCATION (interface.md).
 
-        Raises TABLE_ALREADY_EXISTS, DATABASE_NOT_FOUND, INVALID_COLUMN_NAME, DUPLICATE_COLUMN, COLUMN_NOT_FOUND,
-        INVALID_TABLE_PROPERTIES.
+        Raises TABLE_ALREADY_EXISTS, DATABASE_NOT_FOUND, INVALID_TABLE_NAME, INVALID_COLUMN_NAME, DUPLICATE_COLUMN,
+        COLUMN_NOT_FOUND, INVALID_TABLE_PROPERTIES, LOCATION_TAKEN.
         """
         _check_supported(statement)
         owner = statement.table.database or database
@@ -122,6 +133,7 @@ class Ddl:
                 Condition.TABLE_ALREADY_EXISTS, span=statement.table.span, table=f"{owner}.{statement.table.name}"
             )
         table = self._definition(_with_columns(statement, columns), self.metastore.database(owner))
+        self._require_own(statement, table)
         self._require_empty(statement, table)
         return table
 
@@ -158,15 +170,16 @@ class Ddl:
     def _drop(self, table: Table) -> None:
         """Once no transaction writes the table any more."""
         if not table.is_transactional:
-            self._forget(table)
+            self._forget(table, self.ownership())
         else:
             with exclusively(self.transactions, table):
-                self._forget(table)
+                self._forget(table, self.ownership())
 
-    def _forget(self, table: Table) -> None:
+    def _forget(self, table: Table, ownership: Ownership) -> None:
         """The table, and its files if they are its own."""
-        self.metastore.drop_table(table.database, table.name)
-        if not table.external:
+        removes = not table.external and ownership.is_own(table, table.location)
+        self.metastore.drop_table(table.database, table.name, with_files=removes)
+        if removes:
             self._delete(table.location)
 
     def _delete(self, location: str) -> None:
@@ -176,6 +189,7 @@ class Ddl:
     # -- CREATE TABLE
 
     def _definition(self, statement: CreateTable, database: Database) -> Table:
+        check_table_name(statement.table.name, statement.table.span)
         columns = tuple(_column(c) for c in statement.columns)
         partition_columns = tuple(_column(c) for c in statement.partition_columns)
         _check_columns(statement)
@@ -187,7 +201,7 @@ class Ddl:
             name=statement.table.name,
             columns=columns,
             partition_columns=partition_columns,
-            location=(statement.location or default_location).rstrip("/"),
+            location=absolute(statement.location or default_location),
             bucket_columns=tuple(c.value for c in statement.bucket_columns),
             bucket_count=statement.bucket_count,
             sort_columns=tuple(c.value for c in statement.sort_columns),
@@ -203,11 +217,19 @@ class Ddl:
         return table
 
     def _listing(self, statement: CreateTable, table: Table) -> Listing:
-        """What lies where the table is to be. Raises LOCATION_NOT_EMPTY where no LOCATION names it."""
+        """What lies where the table is to be. Raises LOCATION_TAKEN, and LOCATION_NOT_EMPTY where no LOCATION names
+        it."""
+        self._require_own(statement, table)
         if statement.location is None:
             return self._require_empty(statement, table)
         files = self.files(table.location)
         return files.list_below(files.resolve(table.location))
+
+    def _require_own(self, statement: CreateTable, table: Table) -> None:
+        """Raises LOCATION_TAKEN. A default place where nothing lies is nobody's: every table has a directory."""
+        files = self.files(table.location)
+        if statement.location is not None or files.exists(files.resolve(table.location)):
+            self.ownership().require_for_table(table, statement.table.span)
 
     def _require_empty(self, statement: CreateTable, table: Table) -> Listing:
         files = self.files(table.location)

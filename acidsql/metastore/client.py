@@ -68,6 +68,15 @@ PartitionValues: TypeAlias = tuple[str | None, ...]
 """In the order of the table's partition columns."""
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A directory that is in use: of the table `table` (database and name), or of None, the metastore's own file."""
+
+    location: str
+    table: tuple[str, str] | None
+    external: bool = False
+
+
 class LockType(Enum):
     """Hive 4's lock types (org.apache.hadoop.hive.metastore.api.LockType), weakest first."""
 
@@ -210,8 +219,14 @@ class Catalog(Protocol):
         """Raises TABLE_ALREADY_EXISTS, DATABASE_NOT_FOUND."""
         ...
 
-    def drop_table(self, database: str, name: str) -> None:
-        """Forgets the table, its partitions and its write IDs; files are not the catalog's. Raises TABLE_NOT_FOUND.
+    def places(self) -> Sequence[Place]:
+        """Where all tables lie, and the embedded metastore and all its partitions that do not lie below their tables;
+        a Hive Metastore is not asked for the partitions of every table."""
+        ...
+
+    def drop_table(self, database: str, name: str, *, with_files: bool = True) -> None:
+        """Forgets the table, its partitions and its write IDs; files are not the catalog's, but a Hive Metastore
+        removes a managed table's, unless they are to stay. Raises TABLE_NOT_FOUND.
 
         A table of that name made later starts its write IDs at 1. Open transactions with a write ID of the table are
         aborted by the embedded metastore: their files would fall into the new table's directory.

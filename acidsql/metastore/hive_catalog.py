@@ -18,7 +18,7 @@ from acidsql.acid.writeids import WriteId
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.metastore import hive_idl as idl
 from acidsql.metastore import hive_tables as mapped
-from acidsql.metastore.client import DEFAULT_DATABASE, AdoptedWriteIds, Database, Partition, PartitionValues
+from acidsql.metastore.client import DEFAULT_DATABASE, AdoptedWriteIds, Database, Partition, PartitionValues, Place
 from acidsql.metastore.hive_connection import HiveConnections
 from acidsql.metastore.hive_write_ids import WriteIds, WriteState
 
@@ -129,10 +129,30 @@ class HiveCatalog:
         except t.AlreadyExistsException as error:
             raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, table=table.qualified) from error
 
-    def drop_table(self, database: str, name: str) -> None:
-        """The files of a managed table go with it: where they are to stay, the metastore keeps the table's write IDs
-        for the next one of its name (AcidEventListener.onDropTable)."""
-        self._drop(database, name, with_files=True)
+    def places(self) -> Sequence[Place]:
+        """One call for each database, and one for each batch of its tables."""
+        found = []
+        for database in self._hive.ask(lambda c: c.get_all_databases()):
+            for some in _batches(self._hive.ask(methodcaller("get_all_tables", database))):
+                found += [mapped.place_from_hive(table) for table in self._found(database, some)]
+        return [place for place in found if place.location]
+
+    def _found(self, database: str, names: Sequence[str]) -> Sequence[Any]:
+        request = idl.GetTablesRequest(
+            dbName=database,
+            tblNames=list(names),
+            catName=mapped.CATALOG,
+            capabilities=t.ClientCapabilities([t.ClientCapability.INSERT_ONLY_TABLES]),
+            processorCapabilities=list(idl.CAPABILITIES),
+            processorIdentifier=idl.IDENTIFIER,
+        )
+        answer = self._hive.ask(methodcaller("get_table_objects_by_name_req", request))
+        return list(answer.tables or ())
+
+    def drop_table(self, database: str, name: str, *, with_files: bool = True) -> None:
+        """Where the files of a managed table stay, the metastore keeps the table's write IDs for the next one of its
+        name (AcidEventListener.onDropTable)."""
+        self._drop(database, name, with_files=with_files)
 
     def _drop(self, database: str, name: str, *, with_files: bool) -> None:
         try:

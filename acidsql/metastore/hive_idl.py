@@ -97,6 +97,9 @@ CommitTxnRequest: Final = _made("CommitTxnRequest", t.CommitTxnRequest, _Field(6
 GetTableRequest: Final = _made(
     "GetTableRequest", t.GetTableRequest, _texts(8, "processorCapabilities"), _text(9, "processorIdentifier")
 )
+GetTablesRequest: Final = _made(
+    "GetTablesRequest", t.GetTablesRequest, _texts(5, "processorCapabilities"), _text(6, "processorIdentifier")
+)
 AlterTableRequest: Final = _made(
     "AlterTableRequest", t.AlterTableRequest, _texts(8, "processorCapabilities"), _text(9, "processorIdentifier")
 )

@@ -12,7 +12,7 @@ from pymetastore.hive_metastore import ttypes as t
 from acidsql.acid.partitions import DEFAULT_PARTITION
 from acidsql.acid.table import TRANSACTIONAL, Check, Column, Constraints, Table
 from acidsql.metastore import hive_idl as idl
-from acidsql.metastore.client import Database, Partition, PartitionValues
+from acidsql.metastore.client import Database, Partition, PartitionValues, Place
 
 CATALOG: Final = "hive"
 MANAGED, EXTERNAL = "MANAGED_TABLE", "EXTERNAL_TABLE"
@@ -170,6 +170,15 @@ def table_to_hive(table: Table) -> Any:
         catName=CATALOG,
         ownerType=t.PrincipalType.USER,
     )
+
+
+def place_from_hive(found: Any) -> Place:
+    location = "" if found.tableType in VIEWS else location_from_hive(found.sd.location or "")
+    return Place(location, (found.dbName, found.tableName), found.tableType == EXTERNAL and not _is_translated(found))
+
+
+def _is_translated(found: Any) -> bool:
+    return str((found.parameters or {}).get(_TRANSLATED, "")).lower() == "true"
 
 
 def change_table(found: Any, old: Table, new: Table) -> None:

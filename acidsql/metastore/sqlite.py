@@ -29,6 +29,7 @@ from acidsql.metastore.client import (
     Partition,
     PartitionValues,
     Patience,
+    Place,
     Transaction,
 )
 from acidsql.metastore.compactions import CompactionType
@@ -128,7 +129,11 @@ class SqliteMetastore(SqliteQueue):
         with self._file.writing() as db:
             sqlite_catalog.create_table(db, table, adopted, partitions)
 
-    def drop_table(self, database: str, name: str) -> None:
+    def places(self) -> Sequence[Place]:
+        with self._file.reading() as db:
+            return [Place(str(self._file.path), None), *sqlite_catalog.places(db)]
+
+    def drop_table(self, database: str, name: str, *, with_files: bool = True) -> None:
         with self._file.writing() as db:
             sqlite_catalog.drop_table(db, database, name)
 

@@ -15,7 +15,15 @@ from acidsql.acid.table import Table
 from acidsql.acid.writeids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.metastore import sqlite_compactions
-from acidsql.metastore.client import DEFAULT_DATABASE, AdoptedWriteIds, Database, Leftover, Partition, PartitionValues
+from acidsql.metastore.client import (
+    DEFAULT_DATABASE,
+    AdoptedWriteIds,
+    Database,
+    Leftover,
+    Partition,
+    PartitionValues,
+    Place,
+)
 from acidsql.metastore.compactions import PlaceName
 from acidsql.metastore.sqlite_txns import abort_writers_of_table, count_as_committed
 from acidsql.metastore.table_json import table_from_json, table_to_json
@@ -90,6 +98,16 @@ def _adopt(db: sqlite3.Connection, new: Table, adopted: AdoptedWriteIds) -> None
     invalid = [(key, w, "open") for w in adopted.open] + [(key, w, "aborted") for w in adopted.aborted - adopted.open]
     db.executemany("INSERT INTO adopted_write_ids VALUES (?, ?, ?)", invalid)
     count_as_committed(db, new, adopted.committed_txns)
+
+
+def places(db: sqlite3.Connection) -> Sequence[Place]:
+    known = {key: table_from_json(text) for key, text in db.execute("SELECT id, definition FROM tables")}
+    found = [Place(t.location, (t.database, t.name), t.external) for t in known.values()]
+    for key, location in db.execute("SELECT table_id, location FROM partitions"):
+        of = known[key]
+        if not location.startswith(f"{of.location}/"):
+            found.append(Place(location, (of.database, of.name), of.external))
+    return found
 
 
 def drop_table(db: sqlite3.Connection, database_name: str, name: str) -> None:

@@ -61,6 +61,10 @@ class FileSystem(Protocol):
         """The path of a location of the catalog."""
         ...
 
+    def canonical(self, path: str) -> str:
+        """The one name of a directory that has several: without links, `..` and defaults."""
+        ...
+
     def list_below(self, directory: str) -> Listing:
         """Nothing where the directory is missing."""
         ...
@@ -154,6 +158,9 @@ class LocalFiles:
     def resolve(self, location: str) -> str:
         parsed = urlparse(location)
         return unquote(parsed.path) if parsed.scheme == "file" else location
+
+    def canonical(self, path: str) -> str:
+        return os.path.realpath(path)
 
     def list_below(self, directory: str) -> Listing:
         files: list[File] = []
@@ -291,6 +298,10 @@ class HadoopFiles:
 
     def resolve(self, location: str) -> str:
         return location
+
+    def canonical(self, path: str) -> str:
+        files = self._fs(path)
+        return str(self._path(path).makeQualified(files.getUri(), files.getWorkingDirectory()).toUri().normalize())
 
     def list_below(self, directory: str) -> Listing:
         files: list[File] = []

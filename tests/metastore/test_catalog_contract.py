@@ -9,7 +9,8 @@ import pytest
 
 from acidsql.acid.table import Check, Column, Constraints, Table
 from acidsql.acid.writeids import WriteId
-from acidsql.metastore.client import Database, Metastore
+from acidsql.metastore.client import Database, Metastore, Partition
+from acidsql.metastore.sqlite import SqliteMetastore
 from tests.answers import fails
 from tests.metastore import tables
 from tests.metastore.tables import database, partition, partitioned_table, plain_table
@@ -45,6 +46,21 @@ def test_a_missing_database_is_named_with_the_nearest_one(store: Metastore) -> N
     fails("DATABASE_NOT_FOUND", lambda: store.drop_database("nowhere"))
     fails("DATABASE_NOT_FOUND", lambda: store.create_table(plain_table(database="nowhere")))
     assert store.find_table("nowhere", "t") is None
+
+
+def test_the_places_of_all_tables_are_told(store: Metastore) -> None:
+    store.create_database(database("sales"))
+    store.create_table(plain_table(database="sales"))
+    store.create_table(parted := partitioned_table())
+    store.add_partitions(parted, [Partition(("a", "1"), f"{parted.location}-aside"), partition(parted, "b", "2")])
+    told = {p.location: p.table for p in store.places()}
+    assert told[store.table("sales", "t").location] == ("sales", "t")
+    assert told[parted.location] == ("default", parted.name)
+    # A Hive Metastore would have to be asked table by table.
+    of_embedded = {f"{parted.location}-aside", *(where for where, table in told.items() if table is None)}
+    if isinstance(store, SqliteMetastore):
+        assert len(of_embedded) == 2
+        assert told.keys() == of_embedded | {parted.location, store.table("sales", "t").location}
 
 
 def test_only_an_empty_database_is_dropped(store: Metastore) -> None:

@@ -1,0 +1,166 @@
+"""Whose a directory is: no table's lies in another's, and none is removed that is not its owner's alone.
+
+The directory of a database may hold its tables'; that of `default` holds the other databases' too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+
+from acidsql.acid.partitions import partition_name, unescape
+from acidsql.acid.table import Table
+from acidsql.errors import AcidSqlError, Condition, Span
+from acidsql.metastore.client import DEFAULT_DATABASE, Metastore, Partition, Place
+from acidsql.spark.files import FileSystem, is_local
+
+
+class Relation(Enum):
+    """How a directory lies to another one."""
+
+    SAME = "that is the directory of {other}"
+    INSIDE = "it lies in the directory of {other}"
+    AROUND = "the directory of {other} lies in it"
+
+
+@dataclass(frozen=True)
+class Ownership:
+    """Holds directories against all that the metastore knew when the first of them was held."""
+
+    metastore: Metastore
+    files: Callable[[str], FileSystem]
+    _canonical_names: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def _places(self) -> Sequence[Place]:
+        return self.metastore.places()
+
+    @cached_property
+    def _databases(self) -> Sequence[tuple[str, str]]:
+        """Names and directories."""
+        known = self.metastore.databases()
+        return [(d.name, where) for d in known for where in (d.location, d.managed_location) if where]
+
+    def require_for_table(self, table: Table, span: Span | None) -> None:
+        """Raises LOCATION_TAKEN where the table's directory is somebody else's, or would be."""
+        self._require_outside_tables(table, table.location, span)
+        self._require_in_own_database(table, table.location, span)
+
+    def require_for_partition(
+        self, table: Table, partition: Partition, others: Iterable[Partition], span: Span | None
+    ) -> None:
+        """The same of a partition's directory; `others` are the table's other partitions."""
+        location = partition.location
+        related = self._related(location, table.location)
+        if related in (Relation.SAME, Relation.AROUND):
+            raise _taken(location, related, f"table {table.qualified} itself", span)
+        if related is Relation.INSIDE:
+            self._require_no_default_place(table, partition, span)
+        else:
+            self._require_outside_tables(table, location, span)
+            self._require_in_own_database(table, location, span)
+        for other in others:
+            found = self._related(location, other.location)
+            if found is not None:
+                raise _taken(location, found, f"another partition of {table.qualified}", span)
+
+    def require_for_database(self, name: str, location: str, span: Span | None) -> None:
+        """The same of the directory of a database that is to be."""
+        for place in self._places:
+            found = self._related(location, place.location)
+            if found is not None:
+                raise _taken(location, found, _named(place), span)
+        for other, where in self._databases:
+            found = self._related(location, where)
+            if found is not None and (other, found) != (DEFAULT_DATABASE, Relation.INSIDE):
+                raise _taken(location, found, f"database {other}", span)
+
+    def is_own(self, table: Table, location: str, others: Iterable[Partition] = ()) -> bool:
+        """Whether nothing of another table, of a database or of the metastore itself would go with a directory of the
+        table; nor of its partitions `others`."""
+        if any(self._related(location, other.location) is not None for other in others):
+            return False
+        places = (p for p in self._places if not _is_of(p, table))
+        if any(self._related(location, place.location) is not None for place in places):
+            return False
+        return all(self._related(location, w) in (None, Relation.INSIDE) for _, w in self._databases)
+
+    def is_empty(self, location: str) -> bool:
+        """Whether no file lies in a directory, and no table has its own there."""
+        if any(self._related(location, place.location) is not None for place in self._places):
+            return False
+        if any(self._related(location, w) in (Relation.SAME, Relation.AROUND) for _, w in self._databases):
+            return False
+        files = self.files(location)
+        listing = files.list_below(files.resolve(location))
+        return not listing.files and not listing.hidden
+
+    def _require_outside_tables(self, table: Table, location: str, span: Span | None) -> None:
+        """External tables may share a directory, for nothing is removed with them."""
+        for place in self._places:
+            if _is_of(place, table) or (table.external and place.external):
+                continue
+            found = self._related(location, place.location)
+            if found is not None:
+                raise _taken(location, found, _named(place), span)
+
+    def _require_in_own_database(self, table: Table, location: str, span: Span | None) -> None:
+        """Not in the directory of another database, but for that of `default`; nor around one."""
+        inside: list[tuple[int, str]] = []
+        for name, where in self._databases:
+            found = self._related(location, where)
+            if found is Relation.INSIDE:
+                inside.append((len(self._canonical(where)), name))
+            elif found is not None:
+                raise _taken(location, found, f"database {name}", span)
+        nearest = {name for length, name in inside if length == max(inside)[0]}
+        if nearest and not nearest & {table.database, DEFAULT_DATABASE}:
+            raise _taken(location, Relation.INSIDE, f"database {min(nearest)}", span)
+
+    def _require_no_default_place(self, table: Table, partition: Partition, span: Span | None) -> None:
+        """Below the table's directory, `p=..` is where rows of that partition go, whether it is there or not."""
+        below = self._canonical(partition.location)[len(self._canonical(table.location)) + 1 :]
+        names = [c.name for c in table.partition_columns]
+        name, sign, _ = below.partition("/")[0].partition("=")
+        if below == partition_name(names, partition.values):
+            return
+        if sign and unescape(name).lower() == names[0]:
+            reason = f"rows of another partition of {table.qualified} go there"
+            raise AcidSqlError(Condition.LOCATION_TAKEN, span=span, path=partition.location, reason=reason)
+
+    def _related(self, mine: str, other: str) -> Relation | None:
+        if not other or is_local(mine) is not is_local(other):
+            return None
+        path, place = self._canonical(mine), self._canonical(other)
+        if path == place:
+            return Relation.SAME
+        if path.startswith(f"{place}/"):
+            return Relation.INSIDE
+        return Relation.AROUND if place.startswith(f"{path}/") else None
+
+    def _canonical(self, location: str) -> str:
+        if location not in self._canonical_names:
+            files = self.files(location)
+            self._canonical_names[location] = files.canonical(files.resolve(location)).rstrip("/")
+        return self._canonical_names[location]
+
+
+def absolute(location: str) -> str:
+    """A location that means the same whatever a process's working directory is, without a slash at its end."""
+    is_relative = is_local(location) and not location.startswith(("/", "file:"))
+    return (os.path.abspath(location) if is_relative else location).rstrip("/") or "/"
+
+
+def _is_of(place: Place, table: Table) -> bool:
+    return place.table == (table.database, table.name)
+
+
+def _named(place: Place) -> str:
+    return "the metastore" if place.table is None else f"table {'.'.join(place.table)}"
+
+
+def _taken(location: str, related: Relation, other: str, span: Span | None) -> AcidSqlError:
+    return AcidSqlError(Condition.LOCATION_TAKEN, span=span, path=location, reason=related.value.format(other=other))
