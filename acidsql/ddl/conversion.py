@@ -15,6 +15,7 @@ from acidsql.acid.directories import Original, parse_bucket_file, parse_director
 from acidsql.acid.layout import delta_name
 from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Table
 from acidsql.acid.writeids import StatementId, WriteId
+from acidsql.ddl.ownership import Ownership
 from acidsql.ddl.relocation import MOVING, Files, exclusively_settled
 from acidsql.ddl.tables import ADOPT_WRITE_IDS
 from acidsql.errors import AcidSqlError, Condition, Span
@@ -47,11 +48,13 @@ class AlterProperties:
         return self.transactions.metastore
 
     def set(self, action: SetTableProperties) -> None:
-        """Raises INVALID_TABLE_PROPERTIES, SORTED_TABLE."""
+        """Raises INVALID_TABLE_PROPERTIES, SORTED_TABLE, LOCATION_TAKEN."""
         given = {_known_key(key): value for key, value in action.properties}
         with exclusively_settled(self.transactions, self.files, self.table) as held:
             old = held.table
             new = self._with(old, given)
+            if (old.external and not new.external) or (new.is_transactional and not old.is_transactional):
+                Ownership(self.metastore, self.files).require_for_table(new, self.span)
             if new.is_full_acid and not old.is_full_acid:
                 self._check_full_acid(old, new)
                 self.metastore.alter_table(old, new, committed_up_to=SEEDED)

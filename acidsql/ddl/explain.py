@@ -79,7 +79,8 @@ def plan_ddl(statement: DdlStatement, ddl: Ddl, database: str) -> DdlPlan:
             if statement.if_exists and all(d.name != name for d in ddl.metastore.databases()):
                 return DdlPlan(f"DROP DATABASE {name}")
             gone = ddl.database(statement.database).location
-            return DdlPlan(f"DROP DATABASE {name}", (_exclusive(name, None),), (f"removes it, and {gone}",))
+            done = f"removes it, and {gone} if no other files lie there"
+            return DdlPlan(f"DROP DATABASE {name}", (_exclusive(name, None),), (done,))
 
 
 def _create_table(statement: CreateTable, ddl: Ddl, database: str) -> DdlPlan:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from urllib.parse import urlparse
 
 from acidsql.acid.partitions import partition_name, unescape
 from acidsql.acid.table import Table
@@ -32,7 +33,7 @@ class Ownership:
 
     metastore: Metastore
     files: Callable[[str], FileSystem]
-    _canonical_names: dict[str, str] = field(default_factory=dict)
+    _canonical_names: dict[tuple[str, tuple[str, str]], str] = field(default_factory=dict)
 
     @cached_property
     def _places(self) -> Sequence[Place]:
@@ -113,7 +114,7 @@ class Ownership:
         for name, where in self._databases:
             found = self._related(location, where)
             if found is Relation.INSIDE:
-                inside.append((len(self._canonical(where)), name))
+                inside.append((len(self._canonical(where, location)), name))
             elif found is not None:
                 raise _taken(location, found, f"database {name}", span)
         nearest = {name for length, name in inside if length == max(inside)[0]}
@@ -122,7 +123,8 @@ class Ownership:
 
     def _require_no_default_place(self, table: Table, partition: Partition, span: Span | None) -> None:
         """Below the table's directory, `p=..` is where rows of that partition go, whether it is there or not."""
-        below = self._canonical(partition.location)[len(self._canonical(table.location)) + 1 :]
+        root, place = (self._canonical(where, table.location) for where in (table.location, partition.location))
+        below = place[len(root) + 1 :]
         names = [c.name for c in table.partition_columns]
         name, sign, _ = below.partition("/")[0].partition("=")
         if below == partition_name(names, partition.values):
@@ -134,18 +136,20 @@ class Ownership:
     def _related(self, mine: str, other: str) -> Relation | None:
         if not other or is_local(mine) is not is_local(other):
             return None
-        path, place = self._canonical(mine), self._canonical(other)
+        path, place = self._canonical(mine, mine), self._canonical(other, mine)
         if path == place:
             return Relation.SAME
         if path.startswith(f"{place}/"):
             return Relation.INSIDE
         return Relation.AROUND if place.startswith(f"{path}/") else None
 
-    def _canonical(self, location: str) -> str:
-        if location not in self._canonical_names:
-            files = self.files(location)
-            self._canonical_names[location] = files.canonical(files.resolve(location)).rstrip("/")
-        return self._canonical_names[location]
+    def _canonical(self, location: str, beside: str) -> str:
+        key = location, urlparse(beside)[:2]
+        if key not in self._canonical_names:
+            files = self.files(beside)
+            name = files.canonical(files.resolve(location), files.resolve(beside))
+            self._canonical_names[key] = name.rstrip("/")
+        return self._canonical_names[key]
 
 
 def absolute(location: str) -> str:

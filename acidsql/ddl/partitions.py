@@ -95,14 +95,17 @@ class AlterPartitions:
         """All that any of the clauses names; the files of a managed table go with them. Raises PARTITION_NOT_FOUND."""
         with exclusively_settled(self.transactions, self.files, self.table) as held:
             dropped = self._named(held.table, action)
+            removed = [] if held.table.external else self._own(held.table, dropped)
             if held.table.is_transactional:
-                self._hide(held, dropped)
+                self._hide(held, removed)
             self.metastore.drop_partitions(held.table, [p.values for p in dropped])
-            ownership, kept = self._ownership(), self.metastore.partitions(held.table)
-        if not self.table.external:
-            for partition in dropped:
-                if ownership.is_own(self.table, partition.location, kept):
-                    self._delete(partition.location)
+        for partition in removed:
+            self._delete(partition.location)
+
+    def _own(self, table: Table, dropped: Sequence[Partition]) -> list[Partition]:
+        """Those in whose directories nothing else lies."""
+        ownership, kept = self._ownership(), [p for p in self.metastore.partitions(table) if p not in dropped]
+        return [p for p in dropped if ownership.is_own(table, p.location, kept)]
 
     def _named(self, table: Table, action: DropPartitions) -> list[Partition]:
         known = {p.values: p for p in self.metastore.partitions(table)}

@@ -17,7 +17,7 @@ from acidsql.acid.writeids import parse_adopted_write_ids
 from acidsql.ddl.exclusive import exclusively, exclusively_database, keeping_database
 from acidsql.ddl.like import spelled_out
 from acidsql.ddl.ownership import Ownership, absolute
-from acidsql.ddl.relocation import settled
+from acidsql.ddl.relocation import MOVING, settled
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import (
@@ -176,10 +176,11 @@ class Ddl:
                 self._forget(table, self.ownership())
 
     def _forget(self, table: Table, ownership: Ownership) -> None:
-        """The table, and its files if they are its own."""
-        removes = not table.external and ownership.is_own(table, table.location)
-        self.metastore.drop_table(table.database, table.name, with_files=removes)
-        if removes:
+        """The table, and its files if they are its own; those of an external table may go with it in Hive's metastore
+        (external.table.purge)."""
+        is_own = ownership.is_own(table, table.location)
+        self.metastore.drop_table(table.database, table.name, with_files=is_own)
+        if is_own and not table.external:
             self._delete(table.location)
 
     def _delete(self, location: str) -> None:
@@ -321,6 +322,9 @@ def _check_columns(statement: CreateTable) -> None:
 def _properties(statement: CreateTable) -> dict[str, str]:
     """Hive's own additions for a transactional table (TransactionalValidationListener)."""
     properties = {k: v for k, v in statement.properties if k != ADOPT_WRITE_IDS}
+    if MOVING in properties:
+        message = f"{MOVING} is acidsql's own: it tells which directory a rename is moving"
+        raise AcidSqlError(Condition.INVALID_TABLE_PROPERTIES, span=statement.table.span, message=message)
     if statement.transactional:
         properties[TRANSACTIONAL] = "true"
     # Hive takes `transactional` in any case, and keeps it in lower case.

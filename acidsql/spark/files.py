@@ -61,8 +61,8 @@ class FileSystem(Protocol):
         """The path of a location of the catalog."""
         ...
 
-    def canonical(self, path: str) -> str:
-        """The one name of a directory that has several: without links, `..` and defaults."""
+    def canonical(self, path: str, beside: str) -> str:
+        """The one name of a directory that has several: without links, `..` and what `beside` says of file systems."""
         ...
 
     def list_below(self, directory: str) -> Listing:
@@ -159,7 +159,7 @@ class LocalFiles:
         parsed = urlparse(location)
         return unquote(parsed.path) if parsed.scheme == "file" else location
 
-    def canonical(self, path: str) -> str:
+    def canonical(self, path: str, beside: str) -> str:
         return os.path.realpath(path)
 
     def list_below(self, directory: str) -> Listing:
@@ -299,8 +299,9 @@ class HadoopFiles:
     def resolve(self, location: str) -> str:
         return location
 
-    def canonical(self, path: str) -> str:
-        files = self._fs(path)
+    def canonical(self, path: str, beside: str) -> str:
+        """The file system of `path` itself is not asked: it may be one that this machine does not know."""
+        files = self._fs(beside)
         return str(self._path(path).makeQualified(files.getUri(), files.getWorkingDirectory()).toUri().normalize())
 
     def list_below(self, directory: str) -> Listing:

@@ -242,3 +242,35 @@ def test_a_relative_location_is_the_same_for_every_process(
     session.execute("CREATE DATABASE d LOCATION 'there/d'")
     assert session._metastore.table("default", "t").location == f"{tmp_path}/there/t"
     assert session._metastore.database("d").location == f"{tmp_path}/there/d"
+
+
+def test_no_statement_tells_acidsql_to_move_a_directory(session: Session, tmp_path: Path) -> None:
+    kept = put(tmp_path / "a")
+    moving = f"'acidsql.moving'='[\"{tmp_path}/a\", \"{tmp_path}/b\"]'"
+    refused(session, f"CREATE TABLE t (k INT) STORED AS ORC TBLPROPERTIES ({moving})", "INVALID_TABLE_PROPERTIES")
+    session.execute("CREATE TABLE t (k INT) STORED AS ORC")
+    refused(session, f"ALTER TABLE t SET TBLPROPERTIES ({moving})", "INVALID_TABLE_PROPERTIES")
+    assert kept.exists()
+
+
+def test_a_table_becomes_managed_or_transactional_only_where_it_is_alone(session: Session, tmp_path: Path) -> None:
+    for name in ("e", "f"):
+        session.execute(f"CREATE EXTERNAL TABLE {name} (k INT) STORED AS ORC LOCATION '{tmp_path}/shared'")
+    refused(session, "ALTER TABLE e SET TBLPROPERTIES ('EXTERNAL'='FALSE')", "LOCATION_TAKEN")
+    both = "'EXTERNAL'='FALSE', 'transactional'='true'"
+    refused(session, f"ALTER TABLE e SET TBLPROPERTIES ({both})", "LOCATION_TAKEN")
+    session.execute("DROP TABLE f")
+    session.execute(f"ALTER TABLE e SET TBLPROPERTIES ({both})")
+
+
+def test_a_dropped_partition_that_lies_in_another_table_leaves_its_rows(session: Session, tmp_path: Path) -> None:
+    session.execute(f"CREATE TABLE u (k INT) {ACID}")
+    session.execute("INSERT INTO u VALUES (1)")
+    session.execute(f"CREATE TABLE t {PARTED}")
+    session.execute("ALTER TABLE t ADD PARTITION (p='a', q=1)")
+    metastore = session._metastore
+    table = metastore.table("default", "t")
+    (only,) = metastore.partitions(table)
+    metastore.alter_table(table, table, partitions={only.values: replace(only, location=f"{tmp_path}/warehouse/u")})
+    session.execute("ALTER TABLE t DROP PARTITION (p='a')")
+    assert [row[0] for row in session.sql("SELECT k FROM u").collect()] == [1]
