@@ -171,6 +171,9 @@ class Condition(Enum):
     )
     PARTITION_ALREADY_EXISTS = _info("42000", "Partition already exists: {partition}", 10118)
     INVALID_PARTITION_SPEC = _info("42000", "Invalid partition spec specified: {detail}", 10214)
+    INVALID_PARTITION_VALUE = _info(
+        "22001", "No directory can be named after the value '{value}' of the partition column {column}: {reason}"
+    )
     PARTITION_REQUIRED = _info(
         "42000", "Need to specify partition columns because the destination table {table} is partitioned", 10062
     )

@@ -77,11 +77,22 @@ def static_values(statement: Insert, table: Table, facts: Facts) -> dict[str, st
 
 
 def _literal_partition(statement: Insert, table: Table) -> PartitionValues | None:
-    """The values of a PARTITION clause that has all of them; None where one is no literal."""
-    try:
-        return partition_values(statement.partition, table, None) if table.partition_columns else None
-    except AcidSqlError:
+    """The values of a PARTITION clause that has all of them; None where one is no literal, or is none of its column's
+    type: Spark decides then what is stored."""
+    types = {c.name: c.type for c in table.partition_columns}
+    given = ((item.value, types[item.column.value]) for item in statement.partition)
+    if any(not _is_string(value) and kind.startswith(("string", "varchar", "char")) for value, kind in given):
         return None
+    try:
+        return partition_values(statement.partition, table, statement.target.span) if types else None
+    except AcidSqlError as error:
+        if error.condition == Condition.INVALID_PARTITION_VALUE.name:
+            raise
+        return None
+
+
+def _is_string(value: exp.Expr | None) -> bool:
+    return isinstance(value, exp.Null) or (isinstance(value, exp.Literal) and value.is_string)
 
 
 def _check_order(statement: Insert, names: Sequence[str], static: Mapping[str, str]) -> None:

@@ -70,4 +70,4 @@ def typed(value: str | None, kind: str) -> object:
             return date.fromisoformat(value)
     except (InvalidOperation, ValueError):
         return UNKNOWN
-    return value if kind in ("string", "varchar") else UNKNOWN
+    return value if kind in ("string", "varchar", "char") else UNKNOWN

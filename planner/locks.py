@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from acidsql.acid.partition_values import as_known
 from acidsql.acid.partitions import partition_name
 from acidsql.acid.table import Table
 from acidsql.metastore.client import LockComponent, LockType, Operation, Partition
@@ -161,7 +162,10 @@ def _written_partitions(
         return None
     (write,) = writes
     if write.partition is not None:
-        return [_name(write.target, write.partition)]
+        known = [p.values for p in partitions_of(write.target)]
+        return [
+            _name(write.target, as_known(write.partition, write.target.partition_columns, known) or write.partition)
+        ]
     return None if write.moves_rows else _read_partitions([s for s in write.scans if s.is_target], partitions_of)
 
 

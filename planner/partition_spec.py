@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
+from datetime import date
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from typing import Final
 
 from sqlglot import exp
 
+from acidsql.acid.partition_values import NUMBER, check_names, normal_value
 from acidsql.acid.partitions import DEFAULT_PARTITION
 from acidsql.acid.table import Column, Table
 from acidsql.acid.types import Char as CharType
@@ -22,13 +24,19 @@ from acidsql.metastore.client import PartitionValues
 _INTEGERS: Final = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}
 _DATE: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,9})?")
+_NAMED: Final = {
+    "nan": "NaN",
+    **dict.fromkeys(("inf", "infinity"), "Infinity"),
+    **dict.fromkeys(("-inf", "-infinity"), "-Infinity"),
+}
+_EXACT: Final = Context(prec=100)
 _ORDERED: Final = ("<", "<=", ">", ">=")
 
 
 def partition_values(items: Sequence[PartitionItem], table: Table, span: Span | None) -> PartitionValues:
     """The values of the one partition that a clause names, with a value for each partition column.
 
-    Raises NOT_PARTITIONED, PARTITION_COLUMN_UNKNOWN, INVALID_PARTITION_SPEC.
+    Raises NOT_PARTITIONED, PARTITION_COLUMN_UNKNOWN, INVALID_PARTITION_SPEC, INVALID_PARTITION_VALUE.
     """
     given = _by_column(items, table, span)
     missing = [c.name for c in table.partition_columns if c.name not in given]
@@ -39,7 +47,9 @@ def partition_values(items: Sequence[PartitionItem], table: Table, span: Span | 
         if item.value is None or item.operator not in ("=", "=="):
             detail = f"{item.column.value} must be given as {item.column.value} = value"
             raise AcidSqlError(Condition.INVALID_PARTITION_SPEC, span=item.column.span, detail=detail)
-    return tuple(_value(given[c.name], c) for c in table.partition_columns)
+    values = tuple(_value(given[c.name], c) for c in table.partition_columns)
+    check_names(values, table.partition_columns, span)
+    return values
 
 
 def partitions_named(
@@ -72,10 +82,10 @@ def _holds(item: PartitionItem, table: Table, values: PartitionValues) -> bool:
     if item.value is None:
         return True
     position = [c.name for c in table.partition_columns].index(item.column.value)
-    column, found, wanted = table.partition_columns[position], values[position], None
-    wanted = _value(item, column)
+    column = table.partition_columns[position]
+    found, wanted = normal_value(values[position], parse_type(column.type)), _value(item, column)
     if item.operator in ("=", "==", "<=>"):
-        return _key(found, column) == _key(wanted, column)
+        return found == wanted or _key(found, column) == _key(wanted, column)
     if found is None or wanted is None:
         return False
     a, b = _key(found, column), _key(wanted, column)
@@ -88,16 +98,22 @@ def _holds(item: PartitionItem, table: Table, values: PartitionValues) -> bool:
     return {"<": below, "<=": below or equal, ">": not below and not equal, ">=": not below}[item.operator]
 
 
-def _key(value: str | None, column: Column) -> Decimal | bytes | None:
-    """What orders as the values do: Hive compares text by its bytes."""
+def _key(value: str | None, column: Column) -> tuple[bool, Decimal] | bytes | None:
+    """What orders as the values do: NaN is above all numbers, and text goes by its bytes, that of a CHAR without its
+    padding."""
     if value is None:
         return None
     kind = parse_type(column.type)
+    if isinstance(kind, CharType):
+        return value.rstrip(" ").encode()
     is_number = isinstance(kind, DecimalType) or (
         isinstance(kind, Primitive) and kind.name in (*_INTEGERS, "float", "double")
     )
     try:
-        return Decimal(value) if is_number else value.encode()
+        if not is_number:
+            return value.encode()
+        number = Decimal(value)
+        return (True, Decimal(0)) if number.is_nan() else (False, number)
     except InvalidOperation:
         return value.encode()
 
@@ -107,14 +123,14 @@ def _key(value: str | None, column: Column) -> Decimal | bytes | None:
 
 def _value(item: PartitionItem, column: Column) -> str | None:
     assert item.value is not None
-    text = _text(item.value)
-    if isinstance(item.value, exp.Null) or text in ("", DEFAULT_PARTITION):
+    text, kind = _text(item.value), parse_type(column.type)
+    if isinstance(item.value, exp.Null) or text == DEFAULT_PARTITION or (text == "" and not isinstance(kind, CharType)):
         return None
     stored = None if text is None else _as_type(text, column)
     if stored is None:
         detail = f"{to_spark(item.value)} is no {column.type} literal for {column.name}"
         raise AcidSqlError(Condition.INVALID_PARTITION_SPEC, span=item.column.span, detail=detail)
-    return stored
+    return normal_value(stored, kind)
 
 
 def _text(value: exp.Expr) -> str | None:
@@ -132,12 +148,13 @@ def _text(value: exp.Expr) -> str | None:
 
 
 def _as_type(text: str, column: Column) -> str | None:
-    """The text as a value of the column's type is written in a partition's name; None where it is none."""
-    match parse_type(column.type):
+    """The text, where it is one of a value of the column's type; else None."""
+    kind = parse_type(column.type)
+    match kind:
         case Primitive(name) if name in _INTEGERS:
             return _integer(text, _INTEGERS[name])
         case Primitive("float" | "double"):
-            return _parsed_float(text)
+            return _float(text)
         case DecimalType(precision, scale):
             return _decimal(text, precision, scale)
         case Primitive("boolean"):
@@ -147,7 +164,7 @@ def _as_type(text: str, column: Column) -> str | None:
         case Primitive(name) if name.startswith("timestamp"):
             return text if _TIMESTAMP.fullmatch(text) else None
         case Varchar(length) | CharType(length):
-            return text if len(text) <= length else None
+            return text if len(text.rstrip(" ") if isinstance(kind, CharType) else text) <= length else None
         case _:
             return text
 
@@ -159,23 +176,24 @@ def _integer(text: str, bits: int) -> str | None:
     return str(number) if -(1 << bits) <= number < 1 << bits else None
 
 
-def _parsed_float(text: str) -> str | None:
-    try:
-        return repr(float(text))
-    except ValueError:
-        return None
+def _float(text: str) -> str | None:
+    name = _NAMED.get(text.lower().lstrip("+"))
+    return name or (text if NUMBER.fullmatch(text) else None)
 
 
 def _decimal(text: str, precision: int, scale: int) -> str | None:
+    """Rounded as Spark rounds a value that is stored."""
     try:
-        number = Decimal(text).quantize(Decimal(1).scaleb(-scale))
+        number = Decimal(text).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, _EXACT)
     except InvalidOperation:
         return None
-    return format(number, "f") if len(number.as_tuple().digits) <= precision else None
+    fits = number.is_finite() and len(number.as_tuple().digits) <= precision
+    return format(number, "f") if fits else None
 
 
 def _date(text: str) -> str | None:
     found = _DATE.fullmatch(text)
-    if found is None or not (1 <= int(found[2]) <= 12 and 1 <= int(found[3]) <= 31):
+    try:
+        return None if found is None else date(*map(int, found.groups())).isoformat()
+    except ValueError:
         return None
-    return f"{found[1]}-{int(found[2]):02d}-{int(found[3]):02d}"

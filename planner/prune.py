@@ -15,8 +15,10 @@ from typing import Final
 
 from sqlglot import exp
 
-from acidsql.acid.partitions import DEFAULT_PARTITION, value_as_read
+from acidsql.acid.partition_values import normal_value
+from acidsql.acid.partitions import value_as_read
 from acidsql.acid.table import Column, Table
+from acidsql.acid.types import parse_type
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import PartitionItem
@@ -168,16 +170,11 @@ def _is_value(wanted: exp.Expr, column: Column, value: str | None) -> bool:
     if isinstance(wanted, exp.Boolean):
         return value is not None and value.lower() == str(bool(wanted.this)).lower()
     text = to_spark(wanted) if not isinstance(wanted, exp.Literal) else str(wanted.this)
-    if value is None:
-        return text == DEFAULT_PARTITION
-    return (
-        text == value
-        or _evaluate(
-            exp.EQ(this=exp.column(column.name), expression=wanted.copy()),
-            {column.name: typed(value, column.type.partition("(")[0])},
-        )
-        is True
-    )
+    kind = parse_type(column.type)
+    if normal_value(text, kind) == normal_value(value, kind):
+        return True
+    equal = exp.EQ(this=exp.column(column.name), expression=wanted.copy())
+    return value is not None and _evaluate(equal, {column.name: typed(value, column.type.partition("(")[0])}) is True
 
 
 def conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:

@@ -11,7 +11,7 @@ from acidsql.acid.types import Char, HiveType, Primitive, Varchar, parse_type
 DEFAULT_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
 """The name of NULL, and of the empty string (hive.exec.default.partition.name)."""
 
-_ESCAPED: Final = frozenset("\"#%'*/:=?\\{[]^\x7f") | {chr(c) for c in range(1, 0x20)}
+ESCAPED: Final = frozenset("\"#%'*/:=?\\{[]^\x7f") | {chr(c) for c in range(1, 0x20)}
 """org.apache.hadoop.hive.common.FileUtils.charToEscape."""
 _HEX: Final = re.compile(r"%([0-9A-Fa-f]{2})")
 
@@ -22,7 +22,7 @@ def escape(text: str) -> str:
     >>> escape("a/b=c d")
     'a%2Fb%3Dc d'
     """
-    return "".join(f"%{ord(c):02X}" if c in _ESCAPED else c for c in text)
+    return "".join(f"%{ord(c):02X}" if c in ESCAPED else c for c in text)
 
 
 def unescape(text: str) -> str:
@@ -56,12 +56,17 @@ def value_as_read(value: str | None, hive_type: str) -> str | None:
     name and of any other column as NULL (tests/golden/partitioned_dynamic).
 
     Of a VARCHAR or CHAR too short for the name Hive shows its beginning, and an INSERT OVERWRITE of the partition with
-    its own rows doubles them (into `c=__H`): NULL here.
+    its own rows doubles them (into `c=__H`): NULL here. A CHAR has its padding in the partition's name, but it is
+    read without it, as a CHAR in a file is (spark/read.py).
 
     >>> value_as_read(None, "string"), value_as_read(None, "int"), value_as_read(None, "varchar(3)")
     ('__HIVE_DEFAULT_PARTITION__', None, None)
+    >>> value_as_read("ab  ", "char(4)")
+    'ab'
     """
-    return DEFAULT_PARTITION if value is None and _holds_name(parse_type(hive_type)) else value
+    if value is None:
+        return DEFAULT_PARTITION if _holds_name(parse_type(hive_type)) else None
+    return value.rstrip(" ") if hive_type.startswith("char") else value
 
 
 def _holds_name(hive_type: HiveType) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from acidsql.acid.names import check_table_name
+from acidsql.acid.partition_values import as_known
 from acidsql.acid.table import Table
 from acidsql.ddl.columns import with_added, with_changed, with_replaced
 from acidsql.ddl.conversion import AlterProperties
@@ -129,10 +130,11 @@ class Alter:
                 metastore.alter_table(held.table, moved)
                 return
             partitions = metastore.partitions(held.table)
-            if values not in {p.values for p in partitions}:
+            found = as_known(values, table.partition_columns, [p.values for p in partitions])
+            if found is None:
                 shown = ", ".join(f"{i.column.value}" for i in action.partition)
                 raise AcidSqlError(Condition.PARTITION_NOT_FOUND, span=action.partition[0].column.span, partition=shown)
-            moved_partition = Partition(values, location)
-            others = (p for p in partitions if p.values != values)
+            moved_partition = Partition(found, location)
+            others = (p for p in partitions if p.values != found)
             ownership.require_for_partition(held.table, moved_partition, others, span)
-            metastore.alter_table(held.table, held.table, partitions={values: moved_partition})
+            metastore.alter_table(held.table, held.table, partitions={found: moved_partition})

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from acidsql.acid.datafiles import is_visible
 from acidsql.acid.directories import Original, parse_bucket_file, parse_directory
 from acidsql.acid.layout import METADATA_FILE, TRUNCATED_METADATA, adopted_write_ids, base_name
+from acidsql.acid.partition_values import as_known, by_normal_values, check_own_place
 from acidsql.acid.partitions import partition_name
 from acidsql.acid.table import Table
 from acidsql.ddl.exclusive import Held
@@ -44,16 +45,20 @@ class AlterPartitions:
             self._new(partition_values(items, self.table, self.span), location) for items, location in action.partitions
         ]
         with exclusively_settled(self.transactions, self.files, self.table) as held:
-            known = {p.values for p in self.metastore.partitions(held.table)}
+            there = self.metastore.partitions(held.table)
+            known = by_normal_values([p.values for p in there], self.table.partition_columns)
+            places = {p.location: p.values for p in there}
             new = {p.values: p for p in wanted if p.values not in known}
             if len(new) < len(wanted) and not action.if_not_exists:
                 twice = next(p for p in wanted if p.values in known or new[p.values] is not p)
                 raise AcidSqlError(
                     Condition.PARTITION_ALREADY_EXISTS, span=self.span, partition=self._name(twice.values)
                 )
-            ownership, partitions = self._ownership(), [*self.metastore.partitions(held.table), *new.values()]
+            ownership, partitions = self._ownership(), [*there, *new.values()]
             for partition in new.values():
-                if partition.location != self._default_location(partition.values):
+                if partition.location == self._default_location(partition.values):
+                    check_own_place(partition.location, self.table.partition_columns, places, self.span)
+                else:
                     others = (p for p in partitions if p is not partition)
                     ownership.require_for_partition(held.table, partition, others, self.span)
                 self._check_files(held.table, partition)
@@ -148,10 +153,12 @@ class AlterPartitions:
         new_values = partition_values(action.new_partition, self.table, self.span)
         with exclusively_settled(self.transactions, self.files, self.table) as held:
             known = {p.values: p for p in self.metastore.partitions(held.table)}
-            if old_values not in known:
+            found = as_known(old_values, held.table.partition_columns, known.keys())
+            if found is None:
                 span = action.partition[0].column.span
                 raise AcidSqlError(Condition.PARTITION_NOT_FOUND, span=span, partition=self._name(old_values))
-            if new_values in known:
+            old_values = found
+            if as_known(new_values, held.table.partition_columns, known.keys() - {old_values}) or new_values in known:
                 span = action.new_partition[0].column.span
                 raise AcidSqlError(Condition.PARTITION_ALREADY_EXISTS, span=span, partition=self._name(new_values))
             old = known[old_values]

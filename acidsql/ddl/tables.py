@@ -251,12 +251,16 @@ class Ddl:
 
 
 def _found_partitions(table: Table, listing: Listing) -> tuple[Partition, ...]:
-    """The partitions whose directories lie below the table's (`p=a/q=b`), by name."""
+    """The partitions whose directories lie below the table's (`p=a/q=b`), by name. Raises LOCATION_NOT_EMPTY where two
+    directories go by one name (`p=a%2Fb`, `p=a%2fb`)."""
     depth = len(table.partition_columns)
     names = [c.name for c in table.partition_columns]
     found = {}
     for path in listing.directories:
         values = parse_partition_name(path, names) if depth and path.count("/") == depth - 1 else None
+        if values in found:
+            reason = f"{path} and another directory are the same partition"
+            raise AcidSqlError(Condition.LOCATION_NOT_EMPTY, path=table.location, reason=reason)
         if values is not None:
             found[values] = Partition(values, f"{table.location}/{path}")
     return tuple(found.values())

@@ -7,7 +7,9 @@ is sorted as Hive needs it; new rows are numbered behind the sort, so row IDs as
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, product
 from math import isqrt
+from string import ascii_lowercase
 from typing import Final
 
 import numpy as np
@@ -15,11 +17,12 @@ from pyspark.sql import DataFrame
 
 from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
 from acidsql.acid.rowid import MAX_BUCKET, encode_bucket
-from acidsql.acid.table import Table
+from acidsql.acid.table import Column, Table
 from acidsql.acid.types import Char, HiveType, Primitive, parse_type
 from acidsql.acid.writeids import StatementId, WriteId
 from acidsql.errors import Condition
 from acidsql.planner.events import name_sql
+from acidsql.planner.partition_text import partition_text
 from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, EventKind, WritePlan
 from acidsql.planner.raised import raise_sql, sql_string
 from acidsql.spark import textfile
@@ -47,13 +50,19 @@ _ACTIONS: Final = ":actions"
 
 PLACE_DIRECTORY: Final = ":place_directory"
 """Partition column of the staged files of a partitioned table: the number of the old row's partition."""
-VALUE_DIRECTORY: Final = ":value_directory"
-"""The same for the values of the partition columns, as text, numbered from 0."""
+
+
+def value_directories(table: Table) -> dict[str, Column]:
+    """The same for the texts of the partition columns (partition_text.py). The names are as short as they can be, for
+    a text may be so long that the name of its own column just leaves room for it; none is that of a data column."""
+    taken = {c.name for c in table.columns}
+    names = (name for name in chain(ascii_lowercase, map("".join, product(ascii_lowercase, repeat=3))))
+    return dict(zip((n for n in names if n not in taken), table.partition_columns, strict=False))
 
 
 def staging_columns(plan: WritePlan) -> tuple[str, ...]:
     """The partition columns of the staged files."""
-    values = [f"{VALUE_DIRECTORY}{i}" for i in range(len(plan.target.partition_columns))] if plan.moves_rows else []
+    values = value_directories(plan.target) if plan.moves_rows else ()
     return (SLOT, *([PLACE_DIRECTORY] if plan.keeps_places else []), *values)
 
 
@@ -193,9 +202,8 @@ def _places(plan: WritePlan) -> list[str]:
     places = [f"{name_sql(PLACE)} AS {name_sql(PLACE_DIRECTORY)}"] if plan.keeps_places else []
     if plan.moves_rows:
         places += [
-            f"CASE WHEN {name_sql(PLACE)} IS NULL THEN CAST({name_sql(c.name)} AS STRING) END"
-            f" AS {name_sql(f'{VALUE_DIRECTORY}{i}')}"
-            for i, c in enumerate(plan.target.partition_columns)
+            f"CASE WHEN {name_sql(PLACE)} IS NULL THEN {partition_text(name_sql(c.name), c)} END AS {name_sql(name)}"
+            for name, c in value_directories(plan.target).items()
         ]
     return places
 

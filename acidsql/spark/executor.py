@@ -428,7 +428,8 @@ def _is_there(spark: StatementSpark, plan: WritePlan, target: WriteTarget) -> bo
     """INSERT OVERWRITE .. PARTITION (..) IF NOT EXISTS of a partition that exists: nothing is to be done."""
     if plan.overwrite is None or not plan.overwrite.if_not_exists:
         return False
-    return static_partition(spark, plan, plan.overwrite) in target.partitions
+    values = static_partition(spark, plan, plan.overwrite)
+    return values is not None and target.partition_directory(values) is not None
 
 
 def _counts(plan: WritePlan, staged: Sequence[StagedFile]) -> Counts:

@@ -205,6 +205,11 @@ class LocalFiles:
             os.link(old, new)  # a rename would silently replace what lies there
         except FileExistsError:
             return False
+        except OSError:  # a file system without links
+            if os.path.exists(new):
+                return False
+            os.rename(old, new)
+            return True
         os.unlink(old)
         return True
 

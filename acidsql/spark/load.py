@@ -15,6 +15,7 @@ from functools import partial
 from uuid import uuid4
 
 from acidsql.acid.layout import STAGING_DIRECTORY, base_name, delta_name
+from acidsql.acid.partition_values import as_known, check_own_place
 from acidsql.acid.partitions import partition_name
 from acidsql.acid.table import Table
 from acidsql.acid.writeids import StatementId, TxnId, WriteId
@@ -81,12 +82,23 @@ class Loader:
         if not statement.partition:
             files = self.engine.files(table.location)
             return _Place(files, files.resolve(table.location), None)
-        values = partition_values(statement.partition, table, statement.target.span)
-        known = next((p for p in self.metastore.partitions(table) if p.values == values), None)
-        name = partition_name([c.name for c in table.partition_columns], values)
-        partition = known or Partition(values, f"{table.location}/{name}")
+        partition, is_new = self._partition(statement, table)
         files = self.engine.files(partition.location)
-        return _Place(files, files.resolve(partition.location), None if known else partition, (values,))
+        new = partition if is_new else None
+        return _Place(files, files.resolve(partition.location), new, (partition.values,))
+
+    def _partition(self, statement: LoadData, table: Table) -> tuple[Partition, bool]:
+        """The partition that the clause names, and whether it is a new one."""
+        values = partition_values(statement.partition, table, statement.target.span)
+        known = {p.values: p for p in self.metastore.partitions(table)}
+        found = as_known(values, table.partition_columns, known.keys())
+        if found is not None:
+            return known[found], False
+        name = partition_name([c.name for c in table.partition_columns], values)
+        location = f"{table.location}/{name}"
+        places = {p.location: p.values for p in known.values()}
+        check_own_place(location, table.partition_columns, places, statement.target.span)
+        return Partition(values, location), True
 
     # -- transactional tables
 
@@ -109,8 +121,8 @@ class Loader:
         locks = (overwrite_locks if statement.overwrite else insert_locks)(table, ())
         if not table.partition_columns:
             return locks
-        values = partition_values(statement.partition, table, statement.target.span)
-        name = partition_name([c.name for c in table.partition_columns], values)
+        partition, _ = self._partition(statement, table)
+        name = partition_name([c.name for c in table.partition_columns], partition.values)
         return [replace(lock, partition=name) for lock in locks]
 
     def _check_unchanged(self, table: Table) -> None:

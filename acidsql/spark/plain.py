@@ -6,9 +6,10 @@ from pyspark.sql import DataFrame
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.events import name_sql
+from acidsql.planner.partition_text import partition_text
 from acidsql.planner.plan import WritePlan
 from acidsql.spark.bucketing import bucket_column
-from acidsql.spark.events import VALUE_DIRECTORY, filed, with_constraints
+from acidsql.spark.events import filed, value_directories, with_constraints
 from acidsql.spark.footers import SPARK_FORMATS
 from acidsql.spark.jvm import with_columns
 from acidsql.spark.publish import BUCKET_DIRECTORY, StagedFile, WriteTarget, finish_staged
@@ -24,9 +25,9 @@ def stage(events: DataFrame, plan: WritePlan, target: WriteTarget) -> list[Stage
     rows = with_constraints(events)
     if table.bucket_columns:
         rows = with_columns(rows, {BUCKET_DIRECTORY: bucket_column(table)})
-    texts = {f"{VALUE_DIRECTORY}{i}": c.name for i, c in enumerate(table.partition_columns)}
+    texts = value_directories(table)
     buckets = [BUCKET_DIRECTORY] if table.bucket_columns else []
-    values = [f"CAST({name_sql(column)} AS STRING) AS {name_sql(name)}" for name, column in texts.items()]
+    values = [f"{partition_text(name_sql(c.name), c)} AS {name_sql(name)}" for name, c in texts.items()]
     rows = filed(rows, (*values, *map(name_sql, buckets)), table)
     save(rows, table, target.files, target.staging, [*texts, *buckets])
     return finish_staged(target, None)

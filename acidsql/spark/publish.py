@@ -22,6 +22,7 @@ from acidsql.acid.layout import (
     delta_name,
     original_name,
 )
+from acidsql.acid.partition_values import PartitionValues, as_known, by_normal_values, check_own_place
 from acidsql.acid.partitions import DEFAULT_PARTITION, escape, partition_name, unescape
 from acidsql.acid.rowid import encode_bucket
 from acidsql.acid.table import Table
@@ -49,7 +50,7 @@ class StagedFile:
     slot: Slot
     rows: int
     partition_directory: str
-    new_partition: tuple[str | None, ...] | None = None
+    new_partition: PartitionValues | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class WriteTarget:
     branches: tuple[tuple[Branch, StatementId], ...]
     overwrites: bool = False
     places: tuple[str, ...] = ()
-    partitions: Mapping[tuple[str | None, ...], str] = field(default_factory=dict)
+    partitions: Mapping[PartitionValues, str] = field(default_factory=dict)
     part: str = ""
     """A directory in the staging directory, where several writes fill it."""
 
@@ -84,6 +85,11 @@ class WriteTarget:
         statement_id = self.branches[0][1] if self.branches else 0
         staging = f"{self.directory}/{STAGING_DIRECTORY}_{self.txn}_{self.write_id}_{statement_id}"
         return f"{staging}/{self.part}" if self.part else staging
+
+    def partition_directory(self, values: PartitionValues) -> str | None:
+        """That of a partition that is in the catalog."""
+        known = as_known(values, self.table.partition_columns, self.partitions.keys())
+        return None if known is None else self.partitions[known]
 
     def branch_directory(self, partition_directory: str, number: int) -> str:
         branch, statement_id = self.branches[number]
@@ -106,11 +112,15 @@ def finish_staged(
         codes = (code for code, slot in slots.items() if target.branches[slot.branch][0].kind is kind)
         wanted = {f"{escape(SLOT)}={code}" for code in codes}
         found = [f for f in found if f.path.partition("/")[0] in wanted]
+    known = by_normal_values(target.partitions.keys(), target.table.partition_columns)
     with ThreadPoolExecutor(_THREADS) as pool:
-        finished = pool.map(lambda f: _finish(target, f, _place(target, f.path, slots)), found)
+        finished = pool.map(lambda f: _finish(target, f, _place(target, f.path, slots, known)), found)
         staged = [f for f in finished if f is not None]
     if target.table.is_transactional:
         _check_one_a_place(target, staged)
+    places = {place: values for values, place in target.partitions.items()}
+    for directory in {f.partition_directory for f in staged if f.new_partition is not None}:
+        check_own_place(directory, target.table.partition_columns, places)
     return staged
 
 
@@ -146,7 +156,10 @@ def publish(target: WriteTarget, staged: Sequence[StagedFile], shown: list[str])
             target.files.write(f"{directory}/{ACID_VERSION_FILE}", ACID_VERSION_CONTENT)
     for file in staged:
         directory = target.branch_directory(file.partition_directory, file.slot.branch)
-        target.files.rename(file.path, f"{directory}/{target.file_name(file.slot.bucket)}")
+        path = f"{directory}/{target.file_name(file.slot.bucket)}"
+        if not target.files.place(file.path, path):
+            reason = "a file of this statement lies there already"
+            raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason=reason)
     target.files.delete(target.staging)
 
 
@@ -214,10 +227,12 @@ class _Place:
 
     slot: Slot
     partition_directory: str
-    new_partition: tuple[str | None, ...] | None
+    new_partition: PartitionValues | None
 
 
-def _place(target: WriteTarget, path: str, slots: Mapping[int, Slot] | None) -> _Place:
+def _place(
+    target: WriteTarget, path: str, slots: Mapping[int, Slot] | None, known: Mapping[PartitionValues, PartitionValues]
+) -> _Place:
     directory, _, name = path.rpartition("/")
     parts = staged_values(directory)
     slot = _slot(parts, path, slots) if slots is not None else Slot(0, _number(parts, name))
@@ -227,9 +242,8 @@ def _place(target: WriteTarget, path: str, slots: Mapping[int, Slot] | None) -> 
     if not target.table.partition_columns:
         return _Place(slot, target.directory, None)
     values = tuple(None if v == DEFAULT_PARTITION else unescape(v) for v in parts.values())
-    known = target.partitions.get(values)
-    if known is not None:
-        return _Place(slot, known, None)
+    if values in known:
+        return _Place(slot, target.partitions[known[values]], None)
     name = partition_name([c.name for c in target.table.partition_columns], values)
     return _Place(slot, f"{target.directory}/{name}", values)
 

@@ -127,8 +127,12 @@ def write_placed(placed: Any, plan: WritePlan, target: WriteTarget) -> None:
     order = _order(placed, (*directories, OLD_WRITE_ID, OLD_BUCKET, OLD_ROW))
     if plan.checked is not None:
         order = _checked(placed, order, plan, directories)
+    files = list(_files(placed, order, directories, plan))
+    if len({f.directory for f in files}) < len(files):
+        reason = "two groups of rows would go to one file"
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=target.staging, reason=reason)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for _ in pool.map(lambda f: _write_file(placed, f, plan, target), _files(placed, order, directories, plan)):
+        for _ in pool.map(lambda f: _write_file(placed, f, plan, target), files):
             pass  # what one of them raises is raised here
 
 
@@ -230,7 +234,7 @@ def _no_rows(names: Sequence[str], count: int, table: Table) -> Any:
 
 
 def _escaped(value: object) -> str:
-    """A value as Spark names a directory after it."""
+    """A value as Spark names a directory after it; no text of a partition is empty (partition_text.py)."""
     text = "" if value is None else str(value)
     return escape(text) if text else DEFAULT_PARTITION
 

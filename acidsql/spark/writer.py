@@ -8,11 +8,13 @@ from typing import Final, assert_never
 
 from pyspark.sql import DataFrame, SparkSession
 
+from acidsql.acid.partition_values import PartitionValues
 from acidsql.acid.rowid import MAX_BUCKET
 from acidsql.acid.types import parse_type
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.events import stored
 from acidsql.planner.insert import wrong_count
+from acidsql.planner.partition_text import partition_text
 from acidsql.planner.plan import ROWS, Overwrite, WritePlan
 from acidsql.spark import small
 from acidsql.spark.bound import BoundScan
@@ -196,17 +198,18 @@ def replaced_directories(spark: StatementSpark, plan: WritePlan, write: TableWri
     target = write.target
     if not plan.target.partition_columns:
         return [target.directory]
-    directory = target.partitions.get(static_partition(spark, plan, plan.overwrite) or ())
+    values = static_partition(spark, plan, plan.overwrite)
+    directory = None if values is None else target.partition_directory(values)
     return [] if directory is None else [directory]
 
 
-def static_partition(spark: StatementSpark, plan: WritePlan, overwrite: Overwrite) -> tuple[str | None, ...] | None:
+def static_partition(spark: StatementSpark, plan: WritePlan, overwrite: Overwrite) -> PartitionValues | None:
     """The partition that the PARTITION clause names, by its values as text; None if some of them are dynamic."""
     columns = plan.target.partition_columns
     if not columns or len(overwrite.static) != len(columns):
         return None
-    texts = (f"CAST({stored(overwrite.static[c.name], c, {})} AS STRING)" for c in columns)
-    return tuple(v or None for v in spark.sql(f"SELECT {', '.join(texts)}").collect()[0])
+    texts = (partition_text(stored(overwrite.static[c.name], c, {}), c) for c in columns)
+    return tuple(spark.sql(f"SELECT {', '.join(texts)}").collect()[0])
 
 
 def check_disjoint(writes: Sequence[TableWrite]) -> None:

@@ -1,0 +1,65 @@
+"""SQL for the text by which a row's partition is named: the rule of acid/partition_values.py for the values of rows.
+
+It stands wherever rows are sent to partitions, before they are sorted, counted or placed.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from acidsql.acid.partition_values import HAS_NUL, NAME_BYTES, SHOWN, TOO_LONG
+from acidsql.acid.partitions import DEFAULT_PARTITION, ESCAPED, escape
+from acidsql.acid.table import Column
+from acidsql.acid.types import Char, Decimal, HiveType, Primitive, Varchar, parse_type
+from acidsql.errors import Condition
+from acidsql.planner.raised import raise_sql, sql_string
+
+_ESCAPED_CLASS: Final = "[" + "".join(f"\\x{ord(c):02X}" for c in sorted(ESCAPED)) + "]"
+"""A regular expression of Java."""
+_NUL: Final = "chr(0)"
+
+
+def partition_text(value: str, column: Column) -> str:
+    """The text for `value`, SQL of the column's type; NULL for the default partition.
+
+    It raises INVALID_PARTITION_VALUE for a value after which no directory can be named.
+    """
+    kind = parse_type(column.type)
+    text = _text(value, kind)
+    if not _is_text(kind):
+        return text
+    bare = f"rtrim({text})" if isinstance(kind, Char) else text
+    is_default = f"{bare} = {sql_string(DEFAULT_PARTITION)} OR {text} = ''"
+    return f"CASE WHEN {is_default} THEN CAST(NULL AS STRING) {_refusals(text, column)} ELSE {text} END"
+
+
+def _text(value: str, kind: HiveType) -> str:
+    match kind:
+        case Char(length):
+            return f"rpad({value}, {length}, ' ')"
+        case Decimal(_, scale):
+            return f"format_number({value}, {sql_string('0.' + '#' * scale if scale else '0')})"
+        case _:
+            return f"CAST({value} AS STRING)"
+
+
+def _is_text(kind: HiveType) -> bool:
+    """The texts of other types are short, and none is empty."""
+    return isinstance(kind, Char | Varchar) or kind in (Primitive("string"), Primitive("binary"))
+
+
+def _refusals(text: str, column: Column) -> str:
+    """WHEN clauses. What is short enough, escaped or not, is not looked through."""
+    most = NAME_BYTES - len(f"{escape(column.name)}=".encode())
+    escaped = f"octet_length(regexp_replace({text}, {sql_string(_ESCAPED_CLASS)}, '%00'))"
+    before, behind = map(sql_string, TOO_LONG)
+    reason = f"concat({before}, CAST({NAME_BYTES - most} + {escaped} AS STRING), {behind})"
+    return (
+        f"WHEN octet_length({text}) > {max(most, 0) // 3} AND {escaped} > {most} THEN {_raised(text, column, reason)}"
+        f" WHEN contains({text}, {_NUL}) THEN {_raised(text, column, sql_string(HAS_NUL))}"
+    )
+
+
+def _raised(text: str, column: Column, reason: str) -> str:
+    shown = f"regexp_replace(substring({text}, 1, {SHOWN}), {sql_string(chr(92) + 'p{Cntrl}')}, '?')"
+    return raise_sql(Condition.INVALID_PARTITION_VALUE, value=shown, column=sql_string(column.name), reason=reason)
