@@ -116,11 +116,11 @@ def finish_staged(
     with ThreadPoolExecutor(_THREADS) as pool:
         finished = pool.map(lambda f: _finish(target, f, _place(target, f.path, slots, known)), found)
         staged = [f for f in finished if f is not None]
-    if target.table.is_transactional:
-        _check_one_a_place(target, staged)
     places = {place: values for values, place in target.partitions.items()}
     for directory in {f.partition_directory for f in staged if f.new_partition is not None}:
         check_own_place(directory, target.table.partition_columns, places)
+    if target.table.is_transactional:
+        _check_one_a_place(target, staged)
     return staged
 
 
