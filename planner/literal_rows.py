@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from acidsql.acid.table import Table
 from acidsql.acid.types import Decimal, HiveType, Primitive, Varchar, parse_type
-from acidsql.planner.prune import conjuncts
+from acidsql.planner.conditions import conjuncts
 
 _MOST: Final = 100
 """Literals that are listed; of more numbers the smallest and the largest is said."""

@@ -10,10 +10,17 @@ from typing import Final
 
 from sqlglot import exp
 
+from acidsql.acid.types import Char, Primitive, Varchar, parse_type
+from acidsql.acid.types import Decimal as DecimalType
+
 UNKNOWN: Final = object()
 """What Spark must decide."""
-_NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "decimal")
-"""Not float and double: their texts do not compare as their values do."""
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+"""Of other texts Spark cuts the fraction, and Hive does not."""
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+"""The one form that every reader takes for the same day."""
+_MOST_DIGITS: Final = 15
+"""As many as a DOUBLE holds of any integer."""
 _SUFFIX: Final = re.compile(r"(?<=[\d.])(bd|[lsy])$", re.IGNORECASE)
 """Of an exact number: 7Y, 7S, 7L, 1.50BD."""
 _INEXACT: Final = re.compile(r"e", re.IGNORECASE)
@@ -39,7 +46,7 @@ def value_of(node: exp.Expr, values: Mapping[str, object]) -> object:
             inner = value_of(node.this, values)
             return inner.copy_negate() if isinstance(inner, Decimal) else UNKNOWN  # a minus rounds to 28 digits
         case exp.Cast() if node.to.this == exp.DataType.Type.DATE and isinstance(node.this, exp.Literal):
-            return typed(str(node.this.this), "date")
+            return day_of(str(node.this.this))
         case exp.Cast() if node.to.this in _INTEGER_BITS:
             return _integer(value_of(node.this, values), _INTEGER_BITS[node.to.this])
         case exp.Null():
@@ -49,7 +56,7 @@ def value_of(node: exp.Expr, values: Mapping[str, object]) -> object:
 
 
 def _number(text: str) -> object:
-    return UNKNOWN if _INEXACT.search(text) else typed(_SUFFIX.sub("", text), "decimal")
+    return UNKNOWN if _INEXACT.search(text) else _exact(_SUFFIX.sub("", text))
 
 
 def _integer(number: object, bits: int) -> object:
@@ -59,15 +66,45 @@ def _integer(number: object, bits: int) -> object:
 
 
 def typed(value: str | None, kind: str) -> object:
-    """A partition's text as a value that compares like its type; UNKNOWN where Spark must decide."""
+    """A partition's text as a value that compares like its type, `kind`; UNKNOWN where Spark must decide: of float and
+    double too, whose texts do not compare as their values do."""
     if value is None:
         return None
+    match parse_type(kind):
+        case Primitive("tinyint" | "smallint" | "int" | "bigint"):
+            return Decimal(value) if _INTEGER.fullmatch(value) else UNKNOWN
+        case DecimalType(_, scale):
+            number = _exact(value)
+            return number if isinstance(number, Decimal) and fraction_digits(number) <= scale else UNKNOWN
+        case Primitive("date"):
+            return day_of(value)
+        case Primitive("string") | Varchar() | Char():
+            return value
+        case _:
+            return UNKNOWN
+
+
+def fraction_digits(number: Decimal) -> int:
+    _, _, exponent = number.as_tuple()
+    assert isinstance(exponent, int)  # a finite number's
+    return -exponent
+
+
+def _exact(text: str) -> object:
     try:
-        if kind in _NUMBERS:
-            number = Decimal(value)
-            return number if number.is_finite() else UNKNOWN
-        if kind == "date":
-            return date.fromisoformat(value)
-    except (InvalidOperation, ValueError):
+        number = Decimal(text)
+    except InvalidOperation:
         return UNKNOWN
-    return value if kind in ("string", "varchar", "char") else UNKNOWN
+    return number if number.is_finite() else UNKNOWN
+
+
+def day_of(text: str) -> object:
+    try:
+        return date.fromisoformat(text) if _DATE.fullmatch(text) else UNKNOWN
+    except ValueError:
+        return UNKNOWN
+
+
+def integer_of(text: str) -> object:
+    """What a text is as an integer, where it is the same compared as an integer of any type and as a DOUBLE."""
+    return Decimal(text) if _INTEGER.fullmatch(text) and len(text) <= _MOST_DIGITS else UNKNOWN

@@ -14,8 +14,8 @@ from typing import Final
 from sqlglot import exp
 
 from acidsql.grammar.dialect import to_spark
+from acidsql.planner.conditions import conjuncts
 from acidsql.planner.plan import KEYS, Narrowing
-from acidsql.planner.prune import conjuncts
 from acidsql.planner.resolve import column, quoted
 
 _PLAIN: Final = (

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from sqlglot import exp
 
-from acidsql.planner.literals import typed, value_of
+from acidsql.planner.literals import day_of, value_of
 
 Range: TypeAlias = tuple[Decimal, Decimal] | tuple[date, date] | tuple[bytes, bytes]
 """Bounds of the values of a column, both inclusive: numbers, dates, or texts in UTF-8, as Spark and ORC order them."""
@@ -69,7 +69,7 @@ def _can_compare(
         case (Decimal() as low, Decimal() as high), Decimal() as number:
             return _overlaps(kind, low, high, number)
         case (date() as first, date() as last), (date() | str()) as day:
-            parsed = typed(day, "date") if isinstance(day, str) else day
+            parsed = day_of(day) if isinstance(day, str) else day
             return not isinstance(parsed, date) or parsed < _RECENT or _overlaps(kind, first, last, parsed)
         case (bytes() as least, bytes() as most), str() as text:
             return _overlaps(kind, least, most, text.encode())

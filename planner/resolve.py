@@ -17,9 +17,9 @@ from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import frame_of, span_of
 from acidsql.grammar.parse import parse
 from acidsql.grammar.statements import Name, Query, TableName
+from acidsql.planner.conditions import columns_of, only_counts, partition_filter, row_filter
 from acidsql.planner.hive_expressions import rewrite, trim_literals
 from acidsql.planner.plan import PLACE, ROW_ID, Facts, FrameScan, Scan
-from acidsql.planner.prune import only_counts, partition_filter, row_filter
 
 ROW_ID_COLUMN: Final = "row__id"
 ROW_ID_FIELDS: Final = ("writeid", "bucketid", "rowid")
@@ -265,28 +265,25 @@ class Binder:
                 star.set("except_", [*kept, *(quoted(n) for n in names)])
 
     def _prune(self, scope: Scope, views: dict[int, str | None]) -> None:
-        """What the scope's WHERE says of the partitions and rows of the tables it reads. An outer join keeps more rows
-        than its WHERE names, but never rows of the tables for which the WHERE is not true."""
+        """What the scope's query says of the rows that it needs of the tables it reads (conditions.py)."""
+        query, may = scope.expression, self._facts.shortcuts
         for alias, _ in scope.references:  # those of SEMI and ANTI joins too, which are no selected sources
-            source = scope.sources.get(alias)
-            view = views.get(id(source)) if isinstance(source, exp.Table) else None
-            if view in self._scans:
-                scan = self._scans[view]
-                query, table = scope.expression, scan.table
-                may = self._facts.shortcuts
-                self._scans[view] = replace(
+            item = scope.sources.get(alias)
+            scan = self._scans.get(views.get(id(item)) or "")
+            if scan is not None and isinstance(item, exp.Table):
+                self._scans[scan.view] = replace(
                     scan,
-                    partition_filter=partition_filter(query, alias, table) if may.partitions else (),
-                    row_filter=row_filter(query, alias, table) if may.rows else (),
-                    counted=may.counts and only_counts(query),
+                    partition_filter=partition_filter(query, item, scan.table) if may.partitions else (),
+                    row_filter=row_filter(query, item, scan.table) if may.rows else (),
+                    counted=may.counts and only_counts(query, item),
                 )
 
     def _is_char(self, scope: Scope, views: dict[int, str | None], node: exp.Column) -> bool:
         """Whether it is a CHAR column of a table in the FROM clause."""
-        sources = _visible_sources(node, scope).values()
-        scans = [self._scans.get(views.get(id(s)) or "") for s in sources if isinstance(s, exp.Table)]
-        columns = (c for scan in scans if scan is not None for c in scan.table.all_columns)
-        return any(c.name == node.name.lower() and isinstance(parse_type(c.type), Char) for c in columns)
+        items = [source for source in _visible_sources(node, scope).values() if isinstance(source, exp.Table)]
+        scans = [(item, self._scans.get(views.get(id(item)) or "")) for item in items]
+        columns = [columns_of(item, scan.table).get(node.name.lower()) for item, scan in scans if scan is not None]
+        return any(isinstance(parse_type(c.type), Char) for c in columns if c is not None)
 
     def _hidden(self, scope: Scope, views: dict[int, str | None]) -> Iterator[tuple[str, list[str]]]:
         for alias, (_, source) in scope.selected_sources.items():

@@ -50,6 +50,24 @@ def _narrower(messages: tuple[bytes, ...], is_acid: bool, columns: tuple[Column,
     return tuple(old if _is_widened(old, new) else None for old, new in zip(found, wanted, strict=False))
 
 
+def orders_as(tail: Tail, table: Table) -> tuple[bool, ...]:
+    """Of each of the table's columns in the file whether its statistics there order it as the table's type does."""
+    return _alike(tail.type_messages, tail.is_acid, table.columns)
+
+
+@lru_cache(maxsize=256)
+def _alike(messages: tuple[bytes, ...], is_acid: bool, columns: tuple[Column, ...]) -> tuple[bool, ...]:
+    types = [orc_type(m) for m in messages]
+    owner = types[types[0].subtypes[-1]] if is_acid else types[0]
+    found = (kind for _, kind in _fields(types, owner))
+    wanted = (parse_type(c.type) for c in columns)
+    return tuple(old == new or (_is_text(old) and _is_text(new)) for old, new in zip(found, wanted, strict=False))
+
+
+def _is_text(hive_type: HiveType | None) -> bool:
+    return hive_type == Primitive("string") or isinstance(hive_type, Varchar)
+
+
 def _is_widened(old: HiveType | None, new: HiveType) -> bool:
     """Text of other lengths is the same to a reader."""
     return old is not None and old != new and not isinstance(old, Char | Varchar) and is_widening(old, new)

@@ -31,6 +31,7 @@ from acidsql.planner.plan import Scan
 from acidsql.planner.ranges import FLIPPED, Range, can_hold
 from acidsql.spark.bound import SourceFile
 from acidsql.spark.jvm import Jvm, jvm
+from acidsql.spark.orc_types import orders_as
 from acidsql.spark.types import query_type
 
 _WORTH: Final = 4 * 1024 * 1024
@@ -64,7 +65,7 @@ def needed_files(scan: Scan, files: Sequence[SourceFile]) -> list[SourceFile]:
         if file.tail is None or name not in compared:
             return None
         position, kind = compared[name]
-        return file.tail.value_range(position, kind) if _has(file, position, name) else None
+        return file.tail.value_range(position, kind) if _has(scan.table, file, position, name) else None
 
     return [f for f in files if can_hold(scan.row_filter, partial(range_of, f))]
 
@@ -103,7 +104,7 @@ def _columns(table: Table, files: Sequence[SourceFile]) -> dict[str, Column]:
     return {
         column.name: column
         for position, column in enumerate(table.columns)
-        if _is_compared(column) and all(_has(f, position, column.name) for f in files)
+        if _is_compared(column) and all(_has(table, f, position, column.name) for f in files)
     }
 
 
@@ -112,9 +113,10 @@ def _is_compared(column: Column) -> bool:
     return kind in _COMPARED or isinstance(kind, Decimal | Varchar)
 
 
-def _has(file: SourceFile, position: int, name: str) -> bool:
-    has_own_type = any(file.narrower[position : position + 1])
-    return not has_own_type and file.names[position : position + 1] == (name,)
+def _has(table: Table, file: SourceFile, position: int, name: str) -> bool:
+    """Whether the file has the column under its name, and its values ordered as those of the table's type."""
+    has_type = file.tail is not None and orders_as(file.tail, table)[position : position + 1] == (True,)
+    return has_type and file.names[position : position + 1] == (name,)
 
 
 def _source_filter(java: Jvm, condition: exp.Expr, kinds: Mapping[str, HiveType]) -> Any | None:
