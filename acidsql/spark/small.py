@@ -53,6 +53,7 @@ from acidsql.spark.publish import WriteTarget
 from acidsql.spark.read import ROW_NUMBER
 from acidsql.spark.slots import Slots
 from acidsql.spark.types import has_date, has_instant, has_timestamp, wall_clock_type
+from acidsql.spark.widths import row_width
 
 _MOST: Final = 2_000_000
 """Events that a task may give."""
@@ -63,6 +64,10 @@ _TOO_LARGE: Final = "spark.driver.maxResultSize"
 """In the error of a job whose result is more than Spark lets the driver have."""
 _OF_HEAP: Final = 64
 """What part of the JVM's heap the compressed bytes may be: they become some ten times as many."""
+_OF_HEAP_AT_ONCE: Final = 16
+"""What part of the heap the rows that running tasks give may take."""
+_OFFSETS: Final = 1 << 31
+"""Bytes of text that an Arrow array can have: its offsets have 32 bits."""
 _OLDEST: Final = {"date": "DATE'1582-10-15'", "timestamp": "TIMESTAMP'1970-01-01 00:00:00'"}
 """The first values that pyarrow writes as Hive reads them, by the beginning of a type's name: of older dates it does
 not tell in which calendar it writes them, and of times before 1970 it takes the fraction of a second for a negative one
@@ -137,8 +142,14 @@ def write_placed(placed: Any, plan: WritePlan, target: WriteTarget) -> None:
 
 
 def _collected(rows: DataFrame, table: Table, size: int) -> Any:
-    """The rows as an Arrow table; None where there are too many, or pyarrow would not write them as they are."""
-    refused = [f"{ROW_NUMBER} >= {_MOST}"]
+    """The rows as an Arrow table; None where there are too many, or pyarrow would not write them as they are.
+
+    A task that has too much refuses before Arrow gets it.
+    """
+    columns = [(f"_c{i}", parse_type(c.type)) for i, c in enumerate(table.columns)]
+    # A row counts as if all before it were as wide. So a task gives little more than its room, and no sum is needed.
+    room = _room(rows.sparkSession)
+    refused = [f"{ROW_NUMBER} >= {_MOST}", f"({ROW_NUMBER} + 1) * ({row_width(columns)}) > {room}"]
     for i, column in enumerate(table.columns):
         refused += [
             f"coalesce(_c{i} < {first}, false)" for kind, first in _OLDEST.items() if column.type.startswith(kind)
@@ -146,11 +157,18 @@ def _collected(rows: DataFrame, table: Table, size: int) -> Any:
     failure = f"CAST(raise_error({sql_string(_REFUSED)}) AS BOOLEAN)"
     guarded = where(rows, f"CASE WHEN {' OR '.join(refused)} THEN {failure} ELSE true END")
     try:
-        return (for_little(guarded) if size <= LITTLE else guarded).toArrow()
+        found = (for_little(guarded) if size <= LITTLE else guarded).toArrow()
+        return found if found.nbytes < _OFFSETS else None
     except (PySparkException, Py4JJavaError) as error:
         if _REFUSED in str(error) or _TOO_LARGE in str(error):
             return None
         raise
+
+
+def _room(spark: SparkSession) -> int:
+    """The bytes of rows that a task may give: those of all tasks that run at once lie in the JVM's heap some three
+    times, as Arrow's batches, as a task's result and as the driver's."""
+    return min(jvm(spark).heap // _OF_HEAP_AT_ONCE // spark.sparkContext.defaultParallelism, _OFFSETS // 16)
 
 
 def _order(placed: Any, keys: Sequence[str]) -> _Numbers:

@@ -296,3 +296,35 @@ def test_settings_of_orc_are_left_to_spark(sessions: list[Session], monkeypatch:
         "INSERT INTO t VALUES (1)",
     )
     assert not written
+
+
+WIDE = {
+    "text": ("v STRING", "repeat('wide ', 4000)"),
+    "bytes": ("v BINARY", "CAST(repeat('wide ', 4000) AS BINARY)"),
+    "numbers": ("v ARRAY<INT>", "array_repeat(1, 2000)"),
+    "texts": ("v ARRAY<STRING>", "array_repeat('wide', 1000)"),
+    "keys": ("v MAP<INT,STRING>", "map_from_arrays(sequence(1, 500), array_repeat('x', 500))"),
+    "nested": ("v ARRAY<STRUCT<a:ARRAY<STRING>>>", "array_repeat(named_struct('a', array_repeat('wide', 10)), 100)"),
+}
+
+
+@pytest.mark.parametrize("kind", WIDE)
+def test_rows_that_are_wide_in_memory_are_left_to_spark_however_small_their_file_is(
+    sessions: list[Session], monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    written = by_driver(monkeypatch)
+    column, value = WIDE[kind]
+    session = sessions[0]
+    session.execute(f"CREATE TABLE t (id INT, {column}) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
+    session.execute(f"INSERT INTO t SELECT CAST(id AS INT), {value} FROM range(0, 200, 1, 1)")
+    session.execute("UPDATE t SET id = id + 1 WHERE id < 100")
+    assert written, "some rows have room"
+    del written[:]
+    heap = session.spark.sparkContext._jvm.java.lang.Runtime.getRuntime().maxMemory()  # type: ignore[union-attr]
+    monkeypatch.setattr(small, "_OF_HEAP_AT_ONCE", heap // 2_000_000)  # 1 MB for each of two tasks
+    session.execute("UPDATE t SET id = id + 1")
+    session.execute(f"INSERT INTO t SELECT CAST(id AS INT), {value} FROM range(200, 400, 1, 1)")
+    assert not written
+    session.execute("DELETE FROM t WHERE id < 50")
+    assert written, "of deleted rows only their row IDs are collected"
+    assert session.sql("SELECT count(*), count(v), sum(id) FROM t").collect()[0][0] == 352
