@@ -51,6 +51,13 @@ format: $(VENV)/.installed-dev ## let ruff mend what it can
 soak: $(VENV)/.installed-test java ## the tests that take long: processes on one warehouse, histories, turns with Hive
 	@$(BIN)/python -m pytest -m soak -q $(PYTEST_ARGS)
 
+MINUTES ?= 60
+FUZZ_ARGS ?=
+
+.PHONY: fuzz
+fuzz: $(VENV)/.installed-test java ## random tables, changes and queries for MINUTES=60 (FUZZ_ARGS='--seed 5' for one)
+	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(FUZZ_ARGS)
+
 .PHONY: bench
 bench: $(VENV)/.installed-bench java ## time acidsql beside plain ORC, Delta and Iceberg (BENCH_ARGS='--size full' for more)
 	@$(BIN)/python -m benchmarks $(BENCH_ARGS)

@@ -1,0 +1,56 @@
+"""`python -m tests.fuzz --minutes 60`: seed after seed until the time is up; prints what it finds, and goes on."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+
+from acidsql.spark.engine import Engine
+from tests.conftest import SPARK_CONF
+from tests.fuzz.runs import Size, run_seed
+from tests.fuzz.world import Finding
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=1)
+    parser.add_argument("--seed", type=int, help="this one alone")
+    parser.add_argument("--first", type=int, default=1_000_000, help="the first of the seeds")
+    parser.add_argument("--only", choices=("queries", "dml"))
+    given = parser.parse_args()
+    size = Size(0 if given.only == "queries" else 12, 0 if given.only == "dml" else 25)
+    engine = Engine(None, SPARK_CONF)
+    spark = engine.spark
+    done: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
+    started = time.monotonic()
+    seeds = 0
+    seed = given.first if given.seed is None else given.seed
+    while seeds == 0 or (given.seed is None and time.monotonic() - started < 60 * given.minutes):
+        world = run_seed(spark, seed, size, _print)
+        kinds.update(finding.kind for finding in world.findings)
+        done += world.done
+        seeds += 1
+        if seeds % 5 == 0:
+            _tell(seeds, time.monotonic() - started, done, kinds)
+        seed += 1
+    _tell(seeds, time.monotonic() - started, done, kinds)
+    engine.close()
+    return 1 if kinds else 0
+
+
+def _print(finding: Finding) -> None:
+    print(finding, flush=True)  # noqa: T201
+
+
+def _tell(seeds: int, seconds: float, done: Counter[str], kinds: Counter[str]) -> None:
+    lines = [f"{seeds} seeds in {seconds / 60:.1f} minutes"]
+    lines += [f"  {n:7} {kind}" for kind, n in sorted(done.items())]
+    lines += [f"  {n:7} FINDINGS: {kind}" for kind, n in sorted(kinds.items())]
+    print("\n".join(lines), flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,144 @@
+"""What must hold of queries: the same rows from an ACID table, a plain one and a frame; a predicate parts a table."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from pyspark.sql import SparkSession
+
+from acidsql.planner import resolve
+from tests.fuzz.answers import Answer, Outcome, Refused, difference, run, run_in_spark
+from tests.fuzz.queries import Partition, Queries, Query
+from tests.fuzz.world import World
+
+_CHANCES: Final = {"plain": 0.25, "spark": 0.3, "unpruned": 0.1}
+"""How often a query is asked these ways too, besides of the ACID tables and of frames."""
+
+
+class Oracles:
+    """Checks of queries over a world's tables as they are now."""
+
+    def __init__(self, world: World, spark: SparkSession, r: random.Random) -> None:
+        self._world = world
+        self._raw = plain_spark(spark)
+        self._r = r
+        self._queries = Queries(r, [live.table for live in world.lives])
+        self._copy()
+
+    def _copy(self) -> None:
+        """A plain table and a view of Spark of what each table must hold."""
+        world = self._world
+        for live in world.lives:
+            number = live.number
+            schema = live.schema
+            view = self._raw.createDataFrame(list(live.rows.values()), schema, verifySchema=False)
+            view.createOrReplaceTempView(f"v{number}")
+            name = f"p{number}"
+            outcome = run(world.session, f"DROP TABLE IF EXISTS {name}")
+            for text in (live.table.unbucketed().ddl(name), f"INSERT INTO {name} SELECT * FROM {{f}}"):
+                outcome = run(world.session, text, {"f": world.frame(number)} if "{f}" in text else None)
+                if isinstance(outcome, Refused):
+                    world.found("plain copy", text, str(outcome))
+
+    def check(self) -> None:
+        if self._r.random() < 0.3:
+            self.check_partition(self._queries.partition())
+        else:
+            self.check_query(self._queries.query())
+
+    def check_query(self, query: Query) -> None:
+        r, world = self._r, self._world
+        expected = world.over_frames(query.text)
+        ways = ["acid", *(way for way, chance in _CHANCES.items() if r.random() < chance)]
+        for name in ways:
+            outcome = self._ask(name, query.text)
+            if name == "acid":
+                self._leaks(query.text, outcome)
+                world.done["queries refused"] += isinstance(outcome, Refused)
+            told = difference(outcome, expected, exact=query.is_exact, ordered=query.is_total)
+            if told is not None:
+                self._report(f"{name} and frame", query, told)
+            world.done[f"queries: {name} and frame"] += 1
+
+    def _report(self, kind: str, query: Query, told: str) -> None:
+        """With what the other ways give."""
+        sizes = ", ".join(f"{n} {_size(self._ask(n, query.text))}" for n in ("acid", "frame", *_CHANCES))
+        self._world.found(kind, re.sub(r"@(\d+)@", r"t\1", query.text), f"{told}\n  {sizes}")
+
+    def check_partition(self, partition: Partition) -> None:
+        whole = self._named("t", partition.whole.text)
+        parts = [self._named("t", text) for text in partition.parts]
+        for text, outcome in zip((partition.whole.text, *partition.parts), (whole, *parts), strict=True):
+            self._leaks(text, outcome)
+        self._world.done["partitions"] += 1
+        if isinstance(whole, Refused) or any(isinstance(p, Refused) for p in parts):
+            # A predicate that cannot be resolved fails in all three.
+            if not all(isinstance(p, Refused) for p in parts):
+                self._world.found("partition", "\n  ".join(partition.parts), f"only some fail: {parts}"[:1500])
+            self._world.done["partitions refused"] += 1
+            return
+        rows = [p.rows for p in parts if isinstance(p, Answer)]
+        if partition.adds_up:
+            summed = Answer((tuple(sum(numbers) for numbers in zip(*(r[0] for r in rows), strict=True)),))
+        else:
+            summed = Answer(tuple(row for some in rows for row in some))
+        told = difference(summed, whole)
+        if told is not None:
+            texts = (partition.whole.text, *partition.parts)
+            shown = "\n  ".join(re.sub(r"@(\d+)@", r"t\1", text) for text in texts)
+            self._world.found("partition", shown, told)
+
+    def _leaks(self, text: str, outcome: Outcome) -> None:
+        if isinstance(outcome, Refused) and not outcome.is_known:
+            self._world.found("leaked exception", text, f"{outcome.condition}: {outcome.text}")
+
+    def _named(self, prefix: str, text: str) -> Outcome:
+        return run(self._world.session, re.sub(r"@(\d+)@", prefix + r"\1", text))
+
+    def _ask(self, way: str, text: str) -> Outcome:
+        match way:
+            case "frame":
+                return self._world.over_frames(text)
+            case "plain":
+                return self._named("p", text)
+            case "spark":
+                return run_in_spark(self._raw, re.sub(r"@(\d+)@", r"v\1", text))
+            case "unpruned":
+                with without_pruning():
+                    return self._named("t", text)
+            case _:
+                return self._named("t", text)
+
+
+def _size(outcome: Outcome) -> str:
+    return f"{len(outcome.rows)} rows" if isinstance(outcome, Answer) else f"fails ({outcome.condition})"
+
+
+def plain_spark(spark: SparkSession) -> SparkSession:
+    """A session of Spark's own, with the settings that Hive's expressions need."""
+    session: SparkSession = spark.newSession()
+    for key, value in {
+        "spark.sql.ansi.enabled": "false",
+        "spark.sql.timestampType": "TIMESTAMP_NTZ",
+        "spark.sql.variable.substitute": "false",
+    }.items():
+        session.conf.set(key, value)
+    return session
+
+
+@contextmanager
+def without_pruning() -> Iterator[None]:
+    """Queries inside read all partitions and all rows, and count none unread."""
+    module: Any = resolve
+    kept = {name: getattr(module, name) for name in ("partition_filter", "row_filter", "only_counts")}
+    try:
+        module.partition_filter = module.row_filter = lambda *_: ()
+        module.only_counts = lambda _: False
+        yield
+    finally:
+        for name, function in kept.items():
+            setattr(module, name, function)

@@ -1,0 +1,28 @@
+"""Random tables, changes and queries: `make fuzz MINUTES=60` goes on with further seeds."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.fuzz.runs import Size, run_seed
+
+_SMALL = Size(changes=5, queries=10)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_changes_and_queries_do_what_their_models_say(spark: SparkSession, seed: int) -> None:
+    check(spark, seed)
+
+
+@pytest.mark.full
+@pytest.mark.timeout(3600)
+def test_ten_times_as_many_random_changes_and_queries_do_what_their_models_say(spark: SparkSession) -> None:
+    for seed in range(100, 130):
+        check(spark, seed)
+
+
+def check(spark: SparkSession, seed: int) -> None:
+    world = run_seed(spark, seed, _SMALL)
+    assert not world.findings, "\n".join(map(str, world.findings))
+    assert world.done.total() > _SMALL.queries
