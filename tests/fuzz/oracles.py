@@ -10,7 +10,9 @@ from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
-from acidsql.planner import resolve
+from acidsql.planner.plan import NO_SHORTCUTS, Shortcuts
+from acidsql.session import Session
+from acidsql.spark import narrowing, skipping
 from tests.fuzz.answers import Answer, Outcome, Refused, difference, run, run_in_spark
 from tests.fuzz.queries import Partition, Queries, Query
 from tests.fuzz.world import World
@@ -108,7 +110,7 @@ class Oracles:
             case "spark":
                 return run_in_spark(self._raw, re.sub(r"@(\d+)@", r"v\1", text))
             case "unpruned":
-                with without_pruning():
+                with shortcuts(self._world.session, NO_SHORTCUTS):
                     return self._named("t", text)
             case _:
                 return self._named("t", text)
@@ -131,14 +133,25 @@ def plain_spark(spark: SparkSession) -> SparkSession:
 
 
 @contextmanager
-def without_pruning() -> Iterator[None]:
-    """Queries inside read all partitions and all rows, and count none unread."""
-    module: Any = resolve
-    kept = {name: getattr(module, name) for name in ("partition_filter", "row_filter", "only_counts")}
+def shortcuts(session: Session, allowed: Shortcuts) -> Iterator[None]:
+    """Statements inside leave no more unread than this allows."""
+    kept = session._shortcuts
+    session._shortcuts = allowed
     try:
-        module.partition_filter = module.row_filter = lambda *_: ()
-        module.only_counts = lambda _: False
         yield
     finally:
-        for name, function in kept.items():
-            setattr(module, name, function)
+        session._shortcuts = kept
+
+
+@contextmanager
+def shortcuts_on_little() -> Iterator[None]:
+    """Statements inside take shortcuts on little data too, where they save nothing."""
+    chosen: list[tuple[Any, str]] = [(skipping, "_WORTH"), (narrowing, "_LEAST"), (narrowing, "_MUCH")]
+    kept = [getattr(module, name) for module, name in chosen]
+    for module, name in chosen:
+        setattr(module, name, 0)
+    try:
+        yield
+    finally:
+        for (module, name), value in zip(chosen, kept, strict=True):
+            setattr(module, name, value)

@@ -8,20 +8,17 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
 from acidsql.acid.partitions import DEFAULT_PARTITION
 from acidsql.session import Session
-from acidsql.spark import spread
+from acidsql.spark.strategies import Strategy
 from tests.fuzz.answers import Answer, Outcome, Refused, Row, described, plain_rows, run
 from tests.fuzz.dml import RID, SID, Change, Clause, Delete, Insert, Merge, Update
 from tests.fuzz.tables import Column, Table, quoted
-
-WRITE_PATHS: Final = ("driver", "spark", "spread")
-"""By the driver; by Spark; by Spark as if the data were much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +112,7 @@ class World:
         new: list[Row] = []
         for insert in inserts:
             model = self.over_frames(insert.models[0])
-            outcome = self._execute(insert.text, "driver")
+            outcome = self._execute(insert.text, Strategy.BY_DRIVER)
             if isinstance(outcome, Refused) or isinstance(model, Refused):
                 if not (isinstance(outcome, Refused) and isinstance(model, Refused)):
                     self.found("insert", insert.text, f"{outcome} but the model says {model}")
@@ -123,7 +120,7 @@ class World:
             new += [_as_read(row, live.table) for row in model.rows]
         self.settle(live, {}, new, f"filling {live.name}")
 
-    def apply(self, change: Change, path: str) -> None:
+    def apply(self, change: Change, path: Strategy) -> None:
         """Runs a statement and holds what it does against its model."""
         kind = type(change).__name__.lower()
         before = len(self.findings)
@@ -136,7 +133,7 @@ class World:
                 self._insert(change, path)
             case Merge():
                 self._merge(change, path)
-        self.done[f"{kind} by {path}"] += 1
+        self.done[f"{kind} {path.value}"] += 1
         if len(self.findings) > before:
             for live in self.lives:
                 self.resync(live)
@@ -154,13 +151,13 @@ class World:
                     continue
                 listed = ", ".join(f"{quoted(n)}='{v}'" for n, _, v in items)
                 clause = f" PARTITION ({listed})"
-            outcome = self._execute(f"ALTER TABLE {live.name}{clause} COMPACT '{kind}' AND WAIT", "driver")
+            outcome = self._execute(f"ALTER TABLE {live.name}{clause} COMPACT '{kind}' AND WAIT", Strategy.BY_DRIVER)
             if isinstance(outcome, Refused) or outcome.rows[0][1] not in ("succeeded", "refused"):
                 self.found("compaction", self.history[-1], str(outcome))
         self.done["compactions"] += 1
         return self.settle(live, live.rows, [], self.history[-1])
 
-    def _update(self, change: Update, path: str) -> None:
+    def _update(self, change: Update, path: Strategy) -> None:
         live = self.lives[change.target]
         model = self.over_frames(change.model, rows=self._numbered(live))
         outcome = self._execute(change.text, path)
@@ -172,7 +169,7 @@ class World:
         self._count(change.text, outcome, (len(new), 0, 0))
         return self.settle(live, kept, new, change.text)
 
-    def _delete(self, change: Delete, path: str) -> None:
+    def _delete(self, change: Delete, path: Strategy) -> None:
         live = self.lives[change.target]
         model = self.over_frames(change.model, rows=self._numbered(live))
         outcome = self._execute(change.text, path)
@@ -183,7 +180,7 @@ class World:
         self._count(change.text, outcome, (0, len(gone), 0))
         return self.settle(live, {rid: row for rid, row in live.rows.items() if rid not in gone}, [], change.text)
 
-    def _insert(self, change: Insert, path: str) -> None:
+    def _insert(self, change: Insert, path: Strategy) -> None:
         models = [self.over_frames(model) for model in change.models]
         static = self.over_frames(change.static) if change.static is not None else None
         outcome = self._execute(change.text, path)
@@ -204,7 +201,7 @@ class World:
             self.settle(live, kept, rows, change.text)
         return None
 
-    def _merge(self, change: Merge, path: str) -> None:
+    def _merge(self, change: Merge, path: Strategy) -> None:
         live = self.lives[change.target]
         source = self.over_frames(change.source)
         expected = source if isinstance(source, Refused) else self._merged(change, live, source)
@@ -304,9 +301,9 @@ class World:
 
     # -- statements
 
-    def _execute(self, text: str, path: str) -> Outcome:
+    def _execute(self, text: str, path: Strategy) -> Outcome:
         named = re.sub(r"@(\d+)@", r"t\1", text)
-        self.history.append(f"{named}  -- by {path}")
+        self.history.append(f"{named}  -- {path.value}")
         with write_path(self.session, path):
             outcome = run(self.session, named)
         if isinstance(outcome, Refused) and not outcome.is_known:
@@ -330,18 +327,14 @@ class _Merged:
 
 
 @contextmanager
-def write_path(session: Session, path: str) -> Iterator[None]:
+def write_path(session: Session, path: Strategy) -> Iterator[None]:
     """Statements inside are written so, where they can be."""
-    much = spread.MUCH
-    if path != "driver":
-        session.execute("SET acidsql.driver.write.max.bytes=0")
-    if path == "spread":
-        spread.MUCH = 0  # type: ignore[misc]
+    steering = session._executor.steering
+    steering.preferred = path
     try:
         yield
     finally:
-        spread.MUCH = much  # type: ignore[misc]
-        session.execute(f"SET acidsql.driver.write.max.bytes={1 << 25}")
+        steering.preferred = None
 
 
 def _made(clauses: Sequence[Clause], place: int, values: Row) -> Row | None:
@@ -385,5 +378,5 @@ def _not_replaced(live: Live, new: Sequence[Row], named: Row | None) -> dict[Row
     return {rid: row for rid, row in live.rows.items() if repr(row[len(row) - keys :]) not in places}
 
 
-def random_path(r: random.Random) -> str:
-    return r.choice(WRITE_PATHS)
+def random_path(r: random.Random) -> Strategy:
+    return r.choice(list(Strategy))
