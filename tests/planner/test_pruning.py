@@ -91,9 +91,7 @@ CASES = {
     "SELECT * FROM t NATURAL LEFT JOIN u WHERE p = 1": {"t": [], "u": []},
     # Conditions: comparisons with literals, and what is left of others without them
     "SELECT * FROM t WHERE (a = 5 AND rand() < b) OR (a = 6 AND p = 1)": {"t": ["(a = 5) OR (a = 6)"]},
-    "SELECT * FROM t WHERE (p = 1 AND a = 5) OR (p = 2 AND a = 6)": {
-        "t": ["(p = 1) OR (p = 2)", "(a = 5) OR (a = 6)"]
-    },
+    "SELECT * FROM t WHERE (p = 1 AND a = 5) OR (p = 2 AND a = 6)": {"t": ["(p = 1) OR (p = 2)", "(a = 5) OR (a = 6)"]},
     "SELECT * FROM t WHERE a = 5 OR p = 1": {"t": []},
     "SELECT * FROM t WHERE NOT (a = 5) AND a <=> 6 AND a + 1 = 7 AND a = b AND -a = 8": {"t": []},
     "SELECT * FROM t WHERE a IN (SELECT b FROM u) AND a NOT IN (1) AND a = rand()": {"t": [], "u": []},
