@@ -127,7 +127,7 @@ class Tail:
     @cached_property
     def has_clear_names(self) -> bool:
         """Whether ORC's readers take the file, and give each of the table's columns another name."""
-        given = [name_as_read(name).lower() for name in self._written_names]
+        given = list(map(name_as_read, self._written_names))
         return "" not in given and len(set(given)) == len(given)
 
     @property

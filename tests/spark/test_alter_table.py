@@ -163,7 +163,7 @@ def test_changes_of_columns_that_cannot_be_are_refused_with_their_reason(session
     fails(session, "ALTER TABLE t CHANGE id v bigint", "DUPLICATE_COLUMN")
     fails(session, "ALTER TABLE t ADD COLUMNS (n int, P int)", "DUPLICATE_COLUMN")
     fails(session, "ALTER TABLE t ADD COLUMNS (n int, n int)", "DUPLICATE_COLUMN")
-    fails(session, "ALTER TABLE t ADD COLUMNS (row__id int)", "ALTER_REFUSED")
+    fails(session, "ALTER TABLE t ADD COLUMNS (row__id int)", "INVALID_COLUMN_NAME")
     fails(session, "ALTER TABLE t ADD COLUMNS (n int NOT NULL)", "NOT_YET_SUPPORTED")
     fails(session, "ALTER TABLE t CHANGE p p bigint", "ALTER_REFUSED")
     assert "Did you mean id" in fails(session, "ALTER TABLE t CHANGE idd x int", "COLUMN_NOT_FOUND").message
