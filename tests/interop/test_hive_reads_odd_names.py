@@ -20,7 +20,9 @@ pytestmark = [pytest.mark.hive, pytest.mark.full, pytest.mark.timeout(1500)]
 
 DATABASE: Final = "odd_names"
 ACID: Final = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
-NAMES: Final = ("a`b", "a`c", "a b", "a,b", "@branch", "select", "é", "a'b", "a/b=c", "<>", "_metadata", "operation")
+NAMES: Final = ("a`b", "a`c", "a b", "@branch", "select", "é", "a'b", "a/b=c", "<>", "_metadata", "operation")
+"""None with a comma: Hive 4.0.1 takes it for two names when it writes, and loses all columns but one. None that begins
+with a backtick: it cannot read the files of such that it wrote."""
 
 
 @pytest.fixture
