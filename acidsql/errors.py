@@ -232,6 +232,11 @@ class Condition(Enum):
         "{table} has TIMESTAMP columns, and this Spark session's JVM runs in time zone {zone}: values would be"
         " shifted. Start it with -Duser.timezone=UTC (spark.driver.extraJavaOptions, spark.executor.extraJavaOptions)",
     )
+    UNSAFE_FILE_NAMES = _info(
+        "55000",
+        "{path} has characters that this Spark session's JVM does not know in the names of files: their encoding is"
+        " {encoding}. Start it in a locale with UTF-8 (LC_ALL=C.UTF-8)",
+    )
     # -- files
     ACID_V1_FILE = _info(
         "58030",

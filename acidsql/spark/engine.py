@@ -332,7 +332,8 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
         builder = builder.config(key, value)
     interrupted = signal.getsignal(signal.SIGINT)
     try:
-        return builder.getOrCreate()
+        with _utf8_locale():
+            return builder.getOrCreate()
     except RuntimeError as error:
         raise AcidSqlError(Condition.CANNOT_START, message=f"Spark cannot start: {error}") from error
     finally:
@@ -340,6 +341,23 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
         # KeyboardInterrupt, and no job is cancelled (tests/shell/test_story.py).
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, interrupted)
+
+
+@contextmanager
+def _utf8_locale() -> Iterator[None]:
+    """For the JVM that is started: in the locale C it opens no file whose name is not ASCII (partition values)."""
+    names = ("LC_ALL", "LC_CTYPE", "LANG")
+    before = os.environ.get("LC_ALL")
+    locale = next((os.environ[name] for name in names if os.environ.get(name)), "C")
+    if "utf" not in locale.lower():
+        os.environ["LC_ALL"] = "C.UTF-8"
+    try:
+        yield
+    finally:
+        if before is not None:
+            os.environ["LC_ALL"] = before
+        else:
+            os.environ.pop("LC_ALL", None)
 
 
 def _require_java() -> None:

@@ -8,6 +8,8 @@ from typing import Final
 
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.spark.files import is_local
 from acidsql.spark.jvm import jvm
 from acidsql.spark.plans import scan_of
 
@@ -22,6 +24,7 @@ def load_exactly(reader: DataFrameReader, file_format: str, paths: Sequence[str]
     Told not to look for patterns, Spark 4 takes all paths in the place of each that looks like one
     (DataSource.checkAndGlobPathIfNecessary): rows would come twice. So where one does, all are patterns, of themselves.
     """
+    _check_names(reader._spark, paths)
     has_pattern, exact = _exact(paths)
     return reader.option(_ARE_PATTERNS, has_pattern).format(file_format).load(exact)
 
@@ -34,8 +37,20 @@ def load_orc_exactly(
     What `spark.read.orc` makes, made here: that looks for the format among all jars, twice, lists every file twice, in
     threads, and looks for partitions in their paths: 20 ms, and 50 for 60 files, where this takes 3 and 10.
     """
+    _check_names(spark, paths)
     relation = jvm(spark).orc_relation(spark._jsparkSession, [_with_scheme(p) for p in paths], schema, options or {})
     return scan_of(spark, relation)
+
+
+def _check_names(spark: SparkSession, paths: Sequence[str]) -> None:
+    """A JVM in the locale C takes a local file whose name is not ASCII for one that is not there, and reads nothing.
+
+    Raises UNSAFE_FILE_NAMES.
+    """
+    odd = next((path for path in paths if not path.isascii() and is_local(path)), None)
+    encoding = jvm(spark).file_name_encoding if odd is not None else ""
+    if odd is not None and encoding.lower() not in ("utf-8", "utf8"):
+        raise AcidSqlError(Condition.UNSAFE_FILE_NAMES, path=odd, encoding=encoding)
 
 
 def _with_scheme(path: str) -> str:

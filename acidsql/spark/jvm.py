@@ -60,6 +60,11 @@ class Jvm:
         return int(self.view.java.lang.Runtime.getRuntime().maxMemory())
 
     @cached_property
+    def file_name_encoding(self) -> str:
+        """In what the JVM writes and reads the names of local files."""
+        return str(self.view.java.lang.System.getProperty("sun.jnu.encoding"))
+
+    @cached_property
     def column_classes(self) -> Any:
         return self.view.org.apache.spark.sql.classic.ExpressionUtils
 

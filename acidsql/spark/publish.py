@@ -158,7 +158,7 @@ def publish(target: WriteTarget, staged: Sequence[StagedFile], shown: list[str])
         directory = target.branch_directory(file.partition_directory, file.slot.branch)
         path = f"{directory}/{target.file_name(file.slot.bucket)}"
         if not target.files.place(file.path, path):
-            reason = "a file of this statement lies there already"
+            reason = "a file lies there already, and another one was to be moved to its place"
             raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason=reason)
     target.files.delete(target.staging)
 

@@ -51,12 +51,14 @@ def test_a_statement_that_fails_in_the_middle_leaves_nothing(statement: str, pla
     check_nothing_left(place, session, before)
 
 
-def test_a_statement_that_cannot_publish_its_files_leaves_nothing(place: Place, session: Session) -> None:
+def test_a_statement_that_finds_a_file_in_its_place_replaces_and_leaves_nothing(place: Place, session: Session) -> None:
     before = visible_paths(place.table)
-    (place.table / "delta_0000002_0000002_0000" / "bucket_00000").mkdir(parents=True)  # a file cannot be moved here
-    with pytest.raises(AcidSqlError, match="directory") as caught:
+    there = place.table / "delta_0000002_0000002_0000" / "bucket_00000"
+    there.parent.mkdir()
+    there.touch()
+    with pytest.raises(AcidSqlError, match="a file lies there already") as caught:
         session.execute("UPDATE t SET v = 1")
-    assert caught.value.condition == "STORAGE_FAILED"
+    assert caught.value.condition == "MALFORMED_LAYOUT"
     check_nothing_left(place, session, before)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,3 +54,43 @@ def test_input_file_name_is_a_path_as_in_hive(session: Session) -> None:
         (1, f"file:{location}/p=a b+c/{delta}".rpartition("_")[0]),
         (2, f"file:{location}/p=d%25e/{delta}".rpartition("_")[0]),
     ]
+
+
+_IN_LOCALE_C = """
+import sys, acidsql
+from acidsql.errors import AcidSqlError
+from pyspark.sql import SparkSession
+
+given = SparkSession.builder.master("local[1]").getOrCreate() if sys.argv[2] == "given" else None
+with acidsql.connect(sys.argv[1], spark=given) as session:
+    session.execute("CREATE TABLE t (k INT) PARTITIONED BY (p STRING) STORED AS ORC"
+                    " TBLPROPERTIES ('transactional'='true')")
+    for most, value in ((32 << 20, "\\u017c"), (0, "\\u65e5")):
+        session.execute(f"SET acidsql.driver.write.max.bytes={most}")
+        try:
+            session.execute(f"INSERT INTO t VALUES (1, '{value}'), (2, 'x')")
+        except AcidSqlError as error:
+            print("INSERT", error.condition)
+    try:
+        print("READ", ascii(sorted(tuple(r) for r in session.sql("SELECT * FROM t").collect())))
+    except AcidSqlError as error:
+        print("SELECT", error.condition)
+"""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("whose", "said"),
+    [
+        ("own", ["READ [(1, '\\u017c'), (1, '\\u65e5'), (2, 'x'), (2, 'x')]"]),
+        ("given", ["INSERT QUERY_FAILED", "SELECT UNSAFE_FILE_NAMES"]),
+    ],
+)
+def test_a_locale_without_unicode_makes_no_row_disappear(tmp_path: Path, whose: str, said: list[str]) -> None:
+    run = [sys.executable, "-c", _IN_LOCALE_C, str(tmp_path / "warehouse"), whose]
+    environment = {**os.environ, "LC_ALL": "C"}
+    if whose == "given":
+        environment["JAVA_TOOL_OPTIONS"] = "-Duser.timezone=UTC"
+    done = subprocess.run(run, env=environment, capture_output=True, text=True, cwd=Path.cwd(), check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == said
