@@ -17,7 +17,7 @@ from acidsql.compactor.tuning import cleaning_delay
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation, Patience
 from acidsql.metastore.compactions import Compaction, CompactionKeeper
-from acidsql.metastore.transaction import Transactions
+from acidsql.metastore.transaction import OpenTransaction, Transactions
 from acidsql.spark.engine import Engine
 
 _PAUSE: Final = 60.0
@@ -59,8 +59,8 @@ class Cleaner:
             if place is None:
                 removed: tuple[str, ...] = ()
             else:
-                with self._transactions.run(lambda: (lock,)):
-                    removed = self._remove_obsolete(compaction, place)
+                with self._transactions.run(lambda: (lock,)) as txn:
+                    removed = self._remove_obsolete(compaction, place, txn)
         except (AcidSqlError, OSError) as error:
             if isinstance(error, AcidSqlError) and error.condition == Condition.LOCK_TIMEOUT.name:
                 return None
@@ -69,7 +69,7 @@ class Cleaner:
         self._keeper.compaction_cleaned(compaction)
         return Cleaned(compaction, removed)
 
-    def _remove_obsolete(self, compaction: Compaction, place: Place) -> tuple[str, ...]:
+    def _remove_obsolete(self, compaction: Compaction, place: Place, txn: OpenTransaction) -> tuple[str, ...]:
         assert compaction.next_txn is not None
         assert compaction.highest_write_id is not None
         now = self._metastore.valid_txns()
@@ -82,5 +82,6 @@ class Cleaner:
                 return ()
             raise
         for name in snapshot.obsolete:
+            txn.require_open()  # else the directory may be that of another table of this name
             place.files.delete(f"{place.directory}/{name}")
         return snapshot.obsolete

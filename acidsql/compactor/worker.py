@@ -124,7 +124,7 @@ class Worker:
             begun(mine)
             txn.undo.insert(0, lambda: self._undo(job))
             txn.committing = lambda: self._queue.commit_compaction(mine)
-            return compact(self._engine.statement(), job, self._tails, before_publishing=txn.heartbeat.check)
+            return compact(self._engine.statement(), job, self._tails, before_publishing=txn.require_open)
 
     def _undo(self, job: Job) -> None:
         if undo(job):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -15,10 +15,12 @@ from acidsql.planner.locks import database_lock
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A table under an EXCLUSIVE lock, as it is now that the lock is held, and the transaction that holds it."""
+    """A table under an EXCLUSIVE lock, as it is now that the lock is held, and the transaction that holds it.
+    `require_open` raises TRANSACTION_ABORTED where it does not hold it any more."""
 
     table: Table
     txn: TxnId
+    require_open: Callable[[], None]
 
 
 @contextmanager
@@ -31,17 +33,18 @@ def exclusively(transactions: Transactions, table: Table, *also: LockComponent) 
     """
     lock = LockComponent(table.database, table.name, LockType.EXCLUSIVE, Operation.NO_TXN)
     with transactions.run(lambda: (lock, *also)) as txn:
-        yield Held(transactions.metastore.table(table.database, table.name), txn.id)
+        yield Held(transactions.metastore.table(table.database, table.name), txn.id, txn.require_open)
 
 
 @contextmanager
-def exclusively_database(transactions: Transactions, name: str) -> Iterator[None]:
-    """Waits for all that read, write or create tables of the database, and keeps others away: DROP DATABASE.
+def exclusively_database(transactions: Transactions, name: str) -> Iterator[Callable[[], None]]:
+    """Waits for all that read, write or create tables of the database, and keeps others away: DROP DATABASE. Gives what
+    raises TRANSACTION_ABORTED where others are kept away no more.
 
     Raises LOCK_TIMEOUT.
     """
-    with transactions.run(lambda: (LockComponent(name, None, LockType.EXCLUSIVE, Operation.NO_TXN),)):
-        yield
+    with transactions.run(lambda: (LockComponent(name, None, LockType.EXCLUSIVE, Operation.NO_TXN),)) as txn:
+        yield txn.require_open
 
 
 @contextmanager

@@ -20,7 +20,17 @@ from acidsql.grammar.statements import AddPartitions, DropPartitions, PartitionI
 from acidsql.metastore.client import Metastore, Partition, PartitionValues
 from acidsql.metastore.transaction import Transactions
 from acidsql.planner.partition_spec import partition_values, partitions_named
-from acidsql.spark.files import is_local
+from acidsql.spark.files import FileSystem, is_local
+from acidsql.spark.leftovers import is_there
+
+
+@dataclass(frozen=True, slots=True)
+class _Lying:
+    """What lies in a directory: the names in it, those first that are to be removed first."""
+
+    files: FileSystem
+    directory: str
+    names: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +113,14 @@ class AlterPartitions:
             removed = [] if held.table.external else self._own(held.table, dropped)
             if held.table.is_transactional:
                 self._hide(held, removed)
+            lying = [self._lying(p.location) for p in removed]
+            held.require_open()
             self.metastore.drop_partitions(held.table, [p.values for p in dropped])
-        for partition in removed:
-            self._delete(partition.location)
+            if not held.table.is_transactional:
+                self._delete(lying)
+        # Of a transactional table, when all know that the partitions are gone.
+        if held.table.is_transactional and is_there(self.metastore, held.table):
+            self._delete(lying)
 
     def _own(self, table: Table, dropped: Sequence[Partition]) -> list[Partition]:
         """Those in whose directories nothing else lies."""
@@ -135,15 +150,22 @@ class AlterPartitions:
             files.make_directories(directory)
             files.write(f"{directory}/{METADATA_FILE}", TRUNCATED_METADATA)
 
-    def _delete(self, location: str) -> None:
-        """What is old goes first, so that the base that hides it goes last."""
+    def _lying(self, location: str) -> _Lying:
+        """What lies in a partition's directory. What is old comes first, so that the base that hides it goes last."""
         files = self.files(location)
         directory = files.resolve(location)
         listing = files.list_below(directory)
-        tops = sorted({path.split("/")[0] for path in (*listing.directories, *(f.path for f in listing.files))})
-        for top in sorted(tops, key=lambda name: name.startswith("base_")):
-            files.delete(f"{directory}/{top}")
-        files.delete(directory)
+        tops = sorted(
+            {path.split("/")[0] for path in (*listing.directories, *listing.hidden, *(f.path for f in listing.files))}
+        )
+        return _Lying(files, directory, sorted(tops, key=lambda name: name.startswith("base_")))
+
+    def _delete(self, lying: Sequence[_Lying]) -> None:
+        """Only what was listed under the lock: by now somebody else may have written the partition anew."""
+        for place in lying:
+            for name in place.names:
+                place.files.delete(f"{place.directory}/{name}")
+            place.files.delete_empty(place.directory)
 
     # -- RENAME
 

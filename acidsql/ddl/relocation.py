@@ -62,7 +62,7 @@ def exclusively_settled(
     """`exclusively`, after the move that a process may have died in."""
     with exclusively(transactions, table, *also) as held:
         under_way = MOVING in held.table.properties
-        yield Held(finish_move(transactions.metastore, files_of, held.table), held.txn) if under_way else held
+        yield replace(held, table=finish_move(transactions.metastore, files_of, held.table)) if under_way else held
 
 
 def require_free(files_of: Files, location: str) -> None:

@@ -74,17 +74,18 @@ class Ddl:
         if gone():
             return
         self.metastore.database(name)
-        with exclusively_database(self.transactions, name):
+        with exclusively_database(self.transactions, name) as require_lock:
             if not gone():
-                self._drop_database(self.metastore.database(name), cascade=statement.cascade)
+                self._drop_database(self.metastore.database(name), require_lock, cascade=statement.cascade)
 
-    def _drop_database(self, database: Database, *, cascade: bool) -> None:
+    def _drop_database(self, database: Database, require_lock: Callable[[], None], *, cascade: bool) -> None:
         """Under the EXCLUSIVE lock, which is one on all its tables too. Its directory stays if it holds files: they are
         of no table."""
         if cascade and database.name != DEFAULT_DATABASE:
             ownership = self.ownership()
             for table in self.metastore.tables(database.name):
-                self._forget(self.metastore.table(database.name, table), ownership)
+                self._forget(self.metastore.table(database.name, table), ownership, require_lock)
+        require_lock()
         self.metastore.drop_database(database.name)
         for location in filter(None, (database.location, database.managed_location)):
             if self.ownership().is_empty(location):
@@ -170,17 +171,19 @@ class Ddl:
     def _drop(self, table: Table) -> None:
         """Once no transaction writes the table any more."""
         if not table.is_transactional:
-            self._forget(table, self.ownership())
+            self._forget(table, self.ownership(), lambda: None)
         else:
-            with exclusively(self.transactions, table):
-                self._forget(table, self.ownership())
+            with exclusively(self.transactions, table) as held:
+                self._forget(held.table, self.ownership(), held.require_open)
 
-    def _forget(self, table: Table, ownership: Ownership) -> None:
+    def _forget(self, table: Table, ownership: Ownership, require_lock: Callable[[], None]) -> None:
         """The table, and its files if they are its own; those of an external table may go with it in Hive's metastore
-        (external.table.purge)."""
+        (external.table.purge). Without the lock, both may be those of another table by now."""
         is_own = ownership.is_own(table, table.location)
+        require_lock()
         self.metastore.drop_table(table.database, table.name, with_files=is_own)
         if is_own and not table.external:
+            require_lock()
             self._delete(table.location)
 
     def _delete(self, location: str) -> None:

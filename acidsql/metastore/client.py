@@ -247,7 +247,8 @@ class Catalog(Protocol):
         With `committed_up_to` all write IDs up to it count as committed and the next one is higher: a Hive Metastore
         does so by itself when a table becomes full ACID (seedWriteIdOnAcidConversion).
 
-        Raises TABLE_NOT_FOUND, TABLE_ALREADY_EXISTS, PARTITION_ALREADY_EXISTS.
+        Raises TABLE_NOT_FOUND, TABLE_ALREADY_EXISTS, PARTITION_ALREADY_EXISTS and, in the embedded metastore,
+        TABLE_CHANGED where `old` is not the definition any more.
         """
         ...
 

@@ -17,6 +17,11 @@ _LOST = frozenset((Condition.TRANSACTION_ABORTED.name, Condition.NO_SUCH_TRANSAC
 _JOIN_SECONDS = 2.0
 
 
+def is_lost(error: AcidSqlError) -> bool:
+    """Whether the error says that a transaction is gone."""
+    return error.condition in _LOST
+
+
 class Heartbeat:
     """A context manager whose daemon thread heartbeats `txn` every `interval` seconds, first after one interval.
 
@@ -75,7 +80,7 @@ class Heartbeat:
             try:
                 self._client.heartbeat(self._txn)
             except AcidSqlError as error:
-                if error.condition in _LOST:
+                if is_lost(error):
                     self._lost = error
                     if self._on_lost is not None:
                         self._on_lost()

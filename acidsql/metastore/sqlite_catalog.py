@@ -120,6 +120,8 @@ def drop_table(db: sqlite3.Connection, database_name: str, name: str) -> None:
 
 def alter_table(db: sqlite3.Connection, old: Table, new: Table) -> None:
     key = table_id(db, old)
+    if table(db, old.database, old.name) != old:  # whoever alters it has lost its lock, and another has altered it
+        raise AcidSqlError(Condition.TABLE_CHANGED, table=old.qualified)
     if (old.database, old.name) != (new.database, new.name):
         _require_free(db, new)
         _rename_in_transactions(db, old, new)

@@ -14,7 +14,7 @@ from acidsql.acid.writeids import TxnId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.interrupts import hold, holding
 from acidsql.metastore.client import DEFAULT_PATIENCE, LockComponent, LockType, Metastore, Patience
-from acidsql.metastore.heartbeat import Heartbeat
+from acidsql.metastore.heartbeat import Heartbeat, is_lost
 from acidsql.metastore.locks import Resources, resource
 
 _ATTEMPTS: Final = 5
@@ -38,6 +38,25 @@ class OpenTransaction:
     """What commits it, where that is more than the metastore's commit."""
     undo: list[Callable[[], None]] = field(default_factory=list)
     """What removes its traces once it is aborted, the last first."""
+
+    def require_open(self) -> None:
+        """Asks the metastore, for what must not happen when the transaction is lost: others have its locks then, and
+        the directory of a dropped table may be that of a new one. A process that was stopped for longer than the
+        timeout does not know yet that others have aborted its transactions.
+
+        Raises TRANSACTION_ABORTED, NO_SUCH_TRANSACTION.
+        """
+        self.heartbeat.check()
+        self.metastore.heartbeat(self.id)
+
+    def lost(self, error: BaseException) -> AcidSqlError | None:
+        """Why the transaction is gone, where `error` may come of that: jobs were cancelled, or files removed."""
+        if self.heartbeat.lost is None and isinstance(error, Exception) and not isinstance(error, AcidSqlError):
+            try:
+                self.require_open()
+            except AcidSqlError as told:
+                return told if is_lost(told) else None
+        return self.heartbeat.lost
 
     def commit(self) -> None:
         """Makes it visible; an interrupt that has come is raised before, and one that comes now waits.
@@ -85,9 +104,10 @@ class Transactions:
             yield txn
             txn.commit()
         except BaseException as error:
+            lost = txn.lost(error)
             self.abort(txn)
-            if (lost := txn.heartbeat.lost) is not None and isinstance(error, Exception) and error is not lost:
-                raise lost from error  # the error says that the jobs were cancelled
+            if lost is not None and isinstance(error, Exception) and error is not lost:
+                raise lost from error
             raise
 
     def open(

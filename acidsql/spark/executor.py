@@ -214,8 +214,11 @@ class Executor:
                 if write.overwrite is not None:
                     txn.check_seen(write.target)
             counts = self._write_tables(plan, request, txn)
-        except BaseException:
+        except BaseException as error:
+            lost = txn.opened.lost(error)
             jobs.end()
+            if lost is not None and isinstance(error, Exception) and error is not lost:
+                raise lost from error
             raise
         finally:
             self._running = None
@@ -247,6 +250,7 @@ class Executor:
             target = WriteTarget(table, directory, files, txn.id, write_id, (), overwrites=True, partitions=emptied)
             write = txn.begin(target)
             write.emptied.extend(emptied.values())
+            txn.opened.require_open()
             for place in write.emptied:
                 empty(target, place)
         self._tidy_up(txn)
@@ -305,6 +309,7 @@ class Executor:
             counts = [self._write_table(spark, one, request, txn, snapshots) for one in plan.writes]
         written = txn.writes[before:]
         check_disjoint(written)
+        txn.opened.require_open()
         for write in written:
             publish(write.target, write.staged, write.shown)
             for directory in write.emptied:

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -103,6 +104,10 @@ class FileSystem(Protocol):
 
     def delete(self, path: str) -> None:
         """Removes a file, or a directory with all below it; no error where there is none."""
+        ...
+
+    def delete_empty(self, directory: str) -> None:
+        """Removes a directory in which nothing lies; else nothing happens."""
         ...
 
     def write(self, path: str, content: bytes) -> None: ...
@@ -235,6 +240,10 @@ class LocalFiles:
                 shutil.rmtree(path, ignore_errors=True)
         else:
             Path(path).unlink(missing_ok=True)
+
+    def delete_empty(self, directory: str) -> None:
+        with suppress(OSError):
+            os.rmdir(directory)
 
     def write(self, path: str, content: bytes) -> None:
         Path(path).write_bytes(content)
@@ -376,6 +385,10 @@ class HadoopFiles:
 
     def delete(self, path: str) -> None:
         self._fs(path).delete(self._path(path), True)
+
+    def delete_empty(self, directory: str) -> None:
+        with suppress(Py4JJavaError):
+            self._fs(directory).delete(self._path(directory), False)
 
     def write(self, path: str, content: bytes) -> None:
         out = self._fs(path).create(self._path(path), True)

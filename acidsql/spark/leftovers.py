@@ -13,6 +13,7 @@ from typing import Final
 from py4j.protocol import Py4JError
 
 from acidsql.acid.layout import STAGING_DIRECTORY
+from acidsql.acid.table import Table
 from acidsql.acid.writeids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Leftover, Metastore
@@ -20,6 +21,13 @@ from acidsql.spark.files import FileSystem, remove_all
 
 _STAGED: Final = re.compile(rf"{re.escape(STAGING_DIRECTORY)}_(\d+)_.+")
 """Of a transaction; a plain table's has a random name without a second part."""
+
+
+def is_there(metastore: Metastore, table: Table) -> bool:
+    """Whether the directory of the table is its own still, or nobody's. Where it was dropped and made anew, the new one
+    has given out the same write IDs: what is named after them is not the old one's."""
+    found = metastore.find_table(table.database, table.name)
+    return found is None or (found.created, found.location) == (table.created, table.location)
 
 
 def tidy_up(
@@ -50,15 +58,17 @@ def remove_leftovers(metastore: Metastore, files_of: Callable[[str], FileSystem]
     when its transaction is (SqliteQueue.forget_aborted)."""
     gone: dict[TxnId, bool] = {}
     for left in metastore.leftovers():
-        removed = [_remove(files_of(location), location, left) for location in _locations(metastore, left)]
+        removed = [_remove(metastore, files_of(location), location, left) for location in _locations(metastore, left)]
         gone[left.txn] = gone.get(left.txn, True) and all(removed)
     for txn in (txn for txn, is_gone in gone.items() if is_gone):
         metastore.forget_leftovers(txn)
 
 
-def _remove(files: FileSystem, location: str, left: Leftover) -> bool:
+def _remove(metastore: Metastore, files: FileSystem, location: str, left: Leftover) -> bool:
+    """Asks once more before each: no lock keeps the table from being dropped and made anew meanwhile."""
     root = files.resolve(location)
-    return remove_all(files, [f"{root}/{directory}" for directory in _directories(files, root, left)])
+    directories = list(_directories(files, root, left))
+    return remove_all(files, (f"{root}/{name}" for name in directories if is_there(metastore, left.table)))
 
 
 def _locations(metastore: Metastore, left: Leftover) -> Iterator[str]:

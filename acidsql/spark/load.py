@@ -27,7 +27,7 @@ from acidsql.planner.locks import insert_locks, overwrite_locks
 from acidsql.planner.partition_spec import partition_values
 from acidsql.spark.engine import Engine
 from acidsql.spark.files import FileSystem, is_local
-from acidsql.spark.leftovers import tidy_up
+from acidsql.spark.leftovers import is_there, tidy_up
 from acidsql.spark.load_files import LoadedFile, Sources, find_sources, path_span
 from acidsql.spark.publish import add_file, visible_files
 
@@ -109,13 +109,19 @@ class Loader:
             write_id = self.metastore.allocate_write_id(txn.id, table)
             staging = f"{place.directory}/{STAGING_DIRECTORY}_{txn.id}_{write_id}"
             name = base_name(write_id) if statement.overwrite else delta_name(write_id, StatementId(0))
-            txn.undo += [partial(place.files.delete, d) for d in (staging, f"{place.directory}/{name}")]
+            txn.undo.append(partial(self._undo, table, place, (staging, f"{place.directory}/{name}")))
             self._stage(statement, sources, place, staging)
+            txn.require_open()
             place.files.rename(staging, f"{place.directory}/{name}")
             self._register(table, place)
             self.metastore.forget_statistics(txn.id, table, place.partitions)
         tidy_up(self.metastore, self.engine.files, [(place.files, place.directory)])
         return Loaded(_rows(sources), txn.id, write_id)
+
+    def _undo(self, table: Table, place: _Place, made: Sequence[str]) -> None:
+        if is_there(self.metastore, table):
+            for directory in made:
+                place.files.delete(directory)
 
     def _locks(self, statement: LoadData, table: Table) -> Sequence[LockComponent]:
         locks = (overwrite_locks if statement.overwrite else insert_locks)(table, ())

@@ -16,6 +16,8 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore, Operation, Partition, PartitionValues
 from acidsql.metastore.transaction import Locks, OpenTransaction, Transactions
 from acidsql.planner.plan import Branch, Effect
+from acidsql.spark.files import remove_all
+from acidsql.spark.leftovers import is_there
 from acidsql.spark.publish import StagedFile, WriteTarget, remove
 from acidsql.spark.view import ReadView
 
@@ -195,12 +197,18 @@ class WriteTransaction:
         (self.committing or (lambda _: self.metastore.commit(self.id)))(self)
 
     def _remove_files(self) -> None:
-        gone = [remove(write.target, write.partition_directories, write.shown) for write in self.writes]
-        if self.creates is not None:
-            for write in self.writes:
-                write.target.files.delete(write.target.directory)
+        gone = [self._remove(write) for write in self.writes]
         if all(gone):
             self.metastore.forget_leftovers(self.id)
+
+    def _remove(self, write: TableWrite) -> bool:
+        """Nothing of the table that has come in the place of its own: the locks went with the transaction."""
+        target = write.target
+        if target.table is self.creates:
+            is_own = self.metastore.find_table(target.table.database, target.table.name) is None
+            return remove_all(target.files, [target.directory if is_own else target.staging])
+        is_own = is_there(self.metastore, target.table)
+        return remove(target, write.partition_directories if is_own else (), write.shown if is_own else ())
 
 
 @contextmanager

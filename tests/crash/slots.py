@@ -147,7 +147,7 @@ def random_deed(choose: random.Random, number: int) -> Deed:
 def _write(order: Order) -> None:
     """Does deed after deed, until it is killed."""
     choose = random.Random(order.seed)
-    session = acidsql.connect(order.warehouse, order.metastore, spark=_attached(order))
+    session = acidsql.connect(order.warehouse, order.metastore, spark=attached(order.port, order.secret))
     if choose.random() < 0.3:
         session.execute("SET acidsql.driver.write.max.bytes=0")
     log = os.open(order.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
@@ -186,9 +186,9 @@ def _do(session: Session, deed: Deed, slot: int) -> None:
                 session.execute(statement)
 
 
-def _attached(order: Order) -> SparkSession:
-    """A session on the JVM that is there."""
-    os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"] = str(order.port), order.secret
+def attached(port: int, secret: str) -> SparkSession:
+    """A session on the JVM of another process."""
+    os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"] = str(port), secret
     launch: Any = launch_gateway
     gateway = launch()
     java = gateway.jvm

@@ -236,8 +236,8 @@ def test_altering_a_table_fails_as_a_whole(store: Metastore) -> None:
 
 def test_write_ids_of_a_converted_table_begin_above_those_that_count_as_committed(store: Metastore) -> None:
     table = plain_table()
-    store.create_table(replace(table, properties={}))
-    store.alter_table(table, table, committed_up_to=WriteId(10_000_000))
+    store.create_table(plain := replace(table, properties={}))
+    store.alter_table(plain, table, committed_up_to=WriteId(10_000_000))
     seen = store.valid_write_ids(table, store.valid_txns())
     assert (seen.high_watermark, seen.open, seen.aborted) == (10_000_000, frozenset(), frozenset())
     assert store.allocate_write_id(store.open_txn(), table) == 10_000_001
