@@ -108,7 +108,7 @@ class Initiator:
         """Not where the last ones failed, before some time has passed (failed.retry.time)."""
         count, last = self.keeper.failures_in_a_row(request.place)
         retry = seconds(self.settings[FAILED_RETRY])
-        too_early = retry <= 0 or time.time() - last / 1000 < retry
+        too_early = retry <= 0 or abs(time.time() - last / 1000) < retry  # the clock may have been set back since
         if count >= int(self.settings[FAILED_THRESHOLD]) and too_early:
             why = f"Compaction is not initiated since last {count} consecutive compaction attempts failed"
             self.keeper.did_not_initiate(request, why)

@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,19 @@ class Process:
     machine: str
     pid: int
     started: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A moment by two clocks, in milliseconds: `wall` since 1970, which somebody may set, and `ticks` of this machine,
+    which go on evenly from its boot (CLOCK_MONOTONIC) and mean nothing elsewhere."""
+
+    wall: int
+    ticks: int
+
+
+def now() -> Moment:
+    return Moment(int(time.time() * 1000), int(time.monotonic() * 1000))
 
 
 def this_process() -> Process:

@@ -34,7 +34,7 @@ from acidsql.metastore.client import (
 )
 from acidsql.metastore.compactions import CompactionType
 from acidsql.metastore.heartbeat import Heartbeat
-from acidsql.metastore.process import is_gone, this_process
+from acidsql.metastore.process import is_gone, now, this_process
 from acidsql.metastore.sqlite_file import SqliteFile
 from acidsql.metastore.sqlite_queue import SqliteQueue
 
@@ -179,10 +179,10 @@ class SqliteMetastore(SqliteQueue):
         a transaction alone."""
         opener = sqlite_txns.Opener(_user(), platform.node(), this_process())
         with self._file.writing(durable=durable) as db:
-            now = _now()
-            sqlite_txns.abort_dead(db, is_gone, now, self._timeout_millis)
+            opened = now()
+            sqlite_txns.abort_dead(db, is_gone, opened, self._timeout_millis)
             sqlite_txns.require_room(db, self.max_open_txns)
-            return sqlite_txns.open_txn(db, opener, now)
+            return sqlite_txns.open_txn(db, opener, opened)
 
     def open_compaction_txn(self, kind: CompactionType) -> TxnId:
         return self._open_txn(durable=True)
@@ -190,7 +190,7 @@ class SqliteMetastore(SqliteQueue):
     def abort_timed_out(self) -> Sequence[TxnId]:
         """Aborts the open transactions without a heartbeat for the timeout, and those whose process has ended."""
         with self._file.writing() as db:
-            return sqlite_txns.abort_dead(db, is_gone, _now(), self._timeout_millis)
+            return sqlite_txns.abort_dead(db, is_gone, now(), self._timeout_millis)
 
     def transactions(self) -> Sequence[Transaction]:
         with self._file.reading() as db:
@@ -213,7 +213,7 @@ class SqliteMetastore(SqliteQueue):
     def _wait_for_locks(self, txn: TxnId, components: Sequence[LockComponent], timeout: float) -> None:
         with self._file.writing(durable=False) as db:
             sqlite_locks.request(db, txn, components)
-            blocker = sqlite_locks.acquire(db, txn, components, _now())
+            blocker = sqlite_locks.acquire(db, txn, components, now().wall)
         if blocker is None:
             return
         with Heartbeat(self, txn, interval=self._timeout_millis / 5000):
@@ -235,7 +235,7 @@ class SqliteMetastore(SqliteQueue):
                 return blocker
             self.abort_timed_out()
         with self._file.writing(durable=False) as db:
-            return sqlite_locks.acquire(db, txn, components, _now())
+            return sqlite_locks.acquire(db, txn, components, now().wall)
 
     def _out_of_deadlock(self, ring: Sequence[TxnId], blocker: sqlite_locks.Blocker) -> AcidSqlError:
         """Aborts the first transaction of a ring in which each waits for the next one."""
@@ -252,7 +252,8 @@ class SqliteMetastore(SqliteQueue):
         return error
 
     def _is_dead(self, blocker: sqlite_locks.Blocker) -> bool:
-        return is_gone(blocker.process) or _now() - blocker.last_heartbeat > self._timeout_millis
+        silent = sqlite_txns.silent_millis(blocker.process, blocker.last_heartbeat, blocker.ticks, now())
+        return is_gone(blocker.process) or silent > self._timeout_millis
 
     def release_locks(self, txn: TxnId) -> None:
         with self._file.writing(durable=False) as db:
@@ -283,7 +284,7 @@ class SqliteMetastore(SqliteQueue):
 
     def heartbeat(self, txn: TxnId) -> None:
         with self._file.writing(durable=False) as db:
-            sqlite_txns.heartbeat(db, txn, _now())
+            sqlite_txns.heartbeat(db, txn, now())
 
     def conflicts(self, txn: TxnId) -> Sequence[Conflict]:
         with self._file.reading() as db:
@@ -334,10 +335,6 @@ def _attempts(seconds: float) -> Iterator[None]:
         time.sleep(min(pause, left))
         pause = min(pause * 1.5, _LONGEST_PAUSE)
         yield
-
-
-def _now() -> int:
-    return int(time.time() * 1000)
 
 
 def _user() -> str:

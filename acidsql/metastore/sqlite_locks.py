@@ -35,12 +35,14 @@ class Blocker:
     process: Process
     last_heartbeat: int
     """Milliseconds since 1970."""
+    ticks: int | None
+    """The same by the clock of its machine (process.Moment)."""
 
 
 # Those that another transaction has or, with :queued, has asked for first.
 _IN_THE_WAY = """
     SELECT db, tbl, part, lock_type, lock_id, number, txn_id, hive_locks.state = 'waiting',
-           user, host, machine, pid, pid_started, last_heartbeat
+           user, host, machine, pid, pid_started, last_heartbeat, ticks
     FROM hive_locks JOIN txns ON txns.id = txn_id AND txns.state = 'open'
     WHERE txn_id != :txn AND db IN (SELECT db FROM hive_locks WHERE txn_id = :txn AND state = 'waiting')
       AND (hive_locks.state = 'acquired' OR :queued AND lock_id <
@@ -105,9 +107,10 @@ def _blocker(
     pid: int,
     started: int | None,
     heard: int,
+    ticks: int | None,
 ) -> Blocker:
     process = Process(machine, pid, started)
-    return Blocker(common, lock, TxnId(txn), lock_type, bool(waiting), user, host, process, heard)
+    return Blocker(common, lock, TxnId(txn), lock_type, bool(waiting), user, host, process, heard, ticks)
 
 
 def acquire(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockComponent], now: int) -> Blocker | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 _LOCKS_2 = (
     "CREATE TABLE next_lock_id (next INTEGER NOT NULL)",
@@ -98,6 +98,9 @@ _UPGRADE_TO_4 = (
     "CREATE UNIQUE INDEX completed_txn_components_once ON completed_txn_components (db, tbl, ifnull(part, ''))",
 )
 
+# When the last heartbeat came by the clock of its machine that nobody sets (process.Moment.ticks).
+_UPGRADE_TO_5 = ("ALTER TABLE txns ADD COLUMN ticks INTEGER",)
+
 DDL = (
     "CREATE TABLE metastore (schema_version INTEGER NOT NULL)",
     """CREATE TABLE databases (
@@ -176,6 +179,7 @@ DDL = (
     *_LOCKS_2,
     *_UPGRADE_TO_3,
     *_UPGRADE_TO_4,
+    *_UPGRADE_TO_5,
 )
 
 # By the version that it starts from. Transactions that an older acidsql has open count as if they held their locks.
@@ -186,6 +190,7 @@ _UPGRADES = {
     ),
     2: _UPGRADE_TO_3,
     3: _UPGRADE_TO_4,
+    4: _UPGRADE_TO_5,
 }
 
 

@@ -17,7 +17,7 @@ from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Conflict, LockComponent, Operation, Transaction
 from acidsql.metastore.locks import Resource, Resources, resource
-from acidsql.metastore.process import Process
+from acidsql.metastore.process import Moment, Process, machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,13 @@ def require_room(db: sqlite3.Connection, limit: int) -> None:
         raise AcidSqlError(Condition.TOO_MANY_TRANSACTIONS, limit=limit)
 
 
-def open_txn(db: sqlite3.Connection, opener: Opener, now: int) -> TxnId:
-    """`now` in milliseconds since 1970."""
+def open_txn(db: sqlite3.Connection, opener: Opener, now: Moment) -> TxnId:
     txn = _next_txn_id(db)
     process = opener.process
     db.execute(
-        "INSERT INTO txns (id, state, started, last_heartbeat, user, host, machine, pid, pid_started)"
-        " VALUES (?, 'open', ?, ?, ?, ?, ?, ?, ?)",
-        (txn, now, now, opener.user, opener.host, process.machine, process.pid, process.started),
+        "INSERT INTO txns (id, state, started, last_heartbeat, ticks, user, host, machine, pid, pid_started)"
+        " VALUES (?, 'open', ?, ?, ?, ?, ?, ?, ?, ?)",
+        (txn, now.wall, now.wall, now.ticks, opener.user, opener.host, process.machine, process.pid, process.started),
     )
     return txn
 
@@ -137,9 +136,9 @@ def valid_write_ids(db: sqlite3.Connection, table: Table, table_id: int, txns: V
     )
 
 
-def heartbeat(db: sqlite3.Connection, txn: TxnId, now: int) -> None:
+def heartbeat(db: sqlite3.Connection, txn: TxnId, now: Moment) -> None:
     require_open(db, txn)
-    db.execute("UPDATE txns SET last_heartbeat = ? WHERE id = ?", (now, txn))
+    db.execute("UPDATE txns SET last_heartbeat = ?, ticks = ? WHERE id = ?", (now.wall, now.ticks, txn))
 
 
 def commit(db: sqlite3.Connection, txn: TxnId, compatible: Collection[TxnId] | None = None) -> AcidSqlError | None:
@@ -185,19 +184,32 @@ def forget_leftovers(db: sqlite3.Connection, txn: TxnId) -> None:
 
 
 def abort_dead(
-    db: sqlite3.Connection, is_gone: Callable[[Process], bool], now: int, timeout_millis: int
+    db: sqlite3.Connection, is_gone: Callable[[Process], bool], now: Moment, timeout_millis: int
 ) -> Sequence[TxnId]:
     """Aborts open transactions without a heartbeat for `timeout_millis`, and those whose process is gone."""
     is_gone = cache(is_gone)  # many transactions are of few processes
-    rows = db.execute("SELECT id, last_heartbeat, machine, pid, pid_started FROM txns WHERE state = 'open'").fetchall()
-    dead = [
-        (TxnId(txn), "its process ended" if gone else f"no heartbeat for {(now - heard) // 1000} seconds")
-        for txn, heard, machine, pid, started in rows
-        if (gone := is_gone(Process(machine, pid, started))) or now - heard > timeout_millis
-    ]
+    # Whoever wrote a time to come, on a clock that was set back, is silent from now on.
+    db.execute("UPDATE txns SET last_heartbeat = ?1 WHERE state = 'open' AND last_heartbeat > ?1", (now.wall,))
+    rows = db.execute(
+        "SELECT id, last_heartbeat, ticks, machine, pid, pid_started FROM txns WHERE state = 'open'"
+    ).fetchall()
+    dead = []
+    for txn, heard, ticks, *who in rows:
+        process = Process(*who)
+        silent = silent_millis(process, heard, ticks, now)
+        if (gone := is_gone(process)) or silent > timeout_millis:
+            dead.append((TxnId(txn), "its process ended" if gone else f"no heartbeat for {silent // 1000} seconds"))
     for txn, reason in dead:
         _abort(db, txn, reason)
     return [txn for txn, _ in dead]
+
+
+def silent_millis(process: Process, heard: int, ticks: int | None, now: Moment) -> int:
+    """How long ago the last heartbeat came. On this machine that is told by the clock that nobody sets: a jump of the
+    other one ends no transaction that lives, and keeps none that is dead."""
+    if ticks is not None and ticks <= now.ticks and process.machine == machine():
+        return now.ticks - ticks
+    return now.wall - heard
 
 
 def forget_aborted(db: sqlite3.Connection, is_gone: Callable[[Process], bool]) -> Sequence[TxnId]:
@@ -258,7 +270,7 @@ def _renumber_aborted(db: sqlite3.Connection, txn: TxnId) -> None:
     new = _next_txn_id(db)
     db.execute(
         "INSERT INTO txns SELECT ?, state, reason, started, last_heartbeat, user, host, machine, pid, pid_started,"
-        " seen, cleaned"
+        " seen, cleaned, ticks"
         " FROM txns WHERE id = ?",
         (new, txn),
     )

@@ -299,6 +299,7 @@ def test_a_metastore_without_locks_gets_them_and_keeps_its_open_writers(warehous
             db.execute("DROP TABLE hive_locks")
             db.execute("DROP TABLE next_lock_id")
             db.execute("DROP INDEX txns_left")
+            db.execute("ALTER TABLE txns DROP COLUMN ticks")
             db.execute("ALTER TABLE txns DROP COLUMN cleaned")
             db.execute("ALTER TABLE txns DROP COLUMN seen")
             for name in ("write_set", "compaction_queue", "compaction_txns", "completed_txn_components"):
