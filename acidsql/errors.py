@@ -294,6 +294,7 @@ class Condition(Enum):
         "58000", "Java 17 or 21 was not found: install one (for example openjdk-17-jre) or set JAVA_HOME"
     )
     CANNOT_START = _info("58000", "{message}")
+    SESSION_CLOSED = _info("08003", "The session cannot be used: {reason}")
 
 
 class AcidSqlError(Exception):

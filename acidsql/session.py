@@ -49,6 +49,7 @@ from acidsql.spark.files import is_local
 from acidsql.spark.frames import frame_of_counts, frame_of_texts
 from acidsql.spark.load import Loader
 from acidsql.spark.visible import StoredEvent, stored_events
+from acidsql.uses import Uses
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -97,6 +98,7 @@ class Session:
         self.warehouse = warehouse
         self.database = DEFAULT_DATABASE
         self.last_result: Result | None = None
+        self._uses = Uses()
         self._metastore = metastore
         self._engine = engine
         self._settings = Settings()
@@ -143,8 +145,14 @@ class Session:
         return self._engine.progress()
 
     def close(self) -> None:
-        """Rolls back a transaction that is under way, closes the metastore, and stops Spark if this session started
-        it. Frames that the session gave must not be read after it."""
+        """Ends the statements that other threads run in it, rolls back a transaction that is under way, closes the
+        metastore, and stops Spark if this session started it. Frames that the session gave must not be read after it.
+
+        In a process that was forked from the session's it does nothing.
+        """
+        if not self._uses.is_of_this_process:
+            return
+        self._uses.end(self._engine.cancel_statements)
         self._background.stop()
         self._executor.close()
         self._metastore.close()
@@ -183,7 +191,7 @@ class Session:
     ) -> Result:
         """Runs one statement. With the piece of a script that it is, errors point into the whole script."""
         started = time.perf_counter()
-        with _located(text, piece), interruptible(self.cancel):
+        with _located(text, piece), self._uses.use(), interruptible(self.cancel):
             result = self._run_or_roll_back(text, args, frames or {})
         seconds = time.perf_counter() - started
         result = replace(result, seconds=seconds, text=text, make_frame=self._frame_of)

@@ -29,6 +29,7 @@ class SqliteFile:
     def __init__(self, path: str | Path, warehouse: str) -> None:
         """Opens the file; makes it, and its directory, if there is none. Raises METASTORE_UNAVAILABLE."""
         self.path = Path(os.path.abspath(path))
+        self._process = os.getpid()
         self._lock = threading.RLock()
         self._db: sqlite3.Connection | None = None
         self._is_wal = False
@@ -46,6 +47,8 @@ class SqliteFile:
 
     def close(self) -> None:
         """Closes the connection; closing twice is no error."""
+        if os.getpid() != self._process:
+            return  # it is that of the process from which this one was forked (https://sqlite.org/howtocorrupt.html)
         with self._lock:
             if self._db is not None:
                 self._db.close()
@@ -82,6 +85,8 @@ class SqliteFile:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
+        if os.getpid() != self._process:
+            raise self._unavailable(f"process {self._process} opened it, and this one was forked")
         with self._lock, self._named_errors():
             db = self._connection()
             try:

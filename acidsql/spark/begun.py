@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from acidsql.acid.writeids import TxnId
@@ -29,6 +31,17 @@ class Begun:
         self._transactions = transactions
         self._readers = readers
         self.current: BegunTransaction | None = None
+        self._lock = threading.RLock()
+
+    @contextmanager
+    def alone(self) -> Iterator[BegunTransaction | None]:
+        """The transaction that is under way, in which no other thread runs a statement meanwhile, for each counts on
+        from the one before it, and which no other thread ends; or None."""
+        with self._lock:
+            if self.current is not None:
+                yield self.current
+                return
+        yield None
 
     @property
     def id(self) -> TxnId | None:
@@ -41,33 +54,38 @@ class Begun:
         return None if self.current is None else self.current.write.opened.heartbeat.lost
 
     def begin(self, committing: Callable[[WriteTransaction], None] | None, on_lost: Callable[[], None] | None) -> TxnId:
-        """The snapshot is that of the first statement."""
-        guard = self._readers.open((), pinned=True)
-        try:
-            opened = self._transactions.open(on_lost=on_lost)
-        except BaseException:
-            self._readers.end(guard)
-            raise
-        write = WriteTransaction(opened, self._transactions.metastore, committing=committing)
-        self.current = BegunTransaction(write, guard)
-        return write.id
+        """The snapshot is that of the first statement. Raises IN_TRANSACTION."""
+        with self._lock:
+            if self.current is not None:  # another thread was faster
+                txn_id = f"txnid:{self.id}"
+                raise AcidSqlError(Condition.IN_TRANSACTION, operation="START TRANSACTION", txn_id=txn_id)
+            guard = self._readers.open((), pinned=True)
+            try:
+                opened = self._transactions.open(on_lost=on_lost)
+            except BaseException:
+                self._readers.end(guard)
+                raise
+            write = WriteTransaction(opened, self._transactions.metastore, committing=committing)
+            self.current = BegunTransaction(write, guard)
+            return write.id
 
     def commit(self) -> TxnId:
         """Raises NO_TRANSACTION, and what `OpenTransaction.commit` raises: then it is rolled back."""
-        begun = self._end("COMMIT")
-        try:
-            begun.write.opened.commit()
-        except BaseException:
-            self._transactions.abort(begun.write.opened)
-            raise
-        finally:
-            self._readers.unpin(begun.guard)
-        return begun.write.id
+        with self._lock:
+            begun = self._end("COMMIT")
+            try:
+                begun.write.opened.commit()
+            except BaseException:
+                self._transactions.abort(begun.write.opened)
+                raise
+            finally:
+                self._readers.unpin(begun.guard)
+            return begun.write.id
 
     def rollback(self) -> TxnId:
         """Raises NO_TRANSACTION."""
-        begun = self._end("ROLLBACK")
-        with holding():
+        with self._lock, holding():
+            begun = self._end("ROLLBACK")
             try:
                 self._transactions.abort(begun.write.opened)
             finally:

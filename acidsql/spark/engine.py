@@ -8,11 +8,13 @@ import signal
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
 from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 
@@ -156,17 +158,28 @@ class StatementSpark:
             catalog.dropTempView(name)
 
 
+_quiet_lock = threading.Lock()
+_quiet_count = 0
+
+
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the JSON record that PySpark logs for every analysis error: the error itself reaches the user."""
+    """Without the JSON record that PySpark logs for every analysis error: the error itself reaches the user. Several
+    threads may be inside."""
     # Through PySpark: a plain logger made under this name first would fail on the arguments that PySpark gives it.
     logger = PySparkLogger.getLogger("SQLQueryContextLogger")
-    was = logger.disabled
-    logger.disabled = True
+    _silence(logger, 1)
     try:
         yield
     finally:
-        logger.disabled = was
+        _silence(logger, -1)
+
+
+def _silence(logger: PySparkLogger, change: int) -> None:
+    global _quiet_count
+    with _quiet_lock:
+        _quiet_count += change
+        logger.disabled = _quiet_count > 0
 
 
 def adopt(frame: DataFrame, session: SparkSession) -> DataFrame:
@@ -184,6 +197,8 @@ class Engine:
         self._lock = threading.Lock()
         self._hadoop: HadoopFiles | None = None
         self._local = LocalFiles()
+        self._groups: list[JobGroup] = []
+        """The jobs of the statements that run."""
         self._of_statements: tuple[Any, Any, Any] | None = None
         """Settings as the JVM has them: those of a statement's two sessions, and _OPENS_FAST with those of storage."""
 
@@ -192,6 +207,7 @@ class Engine:
         """Starts Spark if it is not running in this process. Raises JAVA_NOT_FOUND, CANNOT_START."""
         with self._lock:
             if self._spark is None:
+                _require_own_jvm()
                 running = SparkSession.getActiveSession()
                 self._given = running is not None
                 self._spark = running or _start(self._conf)
@@ -214,9 +230,21 @@ class Engine:
         says_cost = jsession.sessionState().conf().contains(_OPEN_COST)
         return StatementSpark(spark, _copy(spark, query), _copy(spark, storage if says_cost else fast))
 
-    def jobs(self, description: str) -> AbstractContextManager[JobGroup]:
+    @contextmanager
+    def jobs(self, description: str) -> Iterator[JobGroup]:
         """The group of all jobs that are started inside."""
-        return job_group(self.spark.sparkContext, description)
+        with job_group(self.spark.sparkContext, description) as group:
+            self._groups.append(group)
+            try:
+                yield group
+            finally:
+                self._groups.remove(group)
+
+    def cancel_statements(self) -> None:
+        """Cancels the jobs of the statements that run; not those of frames, which may be others' too."""
+        for group in list(self._groups):
+            with suppress(Py4JError):  # the JVM is gone, and all that ran in it
+                group.cancel()
 
     def progress(self) -> str:
         """How far the running jobs are, in words; empty where none runs. May be asked from any thread."""
@@ -358,6 +386,27 @@ def _utf8_locale() -> Iterator[None]:
             os.environ["LC_ALL"] = before
         else:
             os.environ.pop("LC_ALL", None)
+
+
+_inherited = False
+"""Whether this process was forked from one that has a JVM."""
+
+
+def _after_fork() -> None:
+    global _inherited
+    _inherited = SparkContext._gateway is not None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _require_own_jvm() -> None:
+    """Calls of two processes on one connection would get each other's answers. Raises CANNOT_START."""
+    if _inherited:
+        message = "Spark cannot start in a process that was forked from one in which it runs"
+        hint = "Start the process with multiprocessing's method `spawn`."
+        raise AcidSqlError(Condition.CANNOT_START, hint=hint, message=message)
 
 
 def _require_java() -> None:

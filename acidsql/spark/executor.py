@@ -120,9 +120,9 @@ class Executor:
     def query(self, plan: QueryPlan, request: Request) -> tuple[DataFrame, Callable[[], None]]:
         """The rows of a query, lazily, on the snapshot of now; a frame of the user's session. And what ends its
         transaction when nobody will read them any more; frames that nobody holds end it too, later."""
-        with self._translated(request):
-            if self.begun.current is not None:
-                return self._query_in(self.begun.current, plan, request), lambda: None
+        with self._translated(request), self.begun.alone() as begun:
+            if begun is not None:
+                return self._query_in(begun, plan, request), lambda: None
             if not plan.scans:
                 return self._frame(plan, request, self._now()), lambda: None
             reader = self._readers.open(self._locks(plan))
@@ -167,9 +167,13 @@ class Executor:
         Raises what the statement breaks, LOCK_TIMEOUT, DEADLOCK, WRITE_CONFLICT where another transaction came first.
         """
         name = " and ".join(dict.fromkeys(w.target.qualified for w in plan.writes))
-        with self._translated(request), self._engine.jobs(f"{plan.operation} {name}") as jobs:
-            if self.begun.current is not None:
-                return self._write_in(self.begun.current.write, plan, request, jobs)
+        with (
+            self._translated(request),
+            self._engine.jobs(f"{plan.operation} {name}") as jobs,
+            self.begun.alone() as begun,
+        ):
+            if begun is not None:
+                return self._write_in(begun.write, plan, request, jobs)
             creates = plan.target if isinstance(plan, WritePlan) and plan.creates else None
             with transaction(
                 self._transactions,
