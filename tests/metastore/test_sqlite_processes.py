@@ -52,6 +52,7 @@ def increment():
     except AcidSqlError as error:
         assert error.condition == "WRITE_CONFLICT", error
         return False
+    (warehouse / f"{txn}.committed").touch()
     return True
 
 with SqliteMetastore(path, str(warehouse)) as store:
@@ -84,6 +85,38 @@ while True:
         assert error.condition == "WRITE_CONFLICT", error
 """
 
+# Forks pairs of writers, which die after some calls within the metastore: also in the middle of a SQLite transaction.
+DYING_WRITERS = (
+    INCREMENT.partition("with SqliteMetastore")[0]
+    + """
+import random, signal
+
+def die_after(calls):
+    left = calls
+    def profile(frame, event, argument):
+        nonlocal left
+        if str(frame.f_globals.get("__name__")).startswith("acidsql.metastore"):
+            left -= 1
+            if not left:
+                os.kill(os.getpid(), signal.SIGKILL)
+    sys.setprofile(profile)
+
+deaths, choose = int(sys.argv[3]), random.Random(int(sys.argv[4]))
+for _ in range(deaths // 2):
+    children = []
+    for calls in (choose.randint(1, 1500), choose.randint(1, 1500)):
+        child = os.fork()
+        if not child:
+            die_after(calls)
+            with SqliteMetastore(path, str(warehouse)) as store:
+                while True:
+                    increment()
+        children.append(child)
+    for child in children:
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+"""
+)
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -95,8 +128,8 @@ def start(code: str, path: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def output(process: subprocess.Popen[str]) -> str:
-    out, err = process.communicate(timeout=120)
+def output(process: subprocess.Popen[str], seconds: float = 120) -> str:
+    out, err = process.communicate(timeout=seconds)
     assert process.returncode == 0, err
     return out
 
@@ -187,6 +220,32 @@ def test_killing_writers_at_any_moment_leaves_a_sound_file(path: Path) -> None:
         assert len(committed) == len(set(committed)) > 0
         assert store.valid_write_ids(table, snapshot).open == frozenset()
         assert store.open_txn() == snapshot.high_watermark + 1
+    with sqlite3.connect(path) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert db.execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("deaths", [60, pytest.param(4000, marks=pytest.mark.soak)])
+def test_of_writers_that_die_between_any_two_calls_all_that_committed_is_there_in_order(
+    path: Path, deaths: int
+) -> None:
+    seed = int(os.environ.get("ACIDSQL_SEED", "0"))
+    table = make_table(path)
+    output(start(DYING_WRITERS, path, str(deaths), str(seed)), seconds=7000)
+    reported = {TxnId(int(p.stem)) for p in path.parent.parent.glob("*.committed")}
+    with SqliteMetastore(path, str(path.parent.parent)) as store:
+        store.abort_timed_out()
+        snapshot = store.valid_txns()
+        write_ids = store.valid_write_ids(table, snapshot)
+        valid = [w for w in range(1, write_ids.high_watermark + 1) if write_ids.is_valid(WriteId(w))]
+        writers = {store.writer(table, WriteId(w)) for w in valid}
+        values = [int((path.parent.parent / "t" / str(w)).read_text()) for w in valid]
+    assert snapshot.open == frozenset(), seed
+    assert values == list(range(1, len(valid) + 1)), seed
+    assert reported <= writers, seed
+    assert len(writers - reported) <= deaths, seed
+    assert reported, "nothing was tested"
     with sqlite3.connect(path) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert db.execute("PRAGMA foreign_key_check").fetchall() == []
