@@ -239,7 +239,7 @@ def kills_of(kills: int, choose: random.Random, writers: Writers, slots: list[Sl
     [pytest.param(9, marks=pytest.mark.full, id="some"), pytest.param(KILLS, marks=pytest.mark.soak, id="many")],
 )
 def test_what_killed_writers_said_to_be_done_is_there_and_nothing_else(
-    kills: int, session: Session, place: Place
+    kills: int, session: Session, place: Place, capfd: pytest.CaptureFixture[str]
 ) -> None:
     slots = [Slot(number, place.root / f"{number}.log") for number in range(SLOTS)]
     choose = random.Random(SEED)
@@ -252,7 +252,8 @@ def test_what_killed_writers_said_to_be_done_is_there_and_nothing_else(
                 slot.settle(session, f"seed {SEED}, kill {done}")
                 if done % 10 == 0:
                     check_row_ids(session)
-                    sys.stderr.write(f"{done} kills, {sum(s.deeds for s in slots)} deeds (seed {SEED})\n")
+                    with capfd.disabled():
+                        sys.stderr.write(f"{done} kills, {sum(s.deeds for s in slots)} deeds (seed {SEED})\n")
         finally:
             for slot in slots:
                 slot.kill()
