@@ -19,7 +19,7 @@ UNITS: Final = {
     "day": 86400.0,
 }
 """Seconds."""
-DURATION: Final = re.compile(rf"(-?\d+)\s*({'|'.join(sorted(UNITS, reverse=True))})")
+DURATION: Final = re.compile(rf"(-?[0-9]{{1,15}})\s*({'|'.join(sorted(UNITS, reverse=True))})")
 
 
 def seconds(duration: str) -> float:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Span:
         return self.start - (self.source.rfind("\n", 0, self.start) + 1) + 1
 
     def caret_block(self) -> str:
-        """The line of the place with carets under it.
+        """The line of the place with carets under it; of a long line what is around the place.
 
         >>> print(Span("SELECT idd FROM t", 7, 10).caret_block())
         1 | SELECT idd FROM t
@@ -40,17 +41,42 @@ class Span:
         """
         begin = self.source.rfind("\n", 0, self.start) + 1
         stop = self.source.find("\n", self.start)
-        shown = self.source[begin : len(self.source) if stop < 0 else stop]
-        width = max(1, min(self.end, begin + len(shown)) - self.start)
-        number = str(self.line)
+        stop = len(self.source) if stop < 0 else stop
+        left = max(begin, self.start - _BEFORE) if stop - begin > _LONGEST_LINE else begin
+        right = min(stop, left + _LONGEST_LINE)
+        shown = self.source[left:right]
+        width = max(1, min(self.end, right) - self.start)
+        number, more = str(self.line), "..." if left > begin else ""
         # A tab is one character in the caret line too, so that both lines are laid out alike.
-        indent = "".join("\t" if c == "\t" else " " for c in shown[: self.start - begin])
-        plain = "".join("\ufffd" if _is_control(c) else c for c in shown)  # nothing that a terminal would obey
-        return f"{number} | {plain}\n{' ' * len(number)} | {indent}{'^' * width}"
+        indent = " " * len(more) + "".join("\t" if c == "\t" else " " for c in shown[: self.start - left])
+        plain = "".join("\ufffd" if _is_hidden(c) and c != "\t" else c for c in shown)
+        tail = "..." if right < stop else ""
+        return f"{number} | {more}{plain}{tail}\n{' ' * len(number)} | {indent}{'^' * width}"
 
 
-def _is_control(character: str) -> bool:
-    return character != "\t" and (character < " " or "\x7f" <= character <= "\x9f")
+_LONGEST_LINE: Final = 400
+"""Characters of a line that a caret block shows."""
+_LONGEST_MESSAGE: Final = 4000
+_BEFORE: Final = 150
+"""How many of them stand before the place, where the line is longer."""
+
+
+def visible(text: str) -> str:
+    r"""The text with what a terminal would obey, or could not show, as escapes; only line feeds stay.
+
+    >>> visible("a\tb\x1b[0m")
+    'a\\tb\\x1b[0m'
+    """
+    if text.isprintable():
+        return text
+    return "".join(repr(c)[1:-1] if c != "\n" and _is_hidden(c) else c for c in text)
+
+
+def _is_hidden(character: str) -> bool:
+    """Control characters, those that turn the direction of the text after them around, and lone surrogates."""
+    return not character.isprintable() and (
+        unicodedata.category(character) in ("Cc", "Cs") or character in "\u202a\u202b\u202d\u202e\u2066\u2067\u2068"
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # by identity: equal texts must not make two Conditions one
@@ -374,12 +400,18 @@ class AcidSqlError(Exception):
 
     def __str__(self) -> str:
         code = f" [Error {self.hive_code}]" if self.hive_code else ""
-        lines = [f"[{self.condition}]{code} {self.message}"]
+        lines = [f"[{self.condition}]{code} {_shown(self.message)}"]
         if self.span is not None:
             lines.append(self.span.caret_block())
         if self.hint:
-            lines.append(f"Hint: {self.hint}")
+            lines.append(f"Hint: {_shown(self.hint)}")
         return "\n".join(lines)
+
+
+def _shown(message: str) -> str:
+    """A message that names what a user typed, or what lies in a table, as a terminal may show it."""
+    clipped = message if len(message) <= _LONGEST_MESSAGE else message[:_LONGEST_MESSAGE] + "..."
+    return visible(clipped.expandtabs(4))
 
 
 def suggestion(wrong: str, known: list[str] | tuple[str, ...]) -> str:

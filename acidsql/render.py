@@ -7,7 +7,6 @@ import html as html_text
 import json
 import math
 import struct
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -16,6 +15,8 @@ from itertools import chain, islice
 from typing import Protocol, TypeAlias, assert_never
 
 from rich.cells import cell_len
+
+from acidsql.errors import visible
 
 Row: TypeAlias = Sequence[object]
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -277,18 +278,7 @@ def _split_types(inner: str) -> list[str]:
 
 
 def _texts(row: Row) -> list[str]:
-    return [_visible("NULL" if cell is None else cell) for cell in map(text, row)]
-
-
-def _visible(cell: str) -> str:
-    r"""Control characters as escapes, so that no data can steer a terminal; only line feeds stay.
-
-    >>> _visible("a\tb\x1b[0m")
-    'a\\tb\\x1b[0m'
-    """
-    if cell.isprintable():
-        return cell
-    return "".join(c if c == "\n" or unicodedata.category(c) != "Cc" else repr(c)[1:-1] for c in cell)
+    return [visible("NULL" if cell is None else cell) for cell in map(text, row)]
 
 
 def _is_number(column: Column) -> bool:
@@ -316,7 +306,7 @@ def _widths(lines: Iterable[Sequence[str]], smallest: Sequence[int]) -> list[int
 
 
 def _table(columns: Sequence[Column], rows: Iterator[list[str]], *, header: bool) -> Iterator[str]:
-    names = [_visible(column.name) for column in columns]
+    names = [visible(column.name) for column in columns]
     first = list(islice(rows, ALIGNED_ROWS))
     widths = _widths(chain([names] if header else [], first), [1] * len(names))
     aligners = _aligners(columns)
@@ -339,7 +329,7 @@ def _table_row(cells: Sequence[str], widths: Sequence[int], aligners: Sequence[C
 
 
 def _vertical(names: Sequence[str], rows: Iterator[list[str]], *, header: bool) -> Iterator[str]:
-    shown = [_visible(name) for name in names]
+    shown = [visible(name) for name in names]
     width = max(map(cell_len, shown), default=0)
     indent = "\n" + " " * (width + 2)
     for number, row in enumerate(rows, start=1):
@@ -349,7 +339,7 @@ def _vertical(names: Sequence[str], rows: Iterator[list[str]], *, header: bool) 
 
 
 def _markdown(columns: Sequence[Column], rows: Iterator[list[str]], *, header: bool) -> Iterator[str]:
-    names = [_markdown_cell(_visible(column.name)) for column in columns]
+    names = [_markdown_cell(visible(column.name)) for column in columns]
     cells = ([_markdown_cell(cell) for cell in row] for row in rows)
     first = list(islice(cells, ALIGNED_ROWS))
     widths = _widths(chain([names] if header else [], first), [3] * len(names))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from acidsql.errors import AcidSqlError, Condition
+from acidsql.errors import AcidSqlError, Condition, visible
 from acidsql.grammar.split import Piece, is_complete, split_script
 from acidsql.render import Format, render, rows_in_words, summary
 from acidsql.terminal import report, tell, waiting_shown
@@ -102,9 +102,9 @@ class Runner:
     def _run(self, piece: Piece) -> None:
         piece, shape = _without_vertical_end(substituted(piece, self.manner.variables), self.manner.shape)
         if self.manner.verbose:
-            tell(f"{piece.text};")
+            tell(f"{visible(piece.text.expandtabs(4))};")
         if self.manner.dry_run and not _SETS_THE_SESSION.match(piece.text):
-            write_rows([self.session.explain(piece.text).rstrip("\n") + "\n"])
+            write_rows([visible(self.session.explain(piece.text)).rstrip("\n") + "\n"])
             return
         started = time.perf_counter()
         with ExitStack() as ending:

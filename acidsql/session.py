@@ -26,6 +26,7 @@ from acidsql.ddl.explain import DDL_STATEMENTS, plan_ddl
 from acidsql.ddl.tables import Ddl
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
+from acidsql.grammar.nesting import depth_limited
 from acidsql.grammar.parse import parse
 from acidsql.grammar.placeholders import name_placeholders
 from acidsql.grammar.split import Piece, split_script
@@ -191,7 +192,7 @@ class Session:
     ) -> Result:
         """Runs one statement. With the piece of a script that it is, errors point into the whole script."""
         started = time.perf_counter()
-        with _located(text, piece), self._uses.use(), interruptible(self.cancel):
+        with _located(text, piece), self._uses.use(), depth_limited(), interruptible(self.cancel):
             result = self._run_or_roll_back(text, args, frames or {})
         seconds = time.perf_counter() - started
         result = replace(result, seconds=seconds, text=text, make_frame=self._frame_of)
@@ -218,7 +219,7 @@ class Session:
     def explain(self, sql: str) -> str:
         """The plan of a statement as text; opens no transaction, and starts Spark for CREATE TABLE .. AS only, whose
         column types it tells."""
-        with _located(sql, None):
+        with _located(sql, None), depth_limited():
             statement = parse(sql)
             inner = statement.statement if isinstance(statement, s.Explain) else statement
             if isinstance(inner, DDL_STATEMENTS) and not _has_query(inner):

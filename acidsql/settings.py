@@ -21,8 +21,8 @@ LOCK_PAUSE: Final = "hive.lock.sleep.between.retries"
 OPEN_TXNS: Final = "hive.max.open.txns"
 OPEN_BATCH: Final = "hive.txn.max.open.batch"
 
-_NUMBER: Final = re.compile(r"\d+")
-_FRACTION: Final = re.compile(r"\d+(\.\d+)?")
+_NUMBER: Final = re.compile(r"[0-9]{1,18}")
+_FRACTION: Final = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?")
 
 
 @dataclass(frozen=True, slots=True)

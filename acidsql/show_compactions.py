@@ -117,7 +117,7 @@ def _words(text: str) -> Iterator[tuple[str, int]]:
 
 def _filtered(rows: list[dict[str, _Value]], reader: _Reader) -> list[dict[str, _Value]]:
     while (word := reader.peek()) is not None:
-        if word.isdigit():
+        if word.isdecimal():
             number = int(reader.take())
             rows = [r for r in rows if r["compactionid"] == number]
         elif word in _FILTERS:
@@ -130,7 +130,7 @@ def _filtered(rows: list[dict[str, _Value]], reader: _Reader) -> list[dict[str, 
             rows = _ordered(rows, reader)
         elif word == "LIMIT":
             reader.take()
-            if not (reader.peek() or "").isdigit():
+            if not (reader.peek() or "").isdecimal():
                 raise reader.wrong("expected a number")
             rows = rows[: int(reader.take())]
         else:

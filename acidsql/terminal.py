@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr
 
-from acidsql.errors import AcidSqlError
+from acidsql.errors import AcidSqlError, visible
 
 _WAIT_SHOWN_AFTER = 0.5
 """Seconds until a terminal shows that a statement is running."""
@@ -32,6 +32,7 @@ def tell(message: str) -> None:
 def report(error: Exception, *, place: str = "", with_traceback: bool = False) -> None:
     """Prints an error to standard error: `place`, the message and the caret block, in red on a terminal."""
     message = str(error) if isinstance(error, AcidSqlError) else f"[{type(error).__name__}] {str(error).strip()}"
+    place, message = visible(place), message if isinstance(error, AcidSqlError) else visible(message)
     red, plain = ("\x1b[31m", "\x1b[0m") if in_colour() else ("", "")
     tell(f"{red}{place}{message}{plain}")
     if with_traceback:

@@ -90,8 +90,8 @@ def _with_clause(table: CreateTable, node: Node) -> CreateTable:
 
 def _bucket_count(node: Node) -> int:
     number = node.leaf("NUMBER")
-    if not number.text.isdecimal() or int(number.text) < 1:
-        raise _syntax_error(number.span, "the number of buckets is a whole number from 1 on")
+    if not number.text.isdecimal() or not 1 <= int(number.text) < 1 << 31:
+        raise _syntax_error(number.span, "the number of buckets is a whole number from 1 to 2147483647")
     return int(number.text)
 
 

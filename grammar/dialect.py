@@ -6,7 +6,7 @@ every function stays what was typed (`exp.Anonymous`), as do literals, types and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import ClassVar, TypeVar
 
 from sqlglot import exp
@@ -37,6 +37,10 @@ _NO_PAREN = frozenset(
 )
 _TYPED_LITERALS = frozenset(
     {TokenType.DATE, TokenType.TIMESTAMP, TokenType.TIMESTAMPTZ, TokenType.TIMESTAMPNTZ, TokenType.TIMESTAMPLTZ}
+)
+_BEHIND_JOINS = frozenset(
+    {TokenType.WHERE, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.HAVING, TokenType.LIMIT, TokenType.SELECT}
+    | {TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT, TokenType.INSERT, TokenType.WHEN, TokenType.COMMA}
 )
 _T = TypeVar("_T")
 _LITERAL = "literal"
@@ -80,6 +84,8 @@ class AcidSqlParser(SparkParser):
     }
     ARRAY_CONSTRUCTORS: ClassVar = {}  # array(1, 2)[0] is a call and a subscript
     ADD_JOIN_ON_TRUE = False
+    _joins_here: bool = False
+    _joined_up_to: int = -1
 
     def read(
         self, tokens: list[Token], index: int, rule: Callable[[AcidSqlParser], exp.Expr | None]
@@ -90,6 +96,7 @@ class AcidSqlParser(SparkParser):
         self._tokens = tokens
         self._tokens_size = len(tokens)
         self._index = -1
+        self._joins_here, self._joined_up_to = False, -1
         self._advance(index + 1)
         tree = rule(self)
         if not isinstance(tree, exp.Expression):
@@ -168,10 +175,52 @@ class AcidSqlParser(SparkParser):
         alias_tokens: Collection[TokenType] | None = None,
     ) -> exp.Join | None:
         comma = self._curr.token_type == TokenType.COMMA
+        self._joins_here = True
         join = super()._parse_join(skip_join_token, parse_bracket, alias_tokens)
+        self._joins_here = False
         if join is None and comma and self._prev.token_type == TokenType.COMMA:
             self.raise_error("a table is missing after the comma")
         return join
+
+    def _parse_table(
+        self,
+        schema: bool = False,
+        joins: bool = False,
+        alias_tokens: Collection[TokenType] | None = None,
+        parse_bracket: bool = False,
+        is_db_reference: bool = False,
+        parse_partition: bool = False,
+        consume_pipe: bool = False,
+    ) -> exp.Expr | None:
+        is_joined, self._joins_here = self._joins_here, False
+        table = super()._parse_table(
+            schema, joins, alias_tokens, parse_bracket, is_db_reference, parse_partition, consume_pipe
+        )
+        if is_joined:
+            self._joined_up_to = self._index
+        return table
+
+    def _parse_joins(self, alias_tokens: Collection[TokenType] | None = None) -> Iterator[exp.Join]:
+        # Behind a joined table without ON sqlglot reads the joins that follow, in case an ON for it comes after them
+        # (a JOIN b JOIN c ON .. ON ..), and once more where none does: each such JOIN would double the time.
+        if self._index == self._joined_up_to and not self._has_on_behind_joins():
+            return iter(())
+        return super()._parse_joins(alias_tokens)
+
+    def _has_on_behind_joins(self) -> bool:
+        """Whether from here on more ONs follow than joins that they can belong to."""
+        joins = depth = 0
+        for token in self._tokens[self._index :]:
+            depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
+            if depth < 0 or (depth == 0 and token.token_type in _BEHIND_JOINS):
+                return False
+            if depth == 0 and token.token_type == TokenType.JOIN:
+                joins += 1
+            elif depth == 0 and token.token_type in (TokenType.ON, TokenType.USING):
+                joins -= 1
+                if joins < 0:
+                    return True
+        return False
 
     def _parse_table_alias(self, alias_tokens: Collection[TokenType] | None = None) -> exp.TableAlias | None:
         opened = self._curr.token_type == TokenType.ALIAS
@@ -206,6 +255,10 @@ class AcidSqlParser(SparkParser):
         return self.query_rule()
 
     def _parse_types(self, *args: bool, **kwargs: bool) -> exp.Expr | None:
+        # In an expression DATE(..), STRUCT(..) and the like are calls. sqlglot reads what is in the parentheses as a
+        # type first, and then once more, so that calls inside calls double the time.
+        if kwargs.get("check_func") and self._next.token_type == TokenType.L_PAREN:
+            return None
         return SqlglotParser._parse_types(self, *args, **kwargs)  # Hive's turns VARCHAR(3) into STRING
 
     def _parse_type(self, parse_interval: bool = True, fallback_to_identifier: bool = False) -> exp.Expr | None:

@@ -11,6 +11,7 @@ from sqlglot import exp
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.dialect import AcidSql, AcidSqlParser, MisreadError, mark_frame, mark_source, span_of
 from acidsql.grammar.lexer import Lexed
+from acidsql.grammar.nesting import depth_limited, flatten_chains
 from acidsql.grammar.syntax_errors import misread_error, star_alias_error
 
 _RULES: dict[str, Callable[[AcidSqlParser], exp.Expr | None]] = {
@@ -59,15 +60,13 @@ def _of_thread() -> _OfThread:
 def read_tree(lexed: Lexed, index: int, kind: str) -> tuple[exp.Expression, int]:
     """What sqlglot reads as `kind` from the token `index` on, and the index of the token after it."""
     try:
-        tree, after = _of_thread().parser.read(lexed.tokens, index, _RULES[kind])
+        with depth_limited(lexed.span(index)):
+            tree, after = _of_thread().parser.read(lexed.tokens, index, _RULES[kind])
     except MisreadError as error:
         raise misread_error(lexed, error) from None
-    except RecursionError:
-        raise AcidSqlError(
-            Condition.PARSE_SYNTAX_ERROR, span=lexed.span(index), message="Syntax error: nested too deeply"
-        ) from None
     if after <= index:
         raise misread_error(lexed, MisreadError("an expression is missing", index))
+    flatten_chains(tree)
     for node in tree.walk():
         _check(node, lexed, index)
     mark_source(tree, lexed.source)
@@ -93,6 +92,8 @@ def _refusal(node: exp.Expr) -> str | None:
     """What is wrong with a node that sqlglot reads and neither Hive nor Spark has; None if nothing is."""
     if not isinstance(node, _KNOWN):
         return f"{node.key.upper()} is not part of Hive's SQL"
+    if node.error_messages():
+        return "a part is missing"  # sqlglot checks most nodes as it makes them, not all
     match node:
         case exp.Table() if node.args.get("catalog") is not None or node.args.get("db") == "":
             return "a table is named table or database.table"

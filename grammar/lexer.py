@@ -19,7 +19,7 @@ from acidsql.grammar.split import unterminated
 _LEXEME = re.compile(
     r"""
       (?P<blank>\s+|--[^\n]*|/\*(?!\+).*?\*/)
-    | (?P<number>(?:\d+\.\d*|(?<![\w`)\]])\.\d+|\d+)(?:[eE][+-]?\d+)?(?:[bB][dD]|[yYsSlLdDfF])?(?!\w))
+    | (?P<number>(?:[0-9]+\.[0-9]*|(?<![\w`)\]])\.[0-9]+|[0-9]+)(?:[eE][+-]?[0-9]+)?(?:[bB][dD]|[yYsSlLdDfF])?(?!\w))
     | (?P<raw>[rR](?:'[^']*'|"[^"]*"))
     | (?P<hex>[xX](?:'[^']*'|"[^"]*"))
     | (?P<word>\w+)
@@ -49,6 +49,11 @@ _OPERATORS: dict[str, TokenType] = {
 # org.apache.hadoop.hive.ql.parse.BaseSemanticAnalyzer.unescapeSQLString, and Spark's unescapeSQLString: `\%` and
 # `\_` keep their backslash (for LIKE), any other unknown escape drops it.
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))", re.DOTALL)
+# Java's \u names units of UTF-16: two of them make a character beyond U+FFFF. One alone is no text.
+_LONGEST_NUMBER = 1000
+"""Characters. The largest DOUBLE has 309 digits, the smallest 324 behind the point; Python reads 4300."""
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
 
 
@@ -72,6 +77,8 @@ class Lexed:
 
 def lex(source: str, start: int, end: int) -> Lexed:
     """The tokens of a statement. A character that starts no token is a PARSE_SYNTAX_ERROR under it."""
+    if lone := _SURROGATE.search(source, start, end):
+        raise _no_character(Span(source, lone.start(), lone.end()), lone[0])
     tokens: list[Token] = []
     frames: list[int] = []
     position = start
@@ -83,8 +90,12 @@ def lex(source: str, start: int, end: int) -> Lexed:
         kind, text = match.lastgroup, match.group()
         if kind == "open":
             raise unterminated(source, position)
+        if kind == "number" and len(text) > _LONGEST_NUMBER:
+            raise _too_long(Span(source, position, match.end()))
         if kind != "blank":
             token = _token(kind or "", text)
+            if "\\" in text and (lone := _SURROGATE.search(token.text)):
+                raise _no_character(Span(source, position, match.end()), lone[0])
             token.line, token.col, token.start, token.end = line, position - line_start + 1, position, match.end() - 1
             if kind == "frame":
                 frames.append(position)
@@ -167,7 +178,7 @@ def unescape(body: str) -> str:
     >>> unescape(r"it\'s \\d \u0041 \% \x")
     "it's \\d A \\% x"
     """
-    return _ESCAPE.sub(_unescaped, body) if "\\" in body else body
+    return _PAIR.sub(_paired, _ESCAPE.sub(_unescaped, body)) if "\\" in body else body
 
 
 def _unescaped(match: re.Match[str]) -> str:
@@ -178,10 +189,24 @@ def _unescaped(match: re.Match[str]) -> str:
     return chr(int(octal, 8)) if octal else _ESCAPED.get(other, other)
 
 
+def _paired(match: re.Match[str]) -> str:
+    return match[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+
+
 @cache
 def keywords() -> frozenset[str]:
     """Every word that has a meaning in a query, upper case."""
     return frozenset(word for phrase in _KEYWORDS for word in phrase.split())
+
+
+def _too_long(span: Span) -> AcidSqlError:
+    message = f"Syntax error: a number of {span.end - span.start} characters, more than {_LONGEST_NUMBER}"
+    return AcidSqlError(Condition.PARSE_SYNTAX_ERROR, span=span, message=message)
+
+
+def _no_character(span: Span, surrogate: str) -> AcidSqlError:
+    message = f"Syntax error: U+{ord(surrogate):04X} is half a character, the text is not valid Unicode"
+    return AcidSqlError(Condition.PARSE_SYNTAX_ERROR, span=span, message=message)
 
 
 def _unknown_character(source: str, position: int) -> AcidSqlError:

@@ -12,6 +12,7 @@ from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar import admin, alter, create, dml
 from acidsql.grammar.foreign import refuse_foreign
 from acidsql.grammar.lexer import Lexed, is_word, lex
+from acidsql.grammar.nesting import depth_limited
 from acidsql.grammar.reader import Node, read_statement
 from acidsql.grammar.split import Piece
 from acidsql.grammar.statements import Explain, SetSetting, Statement
@@ -79,7 +80,11 @@ def parse(text: str, piece: Piece | None = None) -> Statement:
     PARSE_SYNTAX_ERROR, INVALID_TYPE, and NOT_YET_SUPPORTED for a statement of Hive's that acidsql does not know.
     """
     lexed = lex(piece.source, piece.start, piece.end) if piece else lex(text, 0, len(text))
-    lexed = _one_statement(lexed)
+    with depth_limited(lexed.span(0)):
+        return _parse(_one_statement(lexed))
+
+
+def _parse(lexed: Lexed) -> Statement:
     first = lexed.tokens[0]
     if is_word(first) and first.text.upper() == "SET":
         return _set(lexed)

@@ -80,11 +80,12 @@ def _property(node: Node) -> tuple[str, str]:
 
 
 def whole_number(leaf: Leaf) -> int:
-    """A number without sign, point or suffix."""
-    if not leaf.text.isdecimal():
+    """A number without sign, point or suffix, of 64 bits: an ID."""
+    number = int(leaf.text) if leaf.text.isdecimal() else -1
+    if not 0 <= number < 1 << 63:
         raise AcidSqlError(
             Condition.PARSE_SYNTAX_ERROR,
             span=leaf.span,
             message=f"Syntax error near '{leaf.text}': expected a whole number",
         )
-    return int(leaf.text)
+    return number

@@ -144,7 +144,7 @@ class _Scanner:
 
     def _number(self) -> int:
         word, start = self._word()
-        if not word.isdecimal():
+        if not (word.isascii() and word.isdecimal()):
             self.position = start
             raise self._syntax_error("a number is expected here")
         return int(word)

@@ -9,6 +9,7 @@ from itertools import count
 from typing import Final
 
 from sqlglot import exp
+from sqlglot.errors import OptimizeError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from acidsql.acid.table import Column, Table
@@ -132,7 +133,8 @@ class Binder:
         _type_bare_nulls(tree)
         rewrite(tree)
         tree = _lift_values(tree)
-        scopes = traverse_scope(tree)
+        _name_items(tree)
+        scopes = _scopes(tree)
         for scope in scopes:
             _check_aliases(scope, self._source)
         named = {id(node) for scope in scopes for node in _table_nodes(scope)}
@@ -291,6 +293,36 @@ class Binder:
             scan = self._scans.get(view) if view else None
             if scan is not None:
                 yield alias, [n for n in (scan.row_id, scan.file_name, scan.place) if n]
+
+
+def _scopes(tree: exp.Query) -> list[Scope]:
+    """Raises UNRESOLVED_QUERY where sqlglot cannot tell what a query reads."""
+    try:
+        return traverse_scope(tree)
+    except OptimizeError as error:
+        raise AcidSqlError(Condition.UNRESOLVED_QUERY, message=f"The query is not understood: {error}") from error
+
+
+def _name_items(tree: exp.Query) -> None:
+    """Of several FROM items without a name each gets one: sqlglot's scopes take them for one item else."""
+    for query in tree.find_all(exp.Select):
+        clauses = [query.args.get("from_"), *(query.args.get("joins") or ())]
+        unnamed = [clause.this for clause in clauses if clause is not None and _has_no_name(clause.this)]
+        for number, item in enumerate(unnamed if len(unnamed) > 1 else (), start=1):
+            item.set("alias", exp.TableAlias(this=quoted(f"@item{number}")))
+
+
+def _has_no_name(item: exp.Expr) -> bool:
+    """Parentheses around tables have none of their own: the names in them are seen outside."""
+    if item.alias:
+        return False
+    match item:
+        case exp.Subquery():
+            return isinstance(item.unnest(), exp.Query | exp.Values)
+        case exp.Table():
+            return not isinstance(item.this, exp.Identifier)
+        case _:
+            return isinstance(item, exp.Values | exp.Lateral)
 
 
 def _table_nodes(scope: Scope) -> list[exp.Table]:

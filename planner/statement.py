@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from acidsql.grammar.nesting import depth_limited
 from acidsql.grammar.statements import Delete, Insert, Merge, MultiInsert, Query, Update
 from acidsql.planner.delete import plan_delete
 from acidsql.planner.insert import plan_insert
@@ -14,6 +15,11 @@ from acidsql.planner.update import plan_update
 
 def plan_statement(statement: Query | Insert | MultiInsert | Update | Delete | Merge, facts: Facts) -> Plan:
     """The plan of a query or a DML statement. Raises the AcidSqlError of the first rule it breaks."""
+    with depth_limited():
+        return _plan(statement, facts)
+
+
+def _plan(statement: Query | Insert | MultiInsert | Update | Delete | Merge, facts: Facts) -> Plan:
     match statement:
         case Query():
             return plan_query(statement, facts)

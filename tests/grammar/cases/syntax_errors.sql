@@ -205,7 +205,7 @@ CREATE TABLE t (a int) PARTITIONED BY (c)
 
 CREATE TABLE t (a int) CLUSTERED BY (a) INTO 0 BUCKETS
 -->
-[PARSE_SYNTAX_ERROR] Syntax error near '0': the number of buckets is a whole number from 1 on
+[PARSE_SYNTAX_ERROR] Syntax error near '0': the number of buckets is a whole number from 1 to 2147483647
 1 | CREATE TABLE t (a int) CLUSTERED BY (a) INTO 0 BUCKETS
   |                                              ^
 
