@@ -36,8 +36,15 @@ class Begun:
     @contextmanager
     def alone(self) -> Iterator[BegunTransaction | None]:
         """The transaction that is under way, in which no other thread runs a statement meanwhile, for each counts on
-        from the one before it, and which no other thread ends; or None."""
+        from the one before it, and which no other thread ends; or None.
+
+        Raises NO_SUCH_TRANSACTION where another thread has ended it meanwhile: by itself the statement would commit.
+        """
+        before = self.current
         with self._lock:
+            if before is not None and self.current is not before:
+                hint = "Another thread has ended it."
+                raise AcidSqlError(Condition.NO_SUCH_TRANSACTION, hint=hint, txn_id=f"txnid:{before.write.id}")
             if self.current is not None:
                 yield self.current
                 return

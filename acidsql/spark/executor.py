@@ -256,7 +256,7 @@ class Executor:
             write.emptied.extend(emptied.values())
             txn.opened.require_open()
             for place in write.emptied:
-                empty(target, place)
+                empty(target, place, write.made)
         self._tidy_up(txn)
         return txn.id, write_id
 
@@ -315,9 +315,9 @@ class Executor:
         check_disjoint(written)
         txn.opened.require_open()
         for write in written:
-            publish(write.target, write.staged, write.shown)
+            publish(write.target, write.staged, write.made)
             for directory in write.emptied:
-                empty(write.target, directory)
+                empty(write.target, directory, write.made)
         return Counts(*(sum(of) for of in zip(*((c.updated, c.deleted, c.inserted) for c in counts), strict=True)))
 
     def _write_table(

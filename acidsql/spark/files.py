@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import io
 import os
 import shutil
@@ -77,6 +78,10 @@ class FileSystem(Protocol):
     def exists(self, path: str) -> bool: ...
 
     def make_directories(self, path: str) -> None: ...
+
+    def make_new_directory(self, path: str) -> None:
+        """And those above it. Raises FileExistsError."""
+        ...
 
     def rename(self, old: str, new: str) -> None:
         """Moves a file; `new` must not exist."""
@@ -201,6 +206,10 @@ class LocalFiles:
 
     def make_directories(self, path: str) -> None:
         os.makedirs(path, exist_ok=True)
+
+    def make_new_directory(self, path: str) -> None:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.mkdir(path)
 
     def rename(self, old: str, new: str) -> None:
         os.rename(old, new)
@@ -358,6 +367,11 @@ class HadoopFiles:
 
     def make_directories(self, path: str) -> None:
         self._fs(path).mkdirs(self._path(path))
+
+    def make_new_directory(self, path: str) -> None:
+        if self.exists(path):  # mkdirs says the same of a directory that was there
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+        self.make_directories(path)
 
     def rename(self, old: str, new: str) -> None:
         if not self._fs(old).rename(self._path(old), self._path(new)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain, count
@@ -143,15 +143,16 @@ def _check_one_a_place(target: WriteTarget, staged: Sequence[StagedFile]) -> Non
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=target.directory, reason=reason)
 
 
-def publish(target: WriteTarget, staged: Sequence[StagedFile], shown: list[str]) -> None:
+def publish(target: WriteTarget, staged: Sequence[StagedFile], made: list[str]) -> None:
     """Moves the files to `delta_W_W_S/bucket_NNNNN`. Nothing is visible before the transaction commits; but files of
-    plain tables are, one by one: `shown` gets them, as long as the table can be what it was without them."""
+    plain tables are, one by one. `made` gets what is to go if it does not commit: the directories, or those files, as
+    long as the table can be what it was without them."""
     if not target.table.is_transactional:
-        _publish_plain(target, staged, shown)
+        _publish_plain(target, staged, made)
         return
-    for partition_directory, number in sorted({(f.partition_directory, f.slot.branch) for f in staged}):
-        directory = target.branch_directory(partition_directory, number)
-        target.files.make_directories(directory)
+    directories = {target.branch_directory(f.partition_directory, f.slot.branch) for f in staged}
+    for directory in sorted(directories):
+        _make(target, directory, made)
         if not target.table.is_insert_only:
             target.files.write(f"{directory}/{ACID_VERSION_FILE}", ACID_VERSION_CONTENT)
     for file in staged:
@@ -161,6 +162,17 @@ def publish(target: WriteTarget, staged: Sequence[StagedFile], shown: list[str])
             reason = "a file lies there already, and another one was to be moved to its place"
             raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason=reason)
     target.files.delete(target.staging)
+
+
+def _make(target: WriteTarget, directory: str, made: list[str]) -> None:
+    """Only its own write makes a directory of that name. Where there is one, the table was dropped and made anew, and
+    has given out the same write ID."""
+    made.append(directory)
+    try:
+        target.files.make_new_directory(directory)
+    except FileExistsError:
+        made.remove(directory)
+        raise
 
 
 def _publish_plain(target: WriteTarget, staged: Sequence[StagedFile], shown: list[str]) -> None:
@@ -194,31 +206,21 @@ def visible_files(files: FileSystem, directory: str) -> list[str]:
     return [f"{directory}/{f.path}" for f in listing.files if not f.path.startswith(("_", "."))]
 
 
-def empty(target: WriteTarget, partition_directory: str) -> None:
+def empty(target: WriteTarget, partition_directory: str, made: list[str]) -> None:
     """Hides all rows behind a base without rows, as TRUNCATE writes it: `base_W/_metadata_acid`. Of a plain table the
     files go."""
     if not target.table.is_transactional:
         remove_all(target.files, visible_files(target.files, partition_directory))
         return
     directory = f"{partition_directory}/{base_name(target.write_id)}"
-    target.files.make_directories(directory)
+    if directory not in made:
+        _make(target, directory, made)
     target.files.write(f"{directory}/{METADATA_FILE}", TRUNCATED_METADATA)
 
 
-def remove(target: WriteTarget, partition_directories: Iterable[str], shown: Sequence[str]) -> bool:
-    """Removes all that the transaction staged and published of this table, of a plain one what it has `shown`; whether
-    it is gone."""
-    return remove_all(target.files, [target.staging, *shown, *_published(target, partition_directories)])
-
-
-def _published(target: WriteTarget, partition_directories: Iterable[str]) -> Iterator[str]:
-    for partition_directory in partition_directories if target.table.is_transactional else ():
-        if target.overwrites:
-            yield f"{partition_directory}/{base_name(target.write_id)}"
-            continue
-        for number, (branch, _) in enumerate(target.branches):
-            if branch.kind is not EventKind.CHECK:
-                yield target.branch_directory(partition_directory, number)
+def remove(target: WriteTarget, made: Iterable[str]) -> bool:
+    """Removes all that the transaction staged of this table, and what it has `made`; whether it is gone."""
+    return remove_all(target.files, [target.staging, *made])
 
 
 @dataclass(frozen=True, slots=True)

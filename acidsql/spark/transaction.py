@@ -34,13 +34,13 @@ _OPERATIONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class TableWrite:
-    """What a statement has written to one table so far; `emptied` are directories with an empty base, `shown` files of
-    a plain table, which its readers see before the commit."""
+    """What a statement has written to one table so far; `emptied` are directories with an empty base, `made` what it
+    has published: directories, or files of a plain table, which its readers see before the commit."""
 
     target: WriteTarget
     staged: list[StagedFile] = field(default_factory=list)
     emptied: list[str] = field(default_factory=list)
-    shown: list[str] = field(default_factory=list)
+    made: list[str] = field(default_factory=list)
 
     @property
     def partition_directories(self) -> set[str]:
@@ -207,8 +207,7 @@ class WriteTransaction:
         if target.table is self.creates:
             is_own = self.metastore.find_table(target.table.database, target.table.name) is None
             return remove_all(target.files, [target.directory if is_own else target.staging])
-        is_own = is_there(self.metastore, target.table)
-        return remove(target, write.partition_directories if is_own else (), write.shown if is_own else ())
+        return remove(target, write.made if is_there(self.metastore, target.table) else ())
 
 
 @contextmanager

@@ -86,7 +86,8 @@ def test_the_end_of_a_session_ends_the_statement_of_another_thread(
     thread = threading.Thread(target=update)
     thread.start()
     deadline = time.monotonic() + PATIENCE
-    while not list((tmp_path / "warehouse" / "t").glob(".acidsql_staging*")) and time.monotonic() < deadline:
+    jobs = session.spark.sparkContext.statusTracker()
+    while not jobs.getActiveStageIds() and time.monotonic() < deadline:
         time.sleep(0.01)
     other.close()
     thread.join(PATIENCE)
