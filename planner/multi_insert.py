@@ -110,8 +110,9 @@ def _wanted(branches: Sequence[Insert]) -> exp.Expr | None:
 
 
 def _where(branch: Insert) -> exp.Expr | None:
+    """The WHERE of a branch, where its names can mean nothing but columns of the FROM clause."""
     rows = branch.rows
-    where = rows.args.get("where") if isinstance(rows, exp.Select) else None
+    where = rows.args.get("where") if isinstance(rows, exp.Select) and not rows.args.get("laterals") else None
     return where.this if isinstance(where, exp.Where) else None
 
 

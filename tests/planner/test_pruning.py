@@ -7,7 +7,7 @@ import pytest
 from acidsql.grammar import statements as s
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parse import parse
-from acidsql.planner.plan import NO_SHORTCUTS, Facts, Plan, Scan, Shortcuts
+from acidsql.planner.plan import NO_SHORTCUTS, Facts, MultiWritePlan, Plan, Scan, Shortcuts
 from acidsql.planner.statement import plan_statement
 from tests.planner.test_planner_cases import Stage
 
@@ -129,3 +129,9 @@ CASES = {
 def test_a_scan_leaves_out_only_what_its_query_surely_does_not_need(sql: str) -> None:
     found = {scan.table.name: [text.replace("`", "") for text in said(scan)] for scan in plan_of(sql).scans}
     assert found == CASES[sql]
+
+
+def test_a_branch_s_condition_on_its_lateral_view_is_not_asked_of_the_rows_that_are_read() -> None:
+    plan = plan_of(f"FROM t INSERT INTO u SELECT v.e, a, 1 {LATERAL.removeprefix('FROM t ')} AS e WHERE v.e = 5")
+    assert isinstance(plan, MultiWritePlan)
+    assert "WHERE" not in plan.rows
