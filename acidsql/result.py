@@ -51,6 +51,8 @@ class Result:
     answer: Sequence[tuple[object, ...]] | None = field(default=None, repr=False)
     """The rows of SHOW and its like; a query's are in `query`."""
     query: DataFrame | None = field(default=None, repr=False)
+    fetched: DataFrame | None = field(default=None, repr=False)
+    """The same rows, which no setting of the user's session changes: `rows` fetches them."""
     text: str = field(default="", repr=False)
     """The statement."""
     make_frame: Callable[[Result], DataFrame] | None = field(default=None, repr=False)
@@ -65,10 +67,10 @@ class Result:
 
     def rows(self, limit: int | None = None) -> Iterator[tuple[object, ...]]:
         """The rows as Python values, at most `limit`; a query runs now. Raises AcidSqlError."""
-        if self.query is not None:
+        if self.fetched is not None:
             from acidsql.spark.failures import fetch
 
-            return fetch(self.query, self.text, limit)
+            return fetch(self.fetched, self.text, limit)
         return islice(iter(self.answer or ()), limit)
 
     def frame(self) -> DataFrame:

@@ -196,7 +196,7 @@ class Session:
             result = self._run_or_roll_back(text, args, frames or {})
         seconds = time.perf_counter() - started
         result = replace(result, seconds=seconds, text=text, make_frame=self._frame_of)
-        self.last_result = replace(result, query=None, release=None)  # it must not keep the frame
+        self.last_result = replace(result, query=None, fetched=None, release=None)  # it must not keep the frame
         return result
 
     def _run_or_roll_back(
@@ -337,8 +337,8 @@ class Session:
         match plan:
             case QueryPlan():
                 rows, release = self._executor.query(plan, request)
-                columns = tuple(ResultColumn(f.name, f.dataType.simpleString()) for f in rows.schema.fields)
-                return Result("SELECT", columns, query=rows, release=release)
+                columns = tuple(ResultColumn(f.name, f.dataType.simpleString()) for f in rows.frame.schema.fields)
+                return Result("SELECT", columns, query=rows.frame, fetched=rows.private, release=release)
             case WritePlan() | MultiWritePlan():
                 done = self._executor.write(plan, request)
                 c = done.counts

@@ -4,6 +4,9 @@ CHAR and VARCHAR: a value that is cast to one is cut to its length, and the blan
 (HiveChar, HiveVarchar): not in its column, which is read without them (spark/read.py), and not in a literal that it is
 compared with, which Hive takes for a CHAR (TypeCheckProcFactory), but in BETWEEN. greatest and least are NULL where an
 argument is. stddev, std and variance are those of the population.
+
+Hive's TIMESTAMP is wall-clock time, and so is what its functions give: the time now is that of the session's zone.
+Spark's functions of the same names give instants.
 """
 
 from __future__ import annotations
@@ -18,6 +21,10 @@ from acidsql.grammar.dialect import to_spark
 _COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ)
 _RENAMED: Final = {"stddev": "stddev_pop", "std": "stddev_pop", "variance": "var_pop"}
 _STRICT: Final = ("greatest", "least")
+_NOW: Final = ("current_timestamp", "now")
+_UTC: Final = exp.Literal.string("UTC")
+_WALL_CLOCK: Final = exp.DataType.Type.TIMESTAMPNTZ
+_INSTANT: Final = exp.DataType.Type.TIMESTAMPLTZ
 
 
 def rewrite(tree: exp.Query) -> None:
@@ -29,24 +36,71 @@ def rewrite(tree: exp.Query) -> None:
         node.replace(_as_in_hive(node))
 
 
-def _others(tree: exp.Query) -> list[exp.Cast | exp.Anonymous]:
+def _others(tree: exp.Query) -> list[exp.Expr]:
     sized = [cast for cast in tree.find_all(exp.Cast) if sized_length(cast.to) is not None]
-    return [*sized, *filter(_is_other, tree.find_all(exp.Anonymous))]
+    return [*sized, *tree.find_all(exp.CurrentTimestamp), *filter(_is_other, tree.find_all(exp.Anonymous))]
 
 
 def _is_other(call: exp.Anonymous) -> bool:
     """A subquery stands where it is: asked twice, it would be read twice."""
     name = call.name.lower()
-    return name in _RENAMED or (name in _STRICT and len(call.expressions) > 1 and call.find(exp.Query) is None)
+    if name in _STRICT:
+        return len(call.expressions) > 1 and call.find(exp.Query) is None
+    return name in _RENAMED or (name, len(call.expressions)) in _OF_TIME
 
 
-def _as_in_hive(node: exp.Cast | exp.Anonymous) -> exp.Expr:
+def _as_in_hive(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.CurrentTimestamp):
+        return _now([])
     if isinstance(node, exp.Cast):
         return _cut(node)
-    name = _RENAMED.get(node.name.lower())
-    if name is not None:
-        return exp.Anonymous(this=name, expressions=[e.copy() for e in node.expressions])
-    return _strict(node)
+    assert isinstance(node, exp.Anonymous)
+    name = node.name.lower()
+    arguments = [e.copy() for e in node.expressions]
+    if name in _RENAMED:
+        return _call(_RENAMED[name], *arguments)
+    return _strict(node) if name in _STRICT else _OF_TIME[name, len(arguments)](arguments)
+
+
+def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def _now(_: list[exp.Expr]) -> exp.Expr:
+    return _call("localtimestamp")
+
+
+def _to_utc(arguments: list[exp.Expr]) -> exp.Expr:
+    wall_clock, zone = arguments
+    return _call("convert_timezone", zone, _UTC.copy(), exp.cast(wall_clock, _WALL_CLOCK))
+
+
+def _from_utc(arguments: list[exp.Expr]) -> exp.Expr:
+    wall_clock, zone = arguments
+    return _call("convert_timezone", _UTC.copy(), zone, exp.cast(wall_clock, _WALL_CLOCK))
+
+
+def _to_timestamp(arguments: list[exp.Expr]) -> exp.Expr:
+    return exp.cast(arguments[0], _WALL_CLOCK)
+
+
+def _seconds(arguments: list[exp.Expr]) -> exp.Expr:
+    """unix_timestamp: a TIMESTAMP is one of the session's zone. With an instant beside it COALESCE makes an instant of
+    it; text stays text."""
+    value, *form = arguments
+    if not (isinstance(value, exp.Literal) and value.is_string):
+        value = _call("coalesce", value, exp.cast(exp.null(), _INSTANT))
+    return _call("unix_timestamp", value, *form)
+
+
+_OF_TIME: Final = {
+    **{(name, 0): _now for name in _NOW},
+    ("to_utc_timestamp", 2): _to_utc,
+    ("from_utc_timestamp", 2): _from_utc,
+    ("timestamp", 1): _to_timestamp,
+    **{(name, count): _seconds for name in ("unix_timestamp", "to_unix_timestamp") for count in (1, 2)},
+}
+"""What is made of calls, by their names and the number of their arguments."""
 
 
 def _strict(call: exp.Anonymous) -> exp.Expr:

@@ -22,15 +22,22 @@ from acidsql.acid.table import Table
 from acidsql.acid.types import parse_type
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.files import FileSystem, HadoopFiles, LocalFiles, is_local
+from acidsql.spark.frames import parameter
 from acidsql.spark.jobs import JobGroup, job_group
 from acidsql.spark.jvm import items, jvm
+from acidsql.spark.local_zone import UTC, local_zone
+from acidsql.spark.meaning import Meaning
 from acidsql.spark.plans import frame_of, has_join, nodes_of, plan_of
-from acidsql.spark.types import has_instant, has_timestamp
+from acidsql.spark.types import has_instant, has_timestamp, in_wall_clock_time
 
 CONCURRENT_WRITERS: Final = "spark.sql.maxConcurrentOutputFileWriters"
 """Files in different directories that a task writes at once, without sorting its rows for them."""
 
 _STATEMENT_CONF: Final = {
+    # `${..}` is text: what acidsql substitutes, the shell has substituted before.
+    "spark.sql.variable.substitute": "false",
+    # As text a parameter that is an instant would be read as wall-clock time.
+    "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
     # Hive's expressions, not ANSI's (semantics.md, "Expressions follow Hive").
     "spark.sql.ansi.enabled": "false",
     # TIMESTAMP is wall-clock time without a zone, as in Hive.
@@ -57,8 +64,9 @@ _STATEMENT_CONF: Final = {
     "spark.sql.legacy.charVarcharAsString": "false",
 }
 
+_ZONE: Final = "spark.sql.session.timeZone"
 _OPEN_COST: Final = "spark.sql.files.openCostInBytes"
-_OPENS_FAST: Final = {_OPEN_COST: str(256 * 1024)}
+_OPENS_FAST: Final = str(256 * 1024)
 """What opening a file counts for when files are dealt out to tasks, unless the user's session says it. By Spark's 4 MB
 one task would get all large files of a table beside many small ones, which DML leaves behind, and the others those."""
 
@@ -137,11 +145,18 @@ class StatementSpark:
     user: SparkSession
     query: SparkSession
     storage: SparkSession
+    in_utc: bool = False
+    """Whether `query` has UTC's zone instead: the statement is about wall-clock time alone (planner/clock.py)."""
+
+    def rows(self, text: str, args: Mapping[str, object] | None = None) -> DataFrame:
+        """A query's rows as the user sees them: in UTC all times are wall-clock time."""
+        rows = self.sql(text, args)
+        return in_wall_clock_time(rows) if self.in_utc else rows
 
     def sql(self, text: str, args: Mapping[str, object] | None = None) -> DataFrame:
         with _quiet():
             if args:
-                return self.query.sql(text, args=dict(args))
+                return self.query.sql(text, args={name: parameter(value) for name, value in args.items()})
             jsession: Any = self.query._jsparkSession
             return DataFrame(jsession.sql(text), self.query)  # PySpark looks up what it needs for arguments
 
@@ -199,8 +214,9 @@ class Engine:
         self._local = LocalFiles()
         self._groups: list[JobGroup] = []
         """The jobs of the statements that run."""
-        self._of_statements: tuple[Any, Any, Any] | None = None
-        """Settings as the JVM has them: those of a statement's two sessions, and _OPENS_FAST with those of storage."""
+        self._of_statements: tuple[Meaning, Any, Any] | None = None
+        """What takes the user's settings of meaning out of a private session, and the settings, as the JVM has them,
+        that are put into the two sessions of a statement."""
 
     @property
     def spark(self) -> SparkSession:
@@ -217,18 +233,21 @@ class Engine:
     def is_running(self) -> bool:
         return self._spark is not None
 
-    def statement(self) -> StatementSpark:
-        """Private copies of the session for one statement."""
+    def statement(self, *, in_utc: bool = False) -> StatementSpark:
+        """Private copies of the session for one statement, which runs in UTC or in the session's own zone."""
         spark = self.spark
         if self._of_statements is None:
-            zone = {"spark.sql.session.timeZone": str(jvm(spark).zone.getID())}
+            zone = {_ZONE: str(jvm(spark).zone.getID())}
             of = jvm(spark).properties
-            of_storage = {**_STATEMENT_CONF, **_STORAGE_CONF, **zone}
-            self._of_statements = of(_STATEMENT_CONF), of(of_storage), of(of_storage | _OPENS_FAST)
-        query, storage, fast = self._of_statements
-        jsession: Any = spark._jsparkSession
-        says_cost = jsession.sessionState().conf().contains(_OPEN_COST)
-        return StatementSpark(spark, _copy(spark, query), _copy(spark, storage if says_cost else fast))
+            self._of_statements = Meaning(jvm(spark)), of(_STATEMENT_CONF), of({**_STORAGE_CONF, **zone})
+        meaning, of_query, of_storage = self._of_statements
+        query = _copy(spark)
+        settings = meaning.forget(query)
+        settings.putIfAbsent(_OPEN_COST, _OPENS_FAST)
+        settings.putAll(of_query)
+        if in_utc:
+            settings.put(_ZONE, UTC)
+        return StatementSpark(spark, query, _copy(query, of_storage), in_utc)
 
     @contextmanager
     def jobs(self, description: str) -> Iterator[JobGroup]:
@@ -281,6 +300,12 @@ class Engine:
         with self._lock:
             self._spark, self._given = spark, True
             self._of_statements = None
+
+    def names_of_its_own(self) -> frozenset[str]:
+        """Of the temporary views and functions of the user's session: what they give is not known."""
+        jsession: Any = self.spark._jsparkSession
+        functions = jsession.sessionState().catalog().listTemporaryFunctions().mkString("\n").lower()
+        return self.temporary_views() | {name.rpartition(".")[2].strip("`") for name in functions.split("\n")}
 
     def temporary_views(self) -> frozenset[str]:
         """Names of the temporary views of the user's session; none where no session is running."""
@@ -339,10 +364,11 @@ def copy_with(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     return _copy(spark, jvm(spark).properties(settings))
 
 
-def _copy(spark: SparkSession, properties: Any) -> SparkSession:
+def _copy(spark: SparkSession, properties: Any = None) -> SparkSession:
     jsession: Any = spark._jsparkSession
     copy = SparkSession(spark.sparkContext, jsession.cloneSession())
-    copy._jsparkSession.sessionState().conf().setConf(properties)
+    if properties is not None:
+        copy._jsparkSession.sessionState().conf().setConf(properties)
     return copy
 
 
@@ -351,7 +377,7 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
     _require_java()
     log4j = Path(tempfile.mkdtemp(prefix="acidsql-")) / "log4j2.properties"
     log4j.write_text(_LOG4J)
-    settings = {"spark.master": "local[*]", **_OWN_CONF, **conf}
+    settings = {"spark.master": "local[*]", _ZONE: local_zone(), **_OWN_CONF, **conf}
     settings["spark.sql.warehouse.dir"] = conf.get("spark.sql.warehouse.dir", str(log4j.parent))
     options = f"-Dlog4j2.configurationFile={log4j} -Duser.timezone=UTC"
     settings["spark.driver.extraJavaOptions"] = f"{options} {conf.get('spark.driver.extraJavaOptions', '')}".strip()

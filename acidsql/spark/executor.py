@@ -8,6 +8,7 @@ On any failure the transaction is aborted and its files are removed (transaction
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import PartitionItem, TableName
 from acidsql.metastore.client import LockComponent
 from acidsql.metastore.transaction import Transactions
+from acidsql.planner.clock import tells_wall_clock_time
 from acidsql.planner.locks import CONFLICTS, on_partitions, overwrite_locks
 from acidsql.planner.plan import DRIVER_BYTES, Effect, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
 from acidsql.planner.prune import has_values
@@ -35,7 +37,7 @@ from acidsql.spark.bound import BoundScan
 from acidsql.spark.engine import Engine, StatementSpark, adopt
 from acidsql.spark.failures import translate
 from acidsql.spark.files import FileSystem
-from acidsql.spark.frames import to_frame
+from acidsql.spark.frames import has_instant, to_frame
 from acidsql.spark.jobs import JobGroup
 from acidsql.spark.leftovers import tidy_up
 from acidsql.spark.narrowing import narrow
@@ -74,6 +76,15 @@ class Written:
     counts: Counts
     txn_id: TxnId
     write_ids: Mapping[str, WriteId]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRows:
+    """The rows of a query: `frame` is of the user's session, for whatever is made of it there; `private` is of the
+    statement's own, whose settings are those of the statement while it runs, too."""
+
+    frame: DataFrame
+    private: DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +128,9 @@ class Executor:
 
     # -- statements
 
-    def query(self, plan: QueryPlan, request: Request) -> tuple[DataFrame, Callable[[], None]]:
-        """The rows of a query, lazily, on the snapshot of now; a frame of the user's session. And what ends its
-        transaction when nobody will read them any more; frames that nobody holds end it too, later."""
+    def query(self, plan: QueryPlan, request: Request) -> tuple[QueryRows, Callable[[], None]]:
+        """The rows of a query, lazily, on the snapshot of now. And what ends its transaction when nobody will read them
+        any more; frames that nobody holds end it too, later."""
         with self._translated(request), self.begun.alone() as begun:
             if begun is not None:
                 return self._query_in(begun, plan, request), lambda: None
@@ -128,25 +139,38 @@ class Executor:
             reader = self._readers.open(self._locks(plan))
             try:
                 rows = self._frame(plan, request, self._now())
-                self._readers.keep(reader, rows)
+                self._readers.keep(reader, rows.frame)
             except BaseException:
                 self._readers.end(reader)
                 raise
             return rows, lambda: self._readers.end(reader)
 
-    def _query_in(self, begun: BegunTransaction, plan: QueryPlan, request: Request) -> DataFrame:
+    def _query_in(self, begun: BegunTransaction, plan: QueryPlan, request: Request) -> QueryRows:
         if locks := self._locks(plan):
             self._transactions.lock(begun.write.id, locks)
         rows = self._frame(plan, request, begun.write.view())
-        self._readers.keep(begun.guard, rows)
+        self._readers.keep(begun.guard, rows.frame)
         return rows
 
-    def _frame(self, plan: QueryPlan, request: Request, view: ReadView) -> DataFrame:
-        spark = self._engine.statement()
+    def _statement(self, plan: QueryPlan | WritePlan | MultiWritePlan, request: Request) -> StatementSpark:
+        """The private sessions of a statement. It runs in UTC if all that it says of time is wall-clock time."""
+        tables = [scan.table for scan in plan.scans]
+        if not isinstance(plan, QueryPlan):
+            tables += [write.target for write in plan.writes]
+        in_utc = (
+            not request.frames
+            and not any(map(has_instant, request.args.values()))
+            and tells_wall_clock_time(request.text, tables)
+            and self._engine.names_of_its_own().isdisjoint(re.findall(r"\w+", request.text.lower()))
+        )
+        return self._engine.statement(in_utc=in_utc)
+
+    def _frame(self, plan: QueryPlan, request: Request, view: ReadView) -> QueryRows:
+        spark = self._statement(plan, request)
         self._define_views(spark, plan, request, StatementSnapshots(self._engine, view))
-        rows = adopt(_padded(_result(spark, plan, request)), spark.user)
+        rows = _padded(_result(spark, plan, request))
         spark.drop_views((*(s.view for s in plan.scans), *(f.view for f in plan.frames)))
-        return rows
+        return QueryRows(adopt(rows, spark.user), rows)
 
     def _now(self) -> ReadView:
         return ReadView(self._metastore, self._metastore.valid_txns())
@@ -157,9 +181,9 @@ class Executor:
     def columns(self, plan: QueryPlan, request: Request) -> list[tuple[str, str]]:
         """What a query would give: names, and Hive's types. Reads no directory. Raises CREATE_AS_TYPE."""
         with self._translated(request):
-            spark = self._engine.statement()
+            spark = self._statement(plan, request)
             self._define_views(spark, plan, request, None)
-            return _hive_columns(spark.sql(plan.sql, request.args))
+            return _hive_columns(spark.rows(plan.sql, request.args))
 
     def write(self, plan: WritePlan | MultiWritePlan, request: Request) -> Written:
         """Runs a DML statement, in a transaction of its own or in the one that was begun.
@@ -289,7 +313,7 @@ class Executor:
             bound_scans.append(bound)
             spark.define_view(scan.view, scan_frame(spark.storage, bound, self._tails))
         for frame in plan.frames:
-            spark.define_view(frame.view, _given_frame(frame, request, spark.user))
+            spark.define_view(frame.view, _given_frame(frame, request, spark.query))
         return bound_scans
 
     def _without_rows(self, scan: Scan) -> BoundScan:
@@ -302,7 +326,7 @@ class Executor:
         left."""
         for one in plan.writes:
             txn.check_unchanged(one.target)
-        spark = self._engine.statement()
+        spark = self._statement(plan, request)
         snapshots = StatementSnapshots(self._engine, txn.view())
         before = len(txn.writes)
         source: AbstractContextManager[None] = nullcontext()
@@ -402,7 +426,7 @@ def _hive_type(field: StructField, char: int | None, varchar: int | None) -> str
 def _result(spark: StatementSpark, plan: QueryPlan, request: Request) -> DataFrame:
     """The query's rows; a column that Spark names after its expression bears the names of the statement, not those that
     row__id and INPUT__FILE__NAME have in the scans' views."""
-    rows = spark.sql(plan.sql, request.args)
+    rows = spark.rows(plan.sql, request.args)
     renamed = [f"{s.view}." for s in plan.scans if s.row_id or s.file_name]
     names = rows.columns if renamed else []
     shown = [reduce(lambda name, view: name.replace(view, ""), renamed, name) for name in names]

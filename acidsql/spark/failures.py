@@ -15,6 +15,7 @@ from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.interrupts import interruptible
 from acidsql.planner.raised import find_raised
 from acidsql.spark.jobs import JobGroup, job_group
+from acidsql.spark.types import in_wall_clock_time
 
 _UNRESOLVED: Final = ("UNRESOLVED_COLUMN", "UNRESOLVED_FIELD", "FIELD_NOT_FOUND", "UNRESOLVED_STAR")
 _FULL: Final = re.compile(r".*(?:No space left on device|Disk quota exceeded).*")
@@ -41,12 +42,14 @@ def translate(error: Exception, text: str) -> AcidSqlError:
 
 
 def fetch(frame: DataFrame, text: str, limit: int | None) -> Iterator[tuple[object, ...]]:
-    """The rows of a query, at most `limit`, as Python values; what fails in its job comes as an AcidSqlError.
+    """The rows of a query, at most `limit`, as Python values; what fails in its job comes as an AcidSqlError. Instants
+    are the times that the clock of the session's zone shows; PySpark gives those of the Python process's zone.
 
     Raises KeyboardInterrupt, after its jobs were cancelled.
     """
     context = frame.sparkSession.sparkContext
     try:
+        frame = in_wall_clock_time(frame)
         # The thread that feeds a local iterator is made here, and its jobs are of the group too.
         with job_group(context, "SELECT") as jobs, interruptible(jobs.cancel):
             rows = iter(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 from pyspark.sql import types as t
 
 from acidsql.acid.names import is_field_name
@@ -63,6 +65,33 @@ def _spark_type(hive_type: HiveType, timestamp: t.DataType, instant: t.DataType 
             return t.MapType(_spark_type(key, timestamp, instant), _spark_type(value, timestamp, instant))
         case Struct(fields):
             return t.StructType([t.StructField(n, _spark_type(f, timestamp, instant)) for n, f in fields])
+
+
+def without_instants(data_type: t.DataType) -> t.DataType:
+    """The type with wall-clock times in the place of instants."""
+    match data_type:
+        case t.ArrayType():
+            return t.ArrayType(without_instants(data_type.elementType), data_type.containsNull)
+        case t.MapType():
+            key, value = without_instants(data_type.keyType), without_instants(data_type.valueType)
+            return t.MapType(key, value, data_type.valueContainsNull)
+        case t.StructType():
+            fields = data_type.fields
+            return t.StructType([t.StructField(f.name, without_instants(f.dataType), f.nullable) for f in fields])
+        case t.TimestampType():
+            return t.TimestampNTZType()
+        case _:
+            return data_type
+
+
+def in_wall_clock_time(rows: DataFrame) -> DataFrame:
+    """The rows with each instant as the clock shows it in the zone of the frame's session."""
+    shown = [without_instants(field.dataType) for field in rows.schema.fields]
+    if shown == [field.dataType for field in rows.schema.fields]:
+        return rows
+    names = rows.columns
+    by_place = rows.toDF(*map(str, range(len(names))))
+    return by_place.select(*(F.col(str(i)).cast(kind).alias(names[i]) for i, kind in enumerate(shown)))
 
 
 def hive_type_name(data_type: t.DataType) -> str | None:

@@ -224,7 +224,7 @@ INSERT INTO nested SELECT array(1), map('a', 1), named_struct('x', 1, 'y', 'abc'
 -->
 INSERT default.nested
 rows
-  SELECT array(1), map('a', 1), named_struct('x', 1, 'y', 'abc'), 'abcde', TIMESTAMP '2020-01-01 00:00:00', now()
+  SELECT array(1), map('a', 1), named_struct('x', 1, 'y', 'abc'), 'abcde', TIMESTAMP '2020-01-01 00:00:00', localtimestamp() AS `now()`
 events
   SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
     CAST(`:a` AS array<int>) AS `a`,
