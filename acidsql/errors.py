@@ -321,6 +321,7 @@ class Condition(Enum):
     )
     CANNOT_START = _info("58000", "{message}")
     SESSION_CLOSED = _info("08003", "The session cannot be used: {reason}")
+    SPARK_GONE = _info("08006", "The JVM in which Spark ran is gone: {reason}")
 
 
 class AcidSqlError(Exception):

@@ -14,8 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -44,6 +42,7 @@ from acidsql.spark.failures import translate
 from acidsql.spark.files import FileSystem, remove_all
 from acidsql.spark.footers import count_rows, finish_events, finish_plain
 from acidsql.spark.jvm import select
+from acidsql.spark.lost import SPARK_ERRORS, gone, lost_by
 from acidsql.spark.read import ROW_NUMBER, delete_events, scan_frame
 from acidsql.spark.slots import SLOT, Slot, Slots, slot_a_task
 from acidsql.spark.staging import save
@@ -127,8 +126,9 @@ def compact(spark: StatementSpark, job: Job, tails: TailCache, before_publishing
     """
     try:
         slots = _write(spark, job, tails)
-    except (PySparkException, Py4JError) as error:
-        raise translate(error, "") from error
+    except SPARK_ERRORS as error:
+        context = spark.user.sparkContext
+        raise (gone(context) if lost_by(error, context) else translate(error, "")) from error
     staged = _finish(job, slots)
     before_publishing()
     return _publish(job, staged)

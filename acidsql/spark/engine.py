@@ -26,6 +26,7 @@ from acidsql.spark.frames import parameter
 from acidsql.spark.jobs import JobGroup, job_group
 from acidsql.spark.jvm import items, jvm
 from acidsql.spark.local_zone import UTC, local_zone
+from acidsql.spark.lost import SPARK_ERRORS, forget, forget_ended, gone, is_lost, lost_by, quiet_py4j
 from acidsql.spark.meaning import Meaning
 from acidsql.spark.plans import frame_of, has_join, nodes_of, plan_of
 from acidsql.spark.types import has_instant, has_timestamp, in_wall_clock_time
@@ -208,6 +209,10 @@ class Engine:
     def __init__(self, spark: SparkSession | None, conf: Mapping[str, str]) -> None:
         self._spark = spark
         self._given = spark is not None
+        self._own = False
+        """Whether it was started here, and not found running."""
+        self._gone: AcidSqlError | None = None
+        """Why the session that was there before is gone."""
         self._conf = dict(conf)
         self._lock = threading.Lock()
         self._hadoop: HadoopFiles | None = None
@@ -220,18 +225,53 @@ class Engine:
 
     @property
     def spark(self) -> SparkSession:
-        """Starts Spark if it is not running in this process. Raises JAVA_NOT_FOUND, CANNOT_START."""
+        """Starts Spark if it is not running in this process, or its JVM is gone.
+
+        Raises JAVA_NOT_FOUND, CANNOT_START, SPARK_GONE for a session that was given.
+        """
         with self._lock:
+            if self._spark is not None and is_lost(self._spark.sparkContext):
+                if self._given:
+                    raise gone(self._spark.sparkContext)
+                self._let_go(self._spark)
             if self._spark is None:
                 _require_own_jvm()
+                forget_ended()
+                quiet_py4j()
                 running = SparkSession.getActiveSession()
-                self._given = running is not None
+                self._own = running is None
                 self._spark = running or _start(self._conf)
+                self._gone = None
             return self._spark
+
+    def lost_by(self, error: BaseException) -> AcidSqlError | None:
+        """SPARK_GONE, if it was the end of the JVM that made a statement raise the error; the next statement starts
+        another one. When this returns, none of the statement's tasks runs any more."""
+        with self._lock:
+            if self._spark is None:
+                return self._gone
+            if not lost_by(error, self._spark.sparkContext):
+                return None
+            found = gone(self._spark.sparkContext)
+            if not self._given:
+                self._let_go(self._spark)
+                self._gone = found
+            return found
+
+    def _let_go(self, spark: SparkSession) -> None:
+        """Of a session whose JVM is gone, or about to go."""
+        forget(spark.sparkContext)
+        self._spark = self._hadoop = self._of_statements = None
+
+    @property
+    def _living(self) -> SparkSession | None:
+        """The session that runs, if one does."""
+        spark = self._spark
+        return None if spark is None or is_lost(spark.sparkContext) else spark
 
     @property
     def is_running(self) -> bool:
-        return self._spark is not None
+        return self._living is not None
 
     def statement(self, *, in_utc: bool = False) -> StatementSpark:
         """Private copies of the session for one statement, which runs in UTC or in the session's own zone."""
@@ -252,7 +292,7 @@ class Engine:
     @contextmanager
     def jobs(self, description: str) -> Iterator[JobGroup]:
         """The group of all jobs that are started inside."""
-        with job_group(self.spark.sparkContext, description) as group:
+        with job_group(self.spark.sparkContext, description, lambda error: self.lost_by(error) is not None) as group:
             self._groups.append(group)
             try:
                 yield group
@@ -267,10 +307,14 @@ class Engine:
 
     def progress(self) -> str:
         """How far the running jobs are, in words; empty where none runs. May be asked from any thread."""
-        if self._spark is None:
+        spark = self._living
+        if spark is None:
             return ""
-        tracker = self._spark.sparkContext.statusTracker()
-        stages = [info for i in tracker.getActiveStageIds() if (info := tracker.getStageInfo(i)) is not None]
+        try:
+            tracker = spark.sparkContext.statusTracker()
+            stages = [info for i in tracker.getActiveStageIds() if (info := tracker.getStageInfo(i)) is not None]
+        except SPARK_ERRORS:  # the statement that runs says what has happened
+            return ""
         total = sum(info.numTasks for info in stages)
         return f"{sum(info.numCompletedTasks for info in stages)} of {total} tasks" if total > 1 else ""
 
@@ -278,8 +322,9 @@ class Engine:
         """The file system of a location; Spark is started for one that is not local."""
         if is_local(location):
             return self._local
+        spark = self.spark
         if self._hadoop is None:
-            self._hadoop = HadoopFiles(self.spark)
+            self._hadoop = HadoopFiles(spark)
         return self._hadoop
 
     def require_exact_time(self, table: Table) -> None:
@@ -298,8 +343,8 @@ class Engine:
     def use(self, spark: SparkSession) -> None:
         """Takes a session that is given; one that was started here goes on as long as its frames do."""
         with self._lock:
-            self._spark, self._given = spark, True
-            self._of_statements = None
+            self._spark, self._given, self._own = spark, True, False
+            self._hadoop = self._of_statements = None
 
     def names_of_its_own(self) -> frozenset[str]:
         """Of the temporary views and functions of the user's session: what they give is not known."""
@@ -309,24 +354,26 @@ class Engine:
 
     def temporary_views(self) -> frozenset[str]:
         """Names of the temporary views of the user's session; none where no session is running."""
-        if self._spark is None:
+        spark = self._living
+        if spark is None:
             return frozenset()
-        jsession: Any = self._spark._jsparkSession
+        jsession: Any = spark._jsparkSession
         names = jsession.sessionState().catalog().getTempViewNames()  # PySpark's listTables runs two jobs
         return frozenset(filter(None, names.mkString("\n").lower().split("\n")))
 
     def set_conf(self, key: str, value: str) -> None:
         """SET spark.x=y: on the session, or for the session that is to be started."""
         with self._lock:
-            if self._spark is None:
-                self._conf[key] = value
-            else:
-                self._spark.conf.set(key, value)
+            spark = self._living
+            if spark is not None:
+                spark.conf.set(key, value)
+            self._conf[key] = value
 
     def cancel(self) -> None:
         """Cancels the running jobs."""
-        if self._spark is not None:
-            self._spark.sparkContext.cancelAllJobs()
+        spark = self._living
+        if spark is not None:
+            spark.sparkContext.cancelAllJobs()
 
     def free_disk(self) -> None:
         """Hadoop leaves a stream open that could not be written: its file keeps its space, removed or not, until the
@@ -337,8 +384,16 @@ class Engine:
     def close(self) -> None:
         """Stops Spark if it was started here: a session that ran before is others' too."""
         with self._lock:
-            if self._spark is not None and not self._given:
-                self._spark.stop()
+            spark = self._living
+            if spark is not None and self._own:
+                try:
+                    spark.stop()
+                except SPARK_ERRORS as error:
+                    if not lost_by(error, spark.sparkContext):
+                        raise
+            elif self._spark is not None and self._own:
+                forget(self._spark.sparkContext)
+            if self._own:
                 self._spark = None
 
 

@@ -14,8 +14,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import reduce
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField
@@ -40,6 +38,7 @@ from acidsql.spark.files import FileSystem
 from acidsql.spark.frames import has_instant, to_frame
 from acidsql.spark.jobs import JobGroup
 from acidsql.spark.leftovers import tidy_up
+from acidsql.spark.lost import SPARK_ERRORS
 from acidsql.spark.narrowing import narrow
 from acidsql.spark.publish import StagedFile, WriteTarget, empty, publish
 from acidsql.spark.read import scan_frame
@@ -393,8 +392,8 @@ class Executor:
     def _translated(self, request: Request) -> Iterator[None]:
         try:
             yield
-        except (PySparkException, Py4JError, OSError) as error:
-            translated = translate(error, request.text)
+        except SPARK_ERRORS as error:
+            translated = self._engine.lost_by(error) or translate(error, request.text)
             if translated.condition == Condition.DISK_FULL.name:
                 self._engine.free_disk()
             raise translated from error

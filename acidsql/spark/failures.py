@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import DataFrame, Row
 
@@ -15,6 +15,7 @@ from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.interrupts import interruptible
 from acidsql.planner.raised import find_raised
 from acidsql.spark.jobs import JobGroup, job_group
+from acidsql.spark.lost import SPARK_ERRORS, gone, lost_by
 from acidsql.spark.types import in_wall_clock_time
 
 _UNRESOLVED: Final = ("UNRESOLVED_COLUMN", "UNRESOLVED_FIELD", "FIELD_NOT_FOUND", "UNRESOLVED_STAR")
@@ -57,8 +58,8 @@ def fetch(frame: DataFrame, text: str, limit: int | None) -> Iterator[tuple[obje
             )
         while (row := _next(rows, jobs)) is not None:
             yield tuple(row)
-    except (PySparkException, Py4JError) as error:
-        raise translate(error, text) from error
+    except SPARK_ERRORS as error:
+        raise (gone(context) if lost_by(error, context) else translate(error, text)) from error
 
 
 def _next(rows: Iterator[Row], jobs: JobGroup) -> Row | None:
