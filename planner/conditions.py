@@ -94,13 +94,10 @@ def _has_only(node: exp.Expr, names: Collection[str]) -> bool:
 
 
 def _said_of(query: exp.Expr, item: exp.Table, table: Table, columns: Sequence[Column]) -> Iterator[exp.Expr]:
-    if not columns or not isinstance(query, exp.Select) or not _has_only(query, _CLAUSES):
+    place = _place(query, item) if columns else None
+    if place is None:
         return
-    first, joins = query.args.get("from_"), query.args.get("joins") or ()
-    items = [first.this, *(join.this for join in joins)] if first is not None else []
-    place = next((number for number, found in enumerate(items) if found is item), None)
-    if place is None or not _has_only(item, _BARE) or any(node.args.get("pivots") for node in (*items, *joins)):
-        return  # a PIVOT that stands after a join turns all that is joined
+    joins = query.args.get("joins") or ()
     names = {name: column for name, column in columns_of(item, table).items() if column in columns}
     column_of = partial(_column_of, item.alias_or_name.lower(), names, merges=any(map(_merges, joins)))
     for condition in _conditions(query, joins, place):
@@ -108,6 +105,32 @@ def _said_of(query: exp.Expr, item: exp.Table, table: Table, columns: Sequence[C
             weaker = _weaker(conjunct, column_of)
             if weaker is not None:
                 yield weaker
+
+
+def column_meant(node: exp.Column, query: exp.Expr, item: exp.Table, table: Table) -> Column | None:
+    """The column of the FROM item `item` that a name in the query's clauses surely means."""
+    place = _place(query, item)
+    joins = query.args.get("joins") or ()
+    if place is None or any(_hides(join) for join in joins):
+        return None
+    alias, merges = item.alias_or_name.lower(), any(map(_merges, joins))
+    return _column_of(alias, columns_of(item, table), node, merges=merges)
+
+
+def _hides(join: exp.Join) -> bool:
+    """SEMI and ANTI: a name of the right side means another column outside of ON."""
+    return join.kind in ("SEMI", "ANTI")
+
+
+def _place(query: exp.Expr, item: exp.Table) -> int | None:
+    """The place of a bare table among the FROM items; None where rows or names may be others than the tables'."""
+    if not isinstance(query, exp.Select) or not _has_only(query, _CLAUSES) or not _has_only(item, _BARE):
+        return None
+    first, joins = query.args.get("from_"), query.args.get("joins") or ()
+    items = [first.this, *(join.this for join in joins)] if first is not None else []
+    if any(node.args.get("pivots") for node in (*items, *joins)):
+        return None  # a PIVOT that stands after a join turns all that is joined
+    return next((number for number, found in enumerate(items) if found is item), None)
 
 
 def columns_of(item: exp.Table, table: Table) -> Mapping[str, Column]:
@@ -134,7 +157,7 @@ def _column_of(alias: str, names: Mapping[str, Column], node: exp.Expr, *, merge
     return names.get(node.name.lower()) if is_its and isinstance(node.this, exp.Identifier) else None
 
 
-def _conditions(query: exp.Select, joins: Sequence[exp.Join], place: int) -> Iterator[exp.Expr]:
+def _conditions(query: exp.Expr, joins: Sequence[exp.Join], place: int) -> Iterator[exp.Expr]:
     """WHERE, and the ON of every join that gives nothing for a row of the item for which it is not true. Of an item
     that stands right of a SEMI or ANTI join only the ON of that join can speak."""
     for number, join in enumerate(joins, 1):

@@ -41,9 +41,14 @@ def stored(value: str, target: Column, settings: Mapping[str, str]) -> str:
     'SUBSTRING(CAST(x AS STRING), 1, 3)'
     """
     hive_type = parse_type(target.type)
-    if settings.get(STORE_ASSIGNMENT, "hive") == "ansi" and not is_complex(hive_type):
+    if is_strict(settings) and not is_complex(hive_type):
         return _strictly(value, target, hive_type)
     return fitted(f"CAST({value} AS {spark_type(hive_type)})", hive_type)
+
+
+def is_strict(settings: Mapping[str, str]) -> bool:
+    """Whether a value that its column cannot take is an error, instead of NULL or what is left of it."""
+    return settings.get(STORE_ASSIGNMENT, "hive") == "ansi"
 
 
 def spark_type(hive_type: HiveType) -> str:

@@ -13,6 +13,7 @@ from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.statements import Default, Insert, Values
 from acidsql.metastore.client import PartitionValues
+from acidsql.planner.casts import assigned
 from acidsql.planner.events import checked_branch, name_sql, no_identity, rows_view, select_list, stored
 from acidsql.planner.locks import LockRules, insert_locks, overwrite_locks
 from acidsql.planner.partition_spec import partition_values
@@ -69,7 +70,11 @@ def static_values(statement: Insert, table: Table, facts: Facts) -> dict[str, st
         detail = f"the PARTITION clause does not name {', '.join(missing)}."
         span = statement.partition[0].column.span
         raise AcidSqlError(Condition.INSERT_COLUMN_COUNT, span=span, table=table.qualified, detail=detail)
-    static = {n: to_spark(value) for n in names if n in items and (value := items[n].value) is not None}
+    static = {
+        c.name: to_spark(assigned(value, c, facts.settings))
+        for c in table.partition_columns
+        if c.name in items and (value := items[c.name].value) is not None
+    }
     _check_order(statement, names, static)
     if names and not static and facts.settings.get(DYNAMIC_PARTITION_MODE, "nonstrict") == "strict":
         raise AcidSqlError(Condition.DYNAMIC_PARTITION_STRICT, span=statement.target.span)
@@ -193,7 +198,9 @@ def wrong_count(table: Table, expected: int, got: int, span: Span | None) -> Aci
 def insert_events(table: Table, given: Mapping[str, str], facts: Facts) -> str:
     """The event query of new rows. `given` are SQL values by column; other columns get their DEFAULT, else NULL."""
     values = {
-        c.name: stored(given.get(c.name) or to_spark(default_of(c, table)), c, facts.settings)
+        c.name: stored(
+            given.get(c.name) or to_spark(assigned(default_of(c, table), c, facts.settings)), c, facts.settings
+        )
         for c in table.all_columns
     }
     branch = checked_branch("0", table)

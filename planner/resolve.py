@@ -18,7 +18,8 @@ from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import frame_of, span_of
 from acidsql.grammar.parse import parse
 from acidsql.grammar.statements import Name, Query, TableName
-from acidsql.planner.conditions import columns_of, only_counts, partition_filter, row_filter
+from acidsql.planner.casts import narrow, wide_casts
+from acidsql.planner.conditions import column_meant, columns_of, only_counts, partition_filter, row_filter
 from acidsql.planner.hive_expressions import rewrite, trim_literals
 from acidsql.planner.plan import PLACE, ROW_ID, Facts, FrameScan, Scan
 
@@ -139,6 +140,7 @@ class Binder:
             _check_aliases(scope, self._source)
         named = {id(node) for scope in scopes for node in _table_nodes(scope)}
         views = {key: self._view_of(node) for scope in scopes for key, node in self._sources(scope, named)}
+        casts = wide_casts(tree, {id(node): meant for scope in scopes for node, meant in self._meant(scope, views)})
         for scope in scopes:
             self._bind_virtual_columns(scope, views)
         for scope in scopes:
@@ -148,6 +150,7 @@ class Binder:
         for scope in scopes:
             for node in _table_nodes(scope):
                 self._replace(node, views)
+        narrow(casts)
         return tree
 
     # -- tables
@@ -279,6 +282,17 @@ class Binder:
                     row_filter=row_filter(query, item, scan.table) if may.rows else (),
                     counted=may.counts and only_counts(query, item),
                 )
+
+    def _meant(self, scope: Scope, views: dict[int, str | None]) -> Iterator[tuple[exp.Column, Column]]:
+        """The names of a scope that surely mean a table's column, with that."""
+        for alias, _ in scope.references:
+            item = scope.sources.get(alias)
+            scan = self._scans.get(views.get(id(item)) or "")
+            if scan is not None and isinstance(item, exp.Table):
+                for node in scope.columns:
+                    meant = column_meant(node, scope.expression, item, scan.table)
+                    if meant is not None:
+                        yield node, meant
 
     def _is_char(self, scope: Scope, views: dict[int, str | None], node: exp.Column) -> bool:
         """Whether it is a CHAR column of a table in the FROM clause."""

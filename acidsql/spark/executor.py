@@ -360,7 +360,7 @@ class Executor:
         of_target = [b for b in bound if b.scan.is_target]
         if plan.narrowing is not None:
             narrow(spark, plan.narrowing, of_target, request.args)
-        events = adopt(event_rows(spark, plan, request.args), spark.storage)
+        events = adopt(event_rows(spark, plan, request.args, self._settings), spark.storage)
         if plan.target.is_transactional:
             driver_bytes = int(self._settings.get(DRIVER_BYTES, 0))
             staged = stage(spark.storage, events, plan, target, of_target, driver_bytes, self.steering)

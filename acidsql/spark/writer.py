@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import DecimalType
 
 from acidsql.acid.partition_values import PartitionValues
 from acidsql.acid.rowid import MAX_BUCKET
 from acidsql.acid.types import parse_type
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.planner.events import stored
+from acidsql.planner.casts import exact_sql, is_integer
+from acidsql.planner.events import is_strict, name_sql, stored
 from acidsql.planner.insert import wrong_count
 from acidsql.planner.partition_text import partition_text
 from acidsql.planner.plan import ROWS, Overwrite, WritePlan
@@ -38,7 +41,9 @@ _FOR_DRIVER: Final = 4_000_000
 """Row IDs that the driver arranges."""
 
 
-def event_rows(spark: StatementSpark, plan: WritePlan, args: Mapping[str, object]) -> DataFrame:
+def event_rows(
+    spark: StatementSpark, plan: WritePlan, args: Mapping[str, object], settings: Mapping[str, str]
+) -> DataFrame:
     """The plan's event query, over the view of its rows. Raises INSERT_COLUMN_COUNT, INCOMPATIBLE_TYPE."""
     rows = spark.sql(plan.rows, args)
     if plan.positional is not None:
@@ -46,7 +51,7 @@ def event_rows(spark: StatementSpark, plan: WritePlan, args: Mapping[str, object
             raise wrong_count(plan.target, len(plan.positional), len(rows.columns), plan.source_span)
         rows = rows.toDF(*plan.positional)
     _check_types(rows, plan)
-    spark.define_view(ROWS, rows)
+    spark.define_view(ROWS, rows if is_strict(settings) else _with_exact_integers(rows, plan))
     return spark.sql(plan.events)
 
 
@@ -240,6 +245,13 @@ def _check_types(rows: DataFrame, plan: WritePlan) -> None:
                 target=value.column.type,
                 hint=f"Convert it to {value.column.type} in the statement.",
             )
+
+
+def _with_exact_integers(rows: DataFrame, plan: WritePlan) -> DataFrame:
+    """The rows with DECIMALs that go to columns of integers as Hive makes them such (planner/casts.py)."""
+    decimals = {f.name for f in rows.schema.fields if isinstance(f.dataType, DecimalType)}
+    stored = {v.name: v.column for v in plan.values if v.name in decimals and is_integer(v.column)}
+    return rows.withColumns({n: F.expr(exact_sql(name_sql(n), c)) for n, c in stored.items()}) if stored else rows
 
 
 def _task_count(spark: SparkSession, size: int, files: int) -> int:
