@@ -90,7 +90,7 @@ class Expressions:
                 return r.choice((f"size({x}) > 1", f"array_contains({x}, 9)", f"{x}[0] = 1", f"{x} = array(1)"))
             case "map":
                 x = c.sql(r)
-                return r.choice((f"{x}['k'] = 1", f"size({x}) < 2", f"map_keys({x})[0] = 'k'"))
+                return r.choice((f"{x}['k'] = 1", f"size({x}) < 2", f"array_contains(map_keys({x}), 'k')"))
             case "struct":
                 x = c.sql(r)
                 return r.choice((f"{x}.a = 1", f"{x}.b > 'a'", f"{x}.a IS NULL", f"{x}.a IN (1, 77)"))

@@ -118,7 +118,10 @@ class World:
                     self.found("insert", insert.text, f"{outcome} but the model says {model}")
                 continue
             new += [_as_read(row, live.table) for row in model.rows]
+        before = len(self.findings)
         self.settle(live, {}, new, f"filling {live.name}")
+        if len(self.findings) > before:
+            self.resync(live)
 
     def apply(self, change: Change, path: Strategy) -> None:
         """Runs a statement and holds what it does against its model."""
@@ -155,7 +158,9 @@ class World:
             if isinstance(outcome, Refused) or outcome.rows[0][1] not in ("succeeded", "refused"):
                 self.found("compaction", self.history[-1], str(outcome))
         self.done["compactions"] += 1
-        return self.settle(live, live.rows, [], self.history[-1])
+        before = len(self.findings)
+        self.settle(live, live.rows, [], self.history[-1])
+        return self.resync(live) if len(self.findings) > before else None
 
     def _update(self, change: Update, path: Strategy) -> None:
         live = self.lives[change.target]
@@ -354,8 +359,9 @@ def _as_read(row: Row, table: Table) -> Row:
 
 
 def _key_as_read(column: Column, value: Any) -> Any:
+    """A VARCHAR or CHAR that is too short for the name is NULL instead."""
     if column.type.family in ("text", "char"):
-        return value or DEFAULT_PARTITION
+        return value or (DEFAULT_PARTITION if column.type.sql == "string" else None)
     return value
 
 
