@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
 from acidsql.spark import spread
 
@@ -128,7 +130,10 @@ def test_load_data_takes_files_of_this_machine_and_of_the_same_file_system(away:
 
 def test_databases_and_locations_of_tables_lie_on_it(away: Away) -> None:
     away.run("CREATE DATABASE d", f"CREATE TABLE d.t (k INT) {_ACID}", "INSERT INTO d.t VALUES (1)")
-    location = away.session.catalog.table("d", "t").location
+    shutil.copytree(away.behind / "warehouse" / "d.db" / "t", away.behind / "warehouse" / "there")
+    taken, location = away.session.catalog.table("d", "t").location, f"{away.session.warehouse}/there"
+    with pytest.raises(AcidSqlError, match="LOCATION_TAKEN"):
+        away.run(f"CREATE TABLE adopted (k INT) STORED AS ORC LOCATION '{taken}/../t'")
     away.run(f"CREATE TABLE adopted (k INT) STORED AS ORC LOCATION '{location}' TBLPROPERTIES ('transactional'='true')")
     assert away.rows("SELECT * FROM adopted") == [(1,)]
     away.run("CREATE TABLE made STORED AS ORC TBLPROPERTIES ('transactional'='true') AS SELECT k + 1 AS k FROM d.t")
