@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import signal
 import sys
 import threading
@@ -11,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from acidsql import connect
 from acidsql.errors import AcidSqlError, Condition
@@ -86,13 +87,20 @@ def _read(option: str, value: str) -> _Source:
     if option == "-e":
         return _Source(value)
     if value == "-":
-        return _Source(sys.stdin.read())
+        return _Source(_standard_input().read().removeprefix("\ufeff"))
     try:
         return _Source(Path(value).read_text(encoding="utf-8-sig"), value)
     except OSError as error:
         raise AcidSqlError(Condition.CANNOT_START, message=f"Cannot read {value}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise AcidSqlError(Condition.CANNOT_START, message=f"{value} is not UTF-8: {error}") from None
+
+
+def _standard_input() -> TextIO:
+    """Bytes that are no text come through as half characters, which the statement that has them is refused for."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="surrogateescape")
+    return sys.stdin
 
 
 def _manner(options: argparse.Namespace) -> Manner:
@@ -121,7 +129,7 @@ def _run(
             return runner.status
         if sys.stdin.isatty():
             return _prompt(lambda: runner, options)
-        runner.run_lines(sys.stdin)
+        runner.run_lines(_standard_input())
         return runner.status
 
 

@@ -28,6 +28,10 @@ _NO_START = frozenset(
 )
 _VARIABLE = re.compile(r"\$\{(?:hivevar:)?([^}$ ]+)\}")
 _MAX_SUBSTITUTIONS = 40  # Hive's hive.variable.substitute.depth
+_BYTE_ORDER_MARK = "\ufeff"
+_LONG_TEXT = 1 << 13
+"""Characters. In a statement as long as this, whose strings have a `;` in each line, not each line is looked at for its
+end, but one whenever the text has grown by a quarter: each look reads all of it."""
 _VERTICAL_END = r"\G"
 _SETS_THE_SESSION = re.compile(r"(?:USE|SET)\b", re.IGNORECASE)
 
@@ -68,12 +72,18 @@ class Runner:
     def run_lines(self, lines: Iterable[str]) -> bool:
         """Runs statements as they come in: each as soon as the line with its `;` is there."""
         waiting: list[str] = []
-        for line in lines:
-            waiting.append(line)
-            if ";" in line and is_complete("".join(waiting)):
+        length = looked_at = 0
+        for number, line in enumerate(lines):
+            waiting.append(line if number else line.removeprefix(_BYTE_ORDER_MARK))
+            length += len(line)
+            if ";" not in line or looked_at < length < looked_at + (looked_at >> 2) >= _LONG_TEXT:
+                continue
+            looked_at = length
+            if is_complete("".join(waiting)):
                 if not self.run_text("".join(waiting)):
                     return False
                 waiting.clear()
+                length = looked_at = 0
         return self.run_text("".join(waiting))
 
     def _run_piece(self, piece: Piece, name: str | None) -> bool:

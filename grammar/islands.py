@@ -66,9 +66,12 @@ def read_tree(lexed: Lexed, index: int, kind: str) -> tuple[exp.Expression, int]
         raise misread_error(lexed, error) from None
     if after <= index:
         raise misread_error(lexed, MisreadError("an expression is missing", index))
-    flatten_chains(tree)
+    chained: list[exp.And | exp.Or] = []
     for node in tree.walk():
         _check(node, lexed, index)
+        if isinstance(node, exp.And | exp.Or):
+            chained.append(node)
+    flatten_chains(chained)
     mark_source(tree, lexed.source)
     return tree, after
 

@@ -3,7 +3,7 @@ an error like any other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -27,14 +27,14 @@ _LONG: Final = 64
 """Operands from which on a chain is rebuilt."""
 
 
-def flatten_chains(tree: exp.Expr) -> None:
-    """Long chains of AND, and of OR, as trees of the least depth, which mean the same and are written alike.
+def flatten_chains(nodes: Iterable[exp.And | exp.Or]) -> None:
+    """Long chains of AND, and of OR, as trees of the least depth, which mean the same and are written alike. `nodes`
+    are all of a tree.
 
     The parser makes a chain of 10,000 ORs 10,000 levels deep, and whoever looks up from its columns, as sqlglot's
     scopes do for each of them, passes them all.
     """
-    tops = [node for node in tree.find_all(exp.And, exp.Or) if type(node) is not type(node.parent)]
-    for top in tops:
+    for top in [node for node in nodes if type(node) is not type(node.parent)]:
         operands = list(top.flatten(unnest=False))
         if len(operands) >= _LONG:
             half = len(operands) // 2

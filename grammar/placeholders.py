@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
 
 from sqlglot import exp
@@ -17,13 +17,17 @@ def name_placeholders(
 ) -> tuple[Statement, dict[str, object]]:
     """The statement with every `?` named (`:p1`, `:p2` in the order of the text), and all values by name.
 
-    The planner moves expressions about, so their order says nothing afterwards. Raises UNBOUND_PARAMETER.
+    The planner moves expressions about, so their order says nothing afterwards. Raises UNBOUND_PARAMETER, and
+    INVALID_PARAMETER where `args` are neither a mapping nor values in an order.
     """
+    if isinstance(args, str | bytes | Set) or not isinstance(args, Iterable | None):
+        reason = f"they are given as a mapping (:name) or a sequence (?), not as {type(args).__name__}"
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="args", reason=reason)
     found = sorted(_placeholders(statement), key=_position)
     bare = [node for node in found if not node.this]
     values = {str(k): v for k, v in args.items()} if isinstance(args, Mapping) else {}
     if not isinstance(args, Mapping):
-        values = {f"p{i}": v for i, v in enumerate(args or (), start=1)}
+        values = {f"p{i}": v for i, v in enumerate(() if args is None else args, start=1)}
         for number, node in enumerate(bare, start=1):
             node.set("this", f"p{number}")
     for node in found:

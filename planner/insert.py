@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Final
 
 from sqlglot import exp
@@ -21,6 +22,11 @@ from acidsql.planner.plan import BRANCH, Branch, Effect, EventKind, Facts, Overw
 from acidsql.planner.resolve import Binder, default_of, find_column, find_table
 
 FIRST: Final = StatementId(0)
+_VARYING: Final = frozenset(
+    {"rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id"}
+    | {"spark_partition_id", "input_file_name", "input_file_block_start", "input_file_block_length"}
+    | {"reflect", "java_method", "try_reflect", "raise_error", "assert_true"}
+)
 DYNAMIC_PARTITION_MODE: Final = "hive.exec.dynamic.partition.mode"
 
 
@@ -168,8 +174,30 @@ def _values(values: Values, table: Table, columns: tuple[Column, ...], statement
         items = [default_of(c, table) if isinstance(v, Default) else v for c, v in zip(columns, row, strict=True)]
         tuples.append(exp.Tuple(expressions=[i.copy() for i in items]))
     _unify(tuples)
-    rows = exp.Values(expressions=tuples, alias=exp.TableAlias(this=exp.to_identifier("rows", quoted=True)))
-    return exp.select("*").from_(rows)
+    parts: list[exp.Query] = []
+    for constant, group in groupby(tuples, key=_is_constant):
+        rows = list(group)
+        parts += [_inline(rows)] if constant else map(_selected, rows)
+    return exp.union(*parts, distinct=False, copy=False) if len(parts) > 1 else parts[0]
+
+
+def _inline(rows: list[exp.Tuple]) -> exp.Query:
+    alias = exp.TableAlias(this=exp.to_identifier("rows", quoted=True))
+    return exp.select("*").from_(exp.Values(expressions=rows, alias=alias))
+
+
+def _selected(row: exp.Tuple) -> exp.Query:
+    return exp.select(*row.expressions, copy=False)
+
+
+def _is_constant(row: exp.Tuple) -> bool:
+    """Whether Spark's VALUES takes the row: it has no subquery, and no function that gives another value each time."""
+    for value in row.expressions:
+        if not isinstance(value, exp.Literal | exp.Null):
+            calls = value.find_all(exp.Query, exp.Anonymous)
+            if any(isinstance(call, exp.Query) or call.name.lower() in _VARYING for call in calls):
+                return False
+    return True
 
 
 def _unify(rows: Sequence[exp.Tuple]) -> None:

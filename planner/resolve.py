@@ -126,8 +126,14 @@ class Binder:
         return tuple(self._frames.values())
 
     def bind(self, query: exp.Query) -> exp.Query:
-        """A copy of the query over scan views. Raises TABLE_NOT_FOUND, AMBIGUOUS_ROW_ID, ROW_ID_OF_PLAIN_TABLE."""
-        tree = query.copy()
+        """A copy of the query over scan views. Raises TABLE_NOT_FOUND, AMBIGUOUS_ROW_ID, ROW_ID_OF_PLAIN_TABLE, and
+        UNRESOLVED_QUERY where sqlglot's scopes cannot tell what it reads."""
+        try:
+            return self._bind(query.copy())
+        except OptimizeError as error:
+            raise AcidSqlError(Condition.UNRESOLVED_QUERY, message=f"The query is not understood: {error}") from error
+
+    def _bind(self, tree: exp.Query) -> exp.Query:
         _lower_names(tree)
         self._ctes |= {cte.alias for cte in tree.find_all(exp.CTE)}
         _unnest_row_id_fields(tree)
@@ -135,7 +141,7 @@ class Binder:
         rewrite(tree)
         tree = _lift_values(tree)
         _name_items(tree)
-        scopes = _scopes(tree)
+        scopes = traverse_scope(tree)
         for scope in scopes:
             _check_aliases(scope, self._source)
         named = {id(node) for scope in scopes for node in _table_nodes(scope)}
@@ -307,14 +313,6 @@ class Binder:
             scan = self._scans.get(view) if view else None
             if scan is not None:
                 yield alias, [n for n in (scan.row_id, scan.file_name, scan.place) if n]
-
-
-def _scopes(tree: exp.Query) -> list[Scope]:
-    """Raises UNRESOLVED_QUERY where sqlglot cannot tell what a query reads."""
-    try:
-        return traverse_scope(tree)
-    except OptimizeError as error:
-        raise AcidSqlError(Condition.UNRESOLVED_QUERY, message=f"The query is not understood: {error}") from error
 
 
 def _name_items(tree: exp.Query) -> None:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
+from pyspark.errors import PySparkException
 from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 
@@ -22,12 +23,12 @@ from acidsql.acid.table import Table
 from acidsql.acid.types import parse_type
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.files import FileSystem, HadoopFiles, LocalFiles, is_local
-from acidsql.spark.frames import parameter
 from acidsql.spark.jobs import JobGroup, job_group
 from acidsql.spark.jvm import items, jvm
 from acidsql.spark.local_zone import UTC, local_zone
 from acidsql.spark.lost import SPARK_ERRORS, forget, forget_ended, gone, is_lost, lost_by, quiet_py4j
 from acidsql.spark.meaning import Meaning
+from acidsql.spark.parameters import literals
 from acidsql.spark.plans import frame_of, has_join, nodes_of, plan_of
 from acidsql.spark.types import has_instant, has_timestamp, in_wall_clock_time
 
@@ -131,6 +132,10 @@ logger.utils.level = off
 """
 """Failures of tasks reach the user as the statement's error; Spark's log would print them three times more."""
 
+_STACK: Final = "-Xss8m"
+"""Spark's analyzer and optimizer call themselves for each level of a query: with Java's own 1 MB a condition of some
+thousand terms ends in a StackOverflowError."""
+
 _EACH_WITH_EACH: Final = ("BroadcastNestedLoopJoin", "CartesianProduct")
 """Names of the nodes of physical plans that join each row with each."""
 
@@ -157,7 +162,7 @@ class StatementSpark:
     def sql(self, text: str, args: Mapping[str, object] | None = None) -> DataFrame:
         with _quiet():
             if args:
-                return self.query.sql(text, args={name: parameter(value) for name, value in args.items()})
+                return self.query.sql(text, args=literals(args))
             jsession: Any = self.query._jsparkSession
             return DataFrame(jsession.sql(text), self.query)  # PySpark looks up what it needs for arguments
 
@@ -434,7 +439,7 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
     log4j.write_text(_LOG4J)
     settings = {"spark.master": "local[*]", _ZONE: local_zone(), **_OWN_CONF, **conf}
     settings["spark.sql.warehouse.dir"] = conf.get("spark.sql.warehouse.dir", str(log4j.parent))
-    options = f"-Dlog4j2.configurationFile={log4j} -Duser.timezone=UTC"
+    options = f"-Dlog4j2.configurationFile={log4j} -Duser.timezone=UTC {_STACK}"
     settings["spark.driver.extraJavaOptions"] = f"{options} {conf.get('spark.driver.extraJavaOptions', '')}".strip()
     builder = SparkSession.builder
     for key, value in settings.items():
@@ -443,8 +448,9 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
     try:
         with _utf8_locale():
             return builder.getOrCreate()
-    except RuntimeError as error:
-        raise AcidSqlError(Condition.CANNOT_START, message=f"Spark cannot start: {error}") from error
+    except (RuntimeError, Py4JError, PySparkException) as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise AcidSqlError(Condition.CANNOT_START, message=f"Spark cannot start: {reason}") from error
     finally:
         # PySpark's handler talks to the JVM on the connection that the interrupted call still holds: a Py4JError, no
         # KeyboardInterrupt, and no job is cancelled (tests/shell/test_story.py).

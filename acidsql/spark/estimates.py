@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from acidsql.spark.jvm import items
@@ -14,6 +15,9 @@ SMALL: Final = 8 * 1024 * 1024
 """Bytes that one task writes without help."""
 _UNKNOWN: Final = 1 << 60
 """What Spark answers for an RDD is more than this."""
+_VALUES: Final = "ResolvedInlineTable"
+"""VALUES with current_timestamp and its like, of which Spark's optimizer makes rows. Before that it has no statistics,
+and raises an UnsupportedOperationException for them."""
 
 
 def leaf_sizes(frame: DataFrame) -> list[int | None]:
@@ -34,5 +38,10 @@ def plans(frame: DataFrame) -> list[Any]:
 
 
 def _size(leaf: Any) -> int | None:
-    size = int(str(leaf.stats().sizeInBytes()))
+    try:
+        size = int(str(leaf.stats().sizeInBytes()))
+    except PySparkException:
+        if leaf.nodeName() != _VALUES:
+            raise
+        size = int(leaf.rows().size()) * int(leaf.schema().defaultSize())
     return size if size < _UNKNOWN else None

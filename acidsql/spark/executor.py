@@ -30,16 +30,18 @@ from acidsql.planner.locks import CONFLICTS, on_partitions, overwrite_locks
 from acidsql.planner.plan import DRIVER_BYTES, Effect, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
 from acidsql.planner.prune import has_values
 from acidsql.spark import plain
+from acidsql.spark.answers import answer
 from acidsql.spark.begun import Begun, BegunTransaction
 from acidsql.spark.bound import BoundScan
 from acidsql.spark.engine import Engine, StatementSpark, adopt
 from acidsql.spark.failures import translate
 from acidsql.spark.files import FileSystem
-from acidsql.spark.frames import has_instant, to_frame
+from acidsql.spark.frames import to_frame
 from acidsql.spark.jobs import JobGroup
 from acidsql.spark.leftovers import tidy_up
 from acidsql.spark.lost import SPARK_ERRORS
 from acidsql.spark.narrowing import narrow
+from acidsql.spark.parameters import has_instant
 from acidsql.spark.publish import StagedFile, WriteTarget, empty, publish
 from acidsql.spark.read import scan_frame
 from acidsql.spark.readers import Readers
@@ -47,6 +49,7 @@ from acidsql.spark.row_conflicts import commit_by_rows
 from acidsql.spark.scanned import scanned_once
 from acidsql.spark.sized import CHAR_LENGTH, VARCHAR_LENGTH, lengths
 from acidsql.spark.snapshots import StatementSnapshots
+from acidsql.spark.staging import check_format
 from acidsql.spark.strategies import Steering
 from acidsql.spark.tails import TailCache
 from acidsql.spark.transaction import WriteTransaction, transaction
@@ -167,9 +170,9 @@ class Executor:
     def _frame(self, plan: QueryPlan, request: Request, view: ReadView) -> QueryRows:
         spark = self._statement(plan, request)
         self._define_views(spark, plan, request, StatementSnapshots(self._engine, view))
-        rows = _padded(_result(spark, plan, request))
+        rows = answer(_padded(_result(spark, plan, request)), request.text)
         spark.drop_views((*(s.view for s in plan.scans), *(f.view for f in plan.frames)))
-        return QueryRows(adopt(rows, spark.user), rows)
+        return QueryRows(answer(adopt(rows, spark.user), request.text), rows)
 
     def _now(self) -> ReadView:
         return ReadView(self._metastore, self._metastore.valid_txns())
@@ -189,6 +192,8 @@ class Executor:
 
         Raises what the statement breaks, LOCK_TIMEOUT, DEADLOCK, WRITE_CONFLICT where another transaction came first.
         """
+        for write in plan.writes:
+            check_format(write.target)
         name = " and ".join(dict.fromkeys(w.target.qualified for w in plan.writes))
         with (
             self._translated(request),

@@ -21,6 +21,9 @@ from acidsql.spark.types import in_wall_clock_time
 _UNRESOLVED: Final = ("UNRESOLVED_COLUMN", "UNRESOLVED_FIELD", "FIELD_NOT_FOUND", "UNRESOLVED_STAR")
 _FULL: Final = re.compile(r".*(?:No space left on device|Disk quota exceeded).*")
 _FULL_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT)
+_STACK: Final = "java.lang.StackOverflowError"
+_TOO_DEEP: Final = "The statement is too long or too deep for Spark's stack"
+_DEEPER: Final = "Split it, or start Spark with spark.driver.extraJavaOptions=-Xss64m."
 _VIEW: Final = re.compile(r"`?([A-Za-z0-9_]+)@(?:\d+|frame)`?")
 _LINE_NOISE: Final = re.compile(r";\s*line \d+ pos \d+.*|\s*SQLSTATE: \w+", re.DOTALL)
 
@@ -37,6 +40,8 @@ def translate(error: Exception, text: str) -> AcidSqlError:
         return _of_system(error)
     if full := _FULL.search(str(error)):
         return AcidSqlError(Condition.DISK_FULL, detail=full[0].strip())
+    if _STACK in str(error):
+        return AcidSqlError(Condition.QUERY_FAILED, message=_TOO_DEEP, hint=_DEEPER)
     if isinstance(error, PySparkException):
         return _of_spark(error, text)
     return AcidSqlError(Condition.QUERY_FAILED, message=_first_lines(_java_message(error)))

@@ -7,14 +7,16 @@ processes of its own, whenever it is looked at.
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.errors import AcidSqlError, Condition
+
+_UNREADABLE: Final = (PySparkException, TypeError, ValueError, ArithmeticError, AttributeError, NotImplementedError)
+"""What PySpark and Arrow (ArrowInvalid is a ValueError) raise for rows whose types they do not find."""
 
 
 def to_frame(value: Any, name: str, spark: SparkSession) -> DataFrame:
@@ -22,40 +24,16 @@ def to_frame(value: Any, name: str, spark: SparkSession) -> DataFrame:
     if isinstance(value, DataFrame):
         return value
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
-    if kind.startswith("pandas."):
-        return spark.createDataFrame(_by_arrow(value))
-    if kind.startswith("pyarrow.") or isinstance(value, list):
-        return spark.createDataFrame(value)
+    try:
+        if kind.startswith("pandas."):
+            return spark.createDataFrame(_by_arrow(value))
+        if kind.startswith("pyarrow.") or isinstance(value, list):
+            return spark.createDataFrame(value)
+    except _UNREADABLE as error:
+        message = f"{{{name}}} cannot be read: {next(iter(str(error).splitlines()), kind)}"
+        raise AcidSqlError(Condition.UNRESOLVED_QUERY, message=message) from error
     message = f"{{{name}}} is a {kind}: give a Spark, pandas or Arrow frame"
     raise AcidSqlError(Condition.UNRESOLVED_QUERY, message=message)
-
-
-def parameter(value: object) -> object:
-    """The value of a parameter as Spark takes it. A datetime without a zone is a TIMESTAMP; PySpark would take it for a
-    time of the process's zone."""
-    match value:
-        case datetime.datetime(tzinfo=None):
-            return F.expr(f"TIMESTAMP_NTZ '{value.isoformat(sep=' ')}'")
-        case datetime.datetime():
-            utc = value.astimezone(datetime.UTC).replace(tzinfo=None)
-            return F.expr(f"TIMESTAMP_LTZ '{utc.isoformat(sep=' ')} UTC'")
-        case list() if any(isinstance(item, datetime.datetime) for item in value):
-            return F.array(*(F.lit(parameter(item)) for item in value))
-        case _:
-            return value
-
-
-def has_instant(value: object) -> bool:
-    """Whether a parameter is a datetime with a zone, or has one in it."""
-    match value:
-        case datetime.datetime():
-            return value.tzinfo is not None
-        case list() | tuple():
-            return any(map(has_instant, value))
-        case dict():
-            return any(map(has_instant, value.values()))
-        case _:
-            return isinstance(value, Column)
 
 
 def _by_arrow(frame: Any) -> Any:

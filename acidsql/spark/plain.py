@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.events import name_sql
 from acidsql.planner.partition_text import partition_text
 from acidsql.planner.plan import WritePlan
 from acidsql.spark.bucketing import bucket_column
 from acidsql.spark.events import filed, value_directories, with_constraints
-from acidsql.spark.footers import SPARK_FORMATS
 from acidsql.spark.jvm import with_columns
 from acidsql.spark.publish import BUCKET_DIRECTORY, StagedFile, WriteTarget, finish_staged
 from acidsql.spark.staging import save
 
 
 def stage(events: DataFrame, plan: WritePlan, target: WriteTarget) -> list[StagedFile]:
-    """Writes the rows of the events, in the storage session. Raises NOT_YET_SUPPORTED for the table's format."""
+    """Writes the rows of the events, in the storage session."""
     table = plan.target
-    if table.file_format not in SPARK_FORMATS:
-        feature = f"A plain table stored as {table.file_format} ({table.qualified})"
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
     rows = with_constraints(events)
     if table.bucket_columns:
         rows = with_columns(rows, {BUCKET_DIRECTORY: bucket_column(table)})

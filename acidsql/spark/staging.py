@@ -28,6 +28,7 @@ def save(rows: DataFrame, table: Table, files: FileSystem, staging: str, partiti
 
     Raises NOT_YET_SUPPORTED, and what the query raises when it runs.
     """
+    check_format(table)
     _check_writable(table, files, staging)
     if not table.is_full_acid:
         rows = plain_rows(rows, table, partition_by)
@@ -39,6 +40,13 @@ def save(rows: DataFrame, table: Table, files: FileSystem, staging: str, partiti
     writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
     writer = writer.partitionBy(*partition_by) if partition_by else writer
     writer.format(SPARK_FORMATS[table.file_format]).save(staging)
+
+
+def check_format(table: Table) -> None:
+    """Raises NOT_YET_SUPPORTED for a table whose files Spark does not write here."""
+    if table.file_format not in SPARK_FORMATS:
+        feature = f"Writing to a table stored as {table.file_format} ({table.qualified})"
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
 
 
 def _without_processes(writer: DataFrameWriter, files: FileSystem, staging: str) -> DataFrameWriter:

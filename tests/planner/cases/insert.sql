@@ -271,7 +271,7 @@ INSERT default.t
 reads
   t@1: default.t
 rows
-  SELECT * FROM VALUES (1 + 2 * 3), (CAST('5' AS INT)), ((SELECT max(id) FROM `t@1` AS `t`)) AS `rows`
+  SELECT * FROM VALUES (1 + 2 * 3), (CAST('5' AS INT)) AS `rows` UNION ALL SELECT (SELECT max(id) FROM `t@1` AS `t`)
 events
   SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
     CAST(`:id` AS INT) AS `id`,

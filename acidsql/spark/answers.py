@@ -1,0 +1,87 @@
+"""The frames that a session gives: what fails in their jobs, whenever these run, comes as an AcidSqlError.
+
+A frame of a query is an ordinary PySpark frame of a class below PySpark's own, so that no other frame of the user's is
+changed. Frames that derive from it (`select`, `filter` ..) are of that class too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from types import FunctionType
+from typing import Any, Final
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
+
+from acidsql.spark.failures import translate
+
+_ACTIONS: Final = frozenset(
+    {"approxQuantile", "checkpoint", "collect", "corr", "count", "cov", "crosstab", "describe", "first"}
+    | {"foreach", "foreachPartition", "freqItems", "head", "isEmpty", "localCheckpoint", "show", "summary", "tail"}
+    | {"take", "toArrow", "toLocalIterator", "toPandas", "_show_string", "_repr_html_", "__repr__"}
+)
+"""Methods that run a job. In others, which only analyze a query that the user makes of the frame, PySpark's own errors
+stay: they are about that query, not about the statement."""
+
+
+class AnswerFrame(ClassicFrame):
+    """The rows of a statement."""
+
+    _statement: str
+
+
+def answer(frame: DataFrame, statement: str) -> DataFrame:
+    """The frame, as one of the rows of the statement."""
+    if type(frame) is ClassicFrame:
+        frame.__class__ = AnswerFrame
+        frame._statement = statement  # type: ignore[attr-defined]
+    return frame
+
+
+def _deriving(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def derived(self: AnswerFrame, *args: Any, **kwargs: Any) -> Any:
+        given = method(self, *args, **kwargs)
+        return answer(given, self._statement) if isinstance(given, DataFrame) else given
+
+    return derived
+
+
+def _translating(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def translated(self: AnswerFrame, *args: Any, **kwargs: Any) -> Any:
+        try:
+            given = method(self, *args, **kwargs)
+        except (PySparkException, Py4JError) as error:
+            raise translate(error, self._statement) from error
+        return _translated_rows(given, self._statement) if isinstance(given, Iterator) else given
+
+    return translated
+
+
+def _translated_rows(rows: Iterator[Any], statement: str) -> Iterator[Any]:
+    """Those of toLocalIterator, whose jobs run as they are asked for."""
+    try:
+        yield from rows
+    except (PySparkException, Py4JError) as error:
+        raise translate(error, statement) from error
+
+
+def _methods() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """PySpark's own, those of the classes that its frame is made of too."""
+    for name in dir(ClassicFrame):
+        method = getattr(ClassicFrame, name)
+        if isinstance(method, FunctionType) and (name in _ACTIONS or _derives(name)):
+            yield name, method
+
+
+def _derives(name: str) -> bool:
+    """`transform` gives what the user's function gives, which may be any frame of theirs."""
+    return name == "__getitem__" or not (name.startswith("_") or name == "transform")
+
+
+for _name, _method in _methods():
+    setattr(AnswerFrame, _name, _deriving(_translating(_method) if _name in _ACTIONS else _method))

@@ -1,0 +1,67 @@
+"""The values of a statement's parameters, as literals of Spark's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from acidsql.errors import AcidSqlError, Condition
+
+
+def literals(args: Mapping[str, object]) -> dict[str, Column]:
+    """Raises INVALID_PARAMETER for a value that Spark has no literal for."""
+    return {name: _literal(name, value) for name, value in args.items()}
+
+
+def _literal(name: str, value: object) -> Column:
+    try:
+        return _column(value)
+    except (PySparkException, Py4JError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+        said = str(error).splitlines()[0][:200] if isinstance(error, PySparkException) else ""
+        reason = f"a value of {kind} cannot become one of SQL{said and f' ({said})'}"
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name=name, reason=reason) from error
+
+
+def has_instant(value: object) -> bool:
+    """Whether a parameter is a datetime with a zone, or has one in it."""
+    match value:
+        case datetime():
+            return value.tzinfo is not None
+        case list() | tuple():
+            return any(map(has_instant, value))
+        case dict():
+            return any(map(has_instant, value.values()))
+        case _:
+            return isinstance(value, Column)
+
+
+def _column(value: Any) -> Column:
+    kind = type(value)
+    if kind is date:
+        return F.expr(f"DATE'{value.isoformat()}'")  # PySpark's way is by java.sql.Date, another calendar before 1582
+    if kind is datetime:
+        return _time(value)
+    if kind is list and any(isinstance(item, datetime) for item in value):
+        return F.array(*map(_column, value))
+    if kind is int and not -(1 << 63) <= value < 1 << 63:
+        return F.lit(Decimal(value))
+    if kind.__module__ == "numpy" and getattr(value, "ndim", 1) == 0 and value.dtype.kind in "biuf":
+        return F.lit(value.item())  # of NumPy's numbers PySpark makes a CAST, which Spark takes for no literal
+    return F.lit(value)
+
+
+def _time(value: datetime) -> Column:
+    """A datetime without a zone is a TIMESTAMP; PySpark would take it for a time of the process's zone. One with a zone
+    is an instant."""
+    if value.tzinfo is None:
+        return F.expr(f"TIMESTAMP_NTZ'{value.isoformat(sep=' ')}'")
+    utc = value.astimezone(UTC).replace(tzinfo=None)
+    return F.expr(f"TIMESTAMP_LTZ'{utc.isoformat(sep=' ')} UTC'")
