@@ -134,8 +134,11 @@ def _by_type(value: exp.Expr, target: str) -> exp.Expr:
 
 
 def _is_long(value: exp.Expr, written: set[int]) -> bool:
-    """Whether a value must not be written several times: it holds a query, a window, or one that is so already."""
-    return any(isinstance(node, exp.Query | exp.Window) or id(node) in written for node in value.walk())
+    """Whether a value is better not written several times: it holds a window, or one that is so already. A subquery
+    must be, for it may not stand in the arguments of a higher-order function; the optimizer leaves it once."""
+    nodes = list(value.walk())
+    has_query = any(isinstance(node, exp.Query) for node in nodes)
+    return not has_query and any(isinstance(node, exp.Window) or id(node) in written for node in nodes)
 
 
 def _once(value: exp.Expr, target: str) -> exp.Expr:
