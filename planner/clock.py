@@ -13,7 +13,7 @@ from typing import Final
 from acidsql.acid.table import Table
 
 _ABOUT_TIME: Final = re.compile(
-    r"date|time|year|quarter|month|week|day|hour|minute|second|interval|extract|trunc|window|to_(?:var)?char",
+    r"(?<!up)date|time|year|quarter|month|week|day|hour|minute|second|interval|extract|trunc|window|to_(?:var)?char",
     re.IGNORECASE,
 )
 _ABOUT_ZONES: Final = re.compile(
@@ -31,6 +31,8 @@ def tells_wall_clock_time(text: str, tables: Iterable[Table]) -> bool:
     >>> tells_wall_clock_time("SELECT date_format(at, 'HH:mm') FROM t", [])
     True
     >>> tells_wall_clock_time("SELECT from_unixtime(0)", [])
+    False
+    >>> tells_wall_clock_time("UPDATE t SET id = 1", [])
     False
     """
     if not _ABOUT_TIME.search(text) or _ABOUT_ZONES.search(text):
