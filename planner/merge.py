@@ -116,6 +116,7 @@ def plan_merge(statement: Merge, facts: Facts) -> WritePlan:
     table = find_table(statement.target, facts)
     check_writable(table, statement.target)
     check_clauses(statement)
+    statement = replace(statement, using=cast("exp.Expression", _joinable(statement.using)))
     sides = _sides(statement, table, facts)
     statement = replace(statement, on=cast("exp.Expression", without_databases(statement.on, sides.databases)))
     check_on(statement, table, sides.target, sides.source)
@@ -308,6 +309,19 @@ def _virtual(statement: Merge, sides: Sides, clauses: Sequence[Clause]) -> list[
     names = [[part.name.lower() for part in node.parts] for tree in trees for node in tree.find_all(exp.Column)]
     read = {parts[1] for parts in names if parts[0] == sides.source and len(parts) > 1}
     return [name for name in (ROW_ID_COLUMN, FILE_NAME_COLUMN) if name in read]
+
+
+def _joinable(using: exp.Expr) -> exp.Expr:
+    """The source as an item that may stand behind JOIN: PIVOT and UNPIVOT may not, and the name behind them is that of
+    what they give."""
+    pivots = using.args.get("pivots")
+    if not pivots or not pivots[-1].alias:
+        return using
+    item = using.copy()
+    alias = item.args["pivots"][-1].args["alias"].pop()
+    query = exp.select("*").from_(item).subquery(alias.this)
+    query.meta.update(using.meta)
+    return query
 
 
 def _sides(statement: Merge, table: Table, facts: Facts) -> Sides:

@@ -93,6 +93,25 @@ def test_merge_takes_every_kind_of_source(db: Session, spark: SparkSession) -> N
     assert rows(db, "SELECT * FROM sink ORDER BY id") == [(5, "p", 7), (6, "q", 8)]
 
 
+def test_merge_takes_what_pivot_and_unpivot_give(db: Session) -> None:
+    db.sql("CREATE TRANSACTIONAL TABLE turned (a int, b int)")
+    db.sql("INSERT INTO turned VALUES (1, 1), (2, 2), (3, 3)")
+    db.sql("CREATE TABLE to_turn (a int, b int)")
+    db.sql("INSERT INTO to_turn VALUES (1, 2), (2, 7)")
+    pivot = (
+        "MERGE INTO turned x USING (SELECT a, b FROM to_turn) PIVOT (count(b) FOR a IN (1 AS p)) AS s"
+        " ON x.a = s.p WHEN MATCHED THEN UPDATE SET b = s.p + 10"
+    )
+    assert counts(db, pivot) == (1, 1, 0, 0)
+    unpivot = (
+        "MERGE INTO turned x USING to_turn UNPIVOT (v FOR n IN (a, b)) AS s ON x.a = s.v AND s.n = 'b'"
+        " WHEN MATCHED THEN UPDATE SET b = -1 WHEN NOT MATCHED AND s.n = 'b' THEN INSERT VALUES (s.v, 100)"
+        " WHEN NOT MATCHED BY SOURCE AND x.a = 3 THEN DELETE"
+    )
+    assert counts(db, unpivot) == (3, 1, 1, 1)
+    assert rows(db, "SELECT * FROM turned ORDER BY a") == [(1, 11), (2, -1), (7, 100)]
+
+
 def test_merge_matches_nulls_only_where_on_says_so(db: Session) -> None:
     make(db, "nulls", "(NULL, 'a', 1)", "(2, 'b', 2)")
     source = "(SELECT CAST(NULL AS int) AS k)"
