@@ -74,6 +74,9 @@ def _next(rows: Iterator[Row], jobs: JobGroup) -> Row | None:
     except KeyboardInterrupt:
         jobs.cancel()
         raise
+    except (ValueError, OverflowError) as error:
+        hint = "Python has the years 1 to 9999; select the value as CAST(.. AS STRING)."
+        raise AcidSqlError(Condition.QUERY_FAILED, message=f"a value has no Python form: {error}", hint=hint) from error
 
 
 def _of_system(error: OSError) -> AcidSqlError:

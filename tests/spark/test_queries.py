@@ -248,6 +248,13 @@ def test_an_empty_table_and_an_emptied_one_have_no_rows_but_columns(db: Session)
         db.sql("DELETE FROM none")
 
 
+def test_a_date_that_python_does_not_have_is_an_error_of_ours(db: Session) -> None:
+    late = "SELECT date_add(date '9999-12-31', 1) AS d"
+    with pytest.raises(AcidSqlError, match="a value has no Python form"):
+        list(db.execute(late).rows())
+    assert list(db.execute(f"SELECT year(d) FROM ({late}) x").rows()) == [(10000,)]
+
+
 def test_lateral_views_windows_and_values(db: Session) -> None:
     assert rows(db, "SELECT id, x FROM emp LATERAL VIEW explode(array(id, boss)) p AS x WHERE id = 2") == [
         (2, 2),
