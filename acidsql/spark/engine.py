@@ -96,8 +96,6 @@ _STORAGE_CONF: Final = {
 
 ANY_CASE: Final = {"spark.sql.caseSensitive": "false"}
 """Settings for scans of files whose names may have other capitals than the table's."""
-PUSHES_DOWN: Final = {"spark.sql.orc.filterPushdown": "true", **ANY_CASE}
-"""Settings for scans of ORC files that are not those of ACID tables."""
 
 _OWN_CONF: Final = {
     "spark.app.name": "acidsql",

@@ -37,12 +37,13 @@ from acidsql.acid.types import Char, HiveType, Primitive, Varchar, parse_type
 from acidsql.acid.writeids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.events import name_sql
+from acidsql.planner.plan import Scan
 from acidsql.planner.raised import raise_sql, sql_string
 from acidsql.spark import textfile, textread
 from acidsql.spark.bound import BoundScan, SourceFile, data_files, delete_files
 from acidsql.spark.counted import counted_rows
 from acidsql.spark.deletes import BUCKET, DELETER, ROW, WRITE_ID, deleted_keys, filtered, without_deleted
-from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, PUSHES_DOWN, copy_with
+from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, copy_with
 from acidsql.spark.exact_paths import load_exactly, load_orc_exactly
 from acidsql.spark.jvm import jvm, select, where, with_columns
 from acidsql.spark.parquet import UTC, WrittenTimes, in_zone
@@ -191,7 +192,7 @@ def _plain_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFil
     table = bound.table
     names = files[0].names or tuple(c.name for c in table.columns)
     schema = t.StructType(_fields(_types_by_position(table, names, files[0].narrower)))
-    rows = _read_format(spark, table, files, schema)
+    rows = _read_format(spark, bound.scan, files, schema)
     no_id = ("CAST(NULL AS BIGINT)", "CAST(NULL AS INT)", "CAST(NULL AS BIGINT)")
     facts = file_facts([_part_only(f) for f in files], metadata_column(names))
     columns = _table_columns(table, names, None, files[0].narrower, files[0].times.zone)
@@ -267,11 +268,13 @@ def _tells_by_case(files: Sequence[SourceFile], columns: Sequence[tuple[str, t.D
     return not has_structs and all(f.has_hives_names for f in files)
 
 
-def _read_format(spark: SparkSession, table: Table, files: Sequence[SourceFile], schema: t.StructType) -> DataFrame:
-    paths = [f.path for f in files]
+def _read_format(spark: SparkSession, scan: Scan, files: Sequence[SourceFile], schema: t.StructType) -> DataFrame:
+    table, paths = scan.table, [f.path for f in files]
     match table.file_format:
         case "orc":
-            return load_orc_exactly(copy_with(spark, PUSHES_DOWN), paths, schema.json())
+            # Not by Spark's own push-down: a scalar subquery that gives NULL fails there (OrcFilters).
+            options = search_options(spark, scan, files)
+            return load_orc_exactly(copy_with(spark, ANY_CASE), paths, schema.json(), options)
         case "parquet":
             reader = copy_with(spark, ANY_CASE).read.schema(schema).options(**files[0].times.reader_options)
             return load_exactly(reader, "parquet", paths)

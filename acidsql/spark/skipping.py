@@ -5,8 +5,9 @@ largest value of each column. Of the others ORC passes over stripes and row grou
 
 Spark's own push-down does not come as far. It names a leaf of `row` as `row.id`, while ORC looks for columns of an
 ACID file inside `row` (RecordReaderImpl.mapSargColumnsToOrcInternalColIdx over SchemaEvolution.getReaderBaseSchema): it
-would find a table's column that is called `bucket`, and nothing else. So that is off for ACID files (engine.py), and
-the search argument is an option of the reader; Spark's own classes make it, with Spark's casts.
+would find a table's column that is called `bucket`, and nothing else. On plain files it fails where a scalar subquery
+of the condition gives NULL. So it is off (engine.py), and the search argument is an option of the reader; Spark's own
+classes make it, with Spark's casts.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def needed_files(scan: Scan, files: Sequence[SourceFile]) -> list[SourceFile]:
 
 
 def search_options(spark: SparkSession, scan: Scan, files: Sequence[SourceFile]) -> dict[str, str]:
-    """Options of Spark's ORC reader for ACID files; none where there is nothing to say."""
+    """Options of Spark's ORC reader that have it skip row groups; none where the query says nothing of use."""
     if not scan.row_filter or sum(f.size for f in files) < _WORTH:
         return {}
     columns = _columns(scan.table, files)
@@ -99,7 +100,7 @@ def _can_be_told(condition: exp.Expr, columns: Mapping[str, Column]) -> bool:
 
 def _columns(table: Table, files: Sequence[SourceFile]) -> dict[str, Column]:
     """Those that the files have under their names and types of today, and whose order ORC knows."""
-    if not all(f.has_hives_names for f in files):
+    if not all(f.has_hives_names or not f.is_acid for f in files):
         return {}
     return {
         column.name: column

