@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from acidsql.acid.writeids import TxnId
+from acidsql.errors import AcidSqlError
 from acidsql.metastore.sqlite import SqliteMetastore
 from acidsql.session import Session
 from tests.crash.writers import DYING, PATIENCE, Place
@@ -65,7 +64,7 @@ POINTS: Final = {
     "after its locks": ("SqliteMetastore", "lock", *AFTER),
     "after its write ID": ("SqliteMetastore", "allocate_write_id", *AFTER),
     "after its job": ("executor", "publish"),
-    "between two moves": ("LocalFiles", "rename", 2),
+    "between two moves": ("LocalFiles", "place", 2),
     "before its commit": ("SqliteMetastore", "commit"),
 }
 NEVER: Final = 300_000
@@ -295,6 +294,6 @@ def test_a_reader_whose_transaction_timed_out_and_whose_files_are_gone_gets_an_e
     assert not list(Place(tmp_path).table.glob("delta_0000001_*")), "nothing was tested"
     try:
         found = sorted(map(tuple, frame.collect()))
-    except (Py4JError, PySparkException):
+    except AcidSqlError:
         return
     assert found == expected

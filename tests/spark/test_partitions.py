@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -127,7 +128,8 @@ def test_a_partition_under_another_spelling_of_its_value_is_updated_in_place(ses
     """`q=01` is the partition of the int 1: its delete events must go into that directory, not into `q=1`."""
     session.sql(f"CREATE TABLE t (id INT) PARTITIONED BY (q INT) STORED AS ORC {ACID}")
     session.sql("INSERT INTO t VALUES (1, 1), (2, 2)")
-    root = Path(session.catalog.table("default", "t").location)
+    root = tmp_path / "adopted"
+    shutil.copytree(session.catalog.table("default", "t").location, root)
     (root / "q=1").rename(root / "q=01")
     session.sql(
         f"CREATE TABLE u (id INT) PARTITIONED BY (q INT) STORED AS ORC LOCATION '{root}'"
