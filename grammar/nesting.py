@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from acidsql.errors import AcidSqlError, Condition, Span
 
@@ -18,9 +19,19 @@ def depth_limited(place: Span | None = None) -> Iterator[None]:
     sqlglot's generator call themselves for each level of a statement."""
     try:
         yield
-    except RecursionError:
+    except (RecursionError, SqlglotError) as error:
+        if not _is_of_depth(error):
+            raise
         message = "Syntax error: nested too deeply"
         raise AcidSqlError(Condition.PARSE_SYNTAX_ERROR, span=place, message=message) from None
+
+
+def _is_of_depth(error: BaseException) -> bool:
+    """Whether it is a RecursionError, or sqlglot's tokenizer raised it because of one."""
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, RecursionError):
+        found = found.__cause__ or found.__context__
+    return found is not None
 
 
 _LONG: Final = 64

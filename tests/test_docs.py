@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -106,7 +107,8 @@ def test_the_python_and_the_jupyter_examples_run_after_it(toured: Session, here:
 
 
 def test_the_example_of_adoption_reads_the_table(toured: Session, place: Path) -> None:
-    statement = block("sql", "adopt").text.replace("/data/hive/sales", f"{place}/warehouse/employee")
+    shutil.copytree(f"{place}/warehouse/employee", f"{place}/hive/sales")
+    statement = block("sql", "adopt").text.replace("/data/hive/sales", f"{place}/hive/sales")
     list(toured.script(statement))
     query = "SELECT row__id, * FROM {} ORDER BY id"
     adopted, original = (toured.sql(query.format(name)).collect() for name in ("sales", "employee"))
