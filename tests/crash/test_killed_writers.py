@@ -94,6 +94,7 @@ def check_after(session: Session, place: Place, v: int) -> None:
     assert place.staging() == []
 
 
+@pytest.mark.full
 @pytest.mark.timeout(900)
 def test_an_interrupted_statement_leaves_nothing_and_the_session_goes_on(place: Place, session: Session) -> None:
     before = visible_paths(place.table)

@@ -112,6 +112,7 @@ def run(code: str, tmp_path: Path) -> list[str]:
 KILLED = "SPARK_GONE | The JVM in which Spark ran is gone: it was ended by signal 9"
 
 
+@pytest.mark.full
 def test_a_jvm_that_is_killed_is_one_error_and_the_next_statement_starts_another(tmp_path: Path) -> None:
     lines = run(OWN, tmp_path)
     assert lines[:3] == [KILLED, "left: 0 0 0 0", "rows: 4000 0"]

@@ -7,10 +7,10 @@ from pyspark.sql import SparkSession
 
 from tests.fuzz.runs import Size, run_seed
 
-_SMALL = Size(changes=5, queries=10)
+_SMALL = Size(changes=4, queries=8)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0])
 def test_random_changes_and_queries_do_what_their_models_say(spark: SparkSession, seed: int) -> None:
     check(spark, seed)
 
@@ -18,7 +18,7 @@ def test_random_changes_and_queries_do_what_their_models_say(spark: SparkSession
 @pytest.mark.full
 @pytest.mark.timeout(3600)
 def test_ten_times_as_many_random_changes_and_queries_do_what_their_models_say(spark: SparkSession) -> None:
-    for seed in range(100, 120):
+    for seed in range(100, 110):
         check(spark, seed)
 
 

@@ -113,6 +113,7 @@ def assert_spark_agrees(spark: SparkSession, types: Sequence[str], rows: Sequenc
             assert bucket == bucket_number(types, row, BUCKETS, version), (version, types, row)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("type_", VALUES)
 def test_spark_computes_the_bucket_of_every_value_of_a_type(spark: SparkSession, type_: str) -> None:
     @settings(

@@ -13,6 +13,7 @@ from acidsql.planner.events import name_sql
 from acidsql.session import Session
 from acidsql.spark import skipping
 from acidsql.spark.orc import name_as_read, name_as_written
+from tests.selection import core
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 INSERT_ONLY = "STORED AS ORC TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
@@ -232,7 +233,7 @@ def test_a_file_in_which_another_writer_left_a_name_with_backticks_as_it_is_can_
 ALPHABET = "aB1`'\"@ ,<>/\\%=;()[]{}$#*?_-é日\t\n~|&!^+"
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(2, 11))])
+@pytest.mark.parametrize("seed", core(range(1, 6), lambda seed: seed == 1))
 def test_random_names_keep_their_values(session: Session, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(skipping, "_WORTH", 0)  # ORC is told of every condition
     chance = random.Random(seed)

@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.session import Session, connect
+from tests.selection import core
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 INSERT_ONLY = "TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
@@ -40,7 +41,7 @@ def counted(db: Session, query: str = "SELECT count(*) FROM t") -> int:
     return int(row[0])
 
 
-@pytest.mark.parametrize("max_bytes", [0, 32 << 20])
+@pytest.mark.parametrize("max_bytes", core([0, 32 << 20], bool))
 def test_what_statements_wrote_is_counted_without_reading_it(db: Session, max_bytes: int) -> None:
     db.execute(f"SET acidsql.driver.write.max.bytes={max_bytes}")
     db.execute(f"CREATE TABLE t (id int, v string) PARTITIONED BY (p int) CLUSTERED BY (id) INTO 3 BUCKETS {ACID}")

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
 from acidsql.spark import small, writer
+from tests.selection import core
 
 ALL = (
     "a TINYINT, b SMALLINT, c BIGINT, d FLOAT, e DOUBLE, f DECIMAL(38,10), g CHAR(4), h VARCHAR(3), i BOOLEAN,"
@@ -308,7 +309,7 @@ WIDE = {
 }
 
 
-@pytest.mark.parametrize("kind", WIDE)
+@pytest.mark.parametrize("kind", core(WIDE, lambda kind: kind in ("text", "nested")))
 def test_rows_that_are_wide_in_memory_are_left_to_spark_however_small_their_file_is(
     sessions: list[Session], monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:

@@ -175,6 +175,7 @@ _JOINS = (
 )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("source", _JOINS)
 def test_conditions_of_joins_find_the_same_rows_pruned_or_not(sales: Session, source: str) -> None:
     sales.spark.createDataFrame(rows(sales), "id int, v int, p string, q int").createOrReplaceTempView("plain_t")

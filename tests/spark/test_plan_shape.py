@@ -119,6 +119,7 @@ def test_a_statement_writes_once_and_scans_once_for_each_place_that_names_a_tabl
     assert run_and_count(tables, statement) == STATEMENTS[statement]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_what_the_driver_writes_is_scanned_once_too(statement: str, tables: Session) -> None:
     assert run_and_count(tables, statement) == replace(STATEMENTS[statement], writes=0)
@@ -154,6 +155,7 @@ def columns_read(frame: DataFrame) -> list[str]:
     return [] if scan is None else [name.partition("#")[0] for name in scan.group(1).split(",")]
 
 
+@pytest.mark.full
 def test_all_six_columns_are_scanned_whatever_a_query_says(session: Session) -> None:
     session.execute("CREATE TRANSACTIONAL TABLE t (a int, b bigint)")
     session.execute("INSERT INTO t VALUES (1, 2), (3, NULL)")

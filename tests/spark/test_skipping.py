@@ -142,6 +142,7 @@ def deltas(request: pytest.FixtureRequest, session: Session) -> Session:
     return session
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("condition", "files", "rows"),
     [
@@ -194,6 +195,7 @@ MERGES = {
 """By their clauses, how many of the target's files they read."""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("clauses", MERGES)
 def test_a_merge_of_literals_keeps_to_the_files_that_its_keys_can_be_in(deltas: Session, clauses: str) -> None:
     if deltas.catalog.table("default", "t").is_insert_only:

@@ -159,6 +159,7 @@ def _outcome(session: Session, text: str) -> object:
         return str(error)
 
 
+@pytest.mark.full
 def test_no_setting_of_the_users_session_changes_what_statements_do(spark: SparkSession, tmp_path: Path) -> None:
     trial = Trial(spark, tmp_path)
     settings = {name: values[-1] for name, values in other_values(spark).items()}
@@ -166,7 +167,8 @@ def test_no_setting_of_the_users_session_changes_what_statements_do(spark: Spark
     trial.check(settings)
 
 
-@pytest.mark.full
+@pytest.mark.soak
+@pytest.mark.timeout(7200)
 def test_nor_does_any_value_of_a_setting_beside_few_others(spark: SparkSession, tmp_path: Path) -> None:
     trial = Trial(spark, tmp_path)
     for settings in groups(other_values(spark), 20):

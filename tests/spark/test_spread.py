@@ -12,6 +12,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
 from acidsql.spark import staging, writer
 from acidsql.spark.strategies import Strategy
+from tests.selection import core
 from tests.spark.acid_files import check_file, event_files
 from tests.spark.test_plan_shape import executions_after, last_execution, plan_nodes
 
@@ -79,8 +80,8 @@ def location(session: Session) -> Path:
     return Path(session.catalog.table("default", "t").location)
 
 
-@pytest.mark.parametrize("arranged_by_driver", [True, False])
-@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize("arranged_by_driver", core([True, False], bool))
+@pytest.mark.parametrize("kind", core(TABLES, lambda kind: kind == "parted"))
 def test_the_table_is_the_one_that_a_shuffle_leaves(
     kind: str, arranged_by_driver: bool, opened: Callable[[str], Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:
