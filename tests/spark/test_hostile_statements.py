@@ -235,4 +235,4 @@ def test_mutated_statements_fail_as_acidsql_does_and_leave_nothing(spark: SparkS
 @pytest.mark.full
 @pytest.mark.parametrize("seed", [2])
 def test_many_mutated_statements_fail_as_acidsql_does(spark: SparkSession, tmp_path: Path, seed: int) -> None:
-    fuzzed(spark, tmp_path, 200, seed)
+    fuzzed(spark, tmp_path, 60, seed)

@@ -311,7 +311,7 @@ def _read(value: str, kind: str) -> str:
     return f"coalesce({of_type}, '{DEFAULT}')" if holds_name else of_type
 
 
-@pytest.mark.parametrize("seed", core(range(8), lambda seed: seed == 0))
+@pytest.mark.parametrize("seed", core(range(3), lambda seed: seed == 0))
 def test_random_partition_values_come_back_as_they_were_given(session: Session, seed: int) -> None:
     chance = random.Random(seed)
     kinds = chance.sample(["STRING", "STRING", "CHAR(3)", "VARCHAR(4)", "VARCHAR(30)", *_OTHERS], 2)
