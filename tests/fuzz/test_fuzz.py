@@ -16,10 +16,9 @@ def test_random_changes_and_queries_do_what_their_models_say(spark: SparkSession
 
 
 @pytest.mark.full
-@pytest.mark.timeout(3600)
-def test_ten_times_as_many_random_changes_and_queries_do_what_their_models_say(spark: SparkSession) -> None:
-    for seed in range(100, 110):
-        check(spark, seed)
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_ten_times_as_many_random_changes_and_queries_do_what_their_models_say(spark: SparkSession, seed: int) -> None:
+    check(spark, seed)
 
 
 def check(spark: SparkSession, seed: int) -> None:

@@ -5,34 +5,42 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-_FILES: Final = (
+_TIMES: Final = (
     "spark/test_instants.py",
     "spark/test_orc_times.py",
     "spark/test_parquet_times.py",
     "spark/test_hive_expressions.py",
+    "shell/test_formats_of_types.py",
+)
+_MORE: Final = (
     "spark/test_text_tables.py",
     "spark/test_bucketing.py",
     "spark/test_driver_writes.py",
     "spark/test_dml.py",
-    "shell/test_formats_of_types.py",
 )
 
 
-@pytest.mark.full
-def test_tests_about_time_pass_in_another_zone() -> None:
+@pytest.mark.timeout(1500)
+@pytest.mark.parametrize(
+    "files",
+    [pytest.param(_TIMES, marks=pytest.mark.full, id="times"), pytest.param(_MORE, marks=pytest.mark.soak, id="more")],
+)
+def test_tests_about_time_pass_in_another_zone(files: Sequence[str]) -> None:
     tests = Path(__file__).parents[1]
+    core = ("-m", "not (full or hive or soak)")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", *(tests / file for file in _FILES)],
+        [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", *core, *(tests / f for f in files)],
         cwd=tests.parent,
         env=os.environ | {"TZ": "America/New_York"},
         capture_output=True,
         text=True,
-        timeout=1800,
+        timeout=1400,
         check=False,
     )
     assert done.returncode == 0, done.stdout[-5000:]
