@@ -95,6 +95,9 @@ def _refusal(node: exp.Expr) -> str | None:
     """What is wrong with a node that sqlglot reads and neither Hive nor Spark has; None if nothing is."""
     if not isinstance(node, _KNOWN):
         return f"{node.key.upper()} is not part of Hive's SQL"
+    misplaced = next((name for name in node.args if name not in node.arg_types), None)
+    if misplaced is not None:  # sqlglot's generator would leave it out: `FROM (a JOIN b ON .. WHERE ..)` lost its WHERE
+        return f"{misplaced.rstrip('_').upper()} cannot stand here"
     if node.error_messages():
         return "a part is missing"  # sqlglot checks most nodes as it makes them, not all
     match node:

@@ -213,3 +213,12 @@ def test_threads_parse_at_once() -> None:
             assert list(pool.map(lambda text: repr(parse(text)), texts)) == expected
     finally:
         sys.setswitchinterval(switch)
+
+
+@pytest.mark.parametrize(
+    "text", ["SELECT * FROM (a JOIN b ON a.id = b.id WHERE a.id > 1) x", "SELECT * FROM array(1)[0] t"]
+)
+def test_a_clause_that_sqlglot_would_leave_out_is_refused(text: str) -> None:
+    with pytest.raises(AcidSqlError, match="cannot stand here") as caught:
+        parse(text)
+    assert caught.value.condition == "PARSE_SYNTAX_ERROR"
