@@ -58,7 +58,8 @@ class Queries:
         self._ctes = []
         r = self._r
         if r.random() < 0.12:
-            self._ctes.append((self.alias(), *_parts_of(self._select(1))))
+            # No name of a table, which a frame's place in the text would not be hidden by.
+            self._ctes.append((f"q_{self.alias()}", *_parts_of(self._select(1))))
         made = self._body(2)
         if r.random() < 0.3:
             made = self._sorted(made)
