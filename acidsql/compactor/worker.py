@@ -33,7 +33,7 @@ from acidsql.metastore.transaction import OpenTransaction, Transactions
 from acidsql.spark.bound import BoundPart
 from acidsql.spark.compact import Job, Merged, compact, undo
 from acidsql.spark.engine import Engine
-from acidsql.spark.leftovers import tidy_up
+from acidsql.spark.leftovers import tidy_up_at
 from acidsql.spark.tails import TailCache
 
 _TABLE_PROPERTY: Final = "tblprops."
@@ -131,12 +131,9 @@ class Worker:
             self._transactions.metastore.forget_leftovers(job.txn)
 
     def _remove_staged(self, place: Place) -> None:
-        """What writers of the table and workers at this place have left that died; the housekeeper knows, where there
-        is one."""
-        metastore = self._transactions.metastore
-        if not metastore.knows_leftovers:
-            directories = dict.fromkeys((place.files.resolve(place.table.location), place.directory))
-            tidy_up(metastore, self._engine.files, ((place.files, directory) for directory in directories))
+        """What writers of the table and workers at this place staged before they died."""
+        directories = dict.fromkeys((place.files.resolve(place.table.location), place.directory))
+        tidy_up_at(self._transactions.metastore, ((place.files, directory) for directory in directories))
 
     def _check_allowed(self, place: Place, request: CompactionRequest) -> None:
         table = place.table

@@ -38,13 +38,21 @@ def tidy_up(
     with suppress(AcidSqlError, OSError, Py4JError):
         if metastore.knows_leftovers:
             remove_leftovers(metastore, files_of)
-        else:
-            remove_staged(metastore, places)
+            return
+    tidy_up_at(metastore, places)
 
 
-def remove_staged(metastore: Metastore, places: Iterable[tuple[FileSystem, str]]) -> None:
-    """Removes the staging directories of transactions that have ended. The metastore is asked only where there are
-    some, and after they were listed: none of these is that of a transaction which is opened later."""
+def tidy_up_at(metastore: Metastore, places: Iterable[tuple[FileSystem, str]]) -> None:
+    """Removes the staging directories of transactions that have ended, as far as it can. Also where the metastore knows
+    of leftovers: a Spark task outlives its driver for a moment, and may write behind `remove_leftovers`.
+
+    The metastore is asked only where there are some, and after they were listed: none of these is that of a
+    transaction which is opened later."""
+    with suppress(AcidSqlError, OSError, Py4JError):
+        _remove_staged(metastore, places)
+
+
+def _remove_staged(metastore: Metastore, places: Iterable[tuple[FileSystem, str]]) -> None:
     for files, directory in places:
         names = files.directories_named(directory, f"{STAGING_DIRECTORY}_")
         staged = {f"{directory}/{name}": TxnId(int(of[1])) for name in names if (of := _STAGED.fullmatch(name))}

@@ -354,6 +354,27 @@ def test_what_cannot_be_removed_is_not_forgotten(session: Session, monkeypatch: 
     assert rows(session, "id") == [(1,), (2,)]
 
 
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_a_compaction_removes_what_tasks_staged_after_their_driver_had_died(
+    partitioned: bool, session: Session
+) -> None:
+    """A Spark job ends some time after the process that began it: behind the removal of what that process had left."""
+    root = create(session, rest="PARTITIONED BY (p string)" if partitioned else "")
+    suffix = ", 'a'" if partitioned else ""
+    insert(session, f"(1, 1{suffix})", f"(2, 2{suffix})")
+    place = root / "p=a" if partitioned else root
+    dying, living = (session.catalog.open_txn() for _ in range(2))  # type: ignore[attr-defined]
+    session.execute(f"ABORT TRANSACTIONS {dying}")
+    session.compactor.keep_house()
+    late = [directory / f".acidsql_staging_{dying}_x" for directory in {root, place}]
+    kept = [place / f".acidsql_staging_{txn}_x" for txn in (living, living + 1000)]
+    for staged in (*late, *kept):
+        staged.mkdir()
+    compact(session, "t", "major", "PARTITION (p='a')" if partitioned else "")
+    assert [path for path in late if path.exists()] == []
+    assert all(path.exists() for path in kept)
+
+
 # ------------------------------------------------------------------------------------------------ failures
 
 

@@ -277,9 +277,9 @@ def check_tidy(session: Session, place: Place, slots: list[Slot]) -> None:
         for name in TABLES:
             session.execute(f"INSERT INTO {name} VALUES (0, {number}, -1)")
     session.compactor.run_once()
-    for name in TABLES:
-        partition = " PARTITION (owner = -1)" if name == "p" else ""
-        session.execute(f"ALTER TABLE {name}{partition} COMPACT 'major' AND WAIT")
+    partitions = [f"p PARTITION ({name})" for (name,) in session.execute("SHOW PARTITIONS p").rows()]
+    for compacted in ("t", *partitions):
+        session.execute(f"ALTER TABLE {compacted} COMPACT 'major' AND WAIT")
     for slot in slots:
         slot.settle(session, "compacted")
     with SqliteMetastore(place.metastore, str(place.warehouse)) as store:
