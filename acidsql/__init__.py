@@ -5,17 +5,15 @@ Importing this imports neither pyspark nor the parser: both come with the first 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from acidsql.connection import connect, default_session
 from acidsql.errors import AcidSqlError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-    from acidsql.session import Session
 
 __all__ = ["AcidSqlError", "__version__", "connect", "default_session", "load_ipython_extension", "run_sql"]
 
@@ -23,30 +21,6 @@ try:
     __version__ = version("acidsql")
 except PackageNotFoundError:  # a bare checkout
     __version__ = "0.0.0"
-
-_default: Session | None = None
-_default_lock = threading.Lock()
-
-
-def connect(
-    warehouse: str | None = None,
-    metastore: str | None = None,
-    spark: SparkSession | None = None,
-    conf: Mapping[str, str] | None = None,
-) -> Session:
-    """Opens a session: see acidsql.session.connect. Raises METASTORE_UNAVAILABLE."""
-    from acidsql.session import connect as open_session
-
-    return open_session(warehouse, metastore, spark, conf)
-
-
-def default_session(spark: SparkSession | None = None) -> Session:
-    """The session of `run_sql`: opened at the first call, on $ACIDSQL_WAREHOUSE and $ACIDSQL_METASTORE."""
-    global _default
-    with _default_lock:
-        if _default is None:
-            _default = connect(spark=spark)
-        return _default
 
 
 def run_sql(
@@ -69,6 +43,6 @@ def run_sql(
 
 def load_ipython_extension(ipython: Any) -> None:
     """`%load_ext acidsql`: the %acidsql and %%acidsql magics."""
-    from acidsql.magic import load_ipython_extension as load
+    from acidsql.frontends.magic import load_ipython_extension as load
 
     load(ipython)

@@ -2,7 +2,7 @@
 
 import sys
 
-from acidsql.cli import main
+from acidsql.frontends.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -15,41 +15,41 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final
 
-from acidsql import show
-from acidsql.acid.writeids import TxnId
+from acidsql.acid.write_ids import TxnId
 from acidsql.compactor.background import Background
+from acidsql.compactor.compaction_requests import compaction_request
 from acidsql.compactor.metrics import Metric, metrics, serve_prometheus
-from acidsql.compactor.requests import compaction_request
 from acidsql.compactor.service import Compactor
-from acidsql.ddl.alter import Alter
-from acidsql.ddl.explain import DDL_STATEMENTS, plan_ddl
-from acidsql.ddl.tables import Ddl
+from acidsql.ddl.alteration import Alter
+from acidsql.ddl.catalog_changes import Ddl
+from acidsql.ddl.ddl_explain import DDL_STATEMENTS, plan_ddl
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
-from acidsql.grammar.nesting import depth_limited
-from acidsql.grammar.parse import parse
+from acidsql.grammar.nesting_depth import depth_limited
+from acidsql.grammar.parser import parse
 from acidsql.grammar.placeholders import name_placeholders
-from acidsql.grammar.split import Piece, split_script
-from acidsql.grammar.tables import table_names
+from acidsql.grammar.script_splitter import Piece, split_script
+from acidsql.grammar.table_names import table_names
 from acidsql.interrupts import interruptible
 from acidsql.metastore.client import DEFAULT_DATABASE, Catalog, Metastore
-from acidsql.metastore.hive import open_hive
-from acidsql.metastore.sqlite import SqliteMetastore, open_sqlite
-from acidsql.metastore.transaction import Transactions
-from acidsql.planner.create import column_names, column_types, plan_create_as, plan_create_query
+from acidsql.metastore.hive.opener import open_hive
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore, open_sqlite
+from acidsql.metastore.transactions import Transactions
+from acidsql.planner.create_as import column_names, column_types, plan_create_as, plan_create_query
 from acidsql.planner.explain import explain, explain_locks
-from acidsql.planner.locks import CONFLICTS, on_partitions
+from acidsql.planner.lock_requests import CONFLICTS, on_partitions
 from acidsql.planner.plan import Facts, MultiWritePlan, Plan, QueryPlan, Shortcuts, WritePlan
-from acidsql.planner.statement import plan_statement
-from acidsql.result import COUNT_COLUMNS, Counts, Result, ResultColumn
+from acidsql.planner.statement_planner import plan_statement
+from acidsql.results import COUNT_COLUMNS, Counts, Result, ResultColumn
 from acidsql.settings import OPEN_TXNS, Settings
-from acidsql.spark.contents import PartContent, TableContent, table_content
+from acidsql.show import show
+from acidsql.snapshot.event_visibility import StoredEvent, stored_events
+from acidsql.snapshot.table_contents import PartContent, TableContent, table_content
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
-from acidsql.spark.files import is_local
 from acidsql.spark.frames import frame_of_counts, frame_of_texts
-from acidsql.spark.load import Loader
-from acidsql.spark.visible import StoredEvent, stored_events
+from acidsql.spark.write.load_data import Loader
+from acidsql.storage.file_systems import is_local
 from acidsql.uses import Uses
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from acidsql.compactor import tuning
+from acidsql.compactor import compactor_settings
 from acidsql.durations import DURATION, seconds
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.metastore.client import DEFAULT_PATIENCE, MAX_OPEN_TXNS, Patience
-from acidsql.planner.events import STORE_ASSIGNMENT
-from acidsql.planner.locks import CONFLICTS, NONACID_LOCKS, XLOCK_MERGE_INSERT, XLOCK_OVERWRITE, XLOCK_WRITE
+from acidsql.planner.event_queries import STORE_ASSIGNMENT
+from acidsql.planner.lock_requests import CONFLICTS, NONACID_LOCKS, XLOCK_MERGE_INSERT, XLOCK_OVERWRITE, XLOCK_WRITE
 from acidsql.planner.merge import CARDINALITY_CHECK
 from acidsql.planner.plan import DRIVER_BYTES
 
@@ -64,25 +64,25 @@ KNOWN: Final[Mapping[str, Known]] = {
     LOCK_PAUSE: _duration(f"{DEFAULT_PATIENCE.longest_pause:g}s"),
     OPEN_TXNS: _number(MAX_OPEN_TXNS),
     OPEN_BATCH: _number(1000),
-    tuning.INITIATOR_ON: _boolean(False),
-    tuning.CLEANER_ON: _boolean(),
-    tuning.WORKERS: _number(1),
-    tuning.CHECK_INTERVAL: _duration("300s"),
-    tuning.CLEAN_INTERVAL: _duration("5000ms"),
-    tuning.WORKER_TIMEOUT: _duration("86400s"),
-    tuning.DELTA_NUM: _number(10),
-    tuning.DELTA_PCT: Known("0.1", _FRACTION, "it takes a number: 0.1 is 10 %"),
-    tuning.ABORTED_TXNS: _number(1000),
-    tuning.ABORTED_TIME: _duration("12h"),
-    tuning.MAX_DELTAS: _number(500),
-    tuning.INSERT_ONLY: _boolean(),
-    tuning.FAILED_THRESHOLD: _number(2),
-    tuning.FAILED_RETRY: _duration("7d"),
-    tuning.KEEP_SUCCEEDED: _number(3),
-    tuning.KEEP_FAILED: _number(3),
-    tuning.KEEP_ATTEMPTED: _number(2),
-    tuning.DELAYED_CLEANING: _boolean(False),
-    tuning.CLEANING_DELAY: _duration("300s"),
+    compactor_settings.INITIATOR_ON: _boolean(False),
+    compactor_settings.CLEANER_ON: _boolean(),
+    compactor_settings.WORKERS: _number(1),
+    compactor_settings.CHECK_INTERVAL: _duration("300s"),
+    compactor_settings.CLEAN_INTERVAL: _duration("5000ms"),
+    compactor_settings.WORKER_TIMEOUT: _duration("86400s"),
+    compactor_settings.DELTA_NUM: _number(10),
+    compactor_settings.DELTA_PCT: Known("0.1", _FRACTION, "it takes a number: 0.1 is 10 %"),
+    compactor_settings.ABORTED_TXNS: _number(1000),
+    compactor_settings.ABORTED_TIME: _duration("12h"),
+    compactor_settings.MAX_DELTAS: _number(500),
+    compactor_settings.INSERT_ONLY: _boolean(),
+    compactor_settings.FAILED_THRESHOLD: _number(2),
+    compactor_settings.FAILED_RETRY: _duration("7d"),
+    compactor_settings.KEEP_SUCCEEDED: _number(3),
+    compactor_settings.KEEP_FAILED: _number(3),
+    compactor_settings.KEEP_ATTEMPTED: _number(2),
+    compactor_settings.DELAYED_CLEANING: _boolean(False),
+    compactor_settings.CLEANING_DELAY: _duration("300s"),
 }
 """`hive.txn.max.open.batch` is known, and limits nothing: acidsql opens its transactions one by one."""
 
@@ -90,8 +90,8 @@ KNOWN: Final[Mapping[str, Known]] = {
 _NEW: Final = "metastore.compactor."
 _OLD: Final = "hive.compactor."
 _RENAMED: Final = {
-    "metastore.compactor.history.retention.did.not.initiate": tuning.KEEP_ATTEMPTED,
-    "hive.compactor.initiator.failed.retry.time": tuning.FAILED_RETRY,
+    "metastore.compactor.history.retention.did.not.initiate": compactor_settings.KEEP_ATTEMPTED,
+    "hive.compactor.initiator.failed.retry.time": compactor_settings.FAILED_RETRY,
 }
 
 

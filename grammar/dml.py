@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.grammar import parts
-from acidsql.grammar.reader import Leaf, Node
+from acidsql.grammar import clauses
+from acidsql.grammar.statement_reader import Leaf, Node
 from acidsql.grammar.statements import (
     Assignment,
     Default,
@@ -30,7 +30,7 @@ from acidsql.grammar.statements import (
 
 
 def query(node: Node, source: str) -> Query:
-    return Query(source, parts.query(node.leaf("QUERY")))
+    return Query(source, clauses.query(node.leaf("QUERY")))
 
 
 def insert(node: Node, source: str) -> Insert:
@@ -38,7 +38,7 @@ def insert(node: Node, source: str) -> Insert:
     ctes = _ctes(node)
     rows = node.maybe_leaf("ROWS")
     if rows is None:
-        return _insert(node.node("insert_into"), source, _with(parts.query(node.leaf("QUERY")), ctes))
+        return _insert(node.node("insert_into"), source, _with(clauses.query(node.leaf("QUERY")), ctes))
     if ctes is not None:
         raise AcidSqlError(
             Condition.PARSE_SYNTAX_ERROR,
@@ -53,10 +53,10 @@ def _insert(node: Node, source: str, rows: Values | exp.Query) -> Insert:
     columns = node.maybe("columns")
     return Insert(
         source,
-        parts.target(node),
+        clauses.target(node),
         rows,
-        columns=parts.names(columns) if columns else None,
-        partition=parts.partition_of(node),
+        columns=clauses.names(columns) if columns else None,
+        partition=clauses.partition_of(node),
         overwrite=node.has("overwrite"),
         if_not_exists=node.has("if_not_exists"),
     )
@@ -82,16 +82,16 @@ def _with(query: exp.Query, outer: exp.With | None) -> exp.Query:
 
 def multi_insert(node: Node, source: str) -> MultiInsert:
     branches = tuple(
-        _insert(branch.node("insert_into"), branch.span.text, parts.query(branch.leaf("QUERY")))
+        _insert(branch.node("insert_into"), branch.span.text, clauses.query(branch.leaf("QUERY")))
         for branch in node.nodes("branch")
     )
-    return MultiInsert(source, parts.tree(node.leaf("FROM_SOURCE")), branches, _ctes(node))
+    return MultiInsert(source, clauses.tree(node.leaf("FROM_SOURCE")), branches, _ctes(node))
 
 
 def update(node: Node, source: str) -> Update:
     return Update(
         source,
-        parts.target(node),
+        clauses.target(node),
         _alias(node),
         _assignments(node.node("assignments")),
         _where(node),
@@ -100,17 +100,17 @@ def update(node: Node, source: str) -> Update:
 
 
 def delete(node: Node, source: str) -> Delete:
-    return Delete(source, parts.target(node), _alias(node), _where(node), _ctes(node))
+    return Delete(source, clauses.target(node), _alias(node), _where(node), _ctes(node))
 
 
 def _alias(node: Node) -> Name | None:
     alias = node.maybe("alias")
-    return parts.name(alias.node("name")) if alias else None
+    return clauses.name(alias.node("name")) if alias else None
 
 
 def _where(node: Node) -> exp.Expression | None:
     where = node.maybe("where")
-    return parts.tree(where.leaf("EXPR")) if where else None
+    return clauses.tree(where.leaf("EXPR")) if where else None
 
 
 def _assignments(node: Node) -> tuple[Assignment, ...]:
@@ -121,23 +121,23 @@ def _assignments(node: Node) -> tuple[Assignment, ...]:
 
 def _column(path: Node) -> Name:
     """The column of `col`, `t.col` or `db.t.col`; its place is that of the whole path."""
-    return Name(parts.names(path)[-1].value, path.span)
+    return Name(clauses.names(path)[-1].value, path.span)
 
 
 def _value(node: Node) -> Value:
     (leaf,) = node.parts
     assert isinstance(leaf, Leaf)
-    return Default(leaf.span) if leaf.kind == "DEFAULT" else parts.tree(leaf)
+    return Default(leaf.span) if leaf.kind == "DEFAULT" else clauses.tree(leaf)
 
 
 def merge(node: Node, source: str) -> Merge:
     on = node.leaf("EXPR")
     return Merge(
         source,
-        parts.target(node),
+        clauses.target(node),
         _alias(node),
-        parts.tree(node.leaf("RELATION")),
-        parts.tree(on),
+        clauses.tree(node.leaf("RELATION")),
+        clauses.tree(on),
         tuple(_clause(part) for part in node.nodes("when")),
         _ctes(node),
         on.span,
@@ -147,7 +147,7 @@ def merge(node: Node, source: str) -> Merge:
 def _clause(node: Node) -> MergeClause:
     condition = node.maybe_leaf("EXPR")
     action = node.nodes("merge_update", "merge_delete", "merge_insert")[0]
-    return MergeClause(_when(node), parts.tree(condition) if condition else None, _action(action), node.span)
+    return MergeClause(_when(node), clauses.tree(condition) if condition else None, _action(action), node.span)
 
 
 def _when(node: Node) -> When:
@@ -172,9 +172,9 @@ def _action(node: Node) -> MergeAction:
 def load_data(node: Node, source: str) -> LoadData:
     return LoadData(
         source,
-        parts.string(node),
-        parts.target(node),
+        clauses.string(node),
+        clauses.target(node),
         local=node.has("local"),
         overwrite=node.has("overwrite_word"),
-        partition=parts.partition_of(node),
+        partition=clauses.partition_of(node),
     )

@@ -14,7 +14,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.tokenizer_core import Token, TokenType
 
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.grammar.split import unterminated
+from acidsql.grammar.script_splitter import unterminated
 
 _LEXEME = re.compile(
     r"""

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from acidsql.acid.writeids import StatementId
+from acidsql.acid.write_ids import StatementId
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import Delete
 from acidsql.metastore.client import Operation
-from acidsql.planner.events import name_sql, nulls, old_identity, rows_view
-from acidsql.planner.locks import LockRules, write_locks
+from acidsql.planner.event_queries import name_sql, nulls, old_identity, rows_view
+from acidsql.planner.lock_requests import LockRules, write_locks
+from acidsql.planner.name_resolution import (
+    Binder,
+    check_writable,
+    find_table,
+    identity_columns,
+    is_row_by_row,
+    target_table,
+)
 from acidsql.planner.plan import BRANCH, Branch, Effect, EventKind, Facts, WritePlan
-from acidsql.planner.resolve import Binder, check_writable, find_table, identity_columns, is_row_by_row, target_table
 
 
 def plan_delete(statement: Delete, facts: Facts) -> WritePlan:

@@ -1,9 +1,9 @@
 """Expressions that mean one thing in Hive and another one in Spark, made to mean Hive's. Seen on Hive 4.0.1.
 
 CHAR and VARCHAR: a value that is cast to one is cut to its length, and the blanks at a CHAR's end do not count
-(HiveChar, HiveVarchar): not in its column, which is read without them (spark/read.py), and not in a literal that it is
-compared with, which Hive takes for a CHAR (TypeCheckProcFactory), but in BETWEEN. greatest and least are NULL where an
-argument is. stddev, std and variance are those of the population.
+(HiveChar, HiveVarchar): not in its column, which is read without them (spark/scan/table_scan.py), and not in a literal
+that it is compared with, which Hive takes for a CHAR (TypeCheckProcFactory), but in BETWEEN. greatest and least are
+NULL where an argument is. stddev, std and variance are those of the population.
 
 Hive's TIMESTAMP is wall-clock time, and so is what its functions give: the time now is that of the session's zone.
 Spark's functions of the same names give instants.

@@ -9,17 +9,17 @@ from typing import Final
 from sqlglot import exp
 
 from acidsql.acid.table import Column, Table
-from acidsql.acid.writeids import StatementId
+from acidsql.acid.write_ids import StatementId
 from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.statements import Default, Insert, Values
 from acidsql.metastore.client import PartitionValues
-from acidsql.planner.casts import assigned
-from acidsql.planner.events import checked_branch, name_sql, no_identity, rows_view, select_list, stored
-from acidsql.planner.locks import LockRules, insert_locks, overwrite_locks
+from acidsql.planner.event_queries import checked_branch, name_sql, no_identity, rows_view, select_list, stored
+from acidsql.planner.integer_casts import assigned
+from acidsql.planner.lock_requests import LockRules, insert_locks, overwrite_locks
+from acidsql.planner.name_resolution import Binder, default_of, find_column, find_table
 from acidsql.planner.partition_spec import partition_values
 from acidsql.planner.plan import BRANCH, Branch, Effect, EventKind, Facts, Overwrite, StoredValue, WritePlan
-from acidsql.planner.resolve import Binder, default_of, find_column, find_table
 
 FIRST: Final = StatementId(0)
 _VARYING: Final = frozenset(

@@ -1,9 +1,8 @@
 """MERGE of rows that stand in the statement itself: what their keys say of the target's rows.
 
 Where ON compares a column of the target with one of a source of literals, its literals are all that the target's column
-can be in a row that matches. Said in ON beside the comparison, that prunes partitions and files (prune.py) and goes to
-the reader of the others, as what a WHERE says does.
-"""
+can be in a row that matches. Said in ON beside the comparison, that prunes partitions and files (partition_pruning.py)
+and goes to the reader of the others, as what a WHERE says does."""
 
 from __future__ import annotations
 
@@ -13,9 +12,9 @@ from typing import Final
 
 from sqlglot import exp
 
+from acidsql.acid.hive_types import Decimal, HiveType, Primitive, Varchar, parse_type
 from acidsql.acid.table import Table
-from acidsql.acid.types import Decimal, HiveType, Primitive, Varchar, parse_type
-from acidsql.planner.conditions import conjuncts
+from acidsql.planner.row_conditions import conjuncts
 
 _MOST: Final = 100
 """Literals that are listed; of more numbers the smallest and the largest is said."""

@@ -10,8 +10,8 @@ from typing import Final
 
 from sqlglot import exp
 
-from acidsql.acid.types import Char, Primitive, Varchar, parse_type
-from acidsql.acid.types import Decimal as DecimalType
+from acidsql.acid.hive_types import Char, Primitive, Varchar, parse_type
+from acidsql.acid.hive_types import Decimal as DecimalType
 
 UNKNOWN: Final = object()
 """What Spark must decide."""

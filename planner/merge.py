@@ -8,7 +8,7 @@
     4. Turn each row into its events: delete the old row, insert the new one, or both.
     5. Cardinality: more than one action on one target row is an error. The delete events of the only MATCHED clause
        show it, sorted by row ID as they are; with several clauses a CHECK event for each action does. The executor
-       counts them in the same job (spark/events.py, count_actions).
+       counts them in the same job (spark/write/event_rows.py, count_actions).
 
 "Not matched" means that no target row matched: it is read off the row__id that the join left NULL, never off the
 columns of ON. Statement IDs (hive-acid-v2.md, "What acidsql writes"): NOT MATCHED from 0000, then MATCHED, then NOT
@@ -24,11 +24,11 @@ from typing import Final, assert_never, cast
 from sqlglot import exp
 
 from acidsql.acid.table import Column, Table
-from acidsql.acid.writeids import StatementId
+from acidsql.acid.write_ids import StatementId
 from acidsql.errors import Span
 from acidsql.grammar.dialect import frame_of, span_of, to_spark
 from acidsql.grammar.statements import Default, Merge, MergeClause, MergeDelete, MergeInsert, MergeUpdate, When
-from acidsql.planner.events import (
+from acidsql.planner.event_queries import (
     checked_branch,
     event_identity,
     exploded,
@@ -42,11 +42,10 @@ from acidsql.planner.events import (
     stored,
 )
 from acidsql.planner.literal_rows import implied
-from acidsql.planner.locks import LockRules, merge_locks
+from acidsql.planner.lock_requests import LockRules, merge_locks
+from acidsql.planner.merge_narrowing import narrowing
 from acidsql.planner.merge_rules import check_clauses, check_on, insert_columns, only_from, without_databases
-from acidsql.planner.narrow import narrowing
-from acidsql.planner.plan import Branch, Effect, EventKind, Facts, StoredValue, WritePlan
-from acidsql.planner.resolve import (
+from acidsql.planner.name_resolution import (
     FILE_NAME_COLUMN,
     ROW_ID_COLUMN,
     Binder,
@@ -58,6 +57,7 @@ from acidsql.planner.resolve import (
     quoted,
     target_table,
 )
+from acidsql.planner.plan import Branch, Effect, EventKind, Facts, StoredValue, WritePlan
 from acidsql.planner.update import moves, set_clause
 
 ACTION: Final = ":action"

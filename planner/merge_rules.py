@@ -11,7 +11,7 @@ from acidsql.acid.table import Column, Table
 from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.statements import Merge, MergeClause, MergeDelete, MergeInsert, MergeUpdate, When
-from acidsql.planner.resolve import find_column
+from acidsql.planner.name_resolution import find_column
 
 _ORDER: Final = (When.MATCHED, When.NOT_MATCHED, When.NOT_MATCHED_BY_SOURCE)
 _ACTIONS: Final[dict[When, tuple[type, ...]]] = {

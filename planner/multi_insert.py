@@ -8,14 +8,14 @@ from typing import Final
 
 from sqlglot import exp
 
-from acidsql.acid.writeids import StatementId
+from acidsql.acid.write_ids import StatementId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import Insert, MultiInsert
 from acidsql.planner.insert import plan_insert
-from acidsql.planner.locks import LockRules, read_locks
+from acidsql.planner.lock_requests import LockRules, read_locks
+from acidsql.planner.name_resolution import Binder, column, is_counted, quoted
 from acidsql.planner.plan import Facts, MultiWritePlan, WritePlan
-from acidsql.planner.resolve import Binder, column, is_counted, quoted
 
 SCANNED: Final = ":scanned"
 """The view of the FROM clause's rows. Of one relation it has the columns; of several one struct for each."""

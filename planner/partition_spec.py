@@ -10,12 +10,12 @@ from typing import Final
 
 from sqlglot import exp
 
+from acidsql.acid.hive_types import Char as CharType
+from acidsql.acid.hive_types import Decimal as DecimalType
+from acidsql.acid.hive_types import Primitive, Varchar, parse_type
+from acidsql.acid.partition_names import DEFAULT_PARTITION
 from acidsql.acid.partition_values import NUMBER, check_names, normal_value
-from acidsql.acid.partitions import DEFAULT_PARTITION
 from acidsql.acid.table import Column, Table
-from acidsql.acid.types import Char as CharType
-from acidsql.acid.types import Decimal as DecimalType
-from acidsql.acid.types import Primitive, Varchar, parse_type
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import PartitionItem

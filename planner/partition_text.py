@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from acidsql.acid.hive_types import Char, Decimal, HiveType, Primitive, Varchar, parse_type
+from acidsql.acid.partition_names import DEFAULT_PARTITION, ESCAPED, escape
 from acidsql.acid.partition_values import HAS_NUL, NAME_BYTES, SHOWN, TOO_LONG
-from acidsql.acid.partitions import DEFAULT_PARTITION, ESCAPED, escape
 from acidsql.acid.table import Column
-from acidsql.acid.types import Char, Decimal, HiveType, Primitive, Varchar, parse_type
 from acidsql.errors import Condition
-from acidsql.planner.raised import raise_sql, sql_string
+from acidsql.planner.sql_errors import raise_sql, sql_string
 
 _ESCAPED_CLASS: Final = "[" + "".join(f"\\x{ord(c):02X}" for c in sorted(ESCAPED)) + "]"
 """A regular expression of Java."""

@@ -11,14 +11,15 @@ from typing import Final, TypeAlias
 from sqlglot import exp
 
 from acidsql.acid.table import Column, Table
-from acidsql.acid.writeids import StatementId
+from acidsql.acid.write_ids import StatementId
 from acidsql.errors import Span
 from acidsql.metastore.client import LockComponent
 
 ROWS: Final = ":rows"
 """The view that an events query reads: the rows that a statement found, with its new values beside the old ones."""
 KEYS: Final = ":keys"
-"""The view of a MERGE's source rows with nothing but what ON compares with the target's columns (narrow.py)."""
+"""The view of a MERGE's source rows with nothing but what ON compares with the target's columns
+(merge_narrowing.py)."""
 BRANCH: Final = ":branch"
 """Column of an event: which Branch it belongs to, as an index."""
 ROW_ID: Final = ":row_id"
@@ -79,7 +80,7 @@ class Scan:
     place: str | None = None
     is_target: bool = False
     partition_filter: tuple[exp.Expr, ...] = ()
-    """What the query says of the partition columns alone (prune.py)."""
+    """What the query says of the partition columns alone (partition_pruning.py)."""
     row_filter: tuple[exp.Expr, ...] = ()
     """What it says of the other columns alone, in comparisons that no NULL fulfils: files may be read without rows for
     which that is not true."""
@@ -232,7 +233,7 @@ class Shortcuts:
     counts: bool = True
     """`Scan.counted`: COUNT(*) of a whole table without reading it."""
     keys: bool = True
-    """MERGE: the target's rows narrowed to the keys of the source (literal_rows.py, narrow.py)."""
+    """MERGE: the target's rows narrowed to the keys of the source (literal_rows.py, merge_narrowing.py)."""
 
 
 NO_SHORTCUTS: Final = Shortcuts(partitions=False, rows=False, counts=False, keys=False)

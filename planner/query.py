@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import Query
-from acidsql.planner.locks import LockRules, read_locks
+from acidsql.planner.lock_requests import LockRules, read_locks
+from acidsql.planner.name_resolution import Binder
 from acidsql.planner.plan import Facts, QueryPlan
-from acidsql.planner.resolve import Binder
 
 
 def plan_query(statement: Query, facts: Facts) -> QueryPlan:

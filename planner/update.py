@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from sqlglot import exp
 
 from acidsql.acid.table import Column, Table
-from acidsql.acid.writeids import StatementId
+from acidsql.acid.write_ids import StatementId
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.statements import Assignment, Default, Update
 from acidsql.metastore.client import Operation
-from acidsql.planner.events import (
+from acidsql.planner.event_queries import (
     checked_branch,
     event_identity,
     exploded,
@@ -27,9 +27,8 @@ from acidsql.planner.events import (
     select_list,
     stored,
 )
-from acidsql.planner.locks import LockRules, write_locks
-from acidsql.planner.plan import Branch, Effect, EventKind, Facts, StoredValue, WritePlan
-from acidsql.planner.resolve import (
+from acidsql.planner.lock_requests import LockRules, write_locks
+from acidsql.planner.name_resolution import (
     Binder,
     check_writable,
     column,
@@ -41,6 +40,7 @@ from acidsql.planner.resolve import (
     quoted,
     target_table,
 )
+from acidsql.planner.plan import Branch, Effect, EventKind, Facts, StoredValue, WritePlan
 
 
 def plan_update(statement: Update, facts: Facts) -> WritePlan:

@@ -15,10 +15,9 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from pyspark.sql import SparkSession
 
-import acidsql
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.grammar.split import split_script
-from acidsql.render import Format, render
+from acidsql.frontends.render import Format, render
+from acidsql.grammar.script_splitter import split_script
 from acidsql.session import METASTORE_VARIABLE, WAREHOUSE_VARIABLE, Session, connect
 from acidsql.settings import KNOWN
 
@@ -69,7 +68,7 @@ def here(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(place)
     monkeypatch.delenv(WAREHOUSE_VARIABLE, raising=False)
     monkeypatch.delenv(METASTORE_VARIABLE, raising=False)
-    monkeypatch.setattr(acidsql, "_default", None)
+    monkeypatch.setattr("acidsql.connection._default", None)
     return place
 
 

@@ -14,7 +14,7 @@ from tests.shell.employee import QUERY, ROWS, STATEMENTS, WRITE_IDS
 def test_the_story_runs_through_run_sql(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACIDSQL_WAREHOUSE", str(tmp_path / "warehouse"))
     monkeypatch.delenv("ACIDSQL_METASTORE", raising=False)
-    monkeypatch.setattr(acidsql, "_default", None)
+    monkeypatch.setattr("acidsql.connection._default", None)
     try:
         counts = [acidsql.run_sql(statement, spark=spark).collect() for statement in STATEMENTS]
         changed = [tuple(c[0]) for c in counts if c and len(c[0]) == 4]

@@ -1,7 +1,8 @@
 """Hive's bucket of a row, in both bucketing versions (ObjectInspectorUtils.getBucketHashCode and getBucketHashCodeOld).
 
 Spark's hash is another one. Version 2 is a Murmur3 of its own (see `_murmur3`), version 1 is like Java's hashCode.
-acidsql.spark.bucketing says the same in Spark SQL. tests/acid/cases/hive_hashes.jsonl has what Hive 4.0.1 answers.
+acidsql.spark.write.bucket_expression says the same in Spark SQL. What Hive 4.0.1 answers stands in
+tests/acid/cases/hive_hashes.jsonl.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from enum import IntEnum
 from functools import reduce
 from typing import Final, TypeAlias
 
-from acidsql.acid import types as t
+from acidsql.acid import hive_types as t
 from acidsql.errors import AcidSqlError, Condition
 
 BucketValue: TypeAlias = (

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import assert_never
 
-from acidsql.acid.writeids import StatementId, TxnId, WriteId
+from acidsql.acid.write_ids import StatementId, TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 
 ORIGINALS_BASE = WriteId(-(2**63))

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from acidsql.acid.directories import Base, Delta, format_directory, is_hidden, parse_directory
-from acidsql.acid.rowid import MAX_BUCKET, MAX_STATEMENT_ID
-from acidsql.acid.writeids import StatementId, TxnId, WriteId
+from acidsql.acid.row_id import MAX_BUCKET, MAX_STATEMENT_ID
+from acidsql.acid.write_ids import StatementId, TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 
 ACID_VERSION_FILE = "_orc_acid_version"

@@ -13,9 +13,9 @@ from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal as Number
 from typing import Final, TypeAlias
 
-from acidsql.acid.partitions import DEFAULT_PARTITION, escape, partition_name
+from acidsql.acid.hive_types import Char, Decimal, HiveType, Primitive, parse_type
+from acidsql.acid.partition_names import DEFAULT_PARTITION, escape, partition_name
 from acidsql.acid.table import Column
-from acidsql.acid.types import Char, Decimal, HiveType, Primitive, parse_type
 from acidsql.errors import AcidSqlError, Condition, Span
 
 PartitionValues: TypeAlias = tuple[str | None, ...]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from acidsql.acid.hive_types import Array, Char, HiveType, Map, Primitive, Struct, Varchar, is_complex, parse_type
+from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
 
 SERDES: Final = {
@@ -16,6 +18,8 @@ SERDES: Final = {
 """Hive's for each file format."""
 LEVELS: Final = 8
 """Separators that there are: of fields, of items, of keys, and of what lies deeper."""
+HEADER_LINES: Final = "skip.header.line.count"
+FOOTER_LINES: Final = "skip.footer.line.count"
 _NULL: Final = "serialization.null.format"
 _ESCAPE: Final = "escape.delim"
 _LINE: Final = "line.delim"
@@ -65,3 +69,42 @@ def _sign(text: str | None, default: str) -> str:
     if ord(sign) > 127 or (number.isdecimal() and not 0 <= int(text) < 128 and len(text) > 1):
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"The separator {text!r}")
     return sign
+
+
+def check_types(table: Table) -> None:
+    """Raises NOT_YET_SUPPORTED for what is not known here of a table's text."""
+    text_format(table.row_format)
+    if table.properties.get(FOOTER_LINES, "0") != "0":
+        feature = f"{FOOTER_LINES} ({table.qualified})"
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
+    for column in table.columns:
+        if not _is_known(parse_type(column.type), 1):
+            feature = f"{column.type} ({column.name}) in a table stored as textfile ({table.qualified})"
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
+
+
+def header_lines(table: Table) -> int:
+    """The lines at the beginning of each file that are no rows."""
+    count = table.properties.get(HEADER_LINES, "0")
+    return int(count) if count.isdecimal() else 0
+
+
+def _is_known(hive_type: HiveType, level: int) -> bool:
+    match hive_type:
+        case Array(element):
+            return _is_known(element, level + 1)
+        case Map(key, value):
+            return not is_complex(key) and _is_known(key, level + 2) and _is_known(value, level + 2)
+        case Struct(fields):
+            return all(_is_known(kind, level + 1) for _, kind in fields)
+        case _:
+            return level <= LEVELS and hive_type != Primitive("timestamp with local time zone")
+
+
+def is_text(hive_type: HiveType) -> bool:
+    return isinstance(hive_type, Char | Varchar) or hive_type == Primitive("string")
+
+
+def sign_class(signs: Sequence[str]) -> str:
+    """A regular expression for one of the signs."""
+    return "[" + "".join(f"\\x{{{ord(sign):x}}}" for sign in signs) + "]"

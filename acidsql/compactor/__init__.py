@@ -1,1 +1,1 @@
-"""Compaction as a service: who asks for it, who does it, who removes what it made obsolete."""
+"""Compaction as a service: initiator, workers, cleaner and housekeeper."""

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from acidsql.compactor.compactor_settings import INITIATOR_ON
 from acidsql.compactor.service import Compactor
-from acidsql.compactor.tuning import INITIATOR_ON
 
 
 @dataclass(slots=True)

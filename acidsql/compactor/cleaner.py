@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from acidsql.acid.writeids import TxnId, ValidTxnList
+from acidsql.acid.write_ids import TxnId, ValidTxnList
+from acidsql.compactor.compactor_settings import cleaning_delay
 from acidsql.compactor.places import Place, as_of, find_place
-from acidsql.compactor.tuning import cleaning_delay
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation, Patience
 from acidsql.metastore.compactions import Compaction, CompactionKeeper
-from acidsql.metastore.transaction import OpenTransaction, Transactions
+from acidsql.metastore.transactions import OpenTransaction, Transactions
 from acidsql.spark.engine import Engine
 
 _PAUSE: Final = 60.0

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from acidsql.acid.writeids import TxnId
-from acidsql.compactor.tuning import WORKER_TIMEOUT, retention
+from acidsql.acid.write_ids import TxnId
+from acidsql.compactor.compactor_settings import WORKER_TIMEOUT, retention
 from acidsql.durations import seconds
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.compactions import CompactionKeeper
 from acidsql.spark.engine import Engine
-from acidsql.spark.leftovers import remove_leftovers
+from acidsql.storage.leftovers import remove_leftovers
 
 
 @dataclass(frozen=True, slots=True)

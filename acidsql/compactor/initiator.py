@@ -6,12 +6,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from acidsql.acid.compaction import Aborted, due
-from acidsql.acid.snapshot import Snapshot
+from acidsql.acid.compaction_scope import Aborted, due
+from acidsql.acid.snapshot_selection import Snapshot
 from acidsql.acid.table import Table
-from acidsql.acid.writeids import TxnId
+from acidsql.acid.write_ids import TxnId
+from acidsql.compactor.compactor_settings import FAILED_RETRY, FAILED_THRESHOLD, thresholds
 from acidsql.compactor.places import Place, compactable, find_place
-from acidsql.compactor.tuning import FAILED_RETRY, FAILED_THRESHOLD, thresholds
 from acidsql.durations import seconds
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Metastore

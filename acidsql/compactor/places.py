@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from acidsql.acid.compaction import compactor_write_ids, up_to, without_unfinished
-from acidsql.acid.partitions import partition_name
-from acidsql.acid.snapshot import Snapshot
+from acidsql.acid.compaction_scope import compactor_write_ids, up_to, without_unfinished
+from acidsql.acid.partition_names import partition_name
+from acidsql.acid.snapshot_selection import Snapshot
 from acidsql.acid.table import Table
-from acidsql.acid.writeids import ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.metastore.client import Metastore, Partition
+from acidsql.snapshot.statement_snapshots import snapshot_of
 from acidsql.spark.engine import Engine
-from acidsql.spark.files import FileSystem, Listing
-from acidsql.spark.snapshots import snapshot_of
+from acidsql.storage.file_systems import FileSystem, Listing
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from functools import partial
 from typing import Final, TypeVar
 
 from acidsql.compactor.cleaner import Cleaned, Cleaner
+from acidsql.compactor.compactor_settings import CHECK_INTERVAL, CLEAN_INTERVAL, CLEANER_ON, WORKER_TIMEOUT, WORKERS
 from acidsql.compactor.housekeeper import keep_house
 from acidsql.compactor.initiator import Initiated, Initiator
-from acidsql.compactor.tuning import CHECK_INTERVAL, CLEAN_INTERVAL, CLEANER_ON, WORKER_TIMEOUT, WORKERS
 from acidsql.compactor.worker import Outcome, Worker
 from acidsql.durations import seconds
 from acidsql.errors import AcidSqlError, Condition
@@ -30,9 +30,9 @@ from acidsql.metastore.compactions import (
     CompactionRequest,
     CompactionState,
 )
-from acidsql.metastore.process import process_name
-from acidsql.metastore.transaction import Transactions
-from acidsql.spark.compact import Amount
+from acidsql.metastore.process_identity import process_name
+from acidsql.metastore.transactions import Transactions
+from acidsql.spark.compaction import Amount
 from acidsql.spark.engine import Engine
 
 _T = TypeVar("_T")

@@ -12,13 +12,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from acidsql.acid.compaction import Rewrite, Scope, scope
-from acidsql.acid.writeids import WriteId
+from acidsql.acid.compaction_scope import Rewrite, Scope, scope
+from acidsql.acid.write_ids import WriteId
+from acidsql.compactor.compactor_settings import INSERT_ONLY, MAX_DELTAS
 from acidsql.compactor.places import Place, compactable, find_place
-from acidsql.compactor.tuning import INSERT_ONLY, MAX_DELTAS
 from acidsql.errors import AcidSqlError
 from acidsql.grammar.dialect import to_spark
-from acidsql.grammar.parse import parse
+from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Query
 from acidsql.metastore.client import LockComponent, LockType, Operation
 from acidsql.metastore.compactions import (
@@ -29,12 +29,12 @@ from acidsql.metastore.compactions import (
     CompactionState,
     CompactionType,
 )
-from acidsql.metastore.transaction import OpenTransaction, Transactions
-from acidsql.spark.bound import BoundPart
-from acidsql.spark.compact import Job, Merged, compact, undo
+from acidsql.metastore.transactions import OpenTransaction, Transactions
+from acidsql.snapshot.scan_binding import BoundPart
+from acidsql.spark.compaction import Job, Merged, compact, undo
 from acidsql.spark.engine import Engine
-from acidsql.spark.leftovers import tidy_up_at
-from acidsql.spark.tails import TailCache
+from acidsql.spark.scan.scan_caches import ScanCaches
+from acidsql.storage.leftovers import tidy_up_at
 
 _TABLE_PROPERTY: Final = "tblprops."
 _JOB_PROPERTY: Final = "compactor."
@@ -72,7 +72,7 @@ class Worker:
         self._settings = settings
         self._name = name
         self._pools = pools
-        self._tails = TailCache()
+        self._caches = ScanCaches()
 
     def run_next(self) -> Outcome | None:
         """Takes the compaction that has waited longest and does it; None where none waits.
@@ -124,7 +124,7 @@ class Worker:
             begun(mine)
             txn.undo.insert(0, lambda: self._undo(job))
             txn.committing = lambda: self._queue.commit_compaction(mine)
-            return compact(self._engine.statement(), job, self._tails, before_publishing=txn.require_open)
+            return compact(self._engine.statement(), job, self._caches, before_publishing=txn.require_open)
 
     def _undo(self, job: Job) -> None:
         if undo(job):

@@ -1,1 +1,1 @@
-"""DDL: what changes the catalog and directories without a query: tables, columns, partitions, properties."""
+"""DDL statements: changes of the catalog and of directories that need no Spark job."""

@@ -10,18 +10,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from acidsql.acid.datafiles import is_visible
+from acidsql.acid.data_files import is_visible
 from acidsql.acid.directories import Original, parse_bucket_file, parse_directory
 from acidsql.acid.layout import delta_name
 from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Table
-from acidsql.acid.writeids import StatementId, WriteId
+from acidsql.acid.write_ids import StatementId, WriteId
+from acidsql.ddl.catalog_changes import ADOPT_WRITE_IDS
 from acidsql.ddl.ownership import Ownership
 from acidsql.ddl.relocation import MOVING, Files, exclusively_settled
-from acidsql.ddl.tables import ADOPT_WRITE_IDS
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.statements import SetTableProperties, UnsetTableProperties
 from acidsql.metastore.client import Metastore
-from acidsql.metastore.transaction import Transactions
+from acidsql.metastore.transactions import Transactions
 
 SEEDED: Final = WriteId(10_000_000)
 """Full ACID begins above it: Hive leaves room for original files, "for now assume no partition may have > 10M"."""

@@ -12,11 +12,11 @@ from enum import Enum
 from functools import cached_property
 from urllib.parse import urlparse
 
-from acidsql.acid.partitions import partition_name, unescape
+from acidsql.acid.partition_names import partition_name, unescape
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.metastore.client import DEFAULT_DATABASE, Metastore, Partition, Place
-from acidsql.spark.files import FileSystem, is_local
+from acidsql.storage.file_systems import FileSystem, is_local
 
 
 class Relation(Enum):

@@ -14,11 +14,11 @@ from dataclasses import replace
 from typing import Final
 
 from acidsql.acid.table import Table
-from acidsql.ddl.exclusive import Held, exclusively
+from acidsql.ddl.exclusive_access import Held, exclusively
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import LockComponent, Metastore, Partition
-from acidsql.metastore.transaction import Transactions
-from acidsql.spark.files import FileSystem
+from acidsql.metastore.transactions import Transactions
+from acidsql.storage.file_systems import FileSystem
 
 MOVING: Final = "acidsql.moving"
 """Table property: the locations from and to which a directory is being moved, as a JSON list."""

@@ -1,1 +1,1 @@
-"""Catalog and transactions: two protocols (`client`) and their implementations."""
+"""The catalog and the transactions: the protocols (`client`), and one package for each implementation."""

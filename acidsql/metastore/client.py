@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Protocol, TypeAlias
 
 from acidsql.acid.table import Table
-from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.compactions import CompactionQueue
 
@@ -297,7 +297,7 @@ class TransactionClient(Protocol):
     def lock(self, txn: TxnId, components: Sequence[LockComponent], *, patience: Patience = DEFAULT_PATIENCE) -> bool:
         """Locks what `txn` reads and writes until it ends (the UPDATE and DELETE components are its write set).
 
-        All `components` are locked together, or none. Which lock waits for which is Hive's (metastore/locks.py). A
+        All `components` are locked together, or none. Which lock waits for which is Hive's (metastore/lock_rules.py). A
         database overlaps its tables, a table its partitions, `p=a` overlaps `p=a/q=b`.
 
         Requests are served in the order in which they came: an EXCLUSIVE that waits holds up later INSERTs. One of a
@@ -401,7 +401,7 @@ class TransactionClient(Protocol):
     @property
     def knows_leftovers(self) -> bool:
         """Whether `leftovers` tells all; else Hive's compactor removes deltas, and who writes looks for the staging
-        directories of others (spark/leftovers.py)."""
+        directories of others (storage/leftovers.py)."""
         ...
 
     def leftovers(self) -> Sequence[Leftover]:

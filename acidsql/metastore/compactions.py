@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
-from acidsql.acid.writeids import TxnId, WriteId
+from acidsql.acid.write_ids import TxnId, WriteId
 
 DEFAULT_POOL = "default"
 

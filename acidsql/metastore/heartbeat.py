@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from types import TracebackType
 
-from acidsql.acid.writeids import TxnId
+from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import TXN_TIMEOUT, TransactionClient
 

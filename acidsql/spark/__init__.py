@@ -1,1 +1,1 @@
-"""The only package that knows pyspark: binds a plan to snapshots, runs it, stages and publishes files."""
+"""Runs plans on Spark: `executor` and `compaction` above, `write`, `scan`, the engine, and `catalyst` below."""

@@ -12,19 +12,20 @@ from py4j.protocol import Py4JError
 from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 
+from acidsql.acid.hive_types import has_instant, has_timestamp, parse_type
 from acidsql.acid.table import Table
-from acidsql.acid.types import parse_type
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.spark.files import FileSystem, HadoopFiles, LocalFiles, is_local
+from acidsql.spark.catalyst.gateway import items, jvm
+from acidsql.spark.catalyst.logical_plans import frame_of, has_join, nodes_of, plan_of
 from acidsql.spark.jobs import JobGroup, job_group
-from acidsql.spark.jvm import items, jvm
-from acidsql.spark.local_zone import UTC
-from acidsql.spark.lost import SPARK_ERRORS, forget, forget_ended, gone, is_lost, lost_by, quiet_py4j
-from acidsql.spark.meaning import Meaning
-from acidsql.spark.parameters import literals
-from acidsql.spark.plans import frame_of, has_join, nodes_of, plan_of
-from acidsql.spark.start import ZONE, require_own_jvm, start_spark
-from acidsql.spark.types import has_instant, has_timestamp, in_wall_clock_time
+from acidsql.spark.jvm_loss import SPARK_ERRORS, forget, forget_ended, gone, is_lost, lost_by, quiet_py4j
+from acidsql.spark.parameter_values import literals
+from acidsql.spark.session_settings import Meaning
+from acidsql.spark.session_start import ZONE, require_own_jvm, start_spark
+from acidsql.spark.spark_types import in_wall_clock_time
+from acidsql.spark.time_zone import UTC
+from acidsql.storage.file_systems import FileSystem, LocalFiles, is_local
+from acidsql.storage.hadoop_files import HadoopFiles
 
 CONCURRENT_WRITERS: Final = "spark.sql.maxConcurrentOutputFileWriters"
 """Files in different directories that a task writes at once, without sorting its rows for them."""
@@ -79,11 +80,11 @@ _STORAGE_CONF: Final = {
     "spark.sql.parquet.int96RebaseModeInWrite": "LEGACY",
     "spark.sql.parquet.datetimeRebaseModeInWrite": "LEGACY",
     "spark.sql.parquet.writeLegacyFormat": "false",
-    # What is told to ORC of ACID files, skipping.py says.
+    # What is told to ORC of ACID files, data_skipping.py says.
     "spark.sql.orc.filterPushdown": "false",
     # What runs here writes its types out. Spark 4.0 takes the setting for what the timestamps of ORC files are.
     "spark.sql.timestampType": "TIMESTAMP_LTZ",
-    # By their case the ACID columns that nobody wants are told from those of the files (read.py).
+    # By their case the ACID columns that nobody wants are told from those of the files (table_scan.py).
     "spark.sql.caseSensitive": "true",
 }
 
@@ -106,7 +107,7 @@ class StatementSpark:
     query: SparkSession
     storage: SparkSession
     in_utc: bool = False
-    """Whether `query` has UTC's zone instead: the statement is about wall-clock time alone (planner/clock.py)."""
+    """Whether `query` has UTC's zone instead: the statement is about wall-clock time alone (planner/wall_clock.py)."""
 
     def rows(self, text: str, args: Mapping[str, object] | None = None) -> DataFrame:
         """A query's rows as the user sees them: in UTC all times are wall-clock time."""

@@ -3,7 +3,7 @@
     open a transaction -> lock -> one ValidTxnList, one ValidWriteIdList a table -> list the directories
     -> the plan's query -> staged files -> published files -> commit
 
-On any failure the transaction is aborted and its files are removed (transaction.py).
+On any failure the transaction is aborted and its files are removed (write_transaction.py).
 """
 
 from __future__ import annotations
@@ -19,43 +19,50 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructField
 
 from acidsql.acid.table import Table
-from acidsql.acid.writeids import TxnId, WriteId
+from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import PartitionItem, TableName
 from acidsql.metastore.client import LockComponent
-from acidsql.metastore.transaction import Transactions
-from acidsql.planner.clock import tells_wall_clock_time
-from acidsql.planner.locks import CONFLICTS, on_partitions, overwrite_locks
+from acidsql.metastore.transactions import Transactions
+from acidsql.planner.lock_requests import CONFLICTS, on_partitions, overwrite_locks
+from acidsql.planner.partition_pruning import has_values
 from acidsql.planner.plan import DRIVER_BYTES, Effect, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
-from acidsql.planner.prune import has_values
-from acidsql.spark import plain
-from acidsql.spark.answers import answer
-from acidsql.spark.begun import Begun, BegunTransaction
-from acidsql.spark.bound import BoundScan
+from acidsql.planner.wall_clock import tells_wall_clock_time
+from acidsql.snapshot.read_view import ReadView
+from acidsql.snapshot.scan_binding import BoundScan
+from acidsql.snapshot.statement_snapshots import StatementSnapshots
+from acidsql.spark.answer_frames import answer
+from acidsql.spark.catalyst.char_columns import CHAR_LENGTH, VARCHAR_LENGTH, lengths
 from acidsql.spark.engine import Engine, StatementSpark, adopt
 from acidsql.spark.failures import translate
-from acidsql.spark.files import FileSystem
 from acidsql.spark.frames import to_frame
 from acidsql.spark.jobs import JobGroup
-from acidsql.spark.leftovers import tidy_up
-from acidsql.spark.lost import SPARK_ERRORS
-from acidsql.spark.narrowing import narrow
-from acidsql.spark.parameters import has_instant
-from acidsql.spark.publish import StagedFile, WriteTarget, empty, publish
-from acidsql.spark.read import scan_frame
+from acidsql.spark.jvm_loss import SPARK_ERRORS
+from acidsql.spark.open_transaction import Begun, BegunTransaction
+from acidsql.spark.parameter_values import has_instant
 from acidsql.spark.readers import Readers
-from acidsql.spark.row_conflicts import commit_by_rows
-from acidsql.spark.scanned import scanned_once
-from acidsql.spark.sized import CHAR_LENGTH, VARCHAR_LENGTH, lengths
-from acidsql.spark.snapshots import StatementSnapshots
-from acidsql.spark.staging import check_format
-from acidsql.spark.strategies import Steering
-from acidsql.spark.tails import TailCache
-from acidsql.spark.transaction import WriteTransaction, transaction
-from acidsql.spark.types import hive_type_name
-from acidsql.spark.view import ReadView
-from acidsql.spark.writer import check_disjoint, event_rows, few_tasks, replaced_directories, stage, static_partition
+from acidsql.spark.scan.scan_caches import ScanCaches
+from acidsql.spark.scan.shared_scan import scanned_once
+from acidsql.spark.scan.source_keys import narrow
+from acidsql.spark.scan.table_scan import scan_frame
+from acidsql.spark.spark_types import hive_type_name
+from acidsql.spark.write import plain_tables
+from acidsql.spark.write.publishing import StagedFile, WriteTarget, empty, publish
+from acidsql.spark.write.row_conflicts import commit_by_rows
+from acidsql.spark.write.staging import check_format
+from acidsql.spark.write.strategies import Steering
+from acidsql.spark.write.table_writer import (
+    check_disjoint,
+    event_rows,
+    few_tasks,
+    replaced_directories,
+    stage,
+    static_partition,
+)
+from acidsql.spark.write.write_transaction import WriteTransaction, transaction
+from acidsql.storage.file_systems import FileSystem
+from acidsql.storage.leftovers import tidy_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +115,7 @@ class Executor:
         self._transactions = transactions
         self._metastore = transactions.metastore
         self._readers = Readers(transactions)
-        self._tails = TailCache()
+        self._caches = ScanCaches()
         self.begun = Begun(transactions, self._readers)
         self.steering = Steering()
         self._running: JobGroup | None = None
@@ -169,7 +176,7 @@ class Executor:
 
     def _frame(self, plan: QueryPlan, request: Request, view: ReadView) -> QueryRows:
         spark = self._statement(plan, request)
-        self._define_views(spark, plan, request, StatementSnapshots(self._engine, view))
+        self._define_views(spark, plan, request, StatementSnapshots(self._engine.files, view))
         rows = answer(_padded(_result(spark, plan, request)), request.text)
         spark.drop_views((*(s.view for s in plan.scans), *(f.view for f in plan.frames)))
         return QueryRows(answer(adopt(rows, spark.user), request.text), rows)
@@ -315,7 +322,7 @@ class Executor:
             self._engine.require_exact_time(scan.table)
             bound = snapshots.bind(scan) if snapshots is not None else self._without_rows(scan)
             bound_scans.append(bound)
-            spark.define_view(scan.view, scan_frame(spark.storage, bound, self._tails))
+            spark.define_view(scan.view, scan_frame(spark.storage, bound, self._caches))
         for frame in plan.frames:
             spark.define_view(frame.view, _given_frame(frame, request, spark.query))
         return bound_scans
@@ -331,7 +338,7 @@ class Executor:
         for one in plan.writes:
             txn.check_unchanged(one.target)
         spark = self._statement(plan, request)
-        snapshots = StatementSnapshots(self._engine, txn.view())
+        snapshots = StatementSnapshots(self._engine.files, txn.view())
         before = len(txn.writes)
         source: AbstractContextManager[None] = nullcontext()
         if isinstance(plan, MultiWritePlan):
@@ -371,7 +378,7 @@ class Executor:
             staged = stage(spark.storage, events, plan, target, of_target, driver_bytes, self.steering)
             write.staged.extend(staged)
         else:
-            write.staged.extend(plain.stage(few_tasks(events, plan), plan, target))
+            write.staged.extend(plain_tables.stage(few_tasks(events, plan), plan, target))
         write.emptied.extend(replaced_directories(spark, plan, write))
         return _counts(plan, write.staged)
 

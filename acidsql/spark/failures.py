@@ -13,10 +13,10 @@ from pyspark.sql import DataFrame, Row
 
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.interrupts import interruptible
-from acidsql.planner.raised import find_raised
+from acidsql.planner.sql_errors import find_raised
 from acidsql.spark.jobs import JobGroup, job_group
-from acidsql.spark.lost import SPARK_ERRORS, gone, lost_by
-from acidsql.spark.types import in_wall_clock_time
+from acidsql.spark.jvm_loss import SPARK_ERRORS, gone, lost_by
+from acidsql.spark.spark_types import in_wall_clock_time
 
 _UNRESOLVED: Final = ("UNRESOLVED_COLUMN", "UNRESOLVED_FIELD", "FIELD_NOT_FOUND", "UNRESOLVED_STAR")
 _FULL: Final = re.compile(r".*(?:No space left on device|Disk quota exceeded).*")

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from pyspark import SparkContext
 
-from acidsql.spark.jvm import items
-from acidsql.spark.lost import SPARK_ERRORS, is_lost, lost_by
+from acidsql.spark.catalyst.gateway import items
+from acidsql.spark.jvm_loss import SPARK_ERRORS, is_lost, lost_by
 
 _END_SECONDS: Final = 30.0
 """How long a statement that failed waits for its tasks to notice."""

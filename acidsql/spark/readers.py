@@ -19,13 +19,13 @@ from typing import Any, Final
 from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 
-from acidsql.acid.writeids import TxnId
+from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.interrupts import holding
 from acidsql.metastore.client import LockComponent
-from acidsql.metastore.transaction import Transactions
-from acidsql.spark.jvm import items, jvm
-from acidsql.spark.plans import plan_of
+from acidsql.metastore.transactions import Transactions
+from acidsql.spark.catalyst.gateway import items, jvm
+from acidsql.spark.catalyst.logical_plans import plan_of
 
 _FIRST_PAUSE: Final = 1.0
 """Seconds from the end of a frame in Python to the first look whether the JVM has let go of it too; the pauses between

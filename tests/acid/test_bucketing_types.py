@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 import pytest
 
 from acidsql.acid.bucketing import BucketingVersion, BucketValue, bucket_number
-from acidsql.acid.types import Array, Decimal, HiveType, Map, Primitive, Struct, parse_type
+from acidsql.acid.hive_types import Array, Decimal, HiveType, Map, Primitive, Struct, parse_type
 from acidsql.errors import AcidSqlError
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"

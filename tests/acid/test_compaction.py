@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from acidsql.acid.compaction import (
+from acidsql.acid.compaction_scope import (
     Aborted,
     Rewrite,
     Scope,
@@ -17,8 +17,8 @@ from acidsql.acid.compaction import (
     without_unfinished,
 )
 from acidsql.acid.directories import ORIGINALS_BASE
-from acidsql.acid.snapshot import File, Snapshot, select_snapshot
-from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.acid.snapshot_selection import File, Snapshot, select_snapshot
+from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 
 TXNS = ValidTxnList(TxnId(100))
 

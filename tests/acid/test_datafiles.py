@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from acidsql.acid.snapshot import DataFile, File, FileKind, Snapshot, select_snapshot
-from acidsql.acid.writeids import StatementId, TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.acid.snapshot_selection import DataFile, File, FileKind, Snapshot, select_snapshot
+from acidsql.acid.write_ids import StatementId, TxnId, ValidTxnList, ValidWriteIdList, WriteId
 
 
 def select(*paths: str, insert_only: bool = False) -> Snapshot:

@@ -18,7 +18,7 @@ from acidsql.acid.directories import (
     parse_bucket_file,
     parse_directory,
 )
-from acidsql.acid.writeids import StatementId, TxnId, WriteId
+from acidsql.acid.write_ids import StatementId, TxnId, WriteId
 from acidsql.errors import AcidSqlError
 
 

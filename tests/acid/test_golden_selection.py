@@ -23,9 +23,9 @@ from acidsql.acid.layout import (
     bucket_name,
     delta_name,
 )
-from acidsql.acid.rowid import RowId, decode_bucket, encode_bucket
-from acidsql.acid.snapshot import DataFile, File, FileKind, SelectedDirectory, Snapshot, select_snapshot
-from acidsql.acid.writeids import StatementId, ValidWriteIdList, WriteId, parse_valid_txns
+from acidsql.acid.row_id import RowId, decode_bucket, encode_bucket
+from acidsql.acid.snapshot_selection import DataFile, File, FileKind, SelectedDirectory, Snapshot, select_snapshot
+from acidsql.acid.write_ids import StatementId, ValidWriteIdList, WriteId, parse_valid_txns
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 CASES = [

@@ -15,7 +15,7 @@ from acidsql.acid.layout import (
     delete_delta_name,
     delta_name,
 )
-from acidsql.acid.writeids import StatementId, WriteId
+from acidsql.acid.write_ids import StatementId, WriteId
 from acidsql.errors import AcidSqlError
 
 

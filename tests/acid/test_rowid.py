@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acidsql.acid.rowid import BucketProperty, RowId, decode_bucket, encode_bucket
-from acidsql.acid.writeids import StatementId, WriteId
+from acidsql.acid.row_id import BucketProperty, RowId, decode_bucket, encode_bucket
+from acidsql.acid.write_ids import StatementId, WriteId
 from acidsql.errors import AcidSqlError
 
 

@@ -20,8 +20,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acidsql.acid.snapshot import File, Snapshot, select_snapshot
-from acidsql.acid.writeids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.acid.snapshot_selection import File, Snapshot, select_snapshot
+from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError
 
 Case = dict[str, str]

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acidsql.acid.directories import Base, Delta, format_directory
-from acidsql.acid.snapshot import File, Snapshot, select_snapshot
-from acidsql.acid.writeids import StatementId, TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.acid.snapshot_selection import File, Snapshot, select_snapshot
+from acidsql.acid.write_ids import StatementId, TxnId, ValidTxnList, ValidWriteIdList, WriteId
 
 
 @dataclass(frozen=True, order=True)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acidsql.acid.writeids import (
+from acidsql.acid.write_ids import (
     NONE_OPEN,
     RangeResponse,
     TxnId,

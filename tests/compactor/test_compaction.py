@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from acidsql.acid.writeids import WriteId
+from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.compactions import CompactionState
 from acidsql.session import Session
-from acidsql.spark.files import LocalFiles
-from acidsql.spark.tails import read_file_tail
+from acidsql.storage.file_systems import LocalFiles
+from acidsql.storage.footer_cache import read_file_tail
 from tests.compactor.layout import compact, directories, events, files, location
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -345,7 +345,7 @@ def test_what_cannot_be_removed_is_not_forgotten(session: Session, monkeypatch: 
         stuck.setattr(LocalFiles, "delete", lambda *_: None)
         session.compactor.keep_house()
     assert aborted.exists()
-    monkeypatch.setattr("acidsql.metastore.sqlite_queue.is_gone", lambda _: True)
+    monkeypatch.setattr("acidsql.metastore.sqlite.compaction_queue.is_gone", lambda _: True)
     assert txn not in keeper.forget_aborted()
     session.compactor.keep_house()
     assert not aborted.exists()

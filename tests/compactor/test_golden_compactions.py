@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acidsql.acid.partitions import unescape
+from acidsql.acid.partition_names import unescape
 from acidsql.session import Session
 from tests.compactor.layout import VISIBILITY, compact, directories, events, files, metadata
 from tests.selection import core

@@ -36,11 +36,11 @@ _FAILS: Final = ("WRITE_CONFLICT", "LOCK_TIMEOUT", "COMPACTION_FAILED", "TRANSAC
 _WATCHED: Final = (
     "acidsql.metastore",
     "acidsql.compactor",
-    "acidsql.spark.files",
-    "acidsql.spark.leftovers",
-    "acidsql.spark.publish",
-    "acidsql.spark.small",
-    "acidsql.spark.transaction",
+    "acidsql.storage.file_systems",
+    "acidsql.storage.leftovers",
+    "acidsql.spark.write.publishing",
+    "acidsql.spark.write.driver_write",
+    "acidsql.spark.write.write_transaction",
 )
 """Modules in which a writer may kill itself between two calls: those that change files and the metastore."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 from tests.crash.writers import Place
 from tests.spark.acid_files import visible_paths

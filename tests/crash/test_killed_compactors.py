@@ -14,16 +14,16 @@ from tests.crash.compacted import DIES, make_table, rows_of_table
 from tests.crash.writers import PATIENCE, Place, wait_for_line
 
 _DIE: Final = f"""
-from acidsql.metastore.sqlite import SqliteMetastore
-from acidsql.spark.files import LocalFiles
-from acidsql.spark import compact
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
+from acidsql.storage.file_systems import LocalFiles
+from acidsql.spark import compaction
 {DIES}"""
 
 WORKER: Final = {
     "after it took the request": "die_at(SqliteMetastore, 'take_compaction', before=False)",
     "after its transaction": "die_at(SqliteMetastore, 'open_txn', before=False)",
     "after it began": "die_at(SqliteMetastore, 'begin_compaction', before=False)",
-    "after its job": "die_at(compact, '_finish')",
+    "after its job": "die_at(compaction, '_finish')",
     "between two moves": "die_at(LocalFiles, 'rename', call=2)",
     "before its commit": "die_at(SqliteMetastore, 'commit_compaction')",
     "after its commit": "die_at(SqliteMetastore, 'commit_compaction', before=False)",

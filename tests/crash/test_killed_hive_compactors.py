@@ -19,8 +19,8 @@ from tests.interop.hive_client import Hive
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 
 _DIE: Final = f"""
-from acidsql.metastore.hive_metastore import HiveMetastore
-from acidsql.spark.files import LocalFiles
+from acidsql.metastore.hive.hive_metastore import HiveMetastore
+from acidsql.storage.file_systems import LocalFiles
 {DIES}"""
 
 POINTS: Final = {

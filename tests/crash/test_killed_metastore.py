@@ -17,8 +17,8 @@ from pyspark.sql import SparkSession
 from acidsql.acid.layout import STAGING_DIRECTORY
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.heartbeat import Heartbeat
-from acidsql.metastore.hive import open_hive
-from acidsql.result import Result
+from acidsql.metastore.hive.opener import open_hive
+from acidsql.results import Result
 from acidsql.session import Session, connect
 from tests.crash.test_killed_writers import UPDATE
 from tests.crash.writers import PATIENCE, start, wait_for_line
@@ -159,9 +159,8 @@ def test_a_writer_that_dies_on_a_hive_metastore_changes_all_or_nothing(
     point: str, session: Session, mortal: Hive
 ) -> None:
     """Its transaction times out there: the next statement waits for that, as it cannot know that the writer is dead."""
-    point = (
-        f"from acidsql.metastore.hive_metastore import HiveMetastore\nsession.execute('USE mortal')\n{POINTS[point]}"
-    )
+    importing = "from acidsql.metastore.hive.hive_metastore import HiveMetastore"
+    point = f"{importing}\nsession.execute('USE mortal')\n{POINTS[point]}"
     writer = start(UPDATE, "unused", mortal.metastore_uri, point)
     wait_for_line("ready", writer)
     writer.communicate(timeout=PATIENCE)

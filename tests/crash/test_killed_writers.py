@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 from tests.crash.writers import PATIENCE, SLOW_UPDATE, Place, dying, kill, output, wait_for, wait_for_line
 from tests.selection import core
@@ -17,8 +17,8 @@ from tests.spark.acid_files import visible_paths
 ROWS = 4000
 
 UPDATE = f"""
-from acidsql.metastore.sqlite import SqliteMetastore
-from acidsql.spark.files import LocalFiles
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
+from acidsql.storage.file_systems import LocalFiles
 {dying(f"session.execute({SLOW_UPDATE!r})")}"""
 
 POINTS = {

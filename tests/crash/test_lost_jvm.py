@@ -80,7 +80,7 @@ print("closed", flush=True)
 
 GIVEN = f"""{COMMON}
 from acidsql.spark.engine import Engine
-from acidsql.spark.lost import forget
+from acidsql.spark.jvm_loss import forget
 
 
 spark = Engine(None, CONF).spark

@@ -19,10 +19,10 @@ from typing import Final
 
 import pytest
 
-from acidsql.acid.writeids import TxnId
+from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore import sqlite_file
-from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.metastore.sqlite import database_file
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 from tests.crash.slots import TABLES, Deed, Order, Rows
 from tests.crash.writers import PATIENCE, Place
@@ -201,7 +201,7 @@ def _talking(*arguments: str) -> subprocess.Popen[str]:
 
 @pytest.fixture
 def place(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    monkeypatch.setattr(sqlite_file, "BUSY_SECONDS", 10.0)  # less than the writers wait for a frozen one
+    monkeypatch.setattr(database_file, "BUSY_SECONDS", 10.0)  # less than the writers wait for a frozen one
     for statement in TABLES.values():
         session.execute(statement)
     return Place(tmp_path)

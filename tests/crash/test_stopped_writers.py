@@ -18,9 +18,9 @@ from typing import Any, Final
 import pytest
 from pyspark.sql import SparkSession
 
-from acidsql.acid.writeids import TxnId
+from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 from tests.crash.writers import DYING, PATIENCE, Place
 from tests.spark.acid_files import visible_paths
@@ -30,10 +30,12 @@ import json, sys
 from acidsql import connect
 from acidsql.errors import AcidSqlError
 from acidsql.compactor import cleaner
-from acidsql.ddl.partitions import AlterPartitions
-from acidsql.metastore.sqlite import SqliteMetastore
-from acidsql.spark import compact, executor, leftovers
-from acidsql.spark.files import LocalFiles
+from acidsql.ddl.partition_changes import AlterPartitions
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
+from acidsql.spark import compaction
+from acidsql.spark import executor
+from acidsql.storage import leftovers
+from acidsql.storage.file_systems import LocalFiles
 from tests.crash.slots import attached
 {DYING}
 

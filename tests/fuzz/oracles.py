@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from acidsql.planner.plan import NO_SHORTCUTS, Shortcuts
 from acidsql.session import Session
-from acidsql.spark import narrowing, skipping
+from acidsql.spark.scan import data_skipping, source_keys
 from tests.fuzz.answers import Answer, Outcome, Refused, difference, run, run_in_spark
 from tests.fuzz.queries import Partition, Queries, Query
 from tests.fuzz.world import World
@@ -146,7 +146,7 @@ def shortcuts(session: Session, allowed: Shortcuts) -> Iterator[None]:
 @contextmanager
 def shortcuts_on_little() -> Iterator[None]:
     """Statements inside take shortcuts on little data too, where they save nothing."""
-    chosen: list[tuple[Any, str]] = [(skipping, "_WORTH"), (narrowing, "_LEAST"), (narrowing, "_MUCH")]
+    chosen: list[tuple[Any, str]] = [(data_skipping, "_WORTH"), (source_keys, "_LEAST"), (source_keys, "_MUCH")]
     kept = [getattr(module, name) for module, name in chosen]
     for module, name in chosen:
         setattr(module, name, 0)

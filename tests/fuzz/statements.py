@@ -26,19 +26,19 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
-from acidsql.acid.types import parse_type
+from acidsql.acid.hive_types import parse_type
 from acidsql.errors import AcidSqlError
 from acidsql.grammar import statements as s
 from acidsql.grammar.lexer import keywords
-from acidsql.grammar.parse import parse
+from acidsql.grammar.parser import parse
 from acidsql.grammar.placeholders import name_placeholders
-from acidsql.grammar.split import is_complete, split_script
-from acidsql.grammar.tables import table_names
-from acidsql.planner.create import column_types, plan_create_query
+from acidsql.grammar.script_splitter import is_complete, split_script
+from acidsql.grammar.table_names import table_names
+from acidsql.planner.create_as import column_types, plan_create_query
 from acidsql.planner.explain import explain, explain_locks
+from acidsql.planner.partition_pruning import keeps
 from acidsql.planner.plan import Facts, Plan
-from acidsql.planner.prune import keeps
-from acidsql.planner.statement import plan_statement
+from acidsql.planner.statement_planner import plan_statement
 from tests.planner.test_planner_cases import Stage, blocks
 
 TESTS: Final = Path(__file__).parents[1]

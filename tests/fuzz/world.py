@@ -13,9 +13,9 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from acidsql.acid.partitions import DEFAULT_PARTITION
+from acidsql.acid.partition_names import DEFAULT_PARTITION
 from acidsql.session import Session
-from acidsql.spark.strategies import Strategy
+from acidsql.spark.write.strategies import Strategy
 from tests.fuzz.answers import Answer, Outcome, Refused, Row, described, plain_rows, run
 from tests.fuzz.dml import RID, SID, Change, Clause, Delete, Insert, Merge, Update
 from tests.fuzz.tables import Column, Table, quoted

@@ -14,8 +14,8 @@ from pyspark.sql import SparkSession
 from sqlglot import exp
 
 from acidsql.grammar.dialect import AcidSql, frame_of, span_of, to_spark
-from acidsql.grammar.parse import parse
-from acidsql.grammar.split import split_script
+from acidsql.grammar.parser import parse
+from acidsql.grammar.script_splitter import split_script
 from acidsql.grammar.statements import Merge, Query, Update
 
 LINES = (Path(__file__).parent / "faithful.txt").read_text(encoding="utf-8").splitlines()

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from acidsql.errors import AcidSqlError
 from acidsql.grammar.dialect import to_spark
-from acidsql.grammar.parse import parse, table_names
+from acidsql.grammar.parser import parse, table_names
 from acidsql.grammar.statements import Default, Name, TableName
 
 CASES = Path(__file__).parent / "cases"

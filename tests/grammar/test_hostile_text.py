@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.grammar.parse import parse
-from acidsql.grammar.split import split_script
+from acidsql.grammar.parser import parse
+from acidsql.grammar.script_splitter import split_script
 from tests.fuzz.statements import limited, planned
 
 PATIENCE = 60.0

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from acidsql.errors import AcidSqlError
-from acidsql.grammar.parse import parse, table_names
-from acidsql.grammar.split import split_script
+from acidsql.grammar.parser import parse, table_names
+from acidsql.grammar.script_splitter import split_script
 from acidsql.grammar.statements import Default, Insert, MultiInsert, Query, StartTransaction, Statement, Values
 
 TOKENS = (
@@ -191,7 +191,7 @@ def test_long_chains_are_no_problem_and_deep_nesting_is_a_plain_error() -> None:
 
 def test_importing_the_grammar_starts_no_parser_and_no_spark() -> None:
     code = (
-        "import sys, acidsql.grammar.parse; from acidsql.grammar.reader import _grammar;"
+        "import sys, acidsql.grammar.parser; from acidsql.grammar.statement_reader import _grammar;"
         "print('pyspark' in sys.modules, _grammar.cache_info().currsize)"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acidsql.errors import AcidSqlError
-from acidsql.grammar.split import Piece, is_complete, split_script
+from acidsql.grammar.script_splitter import Piece, is_complete, split_script
 
 STRINGS = st.one_of(
     st.text(alphabet='ab;-/* \n"`', max_size=6).map(lambda s: f"'{s}'"),

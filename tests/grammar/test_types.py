@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acidsql.errors import AcidSqlError
-from acidsql.grammar.types import normalize_type
+from acidsql.grammar.type_syntax import normalize_type
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from pyspark.sql import SparkSession
 from acidsql.acid.layout import STAGING_DIRECTORY
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent, LockType, Operation
-from acidsql.metastore.hive_address import parse_address
-from acidsql.metastore.hive_metastore import HiveMetastore
+from acidsql.metastore.hive.hive_metastore import HiveMetastore
+from acidsql.metastore.hive.service_uri import parse_address
 from acidsql.session import Session, connect
 from tests.interop.hive_client import Hive, HiveRow
 from tests.interop.shared_table import hive_rows

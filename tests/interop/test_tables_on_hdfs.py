@@ -11,7 +11,7 @@ from pyarrow import orc
 from pyspark.sql import SparkSession
 
 from acidsql.session import connect
-from acidsql.spark.files import HadoopFiles
+from acidsql.storage.hadoop_files import HadoopFiles
 from tests.answers import rows
 from tests.interop.hdfs_process import Hdfs
 from tests.interop.hive_client import READ_MODES, Hive

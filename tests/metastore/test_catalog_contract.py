@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from acidsql.acid.table import Check, Column, Constraints, Table
-from acidsql.acid.writeids import WriteId
+from acidsql.acid.write_ids import WriteId
 from acidsql.metastore.client import Database, Metastore, Partition
-from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from tests.answers import fails
 from tests.metastore import tables
 from tests.metastore.tables import database, partition, partitioned_table, plain_table

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from acidsql.acid.writeids import TxnId
+from acidsql.acid.write_ids import TxnId
 from acidsql.metastore.client import LockComponent, LockType, Operation, Patience
 from acidsql.metastore.heartbeat import Heartbeat
-from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 
 DAY = 86_400.0
 TIMEOUT = 0.6

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from acidsql.acid.writeids import WriteId
+from acidsql.acid.write_ids import WriteId
 from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation
 from acidsql.metastore.compactions import (
     DEFAULT_POOL,
@@ -19,7 +19,7 @@ from acidsql.metastore.compactions import (
     CompactionState,
     CompactionType,
 )
-from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from tests.answers import fails
 from tests.interop.hive_client import Hive
 from tests.metastore.tables import partitioned_table, plain_table

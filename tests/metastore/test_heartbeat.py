@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from acidsql.acid.writeids import TxnId
+from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.heartbeat import Heartbeat
-from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 
 
 @pytest.fixture

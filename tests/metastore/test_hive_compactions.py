@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from acidsql.acid.writeids import WriteId
+from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore import hive_idl as idl
 from acidsql.metastore.compactions import Compaction, CompactionRequest, CompactionState, CompactionType
-from acidsql.metastore.hive_address import parse_address
-from acidsql.metastore.hive_connection import HiveConnections
-from acidsql.metastore.hive_metastore import HiveMetastore
-from acidsql.metastore.process import process_name
+from acidsql.metastore.hive import thrift_idl as idl
+from acidsql.metastore.hive.hive_metastore import HiveMetastore
+from acidsql.metastore.hive.service_uri import parse_address
+from acidsql.metastore.hive.thrift_connection import HiveConnections
+from acidsql.metastore.process_identity import process_name
 from tests.interop.hive_client import POOL, Hive
 from tests.metastore import tables
 from tests.metastore.conftest import clean

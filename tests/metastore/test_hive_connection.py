@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from acidsql.acid.writeids import TxnId
+from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.interrupts import interruptible
-from acidsql.metastore import hive_connection
 from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation, Partition
-from acidsql.metastore.hive_address import parse_address
-from acidsql.metastore.hive_connection import HiveConnections
-from acidsql.metastore.hive_metastore import HiveMetastore
-from acidsql.metastore.transaction import Transactions
+from acidsql.metastore.hive import thrift_connection
+from acidsql.metastore.hive.hive_metastore import HiveMetastore
+from acidsql.metastore.hive.service_uri import parse_address
+from acidsql.metastore.hive.thrift_connection import HiveConnections
+from acidsql.metastore.transactions import Transactions
 from acidsql.spark.readers import Readers
 from tests.interop.hive_client import Hive
 from tests.metastore import tables
@@ -214,7 +214,7 @@ def test_a_commit_that_does_not_come_is_aborted(store: HiveMetastore, through: H
 def test_a_metastore_that_goes_away_in_a_commit_leaves_it_unknown(
     creates: bool, store: HiveMetastore, through: HiveMetastore, proxy: TcpProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hive_connection, "_PAUSES", (0.1,))
+    monkeypatch.setattr(thrift_connection, "_PAUSES", (0.1,))
     txn, table = through.open_txn(), partitioned_table()
     proxy.delayed = b"commit_txn"
     with ThreadPoolExecutor(1) as pool:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.hive_address import parse_address
-from acidsql.metastore.hive_metastore import HiveMetastore
+from acidsql.metastore.hive.hive_metastore import HiveMetastore
+from acidsql.metastore.hive.service_uri import parse_address
 from tests.interop.hive_client import Hive
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from acidsql.acid.writeids import TxnId
+from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Lock, LockComponent, LockType, Metastore, Operation
 from tests.answers import fails

@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from acidsql.metastore.process import is_named_gone, process_name
+from acidsql.metastore.process_identity import is_named_gone, process_name
 
-PRINTED = "from acidsql.metastore.process import process_name; print(process_name())"
+PRINTED = "from acidsql.metastore.process_identity import process_name; print(process_name())"
 
 
 def ended() -> str:

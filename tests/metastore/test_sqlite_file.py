@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from acidsql.acid.table import Column, Table
-from acidsql.acid.writeids import TxnId, WriteId
+from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation
-from acidsql.metastore.sqlite import SqliteMetastore, open_sqlite
-from acidsql.metastore.sqlite_schema import SCHEMA_VERSION
+from acidsql.metastore.sqlite.schema import SCHEMA_VERSION
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore, open_sqlite
 
 TABLE = Table("default", "t", (Column("id", "int"),), "/w/t")
 UPDATE = LockComponent("default", "t", LockType.SHARED_WRITE, Operation.UPDATE)

@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from acidsql.acid.table import Column, Table
-from acidsql.acid.writeids import TxnId, WriteId
+from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import DEFAULT_PATIENCE, LockComponent, LockType, Operation, Patience
-from acidsql.metastore.sqlite import SqliteMetastore
-from acidsql.metastore.sqlite_schema import SCHEMA_VERSION, upgrade_schema
+from acidsql.metastore.sqlite.schema import SCHEMA_VERSION, upgrade_schema
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from tests.metastore.patience import AT_ONCE, within
 
 INSERT = LockComponent("default", "t", LockType.SHARED_READ, Operation.INSERT)
@@ -33,7 +33,7 @@ from pathlib import Path
 from acidsql.acid.table import Column, Table
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent, LockType, Operation
-from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 
 warehouse = Path(sys.argv[1])
 table = Table("default", "t", (Column("v", "string"),), str(warehouse / "t"))

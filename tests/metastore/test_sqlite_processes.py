@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from acidsql.acid.table import Column, Table
-from acidsql.acid.writeids import TxnId, WriteId
-from acidsql.metastore.process import Process, is_gone, this_process
-from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.acid.write_ids import TxnId, WriteId
+from acidsql.metastore.process_identity import Process, is_gone, this_process
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 
 PRELUDE = """
 import os, sys, time
@@ -23,7 +23,7 @@ from pathlib import Path
 from acidsql.acid.table import Column, Table
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent, LockType, Operation
-from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 
 path, warehouse = Path(sys.argv[1]), Path(sys.argv[2])
 table = Table("default", "t", (Column("v", "int"),), str(warehouse / "t"))

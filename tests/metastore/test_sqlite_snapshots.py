@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, precondition, rule
 
 from acidsql.acid.table import Column, Table
-from acidsql.acid.writeids import TxnId, ValidTxnList, WriteId
+from acidsql.acid.write_ids import TxnId, ValidTxnList, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent, LockType, Operation
-from acidsql.metastore.locks import COMPATIBLE
-from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.metastore.lock_rules import COMPATIBLE
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from tests.metastore.patience import AT_ONCE
 
 TABLES = {name: Table("default", name, (Column("id", "int"),), f"/w/{name}") for name in ("t", "u")}

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from acidsql.acid.table import Table
-from acidsql.acid.writeids import TxnId, WriteId
+from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import (
     AdoptedWriteIds,

@@ -6,7 +6,7 @@ import pytest
 
 from acidsql.acid.table import Column, Table
 from acidsql.grammar.dialect import to_spark
-from acidsql.grammar.parse import parse
+from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Merge
 from acidsql.planner.literal_rows import implied
 

@@ -19,12 +19,12 @@ from acidsql.acid.table import Check, Column, Constraints, Table
 from acidsql.errors import AcidSqlError
 from acidsql.grammar import statements as s
 from acidsql.grammar.dialect import to_spark
-from acidsql.grammar.parse import parse
-from acidsql.grammar.split import split_script
-from acidsql.grammar.tables import table_names
+from acidsql.grammar.parser import parse
+from acidsql.grammar.script_splitter import split_script
+from acidsql.grammar.table_names import table_names
 from acidsql.planner.explain import explain, explain_locks
 from acidsql.planner.plan import Facts
-from acidsql.planner.statement import plan_statement
+from acidsql.planner.statement_planner import plan_statement
 
 CASES = Path(__file__).parent / "cases"
 FILES = sorted(CASES.glob("*.sql"))

@@ -6,9 +6,9 @@ import pytest
 
 from acidsql.grammar import statements as s
 from acidsql.grammar.dialect import to_spark
-from acidsql.grammar.parse import parse
+from acidsql.grammar.parser import parse
 from acidsql.planner.plan import NO_SHORTCUTS, Facts, MultiWritePlan, Plan, Scan, Shortcuts
-from acidsql.planner.statement import plan_statement
+from acidsql.planner.statement_planner import plan_statement
 from tests.planner.test_planner_cases import Stage
 
 STAGE = Stage()

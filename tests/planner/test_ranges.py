@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from acidsql.grammar.parse import parse
+from acidsql.acid.value_range import Range
+from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Query
-from acidsql.planner.ranges import Range, can_hold
+from acidsql.planner.value_ranges import can_hold
 
 _OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "=": operator.eq,

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from acidsql.cli import main
-from acidsql.grammar.split import split_script
-from acidsql.script import substituted
+from acidsql.frontends.cli import main
+from acidsql.frontends.script import substituted
+from acidsql.grammar.script_splitter import split_script
 
 CREATE = "CREATE TABLE {} (id int) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from acidsql.completion import Kind, complete
+from acidsql.frontends.completion import Kind, complete
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ import json
 
 import pytest
 
-from acidsql.render import Format
-from acidsql.script import Manner, Runner
+from acidsql.frontends.render import Format
+from acidsql.frontends.script import Manner, Runner
 from acidsql.session import Session
 
 QUERY = r"""

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from acidsql.cli import main
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.magic import CellError, Rows
-from acidsql.render import Format, html, render
-from acidsql.result import ResultColumn
-from acidsql.script import Manner, Runner
+from acidsql.frontends.cli import main
+from acidsql.frontends.magic import CellError, Rows
+from acidsql.frontends.render import Format, html, render
+from acidsql.frontends.script import Manner, Runner
+from acidsql.results import ResultColumn
 from acidsql.session import connect
 from tests.fuzz.statements import limited
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from acidsql.cli import main
+from acidsql.frontends.cli import main
 from acidsql.session import Session, connect
-from acidsql.spark.contents import DirectoryKind
+from acidsql.snapshot.table_contents import DirectoryKind
 from tests.selection import core
 from tests.spark.golden_cases import GoldenTable, golden_tables
 

@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.errors import AcidSqlError
-from acidsql.magic import CellError, Message, Order, Rows, frames_in, load_ipython_extension, parse_line
+from acidsql.frontends.magic import CellError, Message, Order, Rows, frames_in, load_ipython_extension, parse_line
 from tests.shell import employee
 
 

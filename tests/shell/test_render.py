@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pyspark.sql import Row
 from rich.cells import cell_len
 
-from acidsql.render import ALIGNED_ROWS, Format, html, json_value, render, rows_in_words, summary, text
+from acidsql.frontends.render import ALIGNED_ROWS, Format, html, json_value, render, rows_in_words, summary, text
 
 
 @dataclass(frozen=True, slots=True)

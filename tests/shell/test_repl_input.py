@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acidsql.shell import is_done
+from acidsql.frontends.shell import is_done
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import pyorc
 
-from acidsql.acid.rowid import decode_bucket
+from acidsql.acid.row_id import decode_bucket
 
 Event: TypeAlias = tuple[int, int, int, int, int, tuple[Any, ...] | None]
 """operation, originalTransaction, bucket, rowId, currentTransaction, row."""

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from pyspark.sql import Row
 
-from acidsql.acid.writeids import NONE_OPEN
+from acidsql.acid.write_ids import NONE_OPEN
 from acidsql.session import Session
 
 GOLDEN = Path(__file__).parent.parent / "golden"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from acidsql.acid.evolution import is_widening, is_widening_in_parquet
-from acidsql.acid.types import parse_type
+from acidsql.acid.hive_types import parse_type
+from acidsql.acid.schema_evolution import is_widening, is_widening_in_parquet
 from acidsql.ddl.relocation import with_move
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent, LockType, Operation

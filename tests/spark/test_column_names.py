@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from acidsql.acid.names import VIRTUAL
+from acidsql.acid.object_names import VIRTUAL
 from acidsql.errors import AcidSqlError
-from acidsql.planner.events import name_sql
+from acidsql.planner.event_queries import name_sql
 from acidsql.session import Session
-from acidsql.spark import skipping
-from acidsql.spark.orc import name_as_read, name_as_written
+from acidsql.spark.scan import data_skipping
+from acidsql.storage.orc.footer_messages import name_as_read, name_as_written
 from tests.selection import core
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -235,7 +235,7 @@ ALPHABET = "aB1`'\"@ ,<>/\\%=;()[]{}$#*?_-é日\t\n~|&!^+"
 
 @pytest.mark.parametrize("seed", core(range(1, 6), lambda seed: seed == 1))
 def test_random_names_keep_their_values(session: Session, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(skipping, "_WORTH", 0)  # ORC is told of every condition
+    monkeypatch.setattr(data_skipping, "_WORTH", 0)  # ORC is told of every condition
     chance = random.Random(seed)
     names = list(dict.fromkeys("".join(chance.choices(ALPHABET, k=chance.randint(1, 5))).lower() for _ in range(24)))
     *regular, partition = names

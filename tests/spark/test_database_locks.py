@@ -10,7 +10,7 @@ import pytest
 
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent, LockType, Operation
-from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"

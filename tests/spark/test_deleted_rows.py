@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 
-from acidsql.acid.rowid import encode_bucket
-from acidsql.acid.writeids import StatementId
+from acidsql.acid.row_id import encode_bucket
+from acidsql.acid.write_ids import StatementId
 from acidsql.session import Session, connect
-from acidsql.spark import delete_cache
-from acidsql.spark.delete_bitmap import DeleteKeys, delete_bitmap
-from acidsql.spark.jvm import jvm, where, with_columns
+from acidsql.spark.catalyst.gateway import jvm, where, with_columns
+from acidsql.spark.scan.deletes import cache
+from acidsql.spark.scan.deletes.bitmap import DeleteKeys, delete_bitmap
 
 Key = tuple[int, int, int, int]
 
@@ -96,7 +96,7 @@ def session(spark: SparkSession, tmp_path: Path) -> Iterator[Session]:
 def test_a_table_reads_the_same_by_bits_and_by_join(
     session: Session, monkeypatch: pytest.MonkeyPatch, most_events: int
 ) -> None:
-    monkeypatch.setattr(delete_cache, "_READ_HERE", most_events)
+    monkeypatch.setattr(cache, "_READ_HERE", most_events)
     session.execute(
         "CREATE TABLE t (id INT, v STRING) PARTITIONED BY (p STRING) CLUSTERED BY (id) INTO 3 BUCKETS"
         " STORED AS ORC TBLPROPERTIES ('transactional'='true')"

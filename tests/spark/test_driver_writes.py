@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
-from acidsql.spark import small, writer
+from acidsql.spark.write import driver_write, table_writer
 from tests.selection import core
 
 ALL = (
@@ -70,13 +70,13 @@ def run(sessions: list[Session], *statements: str) -> None:
 def by_driver(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that the driver writes from now on."""
     written: list[str] = []
-    write = small._write
+    write = driver_write._write
 
     def noted(target: Any, directory: str, *rest: Any) -> None:
         written.append(directory)
         write(target, directory, *rest)
 
-    monkeypatch.setattr(small, "_write", noted)
+    monkeypatch.setattr(driver_write, "_write", noted)
     return written
 
 
@@ -116,7 +116,7 @@ def test_the_files_of_new_rows_are_as_many_as_spark_would_write(
 ) -> None:
     """Much is written to a file for each core; every file is numbered by itself."""
     written = by_driver(monkeypatch)
-    monkeypatch.setattr(writer, "SMALL", 0)
+    monkeypatch.setattr(table_writer, "SMALL", 0)
     run(
         sessions,
         "CREATE TABLE t (id INT, v STRING) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
@@ -214,7 +214,7 @@ def test_more_rows_than_the_driver_takes_are_written_by_spark(
     sessions: list[Session], monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     written = by_driver(monkeypatch)
-    monkeypatch.setattr(small, "_MOST", most)
+    monkeypatch.setattr(driver_write, "_MOST", most)
     run(
         sessions[:1],
         "CREATE TABLE t (id INT) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
@@ -322,7 +322,7 @@ def test_rows_that_are_wide_in_memory_are_left_to_spark_however_small_their_file
     assert written, "some rows have room"
     del written[:]
     heap = session.spark.sparkContext._jvm.java.lang.Runtime.getRuntime().maxMemory()  # type: ignore[union-attr]
-    monkeypatch.setattr(small, "_OF_HEAP_AT_ONCE", heap // 2_000_000)  # 1 MB for each of two tasks
+    monkeypatch.setattr(driver_write, "_OF_HEAP_AT_ONCE", heap // 2_000_000)  # 1 MB for each of two tasks
     session.execute("UPDATE t SET id = id + 1")
     session.execute(f"INSERT INTO t SELECT CAST(id AS INT), {value} FROM range(200, 400, 1, 1)")
     assert not written

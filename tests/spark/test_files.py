@@ -8,7 +8,8 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from acidsql.spark.files import FileSystem, HadoopFiles, LocalFiles, is_local
+from acidsql.storage.file_systems import FileSystem, LocalFiles, is_local
+from acidsql.storage.hadoop_files import HadoopFiles
 
 
 @pytest.fixture(params=["local", "hadoop"])

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
-from acidsql.spark import spread
+from acidsql.spark.write import task_write
 
 _ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 _INSERT_ONLY = "TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
@@ -46,11 +46,11 @@ def away(spark: SparkSession, tmp_path: Path) -> Iterator[Away]:
         yield Away(session, behind)
 
 
-@pytest.mark.parametrize("much", [spread.MUCH, 0])
+@pytest.mark.parametrize("much", [task_write.MUCH, 0])
 def test_a_full_acid_table_is_written_changed_compacted_and_dropped(
     away: Away, much: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spread, "MUCH", much)
+    monkeypatch.setattr(task_write, "MUCH", much)
     away.run(
         f"CREATE TABLE t (k INT, v STRING) {_ACID}",
         "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')",

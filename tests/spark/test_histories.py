@@ -16,8 +16,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.session import Session, connect
-from acidsql.spark import delete_cache, narrowing, small, writer
-from acidsql.spark.strategies import Steering, Strategy
+from acidsql.spark.scan import source_keys
+from acidsql.spark.scan.deletes import cache
+from acidsql.spark.write import driver_write, table_writer
+from acidsql.spark.write.strategies import Steering, Strategy
 from tests.spark.acid_files import check_file, event_files, key_of
 from tests.spark.histories import Model, Row, random_schema
 
@@ -42,13 +44,13 @@ class WritePath:
     compacts: bool = False
 
 
-_SOURCE_IS_BROADCAST = ((narrowing, "_LEAST", 0), (narrowing, "_MUCH", 0))
-_DELETES_ARE_JOINED = ((delete_cache, "_READ_HERE", -1),)
-_DELETES_ARE_SHUFFLED = ((writer, "_FOR_DRIVER", -1),)
+_SOURCE_IS_BROADCAST = ((source_keys, "_LEAST", 0), (source_keys, "_MUCH", 0))
+_DELETES_ARE_JOINED = ((cache, "_READ_HERE", -1),)
+_DELETES_ARE_SHUFFLED = ((table_writer, "_FOR_DRIVER", -1),)
 PATHS = {
     "chosen": WritePath(None, 1 << 20),
     "by driver": WritePath(Strategy.BY_DRIVER, 1 << 20),
-    "compiled": WritePath(Strategy.BY_DRIVER, 1 << 20, ((small, "LITTLE", -1), *_SOURCE_IS_BROADCAST)),
+    "compiled": WritePath(Strategy.BY_DRIVER, 1 << 20, ((driver_write, "LITTLE", -1), *_SOURCE_IS_BROADCAST)),
     "in place": WritePath(Strategy.IN_PLACE, compacts=True),
     "spread": WritePath(Strategy.SPREAD),
     "spread and shuffled": WritePath(Strategy.SPREAD, 0, (*_DELETES_ARE_SHUFFLED, *_DELETES_ARE_JOINED)),

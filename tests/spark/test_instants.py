@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session
-from acidsql.spark.files import LocalFiles
-from acidsql.spark.tails import read_file_tail
+from acidsql.storage.file_systems import LocalFiles
+from acidsql.storage.footer_cache import read_file_tail
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 INSERT_ONLY = "STORED AS ORC TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"

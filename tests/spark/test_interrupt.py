@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from acidsql.acid.writeids import TxnId
+from acidsql.acid.write_ids import TxnId
 from acidsql.interrupts import hold, holding, interruptible
-from acidsql.metastore.sqlite import SqliteMetastore
-from acidsql.metastore.transaction import Transactions
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
+from acidsql.metastore.transactions import Transactions
 from acidsql.session import Session
 from tests.selection import core
 

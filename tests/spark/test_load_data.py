@@ -12,14 +12,14 @@ import pyarrow as pa
 import pytest
 from pyarrow import orc, parquet
 
-from acidsql.acid.types import parse_type
-from acidsql.acid.writeids import TxnId
+from acidsql.acid.hive_types import parse_type
+from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent, Operation, Patience
 from acidsql.session import Session
-from acidsql.spark.files import LocalFiles
-from acidsql.spark.orc_types import hive_columns
-from acidsql.spark.tails import read_file_tail
+from acidsql.storage.file_systems import LocalFiles
+from acidsql.storage.footer_cache import read_file_tail
+from acidsql.storage.orc.column_types import hive_columns
 from tests.answers import files_below, rows
 from tests.spark.golden_cases import GOLDEN, golden_tables, read_golden_rows, sorted_golden_rows
 

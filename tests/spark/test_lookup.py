@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from acidsql.spark.jvm import jvm, select, with_columns
-from acidsql.spark.lookup import long_lookup
+from acidsql.spark.catalyst.gateway import jvm, select, with_columns
+from acidsql.spark.scan.deletes.array_lookup import long_lookup
 
 
 @pytest.fixture(autouse=True)

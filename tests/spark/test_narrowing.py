@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
-from acidsql.spark import narrowing
+from acidsql.spark.scan import source_keys
 from tests.spark.test_plan_shape import executions_after, last_execution, plan_nodes
 
 _UPSERT = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT VALUES (s.k, s.name, s.v)"
@@ -21,8 +21,8 @@ _TEXT = "WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (0, s.name
 
 @pytest.fixture(autouse=True)
 def always_worth(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(narrowing, "_LEAST", 0)
-    monkeypatch.setattr(narrowing, "_MUCH", 0)
+    monkeypatch.setattr(source_keys, "_LEAST", 0)
+    monkeypatch.setattr(source_keys, "_MUCH", 0)
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_what_is_left_out_would_have_matched_nothing(
 ) -> None:
     found, narrowed = rows_after(tables, f"MERGE INTO t {merge}")
     assert narrowed
-    monkeypatch.setattr(narrowing, "_LEAST", 1 << 60)
+    monkeypatch.setattr(source_keys, "_LEAST", 1 << 60)
     assert rows_after(tables, f"MERGE INTO t {merge}") == (found, False)
 
 

@@ -18,20 +18,13 @@ from hypothesis import strategies as st
 from pyarrow import orc as arrow_orc
 from pyspark.sql import SparkSession
 
-from acidsql.acid.types import parse_type
+from acidsql.acid.hive_types import parse_type
 from acidsql.errors import AcidSqlError
-from acidsql.spark.files import LocalFiles
-from acidsql.spark.orc import (
-    TAIL_GUESS,
-    Tail,
-    encode_end,
-    encode_second_end,
-    nest_row,
-    read_tail,
-    with_user_metadata,
-)
-from acidsql.spark.protobuf import Field, decode, encode, varint
-from acidsql.spark.tails import read_file_tail
+from acidsql.storage.file_systems import LocalFiles
+from acidsql.storage.footer_cache import read_file_tail
+from acidsql.storage.orc.protobuf import Field, decode, encode, varint
+from acidsql.storage.orc.rewrite import encode_end, encode_second_end, nest_row, with_user_metadata
+from acidsql.storage.orc.tail import TAIL_GUESS, Tail, read_tail
 from tests.spark.golden_cases import GOLDEN
 
 CODECS = {

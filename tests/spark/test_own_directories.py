@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from acidsql.errors import AcidSqlError
-from acidsql.planner.events import name_sql
+from acidsql.planner.event_queries import name_sql
 from acidsql.session import Session
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"

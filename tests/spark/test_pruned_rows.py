@@ -12,16 +12,16 @@ from pyspark.sql import SparkSession
 from sqlglot import exp
 
 from acidsql.acid.table import Column, Table
-from acidsql.grammar.parse import parse
+from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Query
-from acidsql.planner.conditions import partition_filter, row_filter
+from acidsql.planner.partition_pruning import keeps
 from acidsql.planner.plan import Scan
-from acidsql.planner.prune import keeps
+from acidsql.planner.row_conditions import partition_filter, row_filter
 from acidsql.session import Session, connect
-from acidsql.spark import skipping
-from acidsql.spark.bound import SourceFile
-from acidsql.spark.skipping import needed_files
-from acidsql.spark.tails import read_file_tail
+from acidsql.snapshot.scan_binding import SourceFile
+from acidsql.spark.scan import data_skipping
+from acidsql.spark.scan.data_skipping import needed_files
+from acidsql.storage.footer_cache import read_file_tail
 
 TURNED = "PIVOT (sum(b) FOR a IN (1, 5))"
 EXPLODED = "LATERAL VIEW explode(array(5, b)) v"
@@ -115,7 +115,7 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.fixture(autouse=True)
 def always_worth(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(skipping, "_WORTH", 0)
+    monkeypatch.setattr(data_skipping, "_WORTH", 0)
 
 
 def found(session: Session, query: str) -> list[tuple[Any, ...]]:

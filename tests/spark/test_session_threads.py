@@ -13,7 +13,7 @@ import pytest
 
 import acidsql
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 from tests.crash.writers import PATIENCE, SLOW_UPDATE
 

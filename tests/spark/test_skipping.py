@@ -12,11 +12,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 from sqlglot import exp
 
-from acidsql.acid.types import parse_type
+from acidsql.acid.hive_types import parse_type
 from acidsql.session import Session, connect
-from acidsql.spark import skipping
-from acidsql.spark.jvm import jvm
-from acidsql.spark.types import query_type
+from acidsql.spark.catalyst.gateway import jvm
+from acidsql.spark.scan import data_skipping
+from acidsql.spark.spark_types import query_type
 from tests.spark.test_plan_shape import executions_after, last_execution, plan_nodes
 
 _ROWS: Final = 20_000
@@ -80,7 +80,7 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.fixture(autouse=True)
 def always_worth(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(skipping, "_WORTH", 0)
+    monkeypatch.setattr(data_skipping, "_WORTH", 0)
 
 
 def found(session: Session, query: str) -> list[tuple[Any, ...]]:
@@ -289,8 +289,8 @@ SCHEMA: Final = {"id": "int", "big": "bigint", "name": "string", "code": "varcha
 def test_a_filter_of_literals_is_the_one_that_spark_makes(spark: SparkSession, condition: str) -> None:
     java, kinds = jvm(spark), {name: parse_type(kind) for name, kind in SCHEMA.items()}
     schema = java.data_type(StructType([StructField(name, query_type(kind)) for name, kind in kinds.items()]).json())
-    mine = skipping._source_filter(java, exp.maybe_parse(condition, dialect="hive"), kinds)
-    theirs = [f.toString() for f in skipping._filters(spark, schema, condition)]
+    mine = data_skipping._source_filter(java, exp.maybe_parse(condition, dialect="hive"), kinds)
+    theirs = [f.toString() for f in data_skipping._filters(spark, schema, condition)]
     assert mine is not None
     parts = [mine.left(), mine.right()] if mine.toString().startswith("And(") else [mine]
     assert [p.toString() for p in parts] == [f for f in theirs if not f.startswith("IsNotNull")]
@@ -302,4 +302,4 @@ def test_a_filter_of_literals_is_the_one_that_spark_makes(spark: SparkSession, c
 )
 def test_what_takes_a_cast_is_left_to_spark(spark: SparkSession, condition: str) -> None:
     kinds = {name: parse_type(kind) for name, kind in SCHEMA.items()}
-    assert skipping._source_filter(jvm(spark), exp.maybe_parse(condition, dialect="hive"), kinds) is None
+    assert data_skipping._source_filter(jvm(spark), exp.maybe_parse(condition, dialect="hive"), kinds) is None

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from acidsql.acid.rowid import MAX_BUCKET
-from acidsql.acid.writeids import StatementId
+from acidsql.acid.row_id import MAX_BUCKET
+from acidsql.acid.write_ids import StatementId
 from acidsql.planner.plan import Branch, Effect, EventKind
-from acidsql.spark.slots import Slot, assign_slots, spark_hash
+from acidsql.spark.write.file_slots import Slot, assign_slots, spark_hash
 
 MOST_TASKS = MAX_BUCKET + 1
 

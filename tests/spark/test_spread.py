@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
-from acidsql.spark import staging, writer
-from acidsql.spark.strategies import Strategy
+from acidsql.spark.write import staging, table_writer
+from acidsql.spark.write.strategies import Strategy
 from tests.selection import core
 from tests.spark.acid_files import check_file, event_files
 from tests.spark.test_plan_shape import executions_after, last_execution, plan_nodes
@@ -93,7 +93,7 @@ def test_the_table_is_the_one_that_a_shuffle_leaves(
         spread_out._executor.steering.taken = []
         with monkeypatch.context() as patched:
             if not arranged_by_driver:
-                patched.setattr(writer, "_FOR_DRIVER", -1)
+                patched.setattr(table_writer, "_FOR_DRIVER", -1)
             assert spread_out.execute(statement).counts == expected.counts, statement
         assert spread_out._executor.steering.taken == [Strategy.SPREAD]
         assert content(spread_out) == content(shuffled), statement
@@ -136,7 +136,7 @@ def test_a_row_that_two_of_the_source_match_fails_and_leaves_nothing(
     before = content(session), sorted(map(str, location(session).rglob("*")))
     session._executor.steering.preferred = Strategy.SPREAD
     if not arranged_by_driver:
-        monkeypatch.setattr(writer, "_FOR_DRIVER", -1)
+        monkeypatch.setattr(table_writer, "_FOR_DRIVER", -1)
     with pytest.raises(AcidSqlError) as caught:
         session.execute(MERGE)
     assert caught.value.condition == "CARDINALITY_VIOLATION"
@@ -152,14 +152,14 @@ def test_delete_events_are_written_in_their_order_however_many_files_they_go_to(
     rows = session.spark.range(0, 2000, 1, 40)
     session.sql("INSERT INTO t SELECT CAST(id AS INT), 'v', NULL, NULL, NULL FROM {rows}", rows=rows)
     session._executor.steering.preferred = Strategy.SPREAD
-    monkeypatch.setattr(writer, "_FOR_DRIVER", -1)
+    monkeypatch.setattr(table_writer, "_FOR_DRIVER", -1)
     at_once: list[str] = []
 
     def saved(frame: DataFrame, *rest: object) -> None:
         at_once.append(str(frame.sparkSession.conf.get("spark.sql.maxConcurrentOutputFileWriters")))
         staging.save(frame, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(writer, "save", saved)
+    monkeypatch.setattr(table_writer, "save", saved)
     session.execute("UPDATE t SET v = 'new'")
     assert at_once == ["0"]
     deletes = [f for f in event_files(location(session)) if f.is_delete]

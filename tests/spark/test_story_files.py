@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acidsql.acid.rowid import decode_bucket
+from acidsql.acid.row_id import decode_bucket
 from acidsql.session import Session
 from tests.shell.employee import STATEMENTS
 from tests.spark.acid_files import Event, EventFile, check_file, event_files, key_of, read_events, visible_paths

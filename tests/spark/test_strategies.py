@@ -8,11 +8,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.acid.table import Column, Table
-from acidsql.acid.writeids import StatementId
+from acidsql.acid.write_ids import StatementId
 from acidsql.planner.plan import Branch, Effect, EventKind, WritePlan
-from acidsql.spark import spread
 from acidsql.spark.engine import for_little
-from acidsql.spark.strategies import Steering, Strategy, WriteFacts, strategies
+from acidsql.spark.write import task_write
+from acidsql.spark.write.strategies import Steering, Strategy, WriteFacts, strategies
 
 _MANY_MB = 200 << 20
 _TABLE = Table("default", "t", (Column("id", "int"),), "/t", properties={"transactional": "true"})
@@ -39,7 +39,7 @@ UPDATE = plan(_DELETE, _INSERT, row_by_row=True)
 MERGE = replace(UPDATE, row_by_row=False)
 DELETE = plan(_DELETE, row_by_row=True)
 INSERT = plan(_INSERT)
-MUCH = replace(_FACTS, size=spread.MUCH, file_sizes=(_MANY_MB,))
+MUCH = replace(_FACTS, size=task_write.MUCH, file_sizes=(_MANY_MB,))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.session import Session, connect
-from acidsql.spark.local_zone import local_zone
+from acidsql.spark.time_zone import local_zone
 
 _ACID: Final = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 _ZONE: Final = "spark.sql.session.timeZone"

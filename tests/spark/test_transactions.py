@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.sqlite import SqliteMetastore
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 from acidsql.spark.engine import Engine
 from tests.answers import rows

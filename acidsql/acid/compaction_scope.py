@@ -1,0 +1,182 @@
+"""What a compaction merges, and the directories that it makes: rules without files.
+
+Sources: org.apache.hadoop.hive.ql.txn.compactor (CompactorUtil, QueryCompactor.Util.isEnoughToCompact, CompactorMR) and
+hive-acid-v2.md, where what Hive 4.0.1 did is written down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from acidsql.acid.directories import ORIGINALS_BASE, Base, Delta, format_directory, parse_directory
+from acidsql.acid.snapshot_selection import File, SelectedDirectory, Snapshot
+from acidsql.acid.write_ids import TxnId, ValidWriteIdList, WriteId
+
+
+class Rewrite(Enum):
+    """What a compaction leaves of what it reads."""
+
+    MINOR = "minor"
+    """Events: a delta and a delete delta."""
+    MAJOR = "major"
+    """Rows: a base."""
+    REBALANCE = "rebalance"
+    """Rows with new row IDs: a base."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What one compaction of a table or partition reads, and the range of write IDs that it covers."""
+
+    rewrite: Rewrite
+    source: Snapshot
+    """The directories that are merged, and nothing else."""
+    low: WriteId
+    high: WriteId
+
+    @property
+    def directories(self) -> tuple[SelectedDirectory, ...]:
+        base = (self.source.base,) if self.source.base is not None else ()
+        return (*base, *self.source.deltas, *self.source.delete_deltas)
+
+    def data_name(self, txn: TxnId) -> str:
+        """The directory of rows that the compactor's transaction `txn` makes."""
+        if self.rewrite is Rewrite.MINOR:
+            return format_directory(Delta(self.low, self.high, visibility_txn=txn))
+        return format_directory(Base(self.high, visibility_txn=txn))
+
+    def delete_name(self, txn: TxnId) -> str:
+        """The directory of delete events of a minor compaction."""
+        return format_directory(Delta(self.low, self.high, visibility_txn=txn, is_delete=True))
+
+
+def compactor_write_ids(reader: ValidWriteIdList) -> ValidWriteIdList:
+    """A reader's list, cut off below the lowest open write ID (TxnUtils.createValidCompactWriteIdList)."""
+    mark = WriteId(min(reader.high_watermark, reader.min_open - 1))
+    return ValidWriteIdList(reader.table, mark, aborted=frozenset(w for w in reader.aborted if w <= mark))
+
+
+def up_to(writes: ValidWriteIdList, mark: WriteId) -> ValidWriteIdList:
+    """The list as it was when `mark` was the highest write ID."""
+    return ValidWriteIdList(
+        writes.table,
+        min(writes.high_watermark, mark),
+        frozenset(w for w in writes.open if w <= mark),
+        frozenset(w for w in writes.aborted if w <= mark),
+    )
+
+
+def without_unfinished(
+    files: Iterable[File], directories: Iterable[str], mark: WriteId
+) -> tuple[list[File], list[str]]:
+    """What is listed, but deltas with write IDs above `mark`: one that a streaming client still writes to is left
+    whole, or what it brings later would be lost."""
+
+    def is_finished(path: str) -> bool:
+        parsed = parse_directory(path.partition("/")[0])
+        return not isinstance(parsed, Delta) or parsed.max_write_id <= mark
+
+    return [f for f in files if is_finished(f.path)], [d for d in directories if is_finished(d)]
+
+
+def scope(
+    rewrite: Rewrite, snapshot: Snapshot, writes: ValidWriteIdList, *, insert_only: bool, most: int | None = None
+) -> Scope | str:
+    """What a compaction reads of a snapshot that was selected with `writes` (compactor_write_ids) and
+    `without_unfinished`; or why there is nothing to do.
+
+    A minor compaction merges at most `most` directories, the oldest (hive.compactor.max.num.delta).
+    """
+    if rewrite is Rewrite.MINOR:
+        return _minor(snapshot, most)
+    deltas = (*snapshot.deltas, *snapshot.delete_deltas)
+    enough = bool(snapshot.original_files) or len(deltas) + (snapshot.base is not None) > 1
+    if rewrite is Rewrite.MAJOR and not enough:
+        return "there are not enough deltas to compact"
+    if not enough and not deltas and snapshot.base is None:
+        return "there is nothing in it"
+    highest = [d.parsed.max_write_id for d in deltas if isinstance(d.parsed, Delta)]
+    if snapshot.base is not None and isinstance(snapshot.base.parsed, Base):
+        highest.append(snapshot.base.parsed.write_id)
+    high = max(highest, default=WriteId(ORIGINALS_BASE))
+    if insert_only and highest:
+        high = max(high, writes.high_watermark)
+    return Scope(rewrite, snapshot, WriteId(1), high)
+
+
+def _minor(snapshot: Snapshot, most: int | None) -> Scope | str:
+    """Originals and the base stay. Hive counts a delta with its delete delta as one (isEnoughToCompact)."""
+    deltas, delete_deltas = _oldest(snapshot, most)
+    count = len(deltas) + len(delete_deltas)
+    if count < 2 or (len(deltas) == 1 and len(delete_deltas) == 1):
+        return "there are not enough deltas to compact"
+    ranges = [d.parsed for d in (*deltas, *delete_deltas) if isinstance(d.parsed, Delta)]
+    low = min(r.min_write_id for r in ranges) if snapshot.base is not None else WriteId(1)
+    source = Snapshot(None, deltas, delete_deltas, (), ())
+    return Scope(Rewrite.MINOR, source, low, max(r.max_write_id for r in ranges))
+
+
+def _oldest(
+    snapshot: Snapshot, most: int | None
+) -> tuple[tuple[SelectedDirectory, ...], tuple[SelectedDirectory, ...]]:
+    """The deltas and delete deltas of the lowest write IDs, all of a write ID or none."""
+    every = sorted((*snapshot.deltas, *snapshot.delete_deltas), key=lambda d: _max_write_id(d))
+    if most is None or len(every) <= most:
+        return snapshot.deltas, snapshot.delete_deltas
+    mark = _max_write_id(every[most - 1])
+    if _max_write_id(every[most]) == mark:
+        lower = [_max_write_id(d) for d in every[:most] if _max_write_id(d) < mark]
+        mark = max(lower, default=mark)
+    return (
+        tuple(d for d in snapshot.deltas if _max_write_id(d) <= mark),
+        tuple(d for d in snapshot.delete_deltas if _max_write_id(d) <= mark),
+    )
+
+
+def _max_write_id(directory: SelectedDirectory) -> WriteId:
+    assert isinstance(directory.parsed, Delta)
+    return directory.parsed.max_write_id
+
+
+# ------------------------------------------------------------------------------------------------ when it is due
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What makes the initiator ask for a compaction (hive.compactor.*.threshold)."""
+
+    delta_num: int = 10
+    delta_pct: float = 0.1
+    aborted_txns: int = 1000
+    aborted_seconds: float = 12 * 3600.0
+    """Age of the oldest aborted transaction; negative: never."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aborted:
+    """Aborted transactions whose files may still lie in a table."""
+
+    count: int = 0
+    oldest_seconds: float = 0.0
+
+
+def due(
+    snapshot: Snapshot, thresholds: Thresholds, aborted: Aborted, *, insert_only: bool
+) -> tuple[Rewrite, str] | None:
+    """The compaction that a place needs, and why (Initiator.determineCompactionType)."""
+    if aborted.count > thresholds.aborted_txns:
+        return Rewrite.MAJOR, f"{aborted.count} aborted transactions"
+    if aborted.count and 0 <= thresholds.aborted_seconds < aborted.oldest_seconds:
+        return Rewrite.MAJOR, f"a transaction was aborted {aborted.oldest_seconds:.0f} seconds ago"
+    deltas = (*snapshot.deltas, *snapshot.delete_deltas)
+    base = sum(f.file.length for f in snapshot.base.files) if snapshot.base is not None else 0
+    base += sum(f.length for f in snapshot.originals)
+    size = sum(f.file.length for d in deltas for f in d.files)
+    if base and size / base > thresholds.delta_pct:
+        return Rewrite.MAJOR, f"the deltas have {size / base:.0%} of the base's size"
+    if len(deltas) <= thresholds.delta_num:
+        return None
+    is_major = not base or insert_only
+    return Rewrite.MAJOR if is_major else Rewrite.MINOR, f"there are {len(deltas)} deltas"

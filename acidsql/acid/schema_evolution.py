@@ -1,0 +1,61 @@
+"""Which changes of a column's type files written before it can follow."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from acidsql.acid.hive_types import Char, Decimal, HiveType, Primitive, Varchar
+
+_NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "double")
+"""Narrow to wide (org.apache.hadoop.hive.metastore.ColumnType.NumericCastOrder)."""
+_DIGITS: Final = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
+
+
+def is_widening(old: HiveType, new: HiveType) -> bool:
+    """Whether files with values of the old type may be read under the new one, without losing any.
+
+    What Hive's metastore lets pass (ColumnType.areColTypesCompatible) and ORC's SchemaEvolution reads; other than
+    Hive, which compares the types' names only, nothing that cuts a value: no shorter VARCHAR, no smaller DECIMAL, no
+    STRING to VARCHAR. Complex types stay as they are.
+
+    >>> is_widening(Primitive("int"), Primitive("bigint")), is_widening(Primitive("bigint"), Primitive("int"))
+    (True, False)
+    """
+    if old == new:
+        return True
+    match old, new:
+        case (Char(before), Char(after)) | (Varchar(before), Varchar(after)) | (Char(before), Varchar(after)):
+            return before <= after
+        case Char() | Varchar(), Primitive("string"):
+            return True
+        case Decimal(), Decimal():
+            return old.scale <= new.scale and old.precision - old.scale <= new.precision - new.scale
+        case Primitive(name), Decimal() if name in _DIGITS:
+            return _DIGITS[name] <= new.precision - new.scale
+        case _, Decimal():
+            return False
+        case Primitive("date"), Primitive("string"):
+            return True
+        case ((Primitive() | Decimal()), Primitive("string")):
+            return _rank(old) is not None
+        case _:
+            before_rank, after_rank = _rank(old), _rank(new)
+            return before_rank is not None and after_rank is not None and before_rank < after_rank
+
+
+def is_widening_in_parquet(old: HiveType, new: HiveType) -> bool:
+    """The same for Parquet files, whose readers convert less: integers, float to double, decimals, text."""
+    if isinstance(old, Primitive) and isinstance(new, Primitive) and old != new:
+        integers = old.name in _DIGITS and new.name in _DIGITS
+        return is_widening(old, new) and (integers or (old.name, new.name) == ("float", "double"))
+    return is_widening(old, new) and isinstance(old, Decimal) == isinstance(new, Decimal)
+
+
+def _rank(hive_type: HiveType) -> int | None:
+    match hive_type:
+        case Primitive(name) if name in _NUMBERS:
+            return _NUMBERS.index(name)
+        case Decimal():
+            return _NUMBERS.index("decimal")
+        case _:
+            return None

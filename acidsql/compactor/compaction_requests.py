@@ -1,0 +1,93 @@
+"""ALTER TABLE .. COMPACT: what is asked for, checked before it is queued."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from acidsql.acid.partition_names import partition_name
+from acidsql.acid.table import Table
+from acidsql.errors import AcidSqlError, Condition, suggestion
+from acidsql.grammar.parser import parse
+from acidsql.grammar.statements import Compact, Query, TableName
+from acidsql.metastore.client import Partition
+from acidsql.metastore.compactions import CompactionRequest, CompactionType
+from acidsql.planner.partition_pruning import has_values
+
+
+def compaction_request(
+    action: Compact, table: Table, name: TableName, partitions: Sequence[Partition]
+) -> CompactionRequest:
+    """The request of a statement on `table`, whose partitions are `partitions`.
+
+    Raises NONACID_COMPACTION, INVALID_COMPACTION_TYPE, NO_COMPACTION_PARTITION, TOO_MANY_COMPACTION_PARTITIONS,
+    NOT_PARTITIONED, PARTITION_NOT_FOUND, REBALANCE_ONLY_FULL_ACID, COMPACTION_CLAUSE, COLUMN_NOT_FOUND.
+    """
+    if not table.is_transactional:
+        raise AcidSqlError(Condition.NONACID_COMPACTION, span=name.span, table=table.qualified)
+    kind = _type(action)
+    if kind is CompactionType.REBALANCE:
+        _check_rebalance(action, table, name)
+    elif action.buckets is not None or action.order_by is not None:
+        clause = "ORDER BY" if action.order_by is not None else "CLUSTERED INTO .. BUCKETS"
+        raise AcidSqlError(Condition.COMPACTION_CLAUSE, span=action.type_span, clause=clause)
+    return CompactionRequest(
+        table.database,
+        table.name,
+        _partition(action, table, name, partitions),
+        kind,
+        dict(action.properties),
+        action.pool,
+        action.order_by,
+        action.buckets,
+    )
+
+
+def _type(action: Compact) -> CompactionType:
+    try:
+        return CompactionType[action.type.upper()]
+    except KeyError:
+        raise AcidSqlError(Condition.INVALID_COMPACTION_TYPE, span=action.type_span, type=action.type) from None
+
+
+def _check_rebalance(action: Compact, table: Table, name: TableName) -> None:
+    kind = "insert-only" if table.is_insert_only else "bucketed" if table.bucket_columns else None
+    if kind is not None:
+        raise AcidSqlError(Condition.REBALANCE_ONLY_FULL_ACID, span=name.span, table=table.qualified, kind=kind)
+    if action.order_by is None:
+        return
+    query = parse(f"SELECT 1 FROM t ORDER BY {action.order_by}")
+    assert isinstance(query, Query)
+    known = {c.name for c in table.columns}
+    for column in query.tree.args["order"].find_all(exp.Column):
+        if column.name.lower() not in known:
+            raise AcidSqlError(
+                Condition.COLUMN_NOT_FOUND,
+                span=name.span,
+                column=column.name,
+                suggestion=suggestion(column.name, sorted(known)),
+            )
+
+
+def _partition(action: Compact, table: Table, name: TableName, partitions: Sequence[Partition]) -> str | None:
+    columns = [c.name for c in table.partition_columns]
+    if not columns:
+        if action.partition:
+            raise AcidSqlError(Condition.NOT_PARTITIONED, span=name.span, table=table.qualified)
+        return None
+    if not action.partition:
+        raise AcidSqlError(
+            Condition.NO_COMPACTION_PARTITION,
+            span=name.span,
+            table=table.qualified,
+            hint=f"Name one: PARTITION ({columns[0]}=..). SHOW PARTITIONS lists them.",
+        )
+    found = [p for p in partitions if has_values(action.partition, table, p.values)]
+    if not found:
+        shown = ", ".join(f"{i.column.value}={i.value.name}" for i in action.partition if i.value is not None)
+        raise AcidSqlError(Condition.PARTITION_NOT_FOUND, span=name.span, partition=shown)
+    if len(found) > 1:
+        count = len(found)
+        raise AcidSqlError(Condition.TOO_MANY_COMPACTION_PARTITIONS, span=name.span, table=table.qualified, count=count)
+    return partition_name(columns, found[0].values)

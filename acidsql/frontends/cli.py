@@ -1,0 +1,305 @@
+"""The command line: its arguments, the statements given with it, its streams and exit statuses."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from acidsql.connection import connect
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.frontends.render import Format
+from acidsql.frontends.script import CANNOT_START, FAILED, INTERRUPTED, OK, Manner, Runner, exit_status
+from acidsql.frontends.terminal import java_output, report, tell_interrupted
+
+if TYPE_CHECKING:  # a prompt stands there before it is imported
+    from acidsql.session import Session
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs `acidsql` with the arguments `argv` (default: the process's own); gives the exit status."""
+    options = _parser().parse_args(argv)
+    command: Callable[[argparse.Namespace], int] = options.command
+    try:
+        return command(options)
+    except KeyboardInterrupt as interrupt:
+        tell_interrupted("Interrupted", interrupt)
+        return INTERRUPTED
+    except AcidSqlError as error:
+        report(error)
+        return exit_status(error)
+
+
+# ------------------------------------------------------------------------------------------------ the shell
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Statements given on the command line: their text, and the file's name if they come from one."""
+
+    text: str
+    name: str | None = None
+
+
+def _shell(options: argparse.Namespace) -> int:
+    sources = [_read(option, value) for option, value in options.sources]
+    init = [_read("-f", options.init)] if options.init else []
+
+    def opened() -> Runner:
+        return Runner(_session(options), _manner(options))
+
+    with java_output(hidden=not options.verbose) as hidden:
+        if sources or init or not sys.stdin.isatty():
+            status = _run(opened, init, sources, options)
+        else:
+            status = _prompt(opened, options)
+        if status == CANNOT_START:
+            sys.stderr.write(hidden())
+        return status
+
+
+def _session(options: argparse.Namespace) -> Session:
+    """Raises CANNOT_START, METASTORE_UNAVAILABLE, and what --hiveconf and --database raise."""
+    conf = dict(options.conf) | ({"spark.master": options.master} if options.master else {})
+    session = connect(warehouse=options.warehouse, metastore=options.metastore, conf=conf)
+    try:
+        for key, value in options.hiveconf:
+            session.execute(f"SET {key}={value}")
+        if options.database:
+            quoted = options.database.replace("`", "``")
+            session.execute(f"USE `{quoted}`")
+    except BaseException:
+        session.close()
+        raise
+    return session
+
+
+def _read(option: str, value: str) -> _Source:
+    """Raises CANNOT_START where the file cannot be read."""
+    if option == "-e":
+        return _Source(value)
+    if value == "-":
+        return _Source(_standard_input().read().removeprefix("\ufeff"))
+    try:
+        return _Source(Path(value).read_text(encoding="utf-8-sig"), value)
+    except OSError as error:
+        raise AcidSqlError(Condition.CANNOT_START, message=f"Cannot read {value}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise AcidSqlError(Condition.CANNOT_START, message=f"{value} is not UTF-8: {error}") from None
+
+
+def _standard_input() -> TextIO:
+    """Bytes that are no text come through as half characters, which the statement that has them is refused for."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="surrogateescape")
+    return sys.stdin
+
+
+def _manner(options: argparse.Namespace) -> Manner:
+    shape = Format(options.output) if options.output else Format.TABLE if sys.stdout.isatty() else Format.TSV
+    return Manner(
+        shape=shape,
+        header=not options.no_header,
+        silent=options.silent,
+        verbose=options.verbose,
+        force=options.force,
+        dry_run=options.dry_run,
+        variables=dict(options.hivevar),
+    )
+
+
+def _run(
+    opened: Callable[[], Runner], init: Sequence[_Source], sources: Sequence[_Source], options: argparse.Namespace
+) -> int:
+    try:
+        runner = opened()
+    except AcidSqlError as error:
+        report(error)
+        return CANNOT_START
+    with runner.session:
+        if not all(runner.run_text(source.text, source.name) for source in [*init, *sources]) or sources:
+            return runner.status
+        if sys.stdin.isatty():
+            return _prompt(lambda: runner, options)
+        runner.run_lines(_standard_input())
+        return runner.status
+
+
+def _prompt(opened: Callable[[], Runner], options: argparse.Namespace) -> int:
+    from acidsql.frontends.shell import Shell  # prompt_toolkit costs 0.2 s that statements given with -e need not pay
+
+    return Shell(opened, silent=options.silent, database=options.database).run()
+
+
+def _inspect(options: argparse.Namespace) -> int:
+    from acidsql.frontends.inspect import print_table
+
+    with connect(warehouse=options.warehouse, metastore=options.metastore) as session:
+        sound = print_table(session, options.table, with_events=not options.files)
+    return OK if sound else FAILED
+
+
+def _compactor(options: argparse.Namespace) -> int:
+    conf = dict(options.conf) | ({"spark.master": options.master} if options.master else {})
+    with (
+        java_output(hidden=True),
+        connect(warehouse=options.warehouse, metastore=options.metastore, conf=conf) as session,
+    ):
+        for key, value in options.hiveconf:
+            session.execute(f"SET {key}={value}")
+        session.compactor.tell = _log
+        session.compactor.pools = tuple(options.pool) or session.compactor.pools
+        if options.metrics_port is not None:
+            session.serve_metrics(options.metrics_port)
+        if options.once:
+            session.compactor.run_once()
+        else:
+            _serve(session)
+    return OK
+
+
+def _serve(session: Session) -> None:
+    """Until SIGTERM or Ctrl-C; what a worker is at is finished first."""
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    _log("the compactor runs; Ctrl-C stops it")
+    session.compactor.serve(stop)
+    _log("the compactor has stopped")
+
+
+def _log(line: str) -> None:
+    sys.stdout.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}\n")
+    sys.stdout.flush()
+
+
+# ------------------------------------------------------------------------------------------------ arguments
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="acidsql", description="SQL for Hive ACID tables on Spark.", allow_abbrev=False
+    )
+    parser.add_argument("--version", action="version", version=f"acidsql {version('acidsql')}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_shell(commands)
+    _add_compactor(commands)
+    _add_inspect(commands)
+    return parser
+
+
+def _add_shell(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    shell = commands.add_parser(
+        "shell",
+        help="run SQL statements, typed or given",
+        description="Runs SQL statements: those of -e and -f in their order; else what is typed at a terminal; else"
+        " those of standard input. Only rows go to standard output.",
+        epilog="exit status: 0 all statements ran, 1 a statement failed, 2 bad usage or cannot start, 130 interrupted",
+        allow_abbrev=False,
+    )
+    _add_place(shell)
+    given = shell.add_argument_group("statements")
+    given.add_argument("-e", dest="sources", action=_InOrder, default=[], metavar="SQL", help="run these statements")
+    given.add_argument(
+        "-f", dest="sources", action=_InOrder, metavar="FILE", help="run the statements of a file (- is standard input)"
+    )
+    given.add_argument("-i", dest="init", metavar="INIT", help="run the statements of this file first")
+    given.add_argument("--database", metavar="DB", help="start in this database instead of default")
+    given.add_argument(
+        "--hivevar",
+        type=_pair,
+        action="append",
+        default=[],
+        metavar="K=V",
+        help="put V for ${hivevar:K} and ${K} in statements",
+    )
+    given.add_argument("--force", action="store_true", help="go on after an error")
+    given.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="print the statements' plans and run none of them, but USE and SET",
+    )
+    settings = shell.add_argument_group("settings")
+    settings.add_argument("--hiveconf", type=_pair, action="append", default=[], metavar="K=V", help="SET K=V")
+    settings.add_argument("--conf", type=_pair, action="append", default=[], metavar="K=V", help="a setting of Spark")
+    settings.add_argument("--master", metavar="M", help="Spark's master, for example local[4]")
+    output = shell.add_argument_group("output")
+    output.add_argument(
+        "--output",
+        choices=[shape.value for shape in Format],
+        help="how rows are printed (default: table on a terminal, tsv elsewhere)",
+    )
+    output.add_argument("--no-header", action="store_true", help="print no column names")
+    output.add_argument("-S", dest="silent", action="store_true", help="print only rows and errors")
+    output.add_argument("-v", dest="verbose", action="store_true", help="print each statement first, and Java's log")
+    shell.set_defaults(command=_shell)
+
+
+def _add_compactor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    compactor = commands.add_parser(
+        "compactor",
+        help="run the background service that compacts tables",
+        description="Asks for the compactions that are due, does those that wait, and removes what they make obsolete,"
+        " until it is stopped; a line to standard output for each. On a Hive Metastore, which asks and removes itself,"
+        " it only does what waits there.",
+        allow_abbrev=False,
+    )
+    _add_place(compactor)
+    compactor.add_argument("--once", action="store_true", help="do what is due, then leave")
+    compactor.add_argument(
+        "--pool", action="append", default=[], metavar="POOL", help="do the requests of this pool (default: default)"
+    )
+    compactor.add_argument("--metrics-port", type=int, metavar="PORT", help="serve metrics as Prometheus' text")
+    compactor.add_argument("--hiveconf", type=_pair, action="append", default=[], metavar="K=V", help="SET K=V")
+    compactor.add_argument("--conf", type=_pair, action="append", default=[], metavar="K=V", help="a setting of Spark")
+    compactor.add_argument("--master", metavar="M", help="Spark's master, for example local[4]")
+    compactor.set_defaults(command=_compactor)
+
+
+def _add_inspect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    inspect = commands.add_parser(
+        "inspect", help="show what lies in a table's directories, event by event", allow_abbrev=False
+    )
+    inspect.add_argument("table", metavar="TABLE")
+    inspect.add_argument("--files", action="store_true", help="show the files only")
+    _add_place(inspect)
+    inspect.set_defaults(command=_inspect)
+
+
+def _add_place(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--warehouse", metavar="DIR", help="directory of the tables (default: $ACIDSQL_WAREHOUSE, else ./warehouse)"
+    )
+    parser.add_argument(
+        "--metastore",
+        metavar="URI",
+        help="sqlite:///PATH or thrift://HOST:PORT (default: $ACIDSQL_METASTORE, else a file in the warehouse)",
+    )
+
+
+class _InOrder(argparse.Action):
+    """-e and -f into one list, in the order given."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        namespace.sources = [*namespace.sources, (option_string, values)]
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
+    return key, value

@@ -1,0 +1,199 @@
+"""`acidsql inspect`: what lies in a table's directories, for eyes on a terminal, as tab-separated lines elsewhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from acidsql.acid.directories import Base, Delta
+from acidsql.acid.row_id import decode_bucket
+from acidsql.errors import AcidSqlError
+from acidsql.frontends.render import Format, render
+from acidsql.frontends.terminal import report, tell
+from acidsql.results import ResultColumn
+from acidsql.session import Session
+from acidsql.snapshot.event_visibility import StoredEvent
+from acidsql.snapshot.table_contents import DirectoryContent, FileContent, PartContent, TableContent
+
+_OPERATIONS: Final = {0: "insert", 1: "update", 2: "delete"}
+_FILE_COLUMNS: Final = (
+    ("partition", "string"),
+    ("directory", "string"),
+    ("kind", "string"),
+    ("write_ids", "string"),
+    ("statement", "int"),
+    ("visibility_txn", "bigint"),
+    ("read", "boolean"),
+    ("why", "string"),
+    ("file", "string"),
+    ("bytes", "bigint"),
+    ("rows", "bigint"),
+    ("note", "string"),
+)
+_EVENT_COLUMNS: Final = (
+    ("operation", "string"),
+    ("originalTransaction", "bigint"),
+    ("bucketProperty", "int"),
+    ("bucket", "int"),
+    ("statement", "int"),
+    ("rowId", "bigint"),
+    ("currentTransaction", "bigint"),
+    ("row", "string"),
+    ("seen", "boolean"),
+    ("why", "string"),
+)
+
+
+def print_table(session: Session, name: str, *, with_events: bool) -> bool:
+    """Prints a table's directories and files, and with `with_events` what is in the files; whether it can be read.
+
+    What a reader of it fails with goes to standard error. Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND.
+    """
+    content = session.inspect(name)
+    if sys.stdout.isatty():
+        pieces = _for_eyes(session, content, with_events=with_events)
+    else:
+        pieces = _event_lines(session, content) if with_events else _file_lines(content)
+    try:
+        for piece in pieces:
+            sys.stdout.write(piece)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is left in Python's buffer must go somewhere, or it complains at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    problems = [part.problem for part in content.parts if part.problem is not None]
+    for problem in problems:
+        report(problem)
+    return not problems
+
+
+# ------------------------------------------------------------------------------------------------ lines
+
+
+def _file_lines(content: TableContent) -> Iterator[str]:
+    rows = ((*_facts(part, d), *_of_file(f)) for part in content.parts for d in part.directories for f in _files(d))
+    return render(Format.TSV, _columns(_FILE_COLUMNS), rows)
+
+
+def _event_lines(session: Session, content: TableContent) -> Iterator[str]:
+    columns = _columns((("partition", "string"), ("file", "string"), *_EVENT_COLUMNS))
+    rows = ((part.name, e.file, *_of_event(e)) for part in content.parts for e in _events(session, content, part))
+    return render(Format.TSV, columns, rows)
+
+
+def _columns(named: Iterable[tuple[str, str]]) -> Sequence[ResultColumn]:
+    return [ResultColumn(name, kind) for name, kind in named]
+
+
+def _files(directory: DirectoryContent) -> Sequence[FileContent | None]:
+    """A directory without files has a line too."""
+    return directory.files or (None,)
+
+
+def _facts(part: PartContent, directory: DirectoryContent) -> tuple[object, ...]:
+    match directory.parsed:
+        case Base(write_id, visibility):
+            ids: tuple[object, ...] = (f"..{write_id}", None, visibility)
+        case Delta(low, high, statement, visibility):
+            ids = (str(low) if low == high else f"{low}..{high}", statement, visibility)
+        case None:
+            ids = (None, None, None)
+    return (part.name, directory.name, directory.kind.value, *ids, directory.is_read, directory.why)
+
+
+def _of_file(file: FileContent | None) -> tuple[object, ...]:
+    return (None, None, None, None) if file is None else (file.path, file.size, file.rows, file.note)
+
+
+def _events(session: Session, content: TableContent, part: PartContent) -> Iterator[StoredEvent]:
+    """A file that cannot be read ends the partition's events; its error goes to standard error."""
+    try:
+        yield from session.events(content, part)
+    except (AcidSqlError, OSError, ValueError) as error:
+        tell(f"{part.directory}: {error}")
+
+
+def _of_event(event: StoredEvent) -> tuple[object, ...]:
+    operation = "row" if event.operation is None else _OPERATIONS.get(event.operation, str(event.operation))
+    return (
+        operation,
+        event.original_transaction,
+        event.bucket,
+        *_decoded(event.bucket),
+        event.row_id,
+        event.current_transaction,
+        event.row,
+        event.is_seen,
+        event.why,
+    )
+
+
+def _decoded(bucket: int | None) -> tuple[int | None, int | None]:
+    """Bucket number and statement ID; nothing for a property that no Hive wrote."""
+    if bucket is None:
+        return None, None
+    try:
+        decoded = decode_bucket(bucket)
+    except AcidSqlError:
+        return None, None
+    return decoded.bucket, decoded.statement_id
+
+
+# ------------------------------------------------------------------------------------------------ for eyes
+
+
+def _for_eyes(session: Session, content: TableContent, *, with_events: bool) -> Iterator[str]:
+    yield f"{content.table.qualified}: {_kind(content)}, {content.table.file_format}, {content.table.location}\n"
+    yield _snapshot(content)
+    for part in content.parts:
+        yield f"\n{part.name or part.directory}\n"
+        for directory in part.directories:
+            yield _directory_line(directory)
+            yield from (_file_line(file) for file in directory.files)
+        if with_events:
+            yield from _event_tables(session, content, part)
+
+
+def _kind(content: TableContent) -> str:
+    if not content.table.is_transactional:
+        return "plain"
+    return "insert-only" if content.table.is_insert_only else "full ACID"
+
+
+def _snapshot(content: TableContent) -> str:
+    if content.writes is None:
+        return ""
+    left_out = [("open", content.writes.open), ("aborted", content.writes.aborted)]
+    words = [f"{word}: {', '.join(map(str, sorted(ids)))}" for word, ids in left_out if ids]
+    return f"write IDs up to {content.writes.high_watermark}{''.join(f'; {w}' for w in words)}\n"
+
+
+def _directory_line(directory: DirectoryContent) -> str:
+    name = directory.name or "(its own files)"
+    read = "read" if directory.is_read else "not read"
+    why = f" ({directory.why})" if directory.why else ""
+    return f"{'+' if directory.is_read else '-'} {name}: {read}{why}\n"
+
+
+def _file_line(file: FileContent) -> str:
+    rows = "" if file.rows is None else f", {file.rows} rows" if file.rows != 1 else ", 1 row"
+    return f"    {file.path.rpartition('/')[2]}: {file.size} bytes{rows}{f' ({file.note})' if file.note else ''}\n"
+
+
+def _event_tables(session: Session, content: TableContent, part: PartContent) -> Iterator[str]:
+    """A table for each file, under its path."""
+    waiting: list[StoredEvent] = []
+    for event in _events(session, content, part):
+        if waiting and waiting[0].file != event.file:
+            yield from _event_table(waiting)
+            waiting = []
+        waiting.append(event)
+    if waiting:
+        yield from _event_table(waiting)
+
+
+def _event_table(events: Sequence[StoredEvent]) -> Iterator[str]:
+    yield f"\n{events[0].file}\n"
+    yield from render(Format.TABLE, _columns(_EVENT_COLUMNS), map(_of_event, events))

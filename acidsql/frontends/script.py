@@ -1,0 +1,200 @@
+"""Runs the statements of a text one by one: rows to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from acidsql.errors import AcidSqlError, Condition, visible
+from acidsql.frontends.render import Format, render, rows_in_words, summary
+from acidsql.frontends.terminal import report, tell, waiting_shown
+from acidsql.grammar.script_splitter import Piece, is_complete, split_script
+
+if TYPE_CHECKING:  # a prompt stands there before they are imported
+    from acidsql.session import Result, Session
+
+OK, FAILED, CANNOT_START, INTERRUPTED = 0, 1, 2, 130
+"""The exit statuses: all ran; a statement failed; bad usage or no start; Ctrl-C."""
+
+_NO_START = frozenset(
+    condition.name for condition in (Condition.JAVA_NOT_FOUND, Condition.CANNOT_START, Condition.METASTORE_UNAVAILABLE)
+)
+_VARIABLE = re.compile(r"\$\{(?:hivevar:)?([^}$ ]+)\}")
+_MAX_SUBSTITUTIONS = 40  # Hive's hive.variable.substitute.depth
+_BYTE_ORDER_MARK = "\ufeff"
+_LONG_TEXT = 1 << 13
+"""Characters. In a statement as long as this, whose strings have a `;` in each line, not each line is looked at for its
+end, but one whenever the text has grown by a quarter: each look reads all of it."""
+_VERTICAL_END = r"\G"
+_SETS_THE_SESSION = re.compile(r"(?:USE|SET)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How statements are run and shown: the options of `acidsql shell`."""
+
+    shape: Format
+    header: bool = True
+    silent: bool = False
+    verbose: bool = False
+    force: bool = False
+    dry_run: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Runner:
+    """Runs texts in a session; `status` is the exit status so far."""
+
+    session: Session
+    manner: Manner
+    status: int = OK
+    _output_closed: bool = False
+
+    def run_text(self, text: str, name: str | None = None) -> bool:
+        """Runs the statements of `text`, a file's if `name` is given; gives whether to go on after it.
+
+        Raises KeyboardInterrupt, after the statement's Spark jobs were cancelled.
+        """
+        try:
+            pieces = split_script(text)
+        except AcidSqlError as error:
+            return self._failed(error, _place(error, None, name))
+        return all(self._run_piece(piece, name) for piece in pieces)
+
+    def run_lines(self, lines: Iterable[str]) -> bool:
+        """Runs statements as they come in: each as soon as the line with its `;` is there."""
+        waiting: list[str] = []
+        length = looked_at = 0
+        for number, line in enumerate(lines):
+            waiting.append(line if number else line.removeprefix(_BYTE_ORDER_MARK))
+            length += len(line)
+            if ";" not in line or looked_at < length < looked_at + (looked_at >> 2) >= _LONG_TEXT:
+                continue
+            looked_at = length
+            if is_complete("".join(waiting)):
+                if not self.run_text("".join(waiting)):
+                    return False
+                waiting.clear()
+                length = looked_at = 0
+        return self.run_text("".join(waiting))
+
+    def _run_piece(self, piece: Piece, name: str | None) -> bool:
+        if self._output_closed:
+            tell("Standard output was closed: the statements that follow were not run.")
+            self.status = FAILED
+            return False
+        try:
+            self._run(piece)
+        except KeyboardInterrupt:
+            self.session.cancel()
+            raise
+        except OutputClosedError:
+            self._output_closed = True
+        except AcidSqlError as error:
+            return self._failed(error, _place(error, piece, name))
+        except Exception as error:  # noqa: BLE001 - the edge: Spark's own errors are many, and each is only reported
+            return self._failed(error, _place(None, piece, name))
+        return True
+
+    def _failed(self, error: Exception, place: str) -> bool:
+        report(error, place=place, with_traceback=self.manner.verbose and not isinstance(error, AcidSqlError))
+        self.status = exit_status(error)
+        return self.manner.force and self.status != CANNOT_START
+
+    def _run(self, piece: Piece) -> None:
+        piece, shape = _without_vertical_end(substituted(piece, self.manner.variables), self.manner.shape)
+        if self.manner.verbose:
+            tell(f"{visible(piece.text.expandtabs(4))};")
+        if self.manner.dry_run and not _SETS_THE_SESSION.match(piece.text):
+            write_rows([visible(self.session.explain(piece.text)).rstrip("\n") + "\n"])
+            return
+        started = time.perf_counter()
+        with ExitStack() as ending:
+            with waiting_shown(silent=self.manner.silent, progress=self.session.progress):
+                result = self.session.execute(piece.text, piece=piece)
+                ending.callback(result.close)
+                # Rows are lazy: with the first one, the query has run.
+                rows = iter(()) if result.columns is None else result.rows()
+                first = list(islice(rows, 1))
+            told = self._shown(result, chain(first, rows), shape)
+        if not self.manner.silent:
+            tell(f"{told} in {time.perf_counter() - started:.2f} s")
+
+    def _shown(self, result: Result, rows: Iterator[tuple[object, ...]], shape: Format) -> str:
+        """Prints the rows; gives what to tell about the result."""
+        if result.columns is None:
+            return result.operation if result.counts is None else summary(result.counts)
+        number = 0
+
+        def counted() -> Iterator[tuple[object, ...]]:
+            nonlocal number
+            for number, row in enumerate(rows, start=1):  # noqa: B007 - counts
+                yield row
+
+        write_rows(render(shape, result.columns, counted(), header=self.manner.header))
+        return f"({rows_in_words(number)})"
+
+
+class OutputClosedError(Exception):
+    """Nobody reads standard output any more (`| head`)."""
+
+
+def write_rows(parts: Iterable[str]) -> None:
+    """Writes to standard output. Raises OutputClosedError once, then the output goes nowhere."""
+    for part in parts:
+        _write(part)
+    _write("")
+
+
+def _write(part: str) -> None:
+    try:
+        sys.stdout.write(part)
+        if not part:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # What is left in Python's buffer must go somewhere, or it complains at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise OutputClosedError from None
+
+
+def exit_status(error: Exception) -> int:
+    return CANNOT_START if isinstance(error, AcidSqlError) and error.condition in _NO_START else FAILED
+
+
+def _place(error: AcidSqlError | None, piece: Piece | None, name: str | None) -> str:
+    """`file:line:column: ` for editors, as far as it is known; nothing for a text without a name."""
+    if name is None:
+        return ""
+    span = error.span if error is not None else None
+    if span is not None and (piece is None or span.source == piece.source):
+        return f"{name}:{span.line}:{span.column}: "
+    line = 1 if piece is None else piece.source.count("\n", 0, piece.start) + 1
+    return f"{name}:{line}: "
+
+
+def substituted(piece: Piece, variables: Mapping[str, str]) -> Piece:
+    """The piece with its variables' values, as in Hive (VariableSubstitution): also in strings, and values may name
+    variables; an unknown one stays as it is."""
+    text = before = piece.text
+    for _ in range(_MAX_SUBSTITUTIONS):
+        text = _VARIABLE.sub(lambda match: variables.get(match[1], match[0]), before)
+        if text == before:
+            break
+        before = text
+    return piece if text == piece.text else Piece(text, 0, len(text), piece.terminated)
+
+
+def _without_vertical_end(piece: Piece, shape: Format) -> tuple[Piece, Format]:
+    r"""A statement that ends in `\G` is shown vertically."""
+    if not piece.text.endswith(_VERTICAL_END):
+        return piece, shape
+    text = piece.text.removesuffix(_VERTICAL_END).rstrip()
+    return replace(piece, end=piece.start + len(text)), Format.VERTICAL

@@ -1,0 +1,274 @@
+"""The REPL of `acidsql shell`: a prompt at once; behind it the session is opened, and Spark started."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import is_searching
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.lexers import PygmentsLexer
+from prompt_toolkit.output import create_output
+from pygments.lexers.sql import SqlLexer
+
+from acidsql.errors import AcidSqlError
+from acidsql.frontends.completion import complete
+from acidsql.frontends.script import CANNOT_START, OK, Runner
+from acidsql.frontends.terminal import report, tell, tell_interrupted
+from acidsql.grammar.script_splitter import is_complete
+
+if TYPE_CHECKING:
+    from acidsql.session import Session
+
+_LEAVE = frozenset({"quit", "exit", r"\q", "!q", "!quit", "!exit"})
+_HELP = frozenset({"help", "?", r"\h", r"\?", "!help"})
+_DEFAULT_DATABASE = "default"
+_HELP_TEXT = r"""A statement ends with ; or, to see its rows one below the other, with \G. It may take several lines.
+  help             this text
+  quit, exit       leave (so does Ctrl-D)
+  Ctrl-C           clear what is typed; cancel the statement that runs
+  Tab              complete keywords, tables and columns
+  Up, Ctrl-R       earlier statements
+EXPLAIN shows what a statement would do; SHOW TABLES and DESCRIBE show what there is."""
+
+
+class Opening:
+    """A session that is opened on a thread, with Spark behind it; a statement waits for the session."""
+
+    def __init__(self, open_runner: Callable[[], Runner], when_done: Callable[[], None]) -> None:
+        """`when_done` is called on the thread when Spark has started, or something has failed."""
+        self.failure: Exception | None = None
+        self._open = open_runner
+        self._when_done = when_done
+        self._runner: Runner | None = None
+        self._opened = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="acidsql-start", daemon=True)
+
+    def start(self) -> None:
+        if not self._thread.ident:
+            self._thread.start()
+
+    def runner(self, *, wait: bool = True) -> Runner | None:
+        """None where the session cannot be opened, or, without `wait`, is not open yet."""
+        if wait:
+            self.start()
+            self._opened.wait()
+        return self._runner
+
+    def close(self) -> None:
+        if self._thread.ident:
+            self._opened.wait()
+        if self._runner is not None:
+            self._runner.session.close()
+
+    def _run(self) -> None:
+        try:
+            self._runner = self._open()
+            self._opened.set()
+            self._runner.session.start()
+        except Exception as error:  # noqa: BLE001 - the edge: a thread's error must reach the user, whatever it is
+            self.failure = error
+        finally:
+            self._opened.set()
+            self._when_done()
+
+
+class Shell:
+    """Reads statements from a terminal and runs them until the user leaves."""
+
+    def __init__(self, open_runner: Callable[[], Runner], *, silent: bool = False, database: str | None = None) -> None:
+        """`database` is where the session starts, if not in the default one. The shell closes the session."""
+        self._opening = Opening(open_runner, self._started)
+        self._silent = silent
+        self._database = database or _DEFAULT_DATABASE
+        self._prompt = self._new_prompt()
+
+    def run(self) -> int:
+        """Gives the exit status: 2 where the session or Spark cannot start, else 0."""
+        self._greet()
+        try:
+            return self._loop()
+        finally:
+            self._opening.close()
+
+    def _loop(self) -> int:
+        while True:
+            try:
+                text = self._prompt.prompt(self._message, pre_run=self._leave_if_failed)
+            except KeyboardInterrupt:
+                continue
+            except EOFError:
+                return OK
+            if self._opening.failure is None:
+                word = _word(text)
+                if word in _LEAVE:
+                    return OK
+                if word in _HELP:
+                    tell(_HELP_TEXT)
+                    continue
+                if self._run(text):
+                    continue
+            if self._opening.failure is not None:
+                report(self._opening.failure)
+            return CANNOT_START
+
+    def _run(self, text: str) -> bool:
+        """Whether to go on."""
+        try:
+            runner = self._opening.runner()
+            if runner is None:
+                return False
+            runner.run_text(text)
+        except KeyboardInterrupt as interrupt:
+            tell_interrupted("Cancelled", interrupt)
+            return True
+        return runner.status != CANNOT_START
+
+    def _greet(self) -> None:
+        if not self._silent:
+            tell(f"acidsql {version('acidsql')}. Statements end with ;  Type help for help, quit to leave.")
+
+    def _message(self) -> str:
+        runner = self._opening.runner(wait=False)
+        database = self._database if runner is None else runner.session.database
+        txn = None if runner is None else runner.session.transaction_id
+        notes = [database] * (database != _DEFAULT_DATABASE) + [f"transaction {txn}"] * (txn is not None)
+        return f"acidsql ({', '.join(notes)})> " if notes else "acidsql> "
+
+    # -- what goes on behind the prompt
+
+    def _started(self) -> None:
+        self._prompt.bottom_toolbar = None
+        app = self._prompt.app
+        if app.loop is not None and app.is_running:
+            app.loop.call_soon_threadsafe(self._leave_if_failed)
+            app.invalidate()
+
+    def _leave_if_failed(self) -> None:
+        """Runs in the prompt's loop: when the start has failed, and when the prompt begins after that."""
+        app = self._prompt.app
+        if self._opening.failure is not None and app.is_running and not app.is_done:
+            app.exit(result="")
+
+    def _new_prompt(self) -> PromptSession[str]:
+        prompt: PromptSession[str] = PromptSession(
+            # Rows may go to a file while the prompt stays on the terminal.
+            output=create_output(stdout=sys.stderr) if not sys.stdout.isatty() else None,
+            history=_history(),
+            lexer=PygmentsLexer(SqlLexer),
+            completer=SessionCompleter(self._opening),
+            complete_in_thread=True,
+            multiline=True,
+            prompt_continuation=lambda width, line, wraps: " " * (width - 3) + "-> ",
+            key_bindings=_bindings(),
+            bottom_toolbar="Spark is starting ...",
+            reserve_space_for_menu=6,
+        )
+        prompt.app.after_render += lambda _: self._opening.start()  # not before: its imports would hold the prompt up
+        return prompt
+
+
+def is_done(text: str) -> bool:
+    r"""Whether Enter runs the text: it ends in `;` (outside of quotes and comments) or `\G`, or is a command.
+
+    >>> is_done("SELECT ';"), is_done("SELECT 1;"), is_done("exit")
+    (False, True, True)
+    """
+    vertical = text.rstrip().endswith(r"\G") and is_complete(f"{text};")
+    return vertical or is_complete(text) or _word(text) in _LEAVE | _HELP
+
+
+def _word(text: str) -> str:
+    return text.strip().removesuffix(";").rstrip().lower()
+
+
+def _bindings() -> KeyBindings:
+    bindings = KeyBindings()
+
+    @bindings.add("enter", filter=~is_searching)
+    def _(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
+            buffer.complete_state = None  # takes the chosen candidate
+        elif is_done(buffer.text):
+            buffer.validate_and_handle()
+        else:
+            buffer.insert_text("\n")
+
+    return bindings
+
+
+# ------------------------------------------------------------------------------------------------ completion
+
+
+class CatalogNames:
+    """A session's names for completion; what cannot be read has no names."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @property
+    def current_database(self) -> str:
+        return self._session.database
+
+    def databases(self) -> Sequence[str]:
+        try:
+            return [database.name for database in self._session.catalog.databases()]
+        except AcidSqlError:
+            return ()
+
+    def tables(self, database: str) -> Sequence[str]:
+        try:
+            return self._session.catalog.tables(database)
+        except AcidSqlError:
+            return ()
+
+    def columns(self, database: str, table: str) -> Sequence[str]:
+        try:
+            found = self._session.catalog.find_table(database, table)
+        except AcidSqlError:
+            return ()
+        return () if found is None else found.column_names
+
+
+class SessionCompleter(Completer):
+    """acidsql.frontends.completion for prompt_toolkit."""
+
+    def __init__(self, opening: Opening) -> None:
+        self._opening = opening
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
+        runner = self._opening.runner()
+        if runner is None:
+            return
+        for candidate in complete(document.text, document.cursor_position, CatalogNames(runner.session)):
+            yield Completion(candidate.text, -candidate.typed, display_meta=candidate.kind.value)
+
+
+# ------------------------------------------------------------------------------------------------ files of the user
+
+
+def _state_directory() -> Path:
+    """$XDG_STATE_HOME/acidsql, else ~/.local/state/acidsql (XDG Base Directory Specification)."""
+    home = os.environ.get("XDG_STATE_HOME")
+    return (Path(home) if home else Path.home() / ".local" / "state") / "acidsql"
+
+
+def _history() -> History:
+    """Kept in a file that only the user reads: statements hold data."""
+    path = _state_directory() / "history"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+    except OSError:
+        return InMemoryHistory()
+    return FileHistory(path)

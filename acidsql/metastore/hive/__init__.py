@@ -1,0 +1,1 @@
+"""The Hive Metastore, called over Thrift."""

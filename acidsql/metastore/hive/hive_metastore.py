@@ -1,0 +1,78 @@
+"""The Hive Metastore: its catalog, its transactions and its compaction queue, in one client."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Final
+
+from acidsql.acid.table import Table
+from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore.client import Partition, PartitionValues
+from acidsql.metastore.compactions import CompactionRequest, Enqueued
+from acidsql.metastore.hive.service_uri import Address
+from acidsql.metastore.hive.thrift_catalog import HiveCatalog
+from acidsql.metastore.hive.thrift_compactions import HiveCompactions
+from acidsql.metastore.hive.thrift_connection import HiveConnections
+from acidsql.metastore.hive.thrift_write_ids import WriteState
+
+_FIRST: Final = WriteId(1)
+
+
+class HiveMetastore(HiveCatalog, HiveCompactions):
+    """A `Metastore` (client.py says what its methods do and raise) over Thrift; also a context manager.
+
+    Any call raises METASTORE_UNAVAILABLE if no metastore can be reached, METASTORE_FAILED with what it says otherwise.
+    """
+
+    def __init__(self, address: Address) -> None:
+        """Raises METASTORE_UNAVAILABLE."""
+        hive = HiveConnections(address)
+        HiveCatalog.__init__(self, hive)
+        HiveCompactions.__init__(self, hive)
+
+    def close(self) -> None:
+        self._hive.close()
+
+    def __enter__(self) -> HiveMetastore:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
+        """A table that is not there has no write IDs to the metastore."""
+        found = super().valid_write_ids(table, txns)
+        if found.high_watermark == 0:
+            self.table(table.database, table.name)
+        return found
+
+    def enqueue_compaction(self, request: CompactionRequest) -> Enqueued:
+        """The metastore takes requests for tables that are not there."""
+        self.table(request.database, request.table)
+        return super().enqueue_compaction(request)
+
+    def forget_statistics(self, txn: TxnId | None, table: Table, partitions: Sequence[PartitionValues]) -> None:
+        state = None
+        if txn is not None:
+            state = WriteState(self.allocate_write_id(txn, table), self.valid_write_ids(table, self.valid_txns(txn)))
+        if table.partition_columns:
+            self.forget_partition_statistics(table, partitions, state)
+        else:
+            self.forget_table_statistics(table, state)
+
+    def commit_created(self, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
+        """Until the commit, other clients see the table, empty; should this process die before, it stays so."""
+        self.create_table(table, partitions=partitions)
+        try:
+            if table.is_transactional and (given := self.allocate_write_id(txn, table)) != _FIRST:
+                reason = f"it gives the new table {table.qualified} write ID {given}, those of an older one of its name"
+                raise AcidSqlError(Condition.METASTORE_FAILED, uri=self._hive.address, reason=reason)
+            self.commit(txn)
+        except BaseException as error:
+            if not isinstance(error, AcidSqlError) or error.condition != Condition.COMMIT_UNKNOWN.name:
+                self.drop_table(table.database, table.name)
+            raise

@@ -1,0 +1,402 @@
+"""Databases, tables and partitions in a Hive Metastore: the methods of `Catalog` (client.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from operator import methodcaller
+from typing import Any, Final, NoReturn
+
+from pymetastore.hive_metastore import ttypes as t
+from thrift.Thrift import TApplicationException
+
+from acidsql.acid.partition_names import partition_name
+from acidsql.acid.table import Constraints, Table
+from acidsql.acid.write_ids import WriteId
+from acidsql.errors import AcidSqlError, Condition, suggestion
+from acidsql.metastore.client import DEFAULT_DATABASE, AdoptedWriteIds, Database, Partition, PartitionValues, Place
+from acidsql.metastore.hive import thrift_idl as idl
+from acidsql.metastore.hive import thrift_tables as mapped
+from acidsql.metastore.hive.thrift_connection import HiveConnections
+from acidsql.metastore.hive.thrift_write_ids import WriteIds, WriteState
+
+_BATCH: Final = 500
+"""Partitions in one call."""
+_WAREHOUSE: Final = "hive.metastore.warehouse.dir"
+_EXTERNAL_WAREHOUSE: Final = "hive.metastore.warehouse.external.dir"
+
+
+class HiveCatalog:
+    """Every method is one call or, where it says so, several: what others do in between is seen."""
+
+    def __init__(self, hive: HiveConnections) -> None:
+        self._hive = hive
+        self._write_ids = WriteIds(hive)
+
+    # -- databases
+
+    def databases(self) -> Sequence[Database]:
+        return [self.database(name) for name in sorted(self._hive.ask(lambda c: c.get_all_databases()))]
+
+    def database(self, name: str) -> Database:
+        try:
+            found = self._hive.ask(lambda c: idl.get_database(c, name), t.NoSuchObjectException)
+        except t.NoSuchObjectException as error:
+            known = self._hive.ask(lambda c: c.get_all_databases())
+            raise AcidSqlError(
+                Condition.DATABASE_NOT_FOUND, database=name, suggestion=suggestion(name, list(known))
+            ) from error
+        return mapped.database_from_hive(found, self._managed_location(found))
+
+    def _managed_location(self, database: Any) -> str | None:
+        """Where the metastore wants ACID tables to be, if that is elsewhere (Warehouse.getDatabaseManagedPath)."""
+        managed = database.managedLocationUri
+        if not managed:
+            external = mapped.location_from_hive(self._setting(_EXTERNAL_WAREHOUSE))
+            location = mapped.location_from_hive(database.locationUri)
+            if database.name == DEFAULT_DATABASE:
+                managed = self._setting(_WAREHOUSE)
+            elif external and location.startswith(f"{external}/"):
+                managed = f"{self._setting(_WAREHOUSE)}/{database.name}.db"
+        found = mapped.location_from_hive(managed or database.locationUri)
+        return None if found == mapped.location_from_hive(database.locationUri) else found
+
+    def _setting(self, name: str) -> str:
+        return str(self._hive.ask(lambda c: c.get_config_value(name, "")) or "").rstrip("/")
+
+    def create_database(self, database: Database) -> None:
+        new = mapped.database_to_hive(database, self._hive.user)
+        try:
+            self._hive.tell(lambda c: c.create_database(new), t.AlreadyExistsException)
+        except t.AlreadyExistsException as error:
+            raise AcidSqlError(Condition.DATABASE_ALREADY_EXISTS, database=database.name) from error
+
+    def drop_database(self, name: str) -> None:
+        """Its directory stays."""
+        if name == DEFAULT_DATABASE:
+            raise AcidSqlError(Condition.CANNOT_DROP_DEFAULT_DATABASE)
+        if self.tables(name):
+            raise AcidSqlError(Condition.DATABASE_NOT_EMPTY, database=name)
+        self._hive.tell(lambda c: c.drop_database(name, False, False))
+
+    # -- tables
+
+    def tables(self, database: str) -> Sequence[str]:
+        self.database(database)
+        return sorted(self._hive.ask(lambda c: c.get_all_tables(database)))
+
+    def table(self, database: str, name: str) -> Table:
+        return self.find_table(database, name) or self._no_table(database, name)
+
+    def find_table(self, database: str, name: str) -> Table | None:
+        """Two calls: the table, and its constraints."""
+        found = self._find(database, name)
+        if found is None:
+            return None
+        if found.tableType in mapped.VIEWS:
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"A view of the metastore ({database}.{name})")
+        return mapped.table_from_hive(found, self._constraints(database, name))
+
+    def create_table(
+        self, table: Table, *, adopted: AdoptedWriteIds | None = None, partitions: Sequence[Partition] = ()
+    ) -> None:
+        """Several calls where there are partitions or adopted write IDs: undone when one of them fails."""
+        self._write_ids.check_adoptable(table, adopted)
+        self._create(replace(table, owner=table.owner or self._hive.user))
+        try:
+            self.add_partitions(table, partitions)
+            if adopted is not None:
+                self._write_ids.adopt(table, adopted)
+        except BaseException:
+            self._drop(table.database, table.name, with_files=False)  # what lies in an adopted directory is not ours
+            raise
+
+    def _create(self, table: Table) -> None:
+        request = idl.CreateTableRequest(
+            table=mapped.table_to_hive(table),
+            envContext=mapped.environment(),
+            notNullConstraints=mapped.not_null_to_hive(table) or None,
+            defaultConstraints=mapped.defaults_to_hive(table) or None,
+            checkConstraints=mapped.checks_to_hive(table) or None,
+            processorCapabilities=list(idl.CAPABILITIES),
+            processorIdentifier=idl.IDENTIFIER,
+        )
+        self.database(table.database)
+        try:
+            self._hive.tell(lambda c: idl.create_table(c, request), t.AlreadyExistsException)
+        except t.AlreadyExistsException as error:
+            raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, table=table.qualified) from error
+
+    def places(self) -> Sequence[Place]:
+        """One call for each database, and one for each batch of its tables."""
+        found = []
+        for database in self._hive.ask(lambda c: c.get_all_databases()):
+            for some in _batches(self._hive.ask(methodcaller("get_all_tables", database))):
+                found += [mapped.place_from_hive(table) for table in self._found(database, some)]
+        return [place for place in found if place.location]
+
+    def _found(self, database: str, names: Sequence[str]) -> Sequence[Any]:
+        request = idl.GetTablesRequest(
+            dbName=database,
+            tblNames=list(names),
+            catName=mapped.CATALOG,
+            capabilities=t.ClientCapabilities([t.ClientCapability.INSERT_ONLY_TABLES]),
+            processorCapabilities=list(idl.CAPABILITIES),
+            processorIdentifier=idl.IDENTIFIER,
+        )
+        answer = self._hive.ask(methodcaller("get_table_objects_by_name_req", request))
+        return list(answer.tables or ())
+
+    def drop_table(self, database: str, name: str, *, with_files: bool = True) -> None:
+        """Where the files of a managed table stay, the metastore keeps the table's write IDs for the next one of its
+        name (AcidEventListener.onDropTable)."""
+        self._drop(database, name, with_files=with_files)
+
+    def _drop(self, database: str, name: str, *, with_files: bool) -> None:
+        try:
+            self._hive.tell(lambda c: c.drop_table(database, name, with_files), t.NoSuchObjectException)
+        except t.NoSuchObjectException:
+            self._no_table(database, name)
+
+    def alter_table(
+        self,
+        old: Table,
+        new: Table,
+        *,
+        partitions: Mapping[PartitionValues, Partition] | None = None,
+        committed_up_to: WriteId | None = None,
+    ) -> None:
+        """One call for the definition, one for each renamed partition, one for those that move: what can be refused is
+        looked for before the first of them."""
+        found = self._find(old.database, old.name) or self._no_table(old.database, old.name)
+        if (old.database, old.name) != (new.database, new.name) and self._find(new.database, new.name) is not None:
+            raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, table=new.qualified)
+        replaced = partitions or {}
+        self._check_free(old, replaced)
+        mapped.change_table(found, old, new)
+        # New columns are those of all partitions, as acidsql reads them.
+        self._alter(old, found, mapped.environment(**({"CASCADE": "true"} if old.columns != new.columns else {})))
+        self._change_constraints(old, new)
+        self._replace_partitions(new, replaced)
+        if committed_up_to is not None:
+            self._write_ids.seed(new, committed_up_to)
+
+    def _alter(self, old: Table, found: Any, environment: Any, state: WriteState | None = None) -> None:
+        request = idl.AlterTableRequest(
+            catName=mapped.CATALOG,
+            dbName=old.database,
+            tableName=old.name,
+            table=found,
+            environmentContext=environment,
+            writeId=-1 if state is None else state.write_id,
+            validWriteIdList=None if state is None else state.valid.to_text(),
+            processorCapabilities=list(idl.CAPABILITIES),
+            processorIdentifier=idl.IDENTIFIER,
+        )
+        self._hive.tell(lambda c: c.alter_table_req(request))
+
+    # -- statistics
+
+    def forget_table_statistics(self, table: Table, state: WriteState | None) -> None:
+        """Also where there are none: the write ID that the table gets with it tells another writer, who counts without
+        these rows, that its numbers are not to be believed (ObjectStore.isCurrentStatsValidForTheQuery)."""
+        found = self._find(table.database, table.name) or self._no_table(table.database, table.name)
+        found.parameters.pop(mapped.STATISTICS, None)
+        if state is not None:
+            found.writeId = state.write_id
+        self._alter(table, found, mapped.environment(), state)
+
+    def forget_partition_statistics(
+        self, table: Table, partitions: Sequence[PartitionValues], state: WriteState | None
+    ) -> None:
+        for some in _batches(partitions):
+            found = self.stored_partitions(table, some)
+            for partition in found:
+                partition.parameters.pop(mapped.STATISTICS, None)
+                if state is not None:
+                    partition.writeId = state.write_id
+            request = t.AlterPartitionsRequest(
+                catName=mapped.CATALOG,
+                dbName=table.database,
+                tableName=table.name,
+                partitions=found,
+                environmentContext=mapped.environment(),
+                writeId=-1 if state is None else state.write_id,
+                validWriteIdList=None if state is None else state.valid.to_text(),
+            )
+            if found:
+                self._hive.ask(methodcaller("alter_partitions_req", request))
+
+    def _find(self, database: str, name: str) -> Any:
+        request = idl.GetTableRequest(
+            dbName=database,
+            tblName=name,
+            catName=mapped.CATALOG,
+            capabilities=t.ClientCapabilities([t.ClientCapability.INSERT_ONLY_TABLES]),
+            processorCapabilities=list(idl.CAPABILITIES),
+            processorIdentifier=idl.IDENTIFIER,
+        )
+        try:
+            return self._hive.ask(lambda c: c.get_table_req(request), t.NoSuchObjectException).table
+        except t.NoSuchObjectException:
+            return None
+
+    def _no_table(self, database: str, name: str) -> NoReturn:
+        near = suggestion(name, list(self.tables(database)))
+        raise AcidSqlError(Condition.TABLE_NOT_FOUND, table=f"{database}.{name}", suggestion=near)
+
+    # -- constraints
+
+    def _constraints(self, database: str, name: str) -> Constraints:
+        found = self._all_constraints(database, name)
+        return mapped.constraints_from_hive(
+            found.notNullConstraints or (), found.defaultConstraints or (), found.checkConstraints or ()
+        )
+
+    def _all_constraints(self, database: str, name: str) -> Any:
+        try:
+            return self._hive.ask(
+                lambda c: idl.get_all_table_constraints(c, database, name),
+                TApplicationException,
+                t.NoSuchObjectException,
+            )
+        except TApplicationException as error:
+            if error.type != TApplicationException.UNKNOWN_METHOD:  # Hive 3 asks for each kind
+                raise self._hive.failed(error) from error
+            return self._constraints_of_hive_3(database, name)
+        except t.NoSuchObjectException:  # dropped meanwhile
+            return idl.SQLAllTableConstraints()
+
+    def _constraints_of_hive_3(self, database: str, name: str) -> Any:
+        where = (mapped.CATALOG, database, name)
+        not_null = self._hive.ask(lambda c: c.get_not_null_constraints(t.NotNullConstraintsRequest(*where)))
+        defaults = self._hive.ask(lambda c: c.get_default_constraints(t.DefaultConstraintsRequest(*where)))
+        checks = self._hive.ask(lambda c: c.get_check_constraints(t.CheckConstraintsRequest(*where)))
+        return idl.SQLAllTableConstraints(
+            notNullConstraints=not_null.notNullConstraints,
+            defaultConstraints=defaults.defaultConstraints,
+            checkConstraints=checks.checkConstraints,
+        )
+
+    def _change_constraints(self, old: Table, new: Table) -> None:
+        """All of them anew where any of them is another."""
+        if old.constraints == new.constraints:
+            return
+        found = self._all_constraints(new.database, new.name)
+        names = [c.nn_name for c in found.notNullConstraints or () if c.enable_cstr]
+        names += [c.dc_name for c in (*(found.defaultConstraints or ()), *(found.checkConstraints or ()))]
+        for name in names:
+            dropped = t.DropConstraintRequest(new.database, new.name, name, mapped.CATALOG)
+            self._hive.tell(methodcaller("drop_constraint", dropped))
+        if not_null := mapped.not_null_to_hive(new):
+            self._hive.tell(lambda c: c.add_not_null_constraint(t.AddNotNullConstraintRequest(not_null)))
+        if defaults := mapped.defaults_to_hive(new):
+            self._hive.tell(lambda c: c.add_default_constraint(t.AddDefaultConstraintRequest(defaults)))
+        if checks := mapped.checks_to_hive(new):
+            self._hive.tell(lambda c: c.add_check_constraint(t.AddCheckConstraintRequest(checks)))
+
+    # -- partitions
+
+    def partitions(self, table: Table) -> Sequence[Partition]:
+        try:
+            specs = self._hive.ask(
+                lambda c: c.get_partitions_pspec(table.database, table.name, -1), t.NoSuchObjectException
+            )
+        except t.NoSuchObjectException:
+            self._no_table(table.database, table.name)
+        found = [partition for spec in specs for partition in _partitions_of(spec)]
+        return sorted(found, key=lambda p: [(v is not None, v or "") for v in p.values])
+
+    def add_partitions(self, table: Table, partitions: Sequence[Partition]) -> None:
+        if not partitions:
+            return
+        found = self._find(table.database, table.name) or self._no_table(table.database, table.name)
+        for some in _batches(partitions):
+            new = [mapped.partition_to_hive(p, found) for p in some]
+            request = t.AddPartitionsRequest(table.database, table.name, new, True, False, mapped.CATALOG)
+            # Those that are there already stay as they are: it may be asked again.
+            self._hive.ask(methodcaller("add_partitions_req", request))
+
+    def drop_partitions(self, table: Table, values: Sequence[tuple[str | None, ...]]) -> None:
+        for some in _batches(values):
+            names = [_partition_name(table, v) for v in some]
+            request = t.DropPartitionsRequest(
+                dbName=table.database,
+                tblName=table.name,
+                parts=t.RequestPartsSpec(names=names),
+                deleteData=False,
+                ifExists=True,
+                needResult=False,
+                catName=mapped.CATALOG,
+            )
+            self._hive.ask(methodcaller("drop_partitions_req", request))
+
+    def _check_free(self, table: Table, replaced: Mapping[PartitionValues, Partition]) -> None:
+        """Raises PARTITION_ALREADY_EXISTS."""
+        renamed = [new.values for values, new in replaced.items() if new.values != values]
+        if not renamed:
+            return
+        known = {p.values for p in self.partitions(table)} - replaced.keys()
+        for values in renamed:
+            if values in known:
+                raise AcidSqlError(Condition.PARTITION_ALREADY_EXISTS, partition=_partition_name(table, values))
+
+    def _replace_partitions(self, table: Table, replaced: Mapping[PartitionValues, Partition]) -> None:
+        """The metastore moves the directory of a managed table's renamed partition itself, to its default place."""
+        for values, new in replaced.items():
+            if new.values != values:
+                self._rename_partition(table, values, new)
+        moved = {new.values: new.location for values, new in replaced.items() if new.values == values}
+        for some in _batches(list(moved)):
+            found = self.stored_partitions(table, some)
+            for partition in found:
+                location = moved[mapped.values_from_hive(partition.values)]
+                partition.sd.location = mapped.location_to_hive(location)
+            if found:
+                self._hive.ask(
+                    methodcaller(
+                        "alter_partitions_with_environment_context",
+                        *(table.database, table.name, found, mapped.environment()),
+                    )
+                )
+
+    def _rename_partition(self, table: Table, values: PartitionValues, new: Partition) -> None:
+        (found,) = self.stored_partitions(table, [values]) or (None,)
+        if found is None:
+            return
+        found.values = mapped.values_to_hive(new.values)
+        old = mapped.values_to_hive(values)
+        self._hive.tell(lambda c: c.rename_partition(table.database, table.name, old, found))
+
+    def stored_partitions(self, table: Table, values: Sequence[PartitionValues]) -> list[Any]:
+        """The metastore's partitions that are there of some by values."""
+        names = [_partition_name(table, v) for v in values]
+        with suppress(t.NoSuchObjectException):
+            return list(
+                self._hive.ask(
+                    lambda c: c.get_partitions_by_names(table.database, table.name, names), t.NoSuchObjectException
+                )
+            )
+        return []
+
+
+def _partition_name(table: Table, values: PartitionValues) -> str:
+    return partition_name([c.name for c in table.partition_columns], values)
+
+
+def _partitions_of(spec: Any) -> Iterator[Partition]:
+    """The partitions of a PartitionSpec: whole ones, or such as share all but where they lie."""
+    if spec.partitionList is not None:
+        for whole in spec.partitionList.partitions:
+            yield mapped.partition_from_hive(whole.values, whole.sd.location)
+    if spec.sharedSDPartitionSpec is not None:
+        for short in spec.sharedSDPartitionSpec.partitions:
+            yield mapped.partition_from_hive(short.values, f"{spec.rootPath}{short.relativePath}")
+
+
+def _batches(items: Sequence[Any]) -> Iterator[list[Any]]:
+    rest = iter(items)
+    while some := list(islice(rest, _BATCH)):
+        yield some

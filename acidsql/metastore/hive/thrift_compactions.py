@@ -1,0 +1,320 @@
+"""The compaction queue of a Hive Metastore: the methods of `CompactionQueue` (compactions.py).
+
+The metastore compares neither state nor worker when it is told of an entry (CompactionTxnHandler.updateCompactorState,
+markCompacted, markFailed): this asks for both before. An entry that is taken away in between is not noticed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final
+
+from pymetastore.hive_metastore import ttypes as t
+from thrift.Thrift import TApplicationException
+
+from acidsql.acid.write_ids import TxnId, WriteId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore.compactions import (
+    DEFAULT_POOL,
+    AbortedCompaction,
+    Compaction,
+    CompactionRequest,
+    CompactionState,
+    CompactionType,
+    Enqueued,
+)
+from acidsql.metastore.hive import thrift_idl as idl
+from acidsql.metastore.hive.thrift_connection import Request
+from acidsql.metastore.hive.thrift_locks import AGENT
+from acidsql.metastore.hive.thrift_transactions import HiveTransactions
+from acidsql.metastore.process_identity import is_named_gone
+
+_TYPES: Final = {
+    CompactionType.MINOR: t.CompactionType.MINOR,
+    CompactionType.MAJOR: t.CompactionType.MAJOR,
+    CompactionType.REBALANCE: idl.REBALANCE,
+}
+_TYPES_FROM_HIVE: Final = {number: kind for kind, number in _TYPES.items()}
+_ALREADY: Final = re.compile(r"Compaction is already scheduled with state='(?P<state>[^']+)' and id=(?P<id>\d+)")
+"""CompactFunction: the answer's own ID is -1, its state `refused`."""
+_INITIATED, _WORKING = "i", "w"
+"""TxnStore.INITIATED_STATE, WORKING_STATE."""
+_ABORTED: Final = "Success"
+_RUN_AS: Final = "metastore.compactor.run.as.user"
+_TXN_ENDED: Final = frozenset(
+    (Condition.TRANSACTION_ABORTED.name, Condition.NO_SUCH_TRANSACTION.name, Condition.WRITE_CONFLICT.name)
+)
+
+
+class HiveCompactions(HiveTransactions):
+    """Any call raises NOT_YET_SUPPORTED where the metastore is older than it (Hive 3)."""
+
+    def enqueue_compaction(self, request: CompactionRequest) -> Enqueued:
+        """Also not accepted: what has been compacted up to the same write ID, and is not clean yet."""
+        new = _request_to_hive(request, self._hive.host)
+        answer = self._queue("compact2", lambda c: idl.compact(c, new), self._hive.tell)
+        if answer.accepted:
+            return Enqueued(answer.id, CompactionState(answer.state), True)
+        other = _ALREADY.search(answer.errormessage or "")
+        if other is None:  # Hive 3 tells the ID, Hive 4 in the message only
+            return Enqueued(answer.id, CompactionState(answer.state), False)
+        return Enqueued(int(other["id"]), CompactionState(other["state"]), False)
+
+    def compactions(self) -> Sequence[Compaction]:
+        """The metastore does not tell their properties, ORDER BY and buckets."""
+        found = (_compaction(e) for e in self._show() if e.type in _TYPES_FROM_HIVE)  # else a cleaner's own entry
+        return sorted(found, key=lambda compaction: compaction.id, reverse=True)
+
+    def abort_compactions(self, ids: Collection[int]) -> Sequence[AbortedCompaction]:
+        if not ids:
+            return ()
+        wanted = list(dict.fromkeys(ids))
+        found = self._queue("abort_Compactions", lambda c: idl.abort_compactions(c, wanted), self._hive.tell)
+        return [AbortedCompaction(n, found[n].status == _ABORTED, found[n].message or "") for n in wanted]
+
+    # -- workers
+
+    def take_compaction(self, worker: str, pools: Collection[str] = (DEFAULT_POOL,)) -> Compaction | None:
+        """A worker's name without `-` is listed as it is: the metastore knows `<host>-<worker>` only. The default
+        pool's workers get what waits in other pools for too long, too (metastore.compactor.worker.pool.timeout)."""
+        for pool in self._oldest_first(pools):
+            taken = self._take_from(pool, worker)
+            # Where it is not shown, its table was dropped just now.
+            if taken is not None and (shown := self._shown(taken.id)) is not None:
+                return replace(_taken(taken, _compaction(shown)), worker_host=self._hive.host, worker=worker)
+        return None
+
+    def _take_from(self, pool: str, worker: str) -> Any:
+        request = idl.FindNextCompactRequest(
+            workerId=f"{self._hive.host}-{worker}", workerVersion=AGENT, poolName=_pool_to_hive(pool)
+        )
+        return self._queue("find_next_compact2", lambda c: idl.find_next_compaction(c, request), self._hive.tell)
+
+    def _oldest_first(self, pools: Collection[str]) -> Sequence[str]:
+        """The metastore looks into one pool at a time."""
+        if len(pools) < 2:
+            return tuple(pools)
+        oldest: dict[str, int] = {}
+        for element in self._show(state=_INITIATED):
+            pool = element.poolName or DEFAULT_POOL
+            oldest[pool] = min(element.id, oldest.get(pool, element.id))
+        return sorted(pools, key=lambda pool: (pool not in oldest, oldest.get(pool, 0)))
+
+    def begin_compaction(self, compaction: Compaction, txn: TxnId, highest_write_id: WriteId) -> Compaction:
+        """A cleaner works as the user that is noted here; where there is none it fails (CompactorUtil.runJobAsSelf)."""
+        run_as = self._owned(compaction).runAs or self._compactor_user()
+        begun = replace(compaction, txn=txn, highest_write_id=highest_write_id)
+        struct = _struct(begun)
+        struct.runas = run_as
+        self._queue("update_compactor_state", lambda c: idl.update_compactor_state(c, struct, txn), self._hive.tell)
+        return begun
+
+    def _compactor_user(self) -> str:
+        """Hive's workers take the owner of the table's directory where nothing is set; the files are this user's."""
+        return str(self._hive.ask(lambda c: c.get_config_value(_RUN_AS, "")) or self._hive.user)
+
+    def commit_compaction(self, compaction: Compaction) -> None:
+        """In the order of Hive's workers: a cleaner that comes in between sees no directory of an open transaction."""
+        assert compaction.txn is not None, "begin_compaction comes first"
+        self._owned(compaction)
+        self.heartbeat(compaction.txn)  # where it has ended, the entry still is in state working
+        struct = _struct(compaction)
+        self._queue("mark_compacted", lambda c: idl.mark_compacted(c, struct), self._hive.ask)
+        try:
+            self.commit(compaction.txn)
+        except AcidSqlError as error:
+            if error.condition in _TXN_ENDED:
+                struct.errorMessage = error.message
+                with suppress(AcidSqlError):  # nothing is compacted: a cleaner finds nothing to do
+                    self._queue("mark_failed", lambda c: idl.mark_failed(c, struct), self._hive.tell)
+            raise
+
+    def fail_compaction(self, compaction: Compaction, error: str) -> None:
+        self._end("mark_failed", idl.mark_failed, compaction, error)
+
+    def refuse_compaction(self, compaction: Compaction, reason: str) -> None:
+        """No error where the entry is no longer this worker's."""
+        self._end("mark_refused", idl.mark_refused, compaction, reason)
+
+    def _end(self, call: str, mark: Callable[[Any, Any], None], compaction: Compaction, message: str) -> None:
+        if self._look(compaction)[1]:
+            return
+        struct = _struct(compaction)
+        struct.errorMessage = message
+        try:
+            self._queue(call, lambda c: mark(c, struct), self._hive.tell)
+        except AcidSqlError:
+            if not self._look(compaction)[1]:  # else it failed because the entry has gone just now
+                raise
+
+    def revoke_dead_workers(self, timeout: float) -> Sequence[int]:
+        """Those of acidsql. The metastore has no call that gives an entry back, and does it itself after a day
+        (metastore.compactor.worker.timeout); until then it takes no request for the place."""
+        working = [e for e in self._show(state=_WORKING) if e.workerVersion == AGENT]
+        lost = self.ended({TxnId(e.txnId) for e in working if e.txnId})
+        dead = [_compaction(e) for e in working if e.txnId in lost or is_named_gone(e.workerid or "")]
+        for compaction in dead:
+            if compaction.txn is not None and compaction.txn not in lost:
+                with suppress(AcidSqlError):  # it has ended just now
+                    self.abort(compaction.txn)
+            self.fail_compaction(compaction, "its worker has ended or lost its transaction")
+        return [compaction.id for compaction in dead]
+
+    # -- whose an entry is
+
+    def _owned(self, compaction: Compaction) -> Any:
+        """The entry as it is shown. Raises COMPACTION_LOST."""
+        shown, reason = self._look(compaction)
+        if reason:
+            resource = compaction.request.place.text
+            raise AcidSqlError(Condition.COMPACTION_LOST, id=compaction.id, resource=resource, reason=reason)
+        return shown
+
+    def _look(self, compaction: Compaction) -> tuple[Any, str]:
+        """The entry as it is shown, and why it is no longer this worker's ("" if it is)."""
+        shown = self._shown(compaction.id)
+        if shown is None:
+            return None, "it is not in the queue"
+        if shown.state != CompactionState.WORKING.value:
+            return shown, f"it is in state {shown.state}"
+        if shown.workerid != _worker_id(compaction):
+            return shown, f"it is {shown.workerid}'s"
+        return shown, "it was taken again since" if shown.start != compaction.started else ""
+
+    # -- calls
+
+    def _show(self, **wanted: Any) -> Sequence[Any]:
+        """Hive 3 shows all, whatever is wanted. What comes into the history just now may be shown twice."""
+        request = idl.ShowCompactRequest(**wanted)
+        found = self._queue("show_compact", lambda c: idl.show_compactions(c, request), self._hive.ask) or ()
+        return list({e.id: e for e in sorted(found, key=lambda e: e.endTime or 0)}.values())
+
+    def _shown(self, number: int) -> Any:
+        return next((e for e in self._show(id=number) if e.id == number), None)
+
+    def _queue(self, name: str, request: Request, send: Callable[..., Any]) -> Any:
+        """Calls through `send`, one of the connections' `ask` and `tell`."""
+        try:
+            return send(request, TApplicationException)
+        except TApplicationException as error:
+            if error.type == TApplicationException.UNKNOWN_METHOD:
+                feature = f"A Hive Metastore without the call {name}"
+                raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature) from error
+            raise self._hive.failed(error) from error
+
+
+def _request_to_hive(request: CompactionRequest, host: str) -> Any:
+    return idl.CompactionRequest(
+        dbname=request.database,
+        tablename=request.table,
+        partitionname=request.partition,
+        type=_TYPES[request.type],
+        properties=dict(request.properties) or None,
+        initiatorId=f"{host}-{request.initiator}",
+        initiatorVersion=AGENT,
+        poolName=_pool_to_hive(request.pool),
+        numberOfBuckets=request.buckets,
+        orderByClause=request.order_by,
+    )
+
+
+def _compaction(element: Any) -> Compaction:
+    worker_host, _, worker = (element.workerid or "").rpartition("-")
+    initiator_host, _, initiator = (element.initiatorId or "").rpartition("-")
+    request = CompactionRequest(
+        element.dbname,
+        element.tablename,
+        element.partitionname or None,
+        _TYPES_FROM_HIVE[element.type],
+        pool=None if element.poolName in (None, DEFAULT_POOL) else element.poolName,
+        initiator=initiator,
+    )
+    # Hive 4.0.1: CQ_NEXT_TXN_ID is the highest transaction ID that was given when it committed, not the next, and a
+    # rebalance has none. ShowCompactHandler puts the highest write ID into the field of the highest transaction.
+    highest = element.hightestWriteId or element.hightestTxnId
+    return Compaction(
+        element.id,
+        request,
+        CompactionState(element.state),
+        enqueued=element.enqueueTime or 0,
+        started=element.start or 0,
+        ended=element.endTime or 0,
+        worker_host=worker_host,
+        worker=worker,
+        initiator_host=initiator_host,
+        txn=TxnId(element.txnId) if element.txnId else None,
+        next_txn=TxnId(element.nextTxnId + 1) if element.nextTxnId else None,
+        committed=element.commitTime or 0,
+        highest_write_id=WriteId(highest) if highest else None,
+        error=element.errorMessage or "",
+    )
+
+
+def _taken(struct: Any, compaction: Compaction) -> Compaction:
+    """What is taken comes with all of the request, and without the times that are shown."""
+    request = replace(
+        compaction.request,
+        properties=_properties(struct.properties or ""),
+        order_by=struct.orderByClause,
+        buckets=struct.numberOfBuckets or None,
+    )
+    return replace(compaction, request=request)
+
+
+def _struct(compaction: Compaction) -> Any:
+    request = compaction.request
+    return idl.CompactionInfoStruct(
+        id=compaction.id,
+        dbname=request.database,
+        tablename=request.table,
+        partitionname=request.partition,
+        type=_TYPES[request.type],
+        properties=_properties_text(request.properties) if request.properties else None,
+        toomanyaborts=False,
+        state=_WORKING,
+        workerId=_worker_id(compaction),
+        start=compaction.started,
+        highestWriteId=compaction.highest_write_id or 0,
+        hasoldabort=False,
+        enqueueTime=compaction.enqueued,
+        retryRetention=0,
+        poolname=_pool_to_hive(request.pool),
+        numberOfBuckets=request.buckets or 0,
+        orderByClause=request.order_by,
+    )
+
+
+def _worker_id(compaction: Compaction) -> str:
+    return f"{compaction.worker_host}-{compaction.worker}"
+
+
+def _pool_to_hive(pool: str | None) -> str | None:
+    return None if pool == DEFAULT_POOL else pool
+
+
+def _properties_text(properties: Mapping[str, str]) -> str:
+    """As org.apache.hadoop.hive.metastore.utils.StringableMap: lengths are Java's, in units of UTF-16.
+
+    >>> _properties_text({"a": "b:c", "x": ""})
+    '2:1:a3:b:c1:x0:'
+    """
+    words = (word for pair in properties.items() for word in pair)
+    return f"{len(properties)}:" + "".join(f"{len(word.encode('utf-16-le')) // 2}:{word}" for word in words)
+
+
+def _properties(text: str) -> Mapping[str, str]:
+    """
+    >>> _properties("2:1:a3:b:c1:x0:"), _properties("")
+    ({'a': 'b:c', 'x': ''}, {})
+    """
+    count, _, rest = text.partition(":")
+    words: list[str] = []
+    for _ in range(2 * int(count or 0)):
+        length, _, rest = rest.partition(":")
+        word = rest.encode("utf-16-le")[: 2 * int(length)].decode("utf-16-le")
+        words.append(word)
+        rest = rest[len(word) :]
+    return dict(zip(words[::2], words[1::2], strict=True))

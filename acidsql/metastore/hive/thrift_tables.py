@@ -1,0 +1,336 @@
+"""Tables, partitions and databases as a Hive Metastore keeps them, and as acidsql does; no call is made here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pymetastore.hive_metastore import ttypes as t
+
+from acidsql.acid.partition_names import DEFAULT_PARTITION
+from acidsql.acid.table import TRANSACTIONAL, Check, Column, Constraints, Table
+from acidsql.metastore.client import Database, Partition, PartitionValues, Place
+from acidsql.metastore.hive import thrift_idl as idl
+
+CATALOG: Final = "hive"
+MANAGED, EXTERNAL = "MANAGED_TABLE", "EXTERNAL_TABLE"
+VIEWS: Final = ("VIRTUAL_VIEW", "MATERIALIZED_VIEW")
+
+_COMMENT: Final = "comment"
+_EXTERNAL: Final = "EXTERNAL"
+_TRANSLATED: Final = "TRANSLATED_TO_EXTERNAL"
+_PURGE: Final = "external.table.purge"
+STATISTICS: Final = "COLUMN_STATS_ACCURATE"
+"""StatsSetupConst.COLUMN_STATS_ACCURATE: which statistics Hive may answer queries from."""
+_KEPT_BY_THE_METASTORE: Final = frozenset(
+    (
+        STATISTICS,
+        "numFiles",
+        "numRows",
+        "numPartitions",
+        "numFilesErasureCoded",
+        "rawDataSize",
+        "totalSize",
+        "transient_lastDdlTime",
+        "last_modified_by",
+        "last_modified_time",
+        "STATS_GENERATED_VIA_STATS_TASK",
+        "DO_NOT_UPDATE_STATS",
+    )
+)
+"""Statistics and times: Hive changes them with each write, so a table is the same with others of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Storage:
+    input: str
+    output: str
+    serde: str
+
+
+_ORC: Final = "org.apache.hadoop.hive.ql.io.orc."
+_PARQUET: Final = "org.apache.hadoop.hive.ql.io.parquet."
+_STORAGES: Final = {
+    "orc": _Storage(f"{_ORC}OrcInputFormat", f"{_ORC}OrcOutputFormat", f"{_ORC}OrcSerde"),
+    "parquet": _Storage(
+        f"{_PARQUET}MapredParquetInputFormat",
+        f"{_PARQUET}MapredParquetOutputFormat",
+        f"{_PARQUET}serde.ParquetHiveSerDe",
+    ),
+    "textfile": _Storage(
+        "org.apache.hadoop.mapred.TextInputFormat",
+        "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
+        "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe",
+    ),
+    "sequencefile": _Storage(
+        "org.apache.hadoop.mapred.SequenceFileInputFormat",
+        "org.apache.hadoop.hive.ql.io.HiveSequenceFileOutputFormat",
+        "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe",
+    ),
+    "avro": _Storage(
+        "org.apache.hadoop.hive.ql.io.avro.AvroContainerInputFormat",
+        "org.apache.hadoop.hive.ql.io.avro.AvroContainerOutputFormat",
+        "org.apache.hadoop.hive.serde2.avro.AvroSerDe",
+    ),
+}
+"""What Hive 4.0.1 writes for STORED AS."""
+_SERDE_PARAMETERS: Final = {"serialization.format": "1"}
+
+
+# -- locations
+
+
+def location_from_hive(uri: str) -> str:
+    """A local directory as an absolute path: Hadoop's `file:` URIs are not percent-encoded.
+
+    >>> location_from_hive("file:/w/t/p=a%2Fb")
+    '/w/t/p=a%2Fb'
+    """
+    if not uri.startswith("file:"):
+        return uri.rstrip("/")
+    path = uri.removeprefix("file:").rstrip("/")
+    return f"/{path.lstrip('/')}"
+
+
+def location_to_hive(location: str) -> str:
+    """A directory of this machine says so: the metastore's own default may be another file system."""
+    return f"file:{location}" if location.startswith("/") else location
+
+
+# -- databases
+
+
+def database_from_hive(found: Any, managed_location: str | None) -> Database:
+    return Database(
+        found.name,
+        location_from_hive(found.locationUri),
+        found.description or None,
+        dict(found.parameters or {}),
+        managed_location=managed_location,
+    )
+
+
+def database_to_hive(database: Database, owner: str) -> Any:
+    return idl.Database(
+        name=database.name,
+        description=database.comment,
+        locationUri=location_to_hive(database.location),
+        parameters=dict(database.properties),
+        ownerName=owner,
+        ownerType=t.PrincipalType.USER,
+        catalogName=CATALOG,
+        managedLocationUri=None if database.managed_location is None else location_to_hive(database.managed_location),
+    )
+
+
+# -- tables
+
+
+def table_from_hive(found: Any, constraints: Constraints) -> Table:
+    parameters = dict(found.parameters or {})
+    translated = parameters.get(_TRANSLATED, "").lower() == "true"
+    hidden = {_COMMENT, _EXTERNAL, _TRANSLATED} | ({_PURGE} if translated else set())
+    storage = found.sd
+    return Table(
+        database=found.dbName,
+        name=found.tableName,
+        columns=_columns_from_hive(storage.cols),
+        location=location_from_hive(storage.location or ""),
+        partition_columns=_columns_from_hive(found.partitionKeys or ()),
+        bucket_columns=tuple(storage.bucketCols or ()),
+        bucket_count=storage.numBuckets if storage.numBuckets > 0 else None,
+        sort_columns=tuple(order.col for order in storage.sortCols or ()),
+        file_format=_file_format(storage),
+        row_format=_row_format(storage),
+        properties={k: v for k, v in parameters.items() if k not in _KEPT_BY_THE_METASTORE | hidden},
+        constraints=constraints,
+        # A plain table of Hive 4 is external in name only: its files go with it (MetastoreDefaultTransformer).
+        external=found.tableType == EXTERNAL and not translated,
+        comment=parameters.get(_COMMENT),
+        owner=found.owner or None,
+        created=found.createTime,
+    )
+
+
+def table_to_hive(table: Table) -> Any:
+    """A new table."""
+    return t.Table(
+        tableName=table.name,
+        dbName=table.database,
+        owner=table.owner,
+        createTime=table.created,
+        lastAccessTime=0,
+        retention=0,
+        sd=_storage_of(table),
+        partitionKeys=_columns_to_hive(table.partition_columns),
+        parameters=_parameters(table),
+        tableType=EXTERNAL if table.external else MANAGED,
+        catName=CATALOG,
+        ownerType=t.PrincipalType.USER,
+    )
+
+
+def place_from_hive(found: Any) -> Place:
+    location = "" if found.tableType in VIEWS else location_from_hive(found.sd.location or "")
+    return Place(location, (found.dbName, found.tableName), found.tableType == EXTERNAL and not _is_translated(found))
+
+
+def _is_translated(found: Any) -> bool:
+    return str((found.parameters or {}).get(_TRANSLATED, "")).lower() == "true"
+
+
+def change_table(found: Any, old: Table, new: Table) -> None:
+    """Makes of the metastore's table what makes `new` of `old`; all else of it stays as it is."""
+    found.dbName, found.tableName = new.database, new.name
+    found.owner = new.owner
+    found.sd.cols = _columns_to_hive(new.columns)
+    if new.location != old.location:
+        found.sd.location = location_to_hive(new.location)
+    parameters = found.parameters
+    converted = new.is_transactional and parameters.get(TRANSACTIONAL, "").lower() != "true"
+    for key in old.properties.keys() - new.properties.keys():
+        parameters.pop(key, None)
+    parameters |= new.properties
+    parameters.pop(_COMMENT, None)
+    if new.comment is not None:
+        parameters[_COMMENT] = new.comment
+    if converted:
+        for key in (_TRANSLATED, _PURGE, _EXTERNAL):
+            parameters.pop(key, None)
+        found.tableType = MANAGED
+    elif new.external != old.external:
+        parameters[_EXTERNAL] = str(new.external).upper()
+        parameters.pop(_TRANSLATED, None)
+        found.tableType = EXTERNAL if new.external else MANAGED
+
+
+def _parameters(table: Table) -> dict[str, str]:
+    parameters = dict(table.properties)
+    if table.comment is not None:
+        parameters[_COMMENT] = table.comment
+    if table.external:
+        parameters[_EXTERNAL] = "TRUE"
+    return parameters
+
+
+def _storage_of(table: Table) -> Any:
+    storage = _STORAGES.get(table.file_format, _STORAGES["textfile"])
+    return t.StorageDescriptor(
+        cols=_columns_to_hive(table.columns),
+        location=location_to_hive(table.location),
+        inputFormat=storage.input,
+        outputFormat=storage.output,
+        compressed=False,
+        numBuckets=table.bucket_count or -1,
+        serdeInfo=t.SerDeInfo(serializationLib=storage.serde, parameters={**_SERDE_PARAMETERS, **table.row_format}),
+        bucketCols=list(table.bucket_columns),
+        sortCols=[t.Order(col=name, order=1) for name in table.sort_columns],
+        parameters={},
+        storedAsSubDirectories=False,
+    )
+
+
+def _file_format(storage: Any) -> str:
+    """The word behind STORED AS; where a table is read or written otherwise than Hive does behind that word, one that
+    acidsql does not know."""
+    serde = storage.serdeInfo
+    for name, known in _STORAGES.items():
+        if (storage.inputFormat, serde.serializationLib) == (known.input, known.serde):
+            return name
+    return f"{str(storage.inputFormat).rpartition('.')[2]} with {str(serde.serializationLib).rpartition('.')[2]}"
+
+
+def _row_format(storage: Any) -> dict[str, str]:
+    """Of a text table, what differs from Hive's usual."""
+    if _file_format(storage) != "textfile":
+        return {}
+    given = storage.serdeInfo.parameters or {}
+    return {k: v for k, v in given.items() if _SERDE_PARAMETERS.get(k) != v}
+
+
+def _columns_from_hive(found: Sequence[Any]) -> tuple[Column, ...]:
+    return tuple(Column(c.name, c.type, c.comment or None) for c in found)
+
+
+def _columns_to_hive(columns: Sequence[Column]) -> list[Any]:
+    return [t.FieldSchema(c.name, c.type, c.comment) for c in columns]
+
+
+# -- constraints
+
+_GENERATED: Final = re.compile(r"[a-z]{2}_-?\d+_\d+_\d+")
+"""Names that the metastore gave (ObjectStore.generateConstraintName)."""
+
+
+def constraints_from_hive(not_null: Sequence[Any], defaults: Sequence[Any], checks: Sequence[Any]) -> Constraints:
+    """Those that are enforced."""
+    return Constraints(
+        frozenset(c.column_name for c in not_null if c.enable_cstr),
+        {c.column_name: c.default_value for c in defaults if c.enable_cstr},
+        tuple(Check(_given_name(c.dc_name), c.check_expression) for c in checks if c.enable_cstr),
+    )
+
+
+def _given_name(name: str) -> str | None:
+    return None if _GENERATED.fullmatch(name) else name
+
+
+def not_null_to_hive(table: Table) -> list[Any]:
+    return [
+        t.SQLNotNullConstraint(CATALOG, table.database, table.name, column, None, True, False, True)
+        for column in sorted(table.constraints.not_null)
+    ]
+
+
+def defaults_to_hive(table: Table) -> list[Any]:
+    return [
+        t.SQLDefaultConstraint(CATALOG, table.database, table.name, column, value, None, True, False, True)
+        for column, value in sorted(table.constraints.defaults.items())
+    ]
+
+
+def checks_to_hive(table: Table) -> list[Any]:
+    return [
+        t.SQLCheckConstraint(CATALOG, table.database, table.name, None, c.condition, c.name, True, False, True)
+        for c in table.constraints.checks
+    ]
+
+
+# -- partitions
+
+
+def partition_from_hive(values: Sequence[str], location: str) -> Partition:
+    return Partition(values_from_hive(values), location_from_hive(location))
+
+
+def values_from_hive(values: Sequence[str]) -> PartitionValues:
+    return tuple(None if value == DEFAULT_PARTITION else value for value in values)
+
+
+def values_to_hive(values: PartitionValues) -> list[str]:
+    return [value or DEFAULT_PARTITION for value in values]
+
+
+def partition_to_hive(partition: Partition, table: Any) -> Any:
+    """A new partition of the metastore's `table`."""
+    given = table.sd
+    storage = t.StorageDescriptor(**{field[2]: getattr(given, field[2]) for field in given.thrift_spec if field})
+    storage.location = location_to_hive(partition.location)
+    return t.Partition(
+        values=values_to_hive(partition.values),
+        dbName=table.dbName,
+        tableName=table.tableName,
+        createTime=0,
+        lastAccessTime=0,
+        sd=storage,
+        parameters={},
+        catName=CATALOG,
+    )
+
+
+def environment(**properties: str) -> Any:
+    """What a call says beside its arguments (org.apache.hadoop.hive.metastore.api.EnvironmentContext)."""
+    given: Mapping[str, str] = {"DO_NOT_UPDATE_STATS": "true", **properties}
+    return t.EnvironmentContext(dict(given))

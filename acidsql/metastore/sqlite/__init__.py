@@ -1,0 +1,1 @@
+"""The embedded metastore: one SQLite file, used by several processes at once."""

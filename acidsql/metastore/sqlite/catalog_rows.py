@@ -1,0 +1,211 @@
+"""Databases, tables and partitions in the embedded metastore: an open SQLite transaction in, values out.
+
+Each function does what the method of `Catalog` (client.py) with its name says.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+from acidsql.acid.partition_names import partition_name
+from acidsql.acid.table import Table
+from acidsql.acid.write_ids import TxnId, WriteId
+from acidsql.errors import AcidSqlError, Condition, suggestion
+from acidsql.metastore.client import (
+    DEFAULT_DATABASE,
+    AdoptedWriteIds,
+    Database,
+    Leftover,
+    Partition,
+    PartitionValues,
+    Place,
+)
+from acidsql.metastore.compactions import PlaceName
+from acidsql.metastore.sqlite import compaction_rows
+from acidsql.metastore.sqlite.transaction_rows import abort_writers_of_table, count_as_committed
+from acidsql.metastore.table_json import table_from_json, table_to_json
+
+
+def databases(db: sqlite3.Connection) -> Sequence[Database]:
+    rows = db.execute("SELECT name, location, comment, properties FROM databases ORDER BY name")
+    return [Database(name, location, comment, json.loads(properties)) for name, location, comment, properties in rows]
+
+
+def database(db: sqlite3.Connection, name: str) -> Database:
+    found = {d.name: d for d in databases(db)}
+    if name not in found:
+        raise AcidSqlError(Condition.DATABASE_NOT_FOUND, database=name, suggestion=suggestion(name, list(found)))
+    return found[name]
+
+
+def create_database(db: sqlite3.Connection, new: Database) -> None:
+    if any(d.name == new.name for d in databases(db)):
+        raise AcidSqlError(Condition.DATABASE_ALREADY_EXISTS, database=new.name)
+    properties = json.dumps(dict(new.properties))
+    db.execute("INSERT INTO databases VALUES (?, ?, ?, ?)", (new.name, new.location, new.comment, properties))
+
+
+def drop_database(db: sqlite3.Connection, name: str) -> None:
+    if name == DEFAULT_DATABASE:
+        raise AcidSqlError(Condition.CANNOT_DROP_DEFAULT_DATABASE)
+    if tables(db, name):
+        raise AcidSqlError(Condition.DATABASE_NOT_EMPTY, database=name)
+    db.execute("DELETE FROM databases WHERE name = ?", (name,))
+
+
+def tables(db: sqlite3.Connection, database_name: str) -> Sequence[str]:
+    database(db, database_name)
+    return [name for (name,) in db.execute("SELECT name FROM tables WHERE db = ? ORDER BY name", (database_name,))]
+
+
+def table(db: sqlite3.Connection, database_name: str, name: str) -> Table:
+    return find_table(db, database_name, name) or _no_table(db, database_name, name)
+
+
+def find_table(db: sqlite3.Connection, database_name: str, name: str) -> Table | None:
+    row = db.execute("SELECT definition FROM tables WHERE db = ? AND name = ?", (database_name, name)).fetchone()
+    return None if row is None else table_from_json(row[0])
+
+
+def table_id(db: sqlite3.Connection, wanted: Table) -> int:
+    """The key of the table that has this name now. Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND."""
+    row = db.execute("SELECT id FROM tables WHERE db = ? AND name = ?", (wanted.database, wanted.name)).fetchone()
+    return _no_table(db, wanted.database, wanted.name) if row is None else int(row[0])
+
+
+def create_table(
+    db: sqlite3.Connection, new: Table, adopted: AdoptedWriteIds | None, its_partitions: Sequence[Partition]
+) -> None:
+    _require_free(db, new)
+    db.execute(
+        "INSERT INTO tables (db, name, definition) VALUES (?, ?, ?)", (new.database, new.name, table_to_json(new))
+    )
+    if adopted is not None:
+        _adopt(db, new, adopted)
+    add_partitions(db, new, its_partitions)
+
+
+def _adopt(db: sqlite3.Connection, new: Table, adopted: AdoptedWriteIds) -> None:
+    key = table_id(db, new)
+    used = max((adopted.high_watermark, *adopted.open, *adopted.aborted))
+    db.execute(
+        "UPDATE tables SET next_write_id = ?, adopted_high_watermark = ? WHERE id = ?",
+        (used + 1, adopted.high_watermark, key),
+    )
+    invalid = [(key, w, "open") for w in adopted.open] + [(key, w, "aborted") for w in adopted.aborted - adopted.open]
+    db.executemany("INSERT INTO adopted_write_ids VALUES (?, ?, ?)", invalid)
+    count_as_committed(db, new, adopted.committed_txns)
+
+
+def places(db: sqlite3.Connection) -> Sequence[Place]:
+    known = {key: table_from_json(text) for key, text in db.execute("SELECT id, definition FROM tables")}
+    found = [Place(t.location, (t.database, t.name), t.external) for t in known.values()]
+    for key, location in db.execute("SELECT table_id, location FROM partitions"):
+        of = known[key]
+        if not location.startswith(f"{of.location}/"):
+            found.append(Place(location, (of.database, of.name), of.external))
+    return found
+
+
+def drop_table(db: sqlite3.Connection, database_name: str, name: str) -> None:
+    dropped = table(db, database_name, name)
+    key = table_id(db, dropped)
+    abort_writers_of_table(db, key, f"table {dropped.qualified} was dropped")
+    db.execute("DELETE FROM tables WHERE id = ?", (key,))
+    compaction_rows.forget_table(db, dropped.database, dropped.name)
+
+
+def alter_table(db: sqlite3.Connection, old: Table, new: Table) -> None:
+    key = table_id(db, old)
+    if table(db, old.database, old.name) != old:  # whoever alters it has lost its lock, and another has altered it
+        raise AcidSqlError(Condition.TABLE_CHANGED, table=old.qualified)
+    if (old.database, old.name) != (new.database, new.name):
+        _require_free(db, new)
+        _rename_in_transactions(db, old, new)
+    db.execute(
+        "UPDATE tables SET db = ?, name = ?, definition = ? WHERE id = ?",
+        (new.database, new.name, table_to_json(new), key),
+    )
+
+
+def _rename_in_transactions(db: sqlite3.Connection, old: Table, new: Table) -> None:
+    """Or a transaction that is under way would not meet one that writes under the other name."""
+    names = (new.database, new.name, old.database, old.name)
+    db.execute("UPDATE OR REPLACE txn_components SET db = ?, tbl = ? WHERE db = ? AND tbl = ?", names)
+    db.execute("UPDATE write_set SET db = ?, tbl = ? WHERE db = ? AND tbl = ?", names)
+    db.execute("UPDATE hive_locks SET db = ?, tbl = ? WHERE db = ? AND tbl = ?", names)
+    compaction_rows.rename_table(db, names)
+
+
+def leftovers(db: sqlite3.Connection) -> Sequence[Leftover]:
+    rows = db.execute(
+        "SELECT txn_id, definition, write_id FROM txns JOIN txn_to_write_id ON txn_id = txns.id"
+        " JOIN tables ON tables.id = table_id WHERE state = 'aborted' AND NOT cleaned ORDER BY txn_id"
+    )
+    writers = [Leftover(TxnId(txn), table_from_json(table), WriteId(write_id)) for txn, table, write_id in rows]
+    rows = db.execute(
+        "SELECT txn_id, definition FROM txns JOIN compaction_txns ON txn_id = txns.id"
+        " JOIN tables ON tables.db = compaction_txns.db AND tables.name = tbl"
+        " WHERE state = 'aborted' AND NOT cleaned ORDER BY txn_id"
+    )
+    return [*writers, *(Leftover(TxnId(txn), table_from_json(table), None) for txn, table in rows)]
+
+
+def partitions(db: sqlite3.Connection, of: Table) -> Sequence[Partition]:
+    rows = db.execute("SELECT part_values, location FROM partitions WHERE table_id = ?", (table_id(db, of),))
+    found = [Partition(tuple(json.loads(values)), location) for values, location in rows]
+    return sorted(found, key=lambda p: [(v is not None, v or "") for v in p.values])
+
+
+def add_partitions(db: sqlite3.Connection, to: Table, added: Sequence[Partition]) -> None:
+    key = table_id(db, to)
+    rows = [(key, _values_key(p.values), p.location) for p in added]
+    db.executemany("INSERT OR IGNORE INTO partitions VALUES (?, ?, ?)", rows)
+
+
+def drop_partitions(db: sqlite3.Connection, of: Table, values: Sequence[tuple[str | None, ...]]) -> None:
+    key = table_id(db, of)
+    rows = [(key, _values_key(v)) for v in values]
+    db.executemany("DELETE FROM partitions WHERE table_id = ? AND part_values = ?", rows)
+    columns = [c.name for c in of.partition_columns]
+    for each in values:
+        compaction_rows.forget_partition(db, PlaceName(of.database, of.name, partition_name(columns, each)))
+
+
+def replace_partitions(db: sqlite3.Connection, of: Table, replaced: Mapping[PartitionValues, Partition]) -> None:
+    """Puts partitions in the place of others, by values. Raises PARTITION_ALREADY_EXISTS."""
+    drop_partitions(db, of, list(replaced))
+    known = {p.values for p in partitions(db, of)}
+    for new in replaced.values():
+        if new.values in known:
+            name = partition_name([c.name for c in of.partition_columns], new.values)
+            raise AcidSqlError(Condition.PARTITION_ALREADY_EXISTS, partition=name)
+    add_partitions(db, of, list(replaced.values()))
+
+
+def seed_write_ids(db: sqlite3.Connection, of: Table, committed_up_to: WriteId) -> None:
+    db.execute(
+        "UPDATE tables SET next_write_id = max(next_write_id, :hwm + 1),"
+        " adopted_high_watermark = max(adopted_high_watermark, :hwm) WHERE id = :table",
+        {"hwm": committed_up_to, "table": table_id(db, of)},
+    )
+
+
+def _values_key(values: tuple[str | None, ...]) -> str:
+    return json.dumps(values)
+
+
+def _require_free(db: sqlite3.Connection, new: Table) -> None:
+    database(db, new.database)
+    if find_table(db, new.database, new.name) is not None:
+        raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, table=new.qualified)
+
+
+def _no_table(db: sqlite3.Connection, database_name: str, name: str) -> NoReturn:
+    known = tables(db, database_name)
+    raise AcidSqlError(
+        Condition.TABLE_NOT_FOUND, table=f"{database_name}.{name}", suggestion=suggestion(name, list(known))
+    )

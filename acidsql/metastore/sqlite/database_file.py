@@ -1,0 +1,216 @@
+"""One SQLite file that several threads and processes use at once: opening it, read and write transactions."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore.client import DEFAULT_DATABASE
+from acidsql.metastore.sqlite.schema import create_schema, is_empty, is_old, schema_problem, upgrade_schema
+
+BUSY_SECONDS = 60.0
+"""How long a transaction waits for the other processes."""
+
+_LOCAL_FILE_SYSTEMS = frozenset(
+    ("apfs", "bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "jfs", "overlay", "ramfs", "tmpfs", "xfs", "zfs")
+)
+
+
+class SqliteFile:
+    """The file and this process's one connection to it, which its threads take in turn."""
+
+    def __init__(self, path: str | Path, warehouse: str) -> None:
+        """Opens the file; makes it, and its directory, if there is none. Raises METASTORE_UNAVAILABLE."""
+        self.path = Path(os.path.abspath(path))
+        self._process = os.getpid()
+        self._lock = threading.RLock()
+        self._db: sqlite3.Connection | None = None
+        self._is_wal = False
+        with self._named_errors():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(
+                self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
+            )
+            self._identity = _identity(self.path)
+        try:
+            self._prepare(warehouse)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Closes the connection; closing twice is no error."""
+        if os.getpid() != self._process:
+            return  # it is that of the process from which this one was forked (https://sqlite.org/howtocorrupt.html)
+        with self._lock:
+            if self._db is not None:
+                self._db.close()
+                self._db = None
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that sees the file as it is at one moment."""
+        with self._transaction() as db:
+            db.execute("BEGIN")
+            yield db
+
+    @contextmanager
+    def writing(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
+        """A transaction that excludes all other writers; undone if the body raises.
+
+        It survives a power cut when this returns or, where it need not be `durable`, when the next one returns that
+        is: what is written later is never kept without it.
+        """
+        with self._transaction() as db:
+            if durable or not self._is_wal:
+                self._begin_immediate(db)
+                yield db
+                return
+            db.execute("PRAGMA synchronous = NORMAL")
+            try:
+                self._begin_immediate(db)
+                yield db
+                db.commit()
+            finally:
+                if db.in_transaction:
+                    db.rollback()
+                db.execute("PRAGMA synchronous = FULL")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        if os.getpid() != self._process:
+            raise self._unavailable(f"process {self._process} opened it, and this one was forked")
+        with self._lock, self._named_errors():
+            db = self._connection()
+            try:
+                yield db
+                db.commit()
+            finally:
+                if db.in_transaction:
+                    db.rollback()
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._db is None:
+            raise self._unavailable("it was closed")
+        # SQLite would go on writing to a file that has no name any more, and nobody would ever read it.
+        if _identity(self.path) != self._identity:
+            raise self._unavailable("the file was removed or replaced while it was in use")
+        return self._db
+
+    def _begin_immediate(self, db: sqlite3.Connection) -> None:
+        """Waits with even chances for all: SQLite's own pauses grow to 100 ms, so who waited longest would starve."""
+        deadline = time.monotonic() + BUSY_SECONDS
+        with _waiting(db, 0):
+            while not _begins(db, deadline):
+                time.sleep(random.uniform(0.0005, 0.01))
+
+    def _prepare(self, warehouse: str) -> None:
+        with self._named_errors():
+            db = self._connection()
+            # FULL: after a power cut a write ID that was given out must not be given out again.
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute("PRAGMA foreign_keys = ON")
+        with self.reading() as db:
+            new = is_empty(db)
+            if not new and (problem := schema_problem(db)):
+                raise self._unavailable(problem)
+            old = not new and is_old(db)
+        if new:
+            self._create(warehouse)
+        if old:
+            with self.writing() as db:
+                upgrade_schema(db)
+        if self.journal_mode() != "wal" and _is_local(self.path):
+            self._use_wal()
+        self._is_wal = self.journal_mode() == "wal"
+
+    def _create(self, warehouse: str) -> None:
+        with self.writing() as db:
+            if is_empty(db):  # nobody was faster
+                create_schema(db, DEFAULT_DATABASE, warehouse)
+
+    def journal_mode(self) -> str:
+        """`wal` or `delete`; it is a property of the file, the same for all its users."""
+        with self._lock, self._named_errors():
+            return str(self._connection().execute("PRAGMA journal_mode").fetchone()[0])
+
+    def _use_wal(self) -> None:
+        """Lets readers and a writer work side by side. Without it all works, slower: so it may fail."""
+        with self._lock, _waiting(self._connection(), 1), suppress(sqlite3.OperationalError):
+            self._connection().execute("PRAGMA journal_mode = WAL")
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise self._unavailable(f"{error.strerror}: {error.filename}") from error
+        except sqlite3.DatabaseError as error:
+            # Its other subclasses (IntegrityError, ..) are mistakes of this program, not of the file.
+            if type(error) not in (sqlite3.OperationalError, sqlite3.DatabaseError):
+                raise
+            raise self._unavailable(str(error)) from error
+
+    def _unavailable(self, reason: str) -> AcidSqlError:
+        return AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri=f"sqlite:///{self.path}", reason=reason)
+
+
+@contextmanager
+def _waiting(db: sqlite3.Connection, seconds: float) -> Iterator[None]:
+    """For a while SQLite waits this long for the locks of others, not BUSY_SECONDS."""
+    db.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+    try:
+        yield
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+
+
+def _begins(db: sqlite3.Connection, deadline: float) -> bool:
+    try:
+        db.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        if not _is_busy(error) or time.monotonic() > deadline:
+            raise
+        return False
+    return True
+
+
+def _is_busy(error: sqlite3.OperationalError) -> bool:
+    """SQLITE_BUSY with any of its extended codes (https://sqlite.org/rescode.html)."""
+    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _is_local(path: Path) -> bool:
+    """Whether a write-ahead log works there: it needs memory that all its users share (https://sqlite.org/wal.html).
+
+    A file system that is not known for it counts as remote. Where the system does not tell, the file is local.
+    """
+    try:
+        lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return True
+    types = {_unescape(fields[4]): fields[fields.index("-") + 1] for fields in map(str.split, lines)}
+    real = Path(os.path.realpath(path))
+    return next((types[str(p)] for p in real.parents if str(p) in types), "") in _LOCAL_FILE_SYSTEMS
+
+
+def _unescape(mount_point: str) -> str:
+    """proc(5): blanks and backslashes are octal there."""
+    for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        mount_point = mount_point.replace(code, character)
+    return mount_point

@@ -1,0 +1,209 @@
+"""Hive's lock table (HIVE_LOCKS) in the embedded metastore: an open SQLite transaction in, values out.
+
+Each lock() call is a request with a number; its components are acquired together or wait together. A request waits
+for the acquired locks of others and for the requests that came before it, so that nobody is overtaken for ever.
+A transaction that holds locks already waits for acquired ones only. So each cycle of waiting is one of transactions
+that hold what the next one wants, and none of single statements: those ask once, when they hold nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from acidsql.acid.write_ids import TxnId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore.client import Lock, LockComponent, LockType, Operation
+from acidsql.metastore.lock_rules import LockedResource, Resource, Resources, must_wait, resource
+from acidsql.metastore.process_identity import Process
+from acidsql.metastore.sqlite.transaction_rows import add_components, require_open
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """Whom a request waits for, and where. `waiting`: the other one has come first, and waits too."""
+
+    resource: str
+    lock: tuple[int, int]
+    """Its lock_id and number."""
+    txn: TxnId
+    lock_type: LockType
+    waiting: bool
+    user: str
+    host: str
+    process: Process
+    last_heartbeat: int
+    """Milliseconds since 1970."""
+    ticks: int | None
+    """The same by the clock of its machine (process.Moment)."""
+
+
+# Those that another transaction has or, with :queued, has asked for first.
+_IN_THE_WAY = """
+    SELECT db, tbl, part, lock_type, lock_id, number, txn_id, hive_locks.state = 'waiting',
+           user, host, machine, pid, pid_started, last_heartbeat, ticks
+    FROM hive_locks JOIN txns ON txns.id = txn_id AND txns.state = 'open'
+    WHERE txn_id != :txn AND db IN (SELECT db FROM hive_locks WHERE txn_id = :txn AND state = 'waiting')
+      AND (hive_locks.state = 'acquired' OR :queued AND lock_id <
+           (SELECT min(lock_id) FROM hive_locks WHERE txn_id = :txn AND state = 'waiting'))
+    ORDER BY hive_locks.state = 'waiting', lock_id, number
+"""
+
+
+def request(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockComponent]) -> None:
+    """Enters the components as one waiting request, behind all that are there."""
+    require_open(db, txn)
+    (lock_id,) = db.execute("SELECT next FROM next_lock_id").fetchone()
+    db.execute("UPDATE next_lock_id SET next = next + 1")
+    asked = dict.fromkeys(replace(c, dynamic_partition_write=False) for c in components)
+    rows = [
+        (lock_id, number, txn, c.database, c.table, c.partition, c.operation.value, c.lock_type.value)
+        for number, c in enumerate(asked, 1)
+    ]
+    db.executemany(
+        "INSERT INTO hive_locks (lock_id, number, txn_id, db, tbl, part, operation, lock_type, state)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting')",
+        rows,
+    )
+
+
+def find_blocker(db: sqlite3.Connection, txn: TxnId) -> Blocker | None:
+    """Whom the request of `txn` has to wait for, one who holds a lock before one who waits; None: it need not wait."""
+    return next(_blockers(db, txn), None)
+
+
+def _blockers(db: sqlite3.Connection, txn: TxnId) -> Iterator[Blocker]:
+    require_open(db, txn)
+    mine = _requested(db, txn)
+    key = {"txn": txn, "queued": not _holds_locks(db, txn)}
+    for database, table, partition, lock_type, lock_id, number, *who in db.execute(_IN_THE_WAY, key).fetchall():
+        theirs = LockedResource(LockType(lock_type), resource(database, table, partition))
+        for kind, resources in mine.items():
+            common = resources.overlapping(theirs.resource)
+            if common is not None and must_wait(kind, common, theirs):
+                yield _blocker("/".join(common), (lock_id, number), theirs.lock_type, *who)
+                break
+
+
+def _requested(db: sqlite3.Connection, txn: TxnId) -> Mapping[LockType, Resources]:
+    found: dict[LockType, list[Resource]] = {}
+    for lock_type, *names in db.execute(
+        "SELECT lock_type, db, tbl, part FROM hive_locks WHERE txn_id = ? AND state = 'waiting'", (txn,)
+    ):
+        found.setdefault(LockType(lock_type), []).append(resource(*names))
+    return {kind: Resources(resources) for kind, resources in found.items()}
+
+
+def _blocker(
+    common: str,
+    lock: tuple[int, int],
+    lock_type: LockType,
+    txn: int,
+    waiting: int,
+    user: str,
+    host: str,
+    machine: str,
+    pid: int,
+    started: int | None,
+    heard: int,
+    ticks: int | None,
+) -> Blocker:
+    process = Process(machine, pid, started)
+    return Blocker(common, lock, TxnId(txn), lock_type, bool(waiting), user, host, process, heard, ticks)
+
+
+def acquire(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockComponent], now: int) -> Blocker | None:
+    """Acquires what `txn` has requested, and makes it its write set, or says who is in the way."""
+    if (blocker := find_blocker(db, txn)) is not None:
+        return blocker
+    if not _holds_locks(db, txn):
+        db.execute(
+            "UPDATE txns SET seen = coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'write_set'), 0)"
+            " WHERE id = ?",
+            (txn,),
+        )
+    db.execute(
+        "UPDATE hive_locks SET state = 'acquired', acquired = ? WHERE txn_id = ? AND state = 'waiting'", (now, txn)
+    )
+    add_components(db, txn, components)
+    return None
+
+
+def deadlock(db: sqlite3.Connection, txn: TxnId) -> Sequence[TxnId]:
+    """Transactions that wait for each other in a ring, `txn` first; empty where it is in none."""
+    edges: dict[TxnId, list[TxnId]] = {}
+    paths: list[tuple[TxnId, ...]] = [(txn,)]
+    while paths:
+        path = paths.pop()
+        if path[-1] not in edges:
+            edges[path[-1]] = [b.txn for b in _blockers(db, path[-1])]
+            for other in edges[path[-1]]:
+                if other == txn:
+                    return path
+                paths.append((*path, other))
+    return ()
+
+
+def withdraw(db: sqlite3.Connection, txn: TxnId) -> None:
+    """Forgets what `txn` waits for; what it holds stays."""
+    db.execute("DELETE FROM hive_locks WHERE txn_id = ? AND state = 'waiting'", (txn,))
+
+
+def release(db: sqlite3.Connection, txn: TxnId) -> None:
+    """Gives back all locks of `txn`."""
+    require_open(db, txn)
+    db.execute("DELETE FROM hive_locks WHERE txn_id = ?", (txn,))
+    db.execute("DELETE FROM txn_components WHERE txn_id = ?", (txn,))
+
+
+def locks(db: sqlite3.Connection) -> Sequence[Lock]:
+    rows = db.execute(
+        "SELECT lock_id, number, txn_id, db, tbl, lock_type, operation, part, hive_locks.state = 'waiting', user, host,"
+        " last_heartbeat, acquired"
+        " FROM hive_locks JOIN txns ON txns.id = txn_id AND txns.state = 'open' ORDER BY lock_id, number"
+    ).fetchall()
+    waiting = {TxnId(row[2]) for row in rows if row[8]}
+    blockers = {txn: find_blocker(db, txn) for txn in waiting}
+    return [_lock(blockers, *row) for row in rows]
+
+
+def _lock(
+    blockers: Mapping[TxnId, Blocker | None],
+    lock_id: int,
+    number: int,
+    txn: TxnId,
+    database: str,
+    table: str | None,
+    lock_type: str,
+    operation: str,
+    partition: str | None,
+    waiting: int,
+    user: str,
+    host: str,
+    last_heartbeat: int,
+    acquired: int,
+) -> Lock:
+    component = LockComponent(database, table, LockType(lock_type), Operation(operation), partition)
+    blocker = blockers.get(txn) if waiting else None
+    blocked_by = None if blocker is None else blocker.lock
+    return Lock(lock_id, number, txn, component, bool(waiting), user, host, last_heartbeat, acquired, blocked_by)
+
+
+def timed_out(blocker: Blocker, seconds: float) -> AcidSqlError:
+    """LOCK_TIMEOUT, with the resource and who is in the way."""
+    what = "came first and waits for" if blocker.waiting else "holds"
+    return AcidSqlError(
+        Condition.LOCK_TIMEOUT,
+        hint=f"Run the statement again when transaction {blocker.txn} has ended.",
+        resource=blocker.resource,
+        millis=round(seconds * 1000),
+        detail=f"[txnid:{blocker.txn}] of {blocker.user}@{blocker.host}, process {blocker.process.pid}, {what}"
+        f" {blocker.lock_type.value}.",
+    )
+
+
+def _holds_locks(db: sqlite3.Connection, txn: TxnId) -> bool:
+    """Whether `txn` holds a lock that others may be waiting for."""
+    row = db.execute("SELECT 1 FROM hive_locks WHERE txn_id = ? AND state = 'acquired'", (txn,))
+    return row.fetchone() is not None

@@ -1,0 +1,373 @@
+"""Hive's transactions (TxnHandler) in the embedded metastore: an open SQLite transaction in, values out.
+
+A transaction has a row in `txns` while it is open and after it was aborted. It commits by losing the row: an ID
+that was given out and has no row is committed, just as a ValidTxnList names only those that are not.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from acidsql.acid.table import Table
+from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore.client import Conflict, LockComponent, Operation, Transaction
+from acidsql.metastore.lock_rules import Resource, Resources, resource
+from acidsql.metastore.process_identity import Moment, Process, machine
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """Who opens a transaction."""
+
+    user: str
+    host: str
+    process: Process
+
+
+def require_room(db: sqlite3.Connection, limit: int) -> None:
+    """Raises TOO_MANY_TRANSACTIONS where that many are open."""
+    (count,) = db.execute("SELECT count(*) FROM txns WHERE state = 'open'").fetchone()
+    if count >= limit:
+        raise AcidSqlError(Condition.TOO_MANY_TRANSACTIONS, limit=limit)
+
+
+def open_txn(db: sqlite3.Connection, opener: Opener, now: Moment) -> TxnId:
+    txn = _next_txn_id(db)
+    process = opener.process
+    db.execute(
+        "INSERT INTO txns (id, state, started, last_heartbeat, ticks, user, host, machine, pid, pid_started)"
+        " VALUES (?, 'open', ?, ?, ?, ?, ?, ?, ?, ?)",
+        (txn, now.wall, now.wall, now.ticks, opener.user, opener.host, process.machine, process.pid, process.started),
+    )
+    return txn
+
+
+def valid_txns(db: sqlite3.Connection) -> ValidTxnList:
+    """As Hive's get_open_txns: who asks for his own transaction finds it among the open ones."""
+    by_state: dict[str, set[TxnId]] = {"open": set(), "aborted": set()}
+    for txn, state in db.execute("SELECT id, state FROM txns WHERE state IN ('open', 'aborted')"):
+        by_state[state].add(TxnId(txn))
+    return ValidTxnList(_high_watermark(db), frozenset(by_state["open"]), frozenset(by_state["aborted"]))
+
+
+def transactions(db: sqlite3.Connection) -> Sequence[Transaction]:
+    rows = db.execute(
+        "SELECT id, state = 'open', started, last_heartbeat, user, host FROM txns"
+        " WHERE state IN ('open', 'aborted') ORDER BY id"
+    )
+    return [Transaction(TxnId(txn), bool(is_open), *rest) for txn, is_open, *rest in rows]
+
+
+def add_components(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockComponent]) -> None:
+    """What an open `txn` reads and writes, known to its commit."""
+    rows = [
+        (txn, c.database, c.table, c.partition, c.operation.value, c.lock_type.value, c.dynamic_partition_write)
+        for c in components
+    ]
+    db.executemany("INSERT OR IGNORE INTO txn_components VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+
+
+def add_dynamic_partitions(
+    db: sqlite3.Connection, txn: TxnId, table: Table, partitions: Sequence[str], operation: Operation
+) -> None:
+    """The table's dynamic components of the operation give way to the partitions, with the same lock type."""
+    require_open(db, txn)
+    which = (txn, table.database, table.name, operation.value)
+    where = "txn_id = ? AND db = ? AND tbl = ? AND operation = ? AND dynamic AND part IS NULL"
+    found = db.execute(f"SELECT lock_type FROM txn_components WHERE {where}", which).fetchall()
+    db.execute(f"DELETE FROM txn_components WHERE {where}", which)
+    lock_types = [lock_type for (lock_type,) in found] or ["SHARED_WRITE"]
+    rows = [
+        (txn, table.database, table.name, partition, operation.value, lock_type, False)
+        for partition in partitions
+        for lock_type in lock_types
+    ]
+    db.executemany("INSERT OR IGNORE INTO txn_components VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+
+
+def allocate_write_id(db: sqlite3.Connection, txn: TxnId, table_id: int) -> WriteId:
+    require_open(db, txn)
+    row = db.execute("SELECT write_id FROM txn_to_write_id WHERE table_id = ? AND txn_id = ?", (table_id, txn))
+    if (known := row.fetchone()) is not None:
+        return WriteId(known[0])
+    (write_id,) = db.execute("SELECT next_write_id FROM tables WHERE id = ?", (table_id,)).fetchone()
+    db.execute("UPDATE tables SET next_write_id = next_write_id + 1 WHERE id = ?", (table_id,))
+    db.execute("INSERT INTO txn_to_write_id VALUES (?, ?, ?)", (table_id, txn, write_id))
+    return WriteId(write_id)
+
+
+def writer(db: sqlite3.Connection, table_id: int, write_id: WriteId) -> TxnId | None:
+    row = db.execute("SELECT txn_id FROM txn_to_write_id WHERE table_id = ? AND write_id = ?", (table_id, write_id))
+    found = row.fetchone()
+    return None if found is None else TxnId(found[0])
+
+
+def valid_write_ids(db: sqlite3.Connection, table: Table, table_id: int, txns: ValidTxnList) -> ValidWriteIdList:
+    """What the snapshot `txns` sees of the table, whatever has happened since it was taken.
+
+    As Hive's GetValidWriteIdsForTableFunction: the high watermark is the highest write ID of a transaction up to that
+    of `txns`; below it, write IDs of aborted transactions are aborted, of open and of later ones open. A later
+    transaction can have a write ID below the mark, if it took it before an earlier one took its own.
+    """
+    key = {"table": table_id, "txn_hwm": txns.high_watermark, "invalid": json.dumps([*txns.open, *txns.aborted])}
+    (adopted,) = db.execute("SELECT adopted_high_watermark FROM tables WHERE id = :table", key).fetchone()
+    highest = db.execute(
+        "SELECT write_id FROM txn_to_write_id WHERE table_id = :table AND txn_id <= :txn_hwm"
+        " ORDER BY write_id DESC LIMIT 1",
+        key,
+    ).fetchone()
+    mark = highest[0] if highest else adopted
+    invalid: dict[str, set[WriteId]] = {"open": set(), "aborted": set()}
+    for write_id, txn in db.execute(
+        "SELECT write_id, txn_id FROM txn_to_write_id WHERE table_id = :table"
+        " AND (txn_id > :txn_hwm OR txn_id IN (SELECT value FROM json_each(:invalid)))",
+        key,
+    ):
+        invalid["aborted" if txn in txns.aborted else "open"].add(WriteId(write_id))
+    for write_id, state in db.execute("SELECT write_id, state FROM adopted_write_ids WHERE table_id = :table", key):
+        invalid[state].add(WriteId(write_id))
+    return ValidWriteIdList(
+        table.qualified, WriteId(mark), _up_to(mark, invalid["open"]), _up_to(mark, invalid["aborted"])
+    )
+
+
+def heartbeat(db: sqlite3.Connection, txn: TxnId, now: Moment) -> None:
+    require_open(db, txn)
+    db.execute("UPDATE txns SET last_heartbeat = ?, ticks = ? WHERE id = ?", (now.wall, now.ticks, txn))
+
+
+def commit(db: sqlite3.Connection, txn: TxnId, compatible: Collection[TxnId] | None = None) -> AcidSqlError | None:
+    """Commits, or gives the WRITE_CONFLICT, and aborts where `compatible` is None. As in Hive, committing what has
+    committed is no error."""
+    if _is_committed(db, txn):
+        return None
+    require_open(db, txn)
+    for conflict in find_conflicts(db, txn):
+        if compatible is None:
+            _abort(db, txn, conflict.error.message)
+        if conflict.txn not in (compatible or ()):
+            return conflict.error
+    # The commit ID is the highest transaction ID at this moment: whoever has an ID up to it was open before.
+    db.execute(
+        "INSERT INTO write_set (db, tbl, part, txn_id, commit_id, operation)"
+        " SELECT DISTINCT db, tbl, part, txn_id, ?, operation FROM txn_components"
+        " WHERE txn_id = ? AND tbl IS NOT NULL AND operation IN ('u', 'd')",
+        (_high_watermark(db), txn),
+    )
+    db.execute(
+        "INSERT OR REPLACE INTO completed_txn_components SELECT DISTINCT db, tbl, part, txn_id FROM txn_components"
+        " WHERE txn_id = ? AND tbl IS NOT NULL AND operation IN ('i', 'u', 'd')",
+        (txn,),
+    )
+    db.execute("DELETE FROM txns WHERE id = ?", (txn,))
+    db.execute(
+        "DELETE FROM write_set WHERE commit_id <"
+        " (SELECT coalesce(min(id), (SELECT next FROM next_txn_id)) FROM txns WHERE state = 'open')"
+    )
+    return None
+
+
+def abort(db: sqlite3.Connection, txn: TxnId, reason: str = "it was rolled back") -> None:
+    if _state(db, txn)[0] == "aborted":
+        return
+    require_open(db, txn)
+    _abort(db, txn, reason)
+
+
+def forget_leftovers(db: sqlite3.Connection, txn: TxnId) -> None:
+    db.execute("UPDATE txns SET cleaned = 1 WHERE id = ?", (txn,))
+
+
+def abort_dead(
+    db: sqlite3.Connection, is_gone: Callable[[Process], bool], now: Moment, timeout_millis: int
+) -> Sequence[TxnId]:
+    """Aborts open transactions without a heartbeat for `timeout_millis`, and those whose process is gone."""
+    is_gone = cache(is_gone)  # many transactions are of few processes
+    # Whoever wrote a time to come, on a clock that was set back, is silent from now on.
+    db.execute("UPDATE txns SET last_heartbeat = ?1 WHERE state = 'open' AND last_heartbeat > ?1", (now.wall,))
+    rows = db.execute(
+        "SELECT id, last_heartbeat, ticks, machine, pid, pid_started FROM txns WHERE state = 'open'"
+    ).fetchall()
+    dead = []
+    for txn, heard, ticks, *who in rows:
+        process = Process(*who)
+        silent = silent_millis(process, heard, ticks, now)
+        if (gone := is_gone(process)) or silent > timeout_millis:
+            dead.append((TxnId(txn), "its process ended" if gone else f"no heartbeat for {silent // 1000} seconds"))
+    for txn, reason in dead:
+        _abort(db, txn, reason)
+    return [txn for txn, _ in dead]
+
+
+def silent_millis(process: Process, heard: int, ticks: int | None, now: Moment) -> int:
+    """How long ago the last heartbeat came. On this machine that is told by the clock that nobody sets: a jump of the
+    other one ends no transaction that lives, and keeps none that is dead."""
+    if ticks is not None and ticks <= now.ticks and process.machine == machine():
+        return now.ticks - ticks
+    return now.wall - heard
+
+
+def forget_aborted(db: sqlite3.Connection, is_gone: Callable[[Process], bool]) -> Sequence[TxnId]:
+    """Forgets aborted transactions that have left nothing behind, and whose process can no longer write (Hive:
+    cleanEmptyAbortedAndCommittedTxns).
+
+    Their write IDs stay aborted for ever, table by table: a directory that nobody knew of then, as that of a dropped
+    partition, may come back.
+    """
+    rows = db.execute(
+        "SELECT id, machine, pid, pid_started FROM txns WHERE state = 'aborted' AND (cleaned"
+        " OR id NOT IN (SELECT txn_id FROM txn_to_write_id) AND id NOT IN (SELECT txn_id FROM compaction_txns))"
+    ).fetchall()
+    is_gone = cache(is_gone)
+    gone = [TxnId(txn) for txn, *process in rows if is_gone(Process(*process))]
+    db.executemany(
+        "INSERT OR IGNORE INTO adopted_write_ids SELECT table_id, write_id, 'aborted' FROM txn_to_write_id"
+        " WHERE txn_id = ?",
+        [(txn,) for txn in gone],
+    )
+    db.executemany("DELETE FROM txns WHERE id = ?", [(txn,) for txn in gone])
+    db.executemany("DELETE FROM compaction_txns WHERE txn_id = ?", [(txn,) for txn in gone])
+    return gone
+
+
+def abort_writers_of_table(db: sqlite3.Connection, table_id: int, reason: str) -> None:
+    """Or they would commit files into the directory that a new table of the name may have."""
+    rows = db.execute(
+        "SELECT id FROM txns JOIN txn_to_write_id ON txn_id = id WHERE table_id = ? AND state = 'open'", (table_id,)
+    )
+    for (txn,) in rows.fetchall():
+        _abort(db, TxnId(txn), reason)
+
+
+def count_as_committed(db: sqlite3.Connection, table: Table, txns: Collection[TxnId]) -> None:
+    """Makes foreign transaction IDs (the `_v` suffixes of an adopted table) valid in every ValidTxnList from now on.
+
+    IDs from here on are higher. An ID that a transaction of this metastore has used too is taken from it, if it was
+    aborted: its write IDs stay aborted under a new number. Raises LOCATION_NOT_EMPTY if it is still open.
+    """
+    if not txns:
+        return
+    db.execute("UPDATE next_txn_id SET next = max(next, ?)", (max(txns) + 1,))
+    for txn in sorted(txns):
+        match db.execute("SELECT state FROM txns WHERE id = ?", (txn,)).fetchone():
+            case ("open",):
+                raise AcidSqlError(
+                    Condition.LOCATION_NOT_EMPTY,
+                    path=table.location,
+                    reason=f"transaction {txn} compacted it elsewhere, and a transaction {txn} is open here",
+                    hint="Create the table again when that transaction has ended.",
+                )
+            case ("aborted",):
+                _renumber_aborted(db, txn)
+
+
+def _renumber_aborted(db: sqlite3.Connection, txn: TxnId) -> None:
+    new = _next_txn_id(db)
+    db.execute(
+        "INSERT INTO txns SELECT ?, state, reason, started, last_heartbeat, user, host, machine, pid, pid_started,"
+        " seen, cleaned, ticks"
+        " FROM txns WHERE id = ?",
+        (new, txn),
+    )
+    db.execute("UPDATE txn_to_write_id SET txn_id = ? WHERE txn_id = ?", (new, txn))
+    db.execute("UPDATE txn_components SET txn_id = ? WHERE txn_id = ?", (new, txn))
+    # The row stays: whoever opened it and asks to commit it must still hear that it was aborted.
+    db.execute("UPDATE txns SET state = 'replaced' WHERE id = ?", (txn,))
+
+
+def find_conflicts(db: sqlite3.Connection, txn: TxnId) -> Iterator[Conflict]:
+    """The other transactions that updated or deleted in the same place and committed after `txn` was opened, the first
+    that committed first.
+
+    Hive's checkForWriteConflict (CommitTxnFunction in Hive 4): update and delete conflict with each other and with
+    themselves, also delete with delete, which Hive 3 let pass. Other than Hive, which never has both kinds for one
+    table, a component for the whole table conflicts with each of its partitions. And what was committed before `txn`
+    had its first locks is no conflict: its snapshot, taken after them, sees it. (Hive opens another transaction then.)
+    """
+    mine = _write_set(db, txn)
+    theirs = db.execute(
+        "SELECT db, tbl, part, txn_id, commit_id, operation FROM write_set WHERE commit_id >= :txn"
+        " AND id > (SELECT seen FROM txns WHERE id = :txn) AND (db, tbl) IN"
+        " (SELECT db, tbl FROM txn_components WHERE txn_id = :txn AND operation IN ('u', 'd'))"
+        " ORDER BY id",
+        {"txn": txn},
+    )
+    for database, table, partition, other, other_commit, operation in theirs.fetchall():
+        place = resource(database, table, partition)
+        for my_operation, resources in sorted(mine.items()):
+            if (common := resources.overlapping(place)) is not None:
+                error = AcidSqlError(
+                    Condition.WRITE_CONFLICT,
+                    hint="Run the statement again: it will see what the other transaction wrote.",
+                    txn_id=txn,
+                    commit_id=_high_watermark(db),
+                    resource="/".join(place if partition is not None else common),
+                    other_txn_id=other,
+                    other_commit_id=other_commit,
+                    operations=f"{my_operation}/{operation}",
+                )
+                yield Conflict(TxnId(other), database, table, _write_id(db, TxnId(other), database, table), error)
+
+
+def _write_id(db: sqlite3.Connection, txn: TxnId, database: str, table: str) -> WriteId | None:
+    row = db.execute(
+        "SELECT write_id FROM txn_to_write_id JOIN tables ON id = table_id WHERE txn_id = ? AND db = ? AND name = ?",
+        (txn, database, table),
+    ).fetchone()
+    return None if row is None else WriteId(row[0])
+
+
+def _write_set(db: sqlite3.Connection, txn: TxnId) -> Mapping[str, Resources]:
+    """What `txn` updates and deletes, by operation."""
+    found: dict[str, list[Resource]] = {}
+    for operation, *names in db.execute(
+        "SELECT operation, db, tbl, part FROM txn_components WHERE txn_id = ? AND operation IN ('u', 'd')", (txn,)
+    ):
+        found.setdefault(operation, []).append(resource(*names))
+    return {operation: Resources(resources) for operation, resources in found.items()}
+
+
+def _abort(db: sqlite3.Connection, txn: TxnId, reason: str) -> None:
+    db.execute("UPDATE txns SET state = 'aborted', reason = ? WHERE id = ?", (reason, txn))
+    db.execute("DELETE FROM txn_components WHERE txn_id = ?", (txn,))
+    db.execute("DELETE FROM hive_locks WHERE txn_id = ?", (txn,))
+
+
+def require_open(db: sqlite3.Connection, txn: TxnId) -> None:
+    """Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED."""
+    match _state(db, txn):
+        case ("open", _):
+            return
+        case (None, _):
+            raise AcidSqlError(Condition.NO_SUCH_TRANSACTION, txn_id=f"txnid:{txn}")
+        case (_, reason):
+            raise AcidSqlError(Condition.TRANSACTION_ABORTED, txn_id=f"txnid:{txn}", reason=reason)
+
+
+def _state(db: sqlite3.Connection, txn: TxnId) -> tuple[str | None, str]:
+    row = db.execute("SELECT iif(state = 'open', state, 'aborted'), reason FROM txns WHERE id = ?", (txn,)).fetchone()
+    return (None, "") if row is None else (row[0], row[1])
+
+
+def _is_committed(db: sqlite3.Connection, txn: TxnId) -> bool:
+    return 0 < txn <= _high_watermark(db) and _state(db, txn)[0] is None
+
+
+def _high_watermark(db: sqlite3.Connection) -> TxnId:
+    """The highest transaction ID that was given out."""
+    return TxnId(db.execute("SELECT next - 1 FROM next_txn_id").fetchone()[0])
+
+
+def _next_txn_id(db: sqlite3.Connection) -> TxnId:
+    (txn,) = db.execute("SELECT next FROM next_txn_id").fetchone()
+    db.execute("UPDATE next_txn_id SET next = next + 1")
+    return TxnId(txn)
+
+
+def _up_to(mark: int, write_ids: Collection[WriteId]) -> frozenset[WriteId]:
+    return frozenset(w for w in write_ids if w <= mark)

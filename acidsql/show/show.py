@@ -1,0 +1,284 @@
+"""SHOW and DESCRIBE: rows from the catalog."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from acidsql.acid.hive_types import Array, HiveType, Map, Struct, parse_type
+from acidsql.acid.partition_names import parse_partition_name, partition_name
+from acidsql.acid.table import Column, Table
+from acidsql.acid.text_format import SERDES
+from acidsql.ddl.catalog_changes import Ddl
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar.statements import Describe, PartitionItem, Show, Shown
+from acidsql.metastore.client import Lock, Transaction
+from acidsql.planner.event_queries import name_sql
+from acidsql.planner.partition_pruning import has_values
+from acidsql.show.compaction_list import COMPACTION_COLUMNS, compaction_rows
+
+_PLAIN_NAME: Final = re.compile(r"\w+")
+_LOCK_COLUMNS: Final = (
+    "lockid",
+    "database",
+    "table",
+    "partition",
+    "lock_state",
+    "blocked_by",
+    "lock_type",
+    "transaction_id",
+    "last_heartbeat",
+    "acquired_at",
+    "user",
+    "hostname",
+    "agent_info",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Rows of text under names."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | None, ...], ...]
+
+
+def show(statement: Show, ddl: Ddl, database: str) -> Answer:
+    """Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND, NOT_YET_SUPPORTED."""
+    match statement.what:
+        case Shown.TABLES:
+            of = statement.database.value if statement.database else database
+            return _names("tab_name", ddl.metastore.tables(of), statement.pattern)
+        case Shown.DATABASES:
+            return _names("database_name", [d.name for d in ddl.metastore.databases()], statement.pattern)
+        case Shown.COLUMNS:
+            return _names("field", _table(statement, ddl, database).column_names, statement.pattern)
+        case Shown.PARTITIONS:
+            return _partitions(statement, ddl, database)
+        case Shown.CREATE_TABLE:
+            text = create_table_text(_table(statement, ddl, database))
+            return Answer(("createtab_stmt",), tuple((line,) for line in text.splitlines()))
+        case Shown.TBLPROPERTIES:
+            return _properties(_table(statement, ddl, database), statement.filter)
+        case Shown.TRANSACTIONS:
+            return _transactions(ddl.metastore.transactions())
+        case Shown.LOCKS:
+            return _locks(statement, ddl, database)
+        case Shown.COMPACTIONS:
+            return _compactions(statement, ddl, database)
+        case _:
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"SHOW {statement.what.value}")
+
+
+def describe(statement: Describe, ddl: Ddl, database: str) -> Answer:
+    """Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND, COLUMN_NOT_FOUND, NOT_YET_SUPPORTED."""
+    if statement.database is not None:
+        found = ddl.metastore.database(statement.database.value)
+        return Answer(("db_name", "comment", "location"), ((found.name, found.comment or "", found.location),))
+    assert statement.table is not None
+    if statement.partition:
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="DESCRIBE .. PARTITION")
+    table = ddl.lookup(statement.table, database)
+    columns: Sequence[Column] = (*table.columns, *table.partition_columns)
+    if statement.column is not None:
+        columns = [c for c in columns if c.name == statement.column.value]
+        if not columns:
+            raise AcidSqlError(
+                Condition.COLUMN_NOT_FOUND,
+                span=statement.column.span,
+                column=statement.column.value,
+                suggestion=f" (there is {', '.join(table.column_names)})",
+            )
+    rows = [(c.name, c.type, c.comment or "") for c in columns]
+    if table.partition_columns and statement.column is None:
+        rows += [("", "", ""), ("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
+        rows += [(c.name, c.type, c.comment or "") for c in table.partition_columns]
+    if statement.detail is not None and statement.column is None:
+        rows += list(_details(table))
+    return Answer(("col_name", "data_type", "comment"), tuple(rows))
+
+
+def _transactions(found: Sequence[Transaction]) -> Answer:
+    """The columns of Hive's ShowTransactionsDesc; times in milliseconds since 1970."""
+    columns = ("txnid", "state", "startedtime", "lastheartbeattime", "user", "host")
+    rows = (
+        (str(t.id), "OPEN" if t.is_open else "ABORTED", str(t.started), str(t.last_heartbeat), t.user, t.host)
+        for t in found
+    )
+    return Answer(columns, tuple(rows))
+
+
+def _locks(statement: Show, ddl: Ddl, database: str) -> Answer:
+    """SHOW LOCKS [table [PARTITION (..)] | DATABASE db] [EXTENDED], the columns of Hive's ShowLocksDesc; EXTENDED adds
+    nothing, as with Hive's DbTxnManager."""
+    found = list(ddl.metastore.locks())
+    if statement.database is not None:
+        found = [lock for lock in found if lock.component.database == statement.database.value]
+    if statement.table is not None:
+        table = _table(statement, ddl, database)
+        of_table = (table.database, table.name)
+        found = [lock for lock in found if (lock.component.database, lock.component.table) == of_table]
+        if statement.partition:
+            found = [lock for lock in found if _is_on(statement.partition, table, lock.component.partition)]
+    return Answer(_LOCK_COLUMNS, tuple(_lock_row(lock) for lock in found))
+
+
+def _compactions(statement: Show, ddl: Ddl, database: str) -> Answer:
+    """SHOW COMPACTIONS [DATABASE db | table [PARTITION (..)]] and its filters."""
+    found = list(ddl.metastore.compactions())
+    if statement.database is not None:
+        found = [c for c in found if c.request.database == statement.database.value]
+    if statement.table is not None:
+        table = _table(statement, ddl, database)
+        found = [c for c in found if (c.request.database, c.request.table) == (table.database, table.name)]
+        if statement.partition:
+            found = [c for c in found if _is_on(statement.partition, table, c.request.partition)]
+    return Answer(COMPACTION_COLUMNS, compaction_rows(found, statement))
+
+
+def _is_on(items: Sequence[PartitionItem], table: Table, partition: str | None) -> bool:
+    values = parse_partition_name(partition or "", [c.name for c in table.partition_columns])
+    return values is not None and has_values(items, table, values)
+
+
+def _lock_row(lock: Lock) -> tuple[str | None, ...]:
+    of = lock.component
+    return (
+        f"{lock.lock_id}.{lock.number}",
+        of.database,
+        of.table,
+        of.partition,
+        "WAITING" if lock.waiting else "ACQUIRED",
+        None if lock.blocked_by is None else "{}.{}".format(*lock.blocked_by),
+        of.lock_type.value,
+        str(lock.txn) if lock.txn else None,
+        str(lock.last_heartbeat),
+        str(lock.acquired) if lock.acquired else None,
+        lock.user,
+        lock.host,
+        lock.agent,
+    )
+
+
+def create_table_text(table: Table) -> str:
+    """CREATE TABLE as SHOW CREATE TABLE prints it: a statement that makes the same table again."""
+    name = f"{name_sql(table.database)}.{name_sql(table.name)}"
+    lines = [f"CREATE {'EXTERNAL ' if table.external else ''}TABLE {name}("]
+    items = [f"  {_column_text(c, table)}" for c in table.columns]
+    checks = ((f"CONSTRAINT {name_sql(c.name)} " if c.name else "", c.condition) for c in table.constraints.checks)
+    items += [f"  {name}CHECK ({condition})" for name, condition in checks]
+    lines.append(",\n".join(items) + ")")
+    if table.comment:
+        lines.append(f"COMMENT {_quoted(table.comment)}")
+    if table.partition_columns:
+        inside = ", ".join(f"{name_sql(c.name)} {type_text(c.type)}" for c in table.partition_columns)
+        lines.append(f"PARTITIONED BY ({inside})")
+    if table.bucket_columns:
+        buckets, sorting = (", ".join(map(name_sql, names)) for names in (table.bucket_columns, table.sort_columns))
+        sorted_by = f" SORTED BY ({sorting})" if sorting else ""
+        lines.append(f"CLUSTERED BY ({buckets}){sorted_by} INTO {table.bucket_count} BUCKETS")
+    if table.row_format:
+        serde, inside = SERDES[table.file_format], _properties_text(table.row_format)
+        lines.append(f"ROW FORMAT SERDE '{serde}' WITH SERDEPROPERTIES (\n  {inside})")
+    lines += [f"STORED AS {table.file_format.upper()}", f"LOCATION {_quoted(table.location)}"]
+    lines.append(f"TBLPROPERTIES (\n  {_properties_text(table.properties)})")
+    return "\n".join(lines)
+
+
+def _properties_text(properties: Mapping[str, str]) -> str:
+    return ",\n  ".join(f"{_quoted(k)}={_quoted(v)}" for k, v in sorted(properties.items()))
+
+
+def _column_text(column: Column, table: Table) -> str:
+    text = f"{name_sql(column.name)} {type_text(column.type)}"
+    if column.name in table.constraints.not_null:
+        text += " NOT NULL"
+    if column.name in table.constraints.defaults:
+        text += f" DEFAULT {table.constraints.defaults[column.name]}"
+    return text + (f" COMMENT {_quoted(column.comment)}" if column.comment else "")
+
+
+def type_text(text: str) -> str:
+    """A type as a statement may have it: a catalog's text has the names of a struct's fields without quotes."""
+    try:
+        return _type_text(parse_type(text))
+    except AcidSqlError:  # one that acidsql does not know
+        return text
+
+
+def _type_text(hive_type: HiveType) -> str:
+    match hive_type:
+        case Array(element):
+            return f"array<{_type_text(element)}>"
+        case Map(key, value):
+            return f"map<{_type_text(key)},{_type_text(value)}>"
+        case Struct(fields):
+            return f"struct<{','.join(f'{_field_text(name)}:{_type_text(of)}' for name, of in fields)}>"
+        case _:
+            return str(hive_type)
+
+
+def _field_text(name: str) -> str:
+    return name if _PLAIN_NAME.fullmatch(name) else name_sql(name)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _table(statement: Show, ddl: Ddl, database: str) -> Table:
+    assert statement.table is not None
+    return ddl.lookup(statement.table, database)
+
+
+def _partitions(statement: Show, ddl: Ddl, database: str) -> Answer:
+    """`p=a/q=b`, as Hive escapes them; a PARTITION clause picks those with these values."""
+    table = _table(statement, ddl, database)
+    if not table.partition_columns:
+        assert statement.table is not None
+        raise AcidSqlError(Condition.NOT_PARTITIONED, span=statement.table.span, table=table.qualified)
+    names = [c.name for c in table.partition_columns]
+    found = [p for p in ddl.metastore.partitions(table) if has_values(statement.partition, table, p.values)]
+    return Answer(("partition",), tuple((n,) for n in sorted(partition_name(names, p.values) for p in found)))
+
+
+def _names(header: str, names: Sequence[str], pattern: str | None) -> Answer:
+    """LIKE patterns as Hive's: `*` or `%` for any characters, `_` and `?` for one, `|` between choices."""
+    if pattern is None:
+        return Answer((header,), tuple((n,) for n in names))
+    choices = [p.strip().lower().replace("%", "*") for p in pattern.split("|")]
+    return Answer((header,), tuple((n,) for n in names if any(fnmatch.fnmatchcase(n, c) for c in choices)))
+
+
+def _properties(table: Table, key: str | None) -> Answer:
+    chosen = {k: v for k, v in sorted(table.properties.items()) if key is None or k == key}
+    if key is not None and not chosen:
+        return Answer(("prpt_name", "prpt_value"), ((f"Table {table.qualified} does not have property: {key}", ""),))
+    return Answer(("prpt_name", "prpt_value"), tuple(chosen.items()))
+
+
+def _details(table: Table) -> Iterator[tuple[str, str, str]]:
+    yield "", "", ""
+    yield "# Detailed Table Information", "", ""
+    yield "Database:", table.database, ""
+    yield "Location:", table.location, ""
+    yield "Table Type:", "EXTERNAL_TABLE" if table.external else "MANAGED_TABLE", ""
+    yield "Format:", table.file_format, ""
+    for key, value in sorted(table.row_format.items()):
+        yield "", key, value
+    yield "Num Buckets:", str(table.bucket_count or -1), ""
+    yield "Bucket Columns:", f"[{', '.join(table.bucket_columns)}]", ""
+    yield "Sort Columns:", f"[{', '.join(table.sort_columns)}]", ""
+    yield "Table Parameters:", "", ""
+    for key, value in sorted(table.properties.items()):
+        yield "", key, value
+    for name in sorted(table.constraints.not_null):
+        yield "Not Null Constraint:", name, ""
+    for name, text in sorted(table.constraints.defaults.items()):
+        yield "Default Constraint:", name, text
+    for check in table.constraints.checks:
+        yield "Check Constraint:", check.name or "", check.condition

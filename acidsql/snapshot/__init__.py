@@ -1,0 +1,1 @@
+"""What a statement reads: its read view, and the directories and files that this view selects."""

@@ -1,0 +1,267 @@
+"""A scan bound to what it reads: partitions, their snapshots, and the files in them with what is known of each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from acidsql.acid.data_files import flushed_length
+from acidsql.acid.directories import Base, Delta
+from acidsql.acid.hive_types import HiveType
+from acidsql.acid.layout import ACID_FIELDS
+from acidsql.acid.row_id import encode_bucket
+from acidsql.acid.snapshot_selection import DataFile, FileKind, SelectedDirectory, Snapshot
+from acidsql.acid.table import Table
+from acidsql.acid.write_ids import WriteId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.plan import Scan
+from acidsql.storage.file_systems import FileSystem, SizedFile
+from acidsql.storage.footer_cache import FooterCache
+from acidsql.storage.orc.column_types import narrower_types
+from acidsql.storage.orc.tail import OPERATION_COLUMN, Tail
+from acidsql.storage.parquet_footer import IN_UTC, WrittenTimes, has_times
+
+
+@dataclass(frozen=True, slots=True)
+class BoundPart:
+    """One partition, or the whole of an unpartitioned table; `values` are the partition's, as its path has them."""
+
+    values: tuple[str | None, ...]
+    directory: str
+    snapshot: Snapshot
+
+    @property
+    def data_directories(self) -> tuple[SelectedDirectory, ...]:
+        base = (self.snapshot.base,) if self.snapshot.base is not None else ()
+        return (*base, *self.snapshot.deltas)
+
+    @property
+    def data_files(self) -> tuple[DataFile, ...]:
+        return (*self.snapshot.original_files, *(f for d in self.data_directories for f in d.files))
+
+    @property
+    def buckets(self) -> frozenset[int]:
+        """The numbers of the files that hold live rows."""
+        return frozenset(f.bucket for f in self.data_files)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundScan:
+    """A scan with the snapshots that it reads."""
+
+    scan: Scan
+    files: FileSystem
+    parts: tuple[BoundPart, ...]
+
+    @property
+    def table(self) -> Table:
+        return self.scan.table
+
+    @property
+    def buckets(self) -> frozenset[int]:
+        return frozenset().union(*(p.buckets for p in self.parts))
+
+    @property
+    def has_one_file_a_bucket(self) -> bool:
+        """Whether no bucket of a partition has rows of two files, and all are in the order of their row IDs."""
+        return all(
+            len(p.buckets) == len(p.data_files) and all(f.kind is FileKind.ACID for f in p.data_files)
+            for p in self.parts
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A data or delete file with all that the reader needs to know of it.
+
+    `path` and `size` are those that Spark reads: of a copy, where it cannot read the file itself, which is `copy_of`
+    then. `names` are the table's columns in it, by position; `hidden` the write IDs whose events are to be skipped. Of
+    a plain file every row has write ID `write_id`, bucket property `bucket_property` and row IDs from `first_row` on.
+    """
+
+    path: str
+    size: int
+    part: int
+    is_acid: bool
+    names: tuple[str, ...]
+    hidden: frozenset[WriteId] = frozenset()
+    write_id: int = 0
+    bucket_property: int = 0
+    first_row: int = 0
+    tail: Tail | None = None
+    copy_of: str | None = None
+
+    @property
+    def origin(self) -> str:
+        """The file's path in the table."""
+        return self.copy_of or self.path
+
+    narrower: tuple[HiveType | None, ...] = ()
+    """Of each column the file's own type, where the table's was widened since."""
+    modified: int = 0
+    """When, as SizedFile has it."""
+    times: WrittenTimes = IN_UTC
+    """Of a Parquet file."""
+
+    @property
+    def has_hives_names(self) -> bool:
+        """Whether the ACID columns are called as Hive's own writer calls them, capitals and all: its query-based
+        compactor writes them in lower case."""
+        return self.tail is not None and self.tail.top_level_names == ACID_FIELDS
+
+    def is_all(self, operation: int) -> bool:
+        """Whether the footer says that all events are of one operation."""
+        return self.tail is not None and self.tail.integer_range(OPERATION_COLUMN) == (operation, operation)
+
+
+def data_files(bound: BoundScan, footers: FooterCache) -> list[SourceFile]:
+    """The data files of all partitions.
+
+    Raises ACID_V1_FILE, MALFORMED_LAYOUT, NOT_YET_SUPPORTED.
+    """
+    return [f for number, part in enumerate(bound.parts) for f in _part_files(bound, number, part, footers)]
+
+
+def delete_files(bound: BoundScan, footers: FooterCache) -> list[SourceFile]:
+    """The delete files that hold an event and whose bucket some data file of the partition has."""
+    return [
+        f
+        for number, part in enumerate(bound.parts)
+        for f in _part_delete_files(bound, number, part, part.buckets, footers)
+    ]
+
+
+def all_delete_files(bound: BoundScan, footers: FooterCache) -> list[SourceFile]:
+    """The delete files that hold an event, of any bucket: what they delete may lie elsewhere."""
+    return [
+        f for number, part in enumerate(bound.parts) for f in _part_delete_files(bound, number, part, None, footers)
+    ]
+
+
+def _part_files(bound: BoundScan, number: int, part: BoundPart, footers: FooterCache) -> Iterator[SourceFile]:
+    originals = part.snapshot.original_files
+    for directory in part.data_directories:
+        _check_whole(bound, directory, part)
+    if bound.table.file_format != "orc":
+        yield from _other_files(bound, number, part, footers)
+        return
+    yield from _source_files(bound, number, part, originals, 0, frozenset(), footers)
+    for directory in part.data_directories:
+        write_id = plain_write_id(directory.parsed)
+        yield from _source_files(bound, number, part, directory.files, write_id, directory.invalid_write_ids, footers)
+
+
+def _other_files(bound: BoundScan, number: int, part: BoundPart, footers: FooterCache) -> Iterator[SourceFile]:
+    """Files of text, and Parquet files, with what the times in them are where the table has any."""
+    files = [SizedFile(f"{part.directory}/{f.file.path}", f.file.length, f.file.modified) for f in part.data_files]
+    looks = bound.table.file_format == "parquet" and has_times(bound.table)
+    times = footers.times(bound.files, files) if looks else [IN_UTC] * len(files)
+    for file, written in zip(files, times, strict=True):
+        yield SourceFile(file.path, file.size, number, False, (), times=written)
+
+
+def _check_whole(bound: BoundScan, directory: SelectedDirectory, part: BoundPart) -> None:
+    """Rows of an insert-only table do not say which write they are of: none of a directory's can be left out."""
+    if directory.invalid_write_ids and bound.table.is_insert_only:
+        reason = f"only some of its write IDs may be read, and its rows do not tell theirs: {directory.name}"
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=part.directory, reason=reason)
+
+
+def plain_write_id(parsed: Base | Delta) -> int:
+    """The write ID of plain files in the directory (LOAD DATA; a table that was insert-only)."""
+    return parsed.write_id if isinstance(parsed, Base) else parsed.max_write_id
+
+
+def _source_files(
+    bound: BoundScan,
+    number: int,
+    part: BoundPart,
+    files: Sequence[DataFile],
+    write_id: int,
+    hidden: frozenset[WriteId],
+    footers: FooterCache,
+) -> Iterator[SourceFile]:
+    counted: dict[int, int] = {}
+    for data, file, tail in _opened(bound, part, files, footers):
+        first_row = counted.get(data.bucket, 0)
+        if not tail.is_acid:
+            _check_plain(bound, data, file.path)
+            counted[data.bucket] = first_row + tail.rows
+        else:
+            _check_version_2(bound, tail, file.path)
+        if tail.rows:
+            bucket_property = encode_bucket(data.bucket, data.statement_id)
+            read = footers.copies.readable(bound.files, file, tail, data.file.length)
+            yield SourceFile(
+                read.path,
+                read.size,
+                number,
+                tail.is_acid,
+                tail.row_names[: len(bound.table.columns)],
+                hidden if tail.is_acid else frozenset(),
+                write_id,
+                bucket_property,
+                first_row,
+                tail,
+                copy_of=file.path if read is not file else None,
+                narrower=narrower_types(tail, bound.table),
+                modified=read.modified,
+            )
+
+
+def _opened(
+    bound: BoundScan, part: BoundPart, files: Sequence[DataFile], footers: FooterCache
+) -> Iterator[tuple[DataFile, SizedFile, Tail]]:
+    """The files with their footers; none of which a streaming client has not committed anything yet."""
+    sized = [
+        SizedFile(f"{part.directory}/{f.file.path}", readable_length(bound.files, part.directory, f), f.file.modified)
+        for f in files
+    ]
+    started = [(data, file) for data, file in zip(files, sized, strict=True) if file.size or not data.flush_length_file]
+    found = footers.tails(bound.files, [file for _, file in started])
+    return ((data, file, tail) for (data, file), tail in zip(started, found, strict=True))
+
+
+def readable_length(files: FileSystem, directory: str, data: DataFile) -> int:
+    """The bytes of a file that are read: all, or as many as a streaming client has committed.
+
+    Raises MALFORMED_LAYOUT.
+    """
+    if data.flush_length_file is None:
+        return data.file.length
+    path = f"{directory}/{data.flush_length_file}"
+    length = flushed_length(path, files.read(path))
+    if length > data.file.length:
+        reason = f"{length} bytes of the file beside it are committed, and it has {data.file.length}"
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason=reason)
+    return length
+
+
+def _check_plain(bound: BoundScan, data: DataFile, path: str) -> None:
+    if data.kind is FileKind.ACID and not bound.table.is_insert_only:
+        reason = "its name says that it has the six ACID columns, and it has not"
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason=reason)
+
+
+def _check_version_2(bound: BoundScan, tail: Tail, path: str) -> None:
+    """Operation 1 or 2 in a data file is ACID v1. A file without statistics is checked row by row when it is read."""
+    operations = tail.integer_range(OPERATION_COLUMN)
+    if operations is not None and operations[1] > 0:
+        raise AcidSqlError(Condition.ACID_V1_FILE, path=path, table=bound.table.qualified)
+
+
+def _part_delete_files(
+    bound: BoundScan, number: int, part: BoundPart, buckets: Collection[int] | None, footers: FooterCache
+) -> Iterator[SourceFile]:
+    for directory in part.snapshot.delete_deltas:
+        files = [f for f in directory.files if buckets is None or f.bucket in buckets]
+        for data, file, tail in _opened(bound, part, files, footers):
+            if not tail.is_acid:
+                reason = "a file of delete events has the six ACID columns, and it has not"
+                raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=file.path, reason=reason)
+            if tail.rows:
+                hidden = directory.invalid_write_ids
+                read = footers.copies.readable(bound.files, file, tail, data.file.length)
+                yield SourceFile(
+                    read.path, read.size, number, True, tail.row_names, hidden, tail=tail, modified=read.modified
+                )

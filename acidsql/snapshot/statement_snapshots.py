@@ -1,0 +1,100 @@
+"""One statement's snapshots: its ValidTxnList, a ValidWriteIdList a table, and the directories they select."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+from acidsql.acid.data_files import is_visible, original_files
+from acidsql.acid.directories import Base, parse_directory
+from acidsql.acid.layout import METADATA_FILE
+from acidsql.acid.snapshot_selection import Snapshot, select_snapshot
+from acidsql.acid.table import Table
+from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList
+from acidsql.metastore.client import Partition
+from acidsql.planner.partition_pruning import keeps
+from acidsql.planner.plan import Scan
+from acidsql.snapshot.read_view import ReadView
+from acidsql.snapshot.scan_binding import BoundPart, BoundScan
+from acidsql.storage.file_systems import FileSystem, Listing
+
+_LISTING_THREADS: Final = 16
+
+
+class StatementSnapshots:
+    """Binds the scans of one statement; all scans of a table see the same snapshot of it."""
+
+    def __init__(self, files_of: Callable[[str], FileSystem], view: ReadView) -> None:
+        """`files_of` gives the file system of a location."""
+        self._files_of = files_of
+        self._view = view
+        self._parts: dict[tuple[str, tuple[str | None, ...]], BoundPart] = {}
+
+    def bind(self, scan: Scan) -> BoundScan:
+        """The scan with the snapshots of the partitions that it can need."""
+        table = scan.table
+        files = self._files_of(table.location)
+        wanted = self._wanted(scan, files)
+        missing = [p for p in wanted if (table.qualified, p.values) not in self._parts]
+        if missing:
+            self._select(table, files, missing)
+        return BoundScan(scan, files, tuple(self._parts[table.qualified, p.values] for p in wanted))
+
+    def _wanted(self, scan: Scan, files: FileSystem) -> Sequence[Partition]:
+        if not scan.table.partition_columns:
+            return [Partition((), scan.table.location)]
+        partitions = self._view.partitions(scan.table)
+        return [p for p in partitions if keeps(scan.partition_filter, scan.table, p.values)]
+
+    def _select(self, table: Table, files: FileSystem, partitions: Sequence[Partition]) -> None:
+        """Lists the partitions in parallel; the write IDs are asked for once, before."""
+        writes = self._view.write_ids(table) if table.is_transactional else None
+
+        def select(partition: Partition) -> BoundPart:
+            directory = files.resolve(partition.location)
+            listing = files.list_below(directory)
+            return BoundPart(
+                partition.values, directory, snapshot_of(table, files, directory, listing, writes, self._view.txns)
+            )
+
+        with ThreadPoolExecutor(min(_LISTING_THREADS, len(partitions))) as pool:
+            for partition, part in zip(partitions, pool.map(select, partitions), strict=True):
+                self._parts[table.qualified, partition.values] = part
+
+
+def snapshot_of(
+    table: Table,
+    files: FileSystem,
+    directory: str,
+    listing: Listing,
+    writes: ValidWriteIdList | None,
+    txns: ValidTxnList,
+) -> Snapshot:
+    """What a reader with these lists reads of a directory; `writes` is None for a table that is not transactional."""
+    if writes is None:
+        visible = [file for file in listing.files if is_visible(file.path)]
+        return Snapshot(None, (), (), original_files(visible, insert_only=True), ())
+    return select_snapshot(
+        listing.files,
+        writes,
+        txns,
+        listing.directories,
+        compacted_bases=_compacted_bases(files, directory, listing),
+        insert_only=table.is_insert_only,
+    )
+
+
+def _compacted_bases(files: FileSystem, directory: str, listing: Listing) -> frozenset[str]:
+    """The bases that a compactor of Hive before 4 made: `_metadata_acid` says so, there is no `_v` in the name
+    (AcidUtils.MetaDataFile)."""
+    found = set()
+    for file in listing.files:
+        name, _, rest = file.path.partition("/")
+        base = parse_directory(name) if rest == METADATA_FILE else None
+        if isinstance(base, Base) and base.visibility_txn is None:
+            content = json.loads(files.read(f"{directory}/{file.path}"))
+            if content.get("dataFormat") == "compacted":
+                found.add(name)
+    return frozenset(found)

@@ -1,0 +1,247 @@
+"""What lies in a table's directories, and what a reader would read of it: for those who look for what went wrong.
+
+What is read, and why something is not, is asked of the selection that readers use (acidsql.acid.snapshot_selection).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from acidsql.acid.data_files import DataFile, File, directory_files, is_visible, original_files
+from acidsql.acid.directories import Base, Delta, is_hidden, parse_directory
+from acidsql.acid.layout import STAGING_DIRECTORY
+from acidsql.acid.partition_names import partition_name
+from acidsql.acid.snapshot_selection import SelectedDirectory, Snapshot, states
+from acidsql.acid.table import Table
+from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.errors import AcidSqlError
+from acidsql.metastore.client import Metastore, Partition
+from acidsql.snapshot.scan_binding import readable_length
+from acidsql.snapshot.statement_snapshots import snapshot_of
+from acidsql.storage.file_rows import count_rows
+from acidsql.storage.file_systems import FileSystem, Listing
+
+_STAGING: Final = re.compile(re.escape(STAGING_DIRECTORY) + r"_(\d+)_(\d+)")
+
+
+class DirectoryKind(Enum):
+    """What a directory holds."""
+
+    BASE = "base"
+    DELTA = "delta"
+    DELETE_DELTA = "delete delta"
+    FILES = "files"
+    """The partition's own directory: original files, or those of a plain table."""
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class FileContent:
+    """A file by its path below the partition's directory, with its size in bytes and its rows where it has any.
+
+    Of a file to which a streaming client still writes, the rows are the committed ones, in the first `length` bytes.
+    """
+
+    path: str
+    size: int
+    data: DataFile | None = None
+    length: int = 0
+    rows: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryContent:
+    """A directory of a partition. `name` is empty for the partition's own."""
+
+    name: str
+    kind: DirectoryKind
+    is_read: bool
+    why: str
+    """Why a reader of now does not read it, or what it leaves out of it, if anything."""
+    files: tuple[FileContent, ...] = ()
+    parsed: Base | Delta | None = None
+    invalid_write_ids: frozenset[WriteId] = frozenset()
+    """Write IDs whose events are left out of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartContent:
+    """A partition, by its name (`p=1/q=a`), or a table without partitions. `problem` is what a reader fails with."""
+
+    name: str
+    directory: str
+    directories: tuple[DirectoryContent, ...]
+    problem: AcidSqlError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableContent:
+    """All that lies in a table's directories, as of one snapshot. `writes` is None where it is not transactional."""
+
+    table: Table
+    txns: ValidTxnList
+    writes: ValidWriteIdList | None
+    parts: tuple[PartContent, ...]
+
+
+def table_content(table: Table, metastore: Metastore, files: FileSystem) -> TableContent:
+    """Looks at every directory and the end of every file of a table; starts no Spark where the files are local."""
+    txns = metastore.valid_txns()
+    writes = metastore.valid_write_ids(table, txns) if table.is_transactional else None
+    looked = _Look(table, files, writes, txns)
+    if not table.partition_columns:
+        return TableContent(table, txns, writes, (looked.part("", files.resolve(table.location)),))
+    names = [c.name for c in table.partition_columns]
+    partitions = [(partition_name(names, p.values), p) for p in metastore.partitions(table)]
+    parts = [looked.part(name, files.resolve(p.location)) for name, p in sorted(partitions, key=lambda pair: pair[0])]
+    rest = looked.outside([p for _, p in partitions])
+    return TableContent(table, txns, writes, (*parts, *rest))
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What a look at a table needs."""
+
+    table: Table
+    files: FileSystem
+    writes: ValidWriteIdList | None
+    txns: ValidTxnList
+
+    def part(self, name: str, directory: str) -> PartContent:
+        listing = self.files.list_below(directory)
+        try:
+            snapshot = snapshot_of(self.table, self.files, directory, listing, self.writes, self.txns)
+        except AcidSqlError as error:
+            found = (self._unread(directory, n, files, "a reader fails") for n, files in _by_directory(listing).items())
+            return PartContent(name, directory, (*found, *self._hidden(listing)), error)
+        found = (self._directory(directory, snapshot, n, files) for n, files in _by_directory(listing).items())
+        return PartContent(name, directory, (*found, *self._hidden(listing)))
+
+    def outside(self, partitions: Sequence[Partition]) -> Iterator[PartContent]:
+        """What lies in a partitioned table's directory, and in none of its partitions."""
+        root = self.files.resolve(self.table.location)
+        listing = self.files.list_below(root)
+        inside = [f"{self.files.resolve(p.location)}/" for p in partitions]
+        folders: dict[str, list[File]] = {}
+        for file in listing.files:
+            if not f"{root}/{file.path}".startswith(tuple(inside)):
+                folders.setdefault(file.path.rpartition("/")[0], []).append(file)
+        why = "it is in no partition that the catalog knows"
+        found = [
+            DirectoryContent(name, DirectoryKind.OTHER, False, why, tuple(FileContent(f.path, f.length) for f in files))
+            for name, files in sorted(folders.items())
+        ]
+        found += [d for d in self._hidden(listing) if not f"{root}/{d.name}".startswith(tuple(inside))]
+        if found:
+            yield PartContent("", root, tuple(found))
+
+    def _directory(self, place: str, snapshot: Snapshot, name: str, files: Sequence[File]) -> DirectoryContent:
+        if not name:
+            return self._own_files(place, snapshot, files)
+        read = {d.name: d for d in (*snapshot.deltas, *snapshot.delete_deltas, *filter(None, [snapshot.base]))}
+        if name in read:
+            return self._read(place, read[name], files)
+        skipped = next((s for s in snapshot.skipped if s.name == name), None)
+        why = skipped.why if skipped else "no reader looks there"
+        return self._unread(place, name, files, why)
+
+    def _read(self, place: str, selected: SelectedDirectory, files: Sequence[File]) -> DirectoryContent:
+        why = _left_out(selected.invalid_write_ids, self.writes) if selected.files else "it is empty"
+        return DirectoryContent(
+            selected.name,
+            _kind(selected.parsed),
+            True,
+            why,
+            self._contents(place, files, selected.files),
+            selected.parsed,
+            selected.invalid_write_ids,
+        )
+
+    def _unread(self, place: str, name: str, files: Sequence[File], why: str) -> DirectoryContent:
+        try:
+            parsed = parse_directory(name)
+            data = self._data(name, parsed, files)
+        except AcidSqlError as error:
+            plain = tuple(FileContent(f.path, f.length) for f in files)
+            return DirectoryContent(name, DirectoryKind.OTHER, False, f"{why}: {error.message}", plain)
+        kind = _kind(parsed) if parsed else DirectoryKind.OTHER if name else DirectoryKind.FILES
+        return DirectoryContent(name, kind, False, why, self._contents(place, files, data), parsed)
+
+    def _data(self, name: str, parsed: Base | Delta | None, files: Sequence[File]) -> Sequence[DataFile]:
+        visible = [f for f in files if is_visible(f.path)]
+        insert_only = not self.table.is_full_acid
+        if parsed is None:
+            return original_files(visible, insert_only=insert_only) if not name else ()
+        return directory_files(name, parsed, visible, insert_only=insert_only)
+
+    def _own_files(self, place: str, snapshot: Snapshot, files: Sequence[File]) -> DirectoryContent:
+        read = {f.path for f in snapshot.originals}
+        covered = [s for s in snapshot.skipped if "/" in s.name or s.name in {f.path for f in files}]
+        why = covered[0].why if covered else "" if read else "no rows are in it"
+        data = snapshot.original_files or self._data("", None, files)
+        return DirectoryContent("", DirectoryKind.FILES, bool(read), why, self._contents(place, files, data))
+
+    def _hidden(self, listing: Listing) -> Iterator[DirectoryContent]:
+        for path in listing.hidden:
+            staged = _STAGING.fullmatch(path.rpartition("/")[2])
+            why = "hidden: no reader looks there"
+            if staged:
+                txn = TxnId(int(staged[1]))
+                why = f"staged by transaction {txn}, which is {self.txns.state(txn)}, for write ID {staged[2]}"
+            yield DirectoryContent(path, DirectoryKind.OTHER, False, why)
+
+    def _contents(self, place: str, files: Sequence[File], data: Sequence[DataFile]) -> tuple[FileContent, ...]:
+        known = {d.file.path: d for d in data}
+        order = {path: number for number, path in enumerate(known)}
+        ordered = sorted(files, key=lambda f: (order.get(f.path, len(order)), f.path))
+        return tuple(self._file(place, file, known.get(file.path)) for file in ordered)
+
+    def _file(self, place: str, file: File, data: DataFile | None) -> FileContent:
+        if data is None:
+            note = "" if not file.path.endswith("_flush_length") else "the length of what is committed"
+            return FileContent(file.path, file.length, note=note)
+        try:
+            length = readable_length(self.files, place, data)
+            rows = count_rows(self.table, self.files, f"{place}/{file.path}", length)
+        except AcidSqlError as error:
+            return FileContent(file.path, file.length, data, note=error.message)
+        note = "" if data.flush_length_file is None else f"the first {length} bytes are committed"
+        return FileContent(file.path, file.length, data, length, rows, note)
+
+
+def _by_directory(listing: Listing) -> Mapping[str, Sequence[File]]:
+    """The files by the ACID directory they lie in, those of others under the empty name; empty directories too."""
+    found: dict[str, list[File]] = {name: [] for name in sorted(listing.directories) if _is_acid(name)}
+    for file in sorted(listing.files, key=lambda f: f.path):
+        top = file.path.partition("/")[0]
+        found.setdefault(top if _is_acid(top) and "/" in file.path else "", []).append(file)
+    return found
+
+
+def _is_acid(name: str) -> bool:
+    """Also where the rest of the name breaks the rules: the reader then fails."""
+    return "/" not in name and not is_hidden(name) and name.startswith(("base_", "delta_", "delete_delta_"))
+
+
+def _kind(parsed: Base | Delta) -> DirectoryKind:
+    if isinstance(parsed, Base):
+        return DirectoryKind.BASE
+    return DirectoryKind.DELETE_DELTA if parsed.is_delete else DirectoryKind.DELTA
+
+
+def _left_out(write_ids: Iterable[WriteId], writes: ValidWriteIdList | None) -> str:
+    """Which write IDs of a directory are not read, in words."""
+    if writes is None:
+        return ""
+    listed = sorted(write_ids)
+    unseen = [w for w in listed if not writes.is_valid(w)]
+    elsewhere = [w for w in listed if writes.is_valid(w)]
+    words = [states(unseen, writes)] if unseen else []
+    if elsewhere:
+        words.append(f"write IDs {elsewhere[0]} to {elsewhere[-1]} are read elsewhere")
+    return f"but not all of it: {', '.join(words)}" if words else ""

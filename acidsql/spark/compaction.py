@@ -1,0 +1,343 @@
+"""Compaction as one Spark job: what a Scope reads, merged into its directories.
+
+    the scope's files -> events -> one task a bucket file, sorted -> staged files -> directories with a _v
+
+Rows and delete events go through the same scan as any query (table_scan.py), so originals, altered columns and files of
+other writers are what they are there. Only what a task sorts is in memory, and Spark spills that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from acidsql.acid.compaction_scope import Rewrite, Scope
+from acidsql.acid.layout import (
+    ACID_VERSION_CONTENT,
+    ACID_VERSION_FILE,
+    OPERATION_DELETE,
+    STAGING_DIRECTORY,
+    bucket_name,
+    original_name,
+)
+from acidsql.acid.partition_names import escape
+from acidsql.acid.row_id import MAX_BUCKET, encode_bucket
+from acidsql.acid.table import Table
+from acidsql.acid.write_ids import StatementId, TxnId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.event_queries import name_sql
+from acidsql.planner.plan import Scan
+from acidsql.snapshot.scan_binding import BoundPart, BoundScan, all_delete_files
+from acidsql.spark.catalyst.gateway import select
+from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, StatementSpark, adopt, copy_with
+from acidsql.spark.failures import translate
+from acidsql.spark.jvm_loss import SPARK_ERRORS, gone, lost_by
+from acidsql.spark.scan.deletes.delete_events import BUCKET, DELETER, ROW, WRITE_ID
+from acidsql.spark.scan.scan_caches import ScanCaches
+from acidsql.spark.scan.table_scan import ROW_NUMBER, delete_events, scan_frame
+from acidsql.spark.write.bucket_expression import bucket_column
+from acidsql.spark.write.event_rows import code_of_bucket, filed, insert_event
+from acidsql.spark.write.file_slots import SLOT, Slot, Slots, slot_a_task
+from acidsql.spark.write.orc_footers import count_rows, finish_events, finish_plain
+from acidsql.spark.write.staging import save
+from acidsql.storage.file_systems import FileSystem, remove_all
+from acidsql.storage.footer_cache import read_file_tail
+
+_ROW_ID: Final = ":row_id"
+_SOURCE: Final = "acidsql_compacted"
+_FILE: Final = ":bucket_file"
+_ROWS, _DELETES = 0, 1
+"""The branches of a slot."""
+_KEY: Final = ("originalTransaction", "bucket", "rowId")
+_TASK: Final = 128 * 1024 * 1024
+"""Compressed bytes that a file of an insert-only table gets, where nothing else says how many files there are."""
+_PART: Final = re.compile(r"part-(\d{5,})-")
+_THREADS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """What lies in directories: their names, their data files and bytes."""
+
+    directories: tuple[str, ...]
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A compaction that has run: what it read and what it wrote."""
+
+    before: Amount
+    after: Amount
+    rows: int
+    """Rows and delete events written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One compaction of a table's or partition's directory. `order_by` and `buckets` are a rebalance's."""
+
+    table: Table
+    part: BoundPart
+    scope: Scope
+    files: FileSystem
+    txn: TxnId
+    properties: Mapping[str, str] = field(default_factory=dict)
+    """ORC's and others that stand in for the table's."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Of Spark, for this job; other keys are passed over."""
+    order_by: str | None = None
+    """As Spark SQL, what stands after ORDER BY."""
+    buckets: int | None = None
+
+    @property
+    def staging(self) -> str:
+        return f"{self.part.directory}/{STAGING_DIRECTORY}_{self.txn}_compaction"
+
+    @property
+    def target(self) -> Table:
+        return replace(self.table, properties={**self.table.properties, **self.properties})
+
+    @property
+    def source(self) -> BoundScan:
+        scan = Scan("compacted", self.table, row_id=_ROW_ID if self.table.is_full_acid else None)
+        return BoundScan(scan, self.files, (BoundPart(self.part.values, self.part.directory, self.scope.source),))
+
+    @property
+    def directories(self) -> list[str]:
+        """What it may make in the partition's directory."""
+        names = [self.scope.data_name(self.txn)]
+        if self.scope.rewrite is Rewrite.MINOR:
+            names.append(self.scope.delete_name(self.txn))
+        return [f"{self.part.directory}/{name}" for name in names]
+
+
+def compact(spark: StatementSpark, job: Job, caches: ScanCaches, before_publishing: Callable[[], None]) -> Merged:
+    """Reads, writes and, behind `before_publishing`, publishes. Nobody sees the directories before the transaction
+    commits; `undo` removes them.
+
+    Raises what reading and `before_publishing` raise, and NOT_YET_SUPPORTED.
+    """
+    try:
+        slots = _write(spark, job, caches)
+    except SPARK_ERRORS as error:
+        context = spark.user.sparkContext
+        raise (gone(context) if lost_by(error, context) else translate(error, "")) from error
+    staged = _finish(job, slots)
+    before_publishing()
+    return _publish(job, staged)
+
+
+def _write(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots | None:
+    """The slots that the staged files are named after; None where they are numbered by task or by bucket."""
+    for key, value in job.settings.items():
+        if key.startswith("spark."):
+            spark.storage.conf.set(key, value)
+    if job.table.is_insert_only:
+        _write_rows(spark, job, caches)
+    elif job.scope.rewrite is Rewrite.REBALANCE:
+        _write_rebalanced(spark, job, caches)
+    else:
+        return _write_events(spark, job, caches)
+    return None
+
+
+def undo(job: Job) -> bool:
+    """Removes all that it staged or published; whether it is gone."""
+    return remove_all(job.files, (job.staging, *job.directories))
+
+
+# ------------------------------------------------------------------------------------------------ full ACID
+
+
+def _write_events(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots:
+    if job.scope.rewrite is not Rewrite.MINOR and job.source.has_one_file_a_bucket:
+        return _write_in_order(spark, job, caches)
+    rows = scan_frame(spark.storage, _undeleted(job), caches)
+    events = _insert_events(rows, job.table)
+    wanted = [Slot(_ROWS, b) for b in sorted(job.source.buckets)]
+    if job.scope.rewrite is Rewrite.MINOR and (found := all_delete_files(job.source, caches.footers)):
+        deletes = _deletions(delete_events(spark.storage, job.source, found), events)
+        events = events.unionAll(deletes)
+        wanted += [
+            Slot(_DELETES, b) for b in sorted({f.bucket for d in job.scope.source.delete_deltas for f in d.files})
+        ]
+    slots = slot_a_task(wanted, max(1, len(wanted)))
+    of_rows, of_deletes = (code_of_bucket(slots, branch, _FILE) for branch in (_ROWS, _DELETES))
+    slot = f"CASE WHEN operation = {OPERATION_DELETE} THEN {of_deletes} ELSE {of_rows} END AS {name_sql(SLOT)}"
+    placed = select(_numbered(events), ("*", slot))
+    by_key = (SLOT, *_KEY, F.col("currentTransaction").desc())
+    _save(placed.repartition(slots.tasks, SLOT).sortWithinPartitions(*by_key).drop(_FILE), job)
+    return slots
+
+
+def _write_in_order(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots:
+    """Each file read whole by a task, which leaves out what is deleted and writes the rest: no shuffle and no sort."""
+    reading = copy_with(spark.storage, A_FILE_A_TASK)
+    slots = slot_a_task([Slot(_ROWS, b) for b in sorted(job.source.buckets)], 1)
+    events = _numbered(_insert_events(scan_frame(reading, job.source, caches), job.table))
+    _save(select(events, ("*", f"{code_of_bucket(slots, _ROWS, _FILE)} AS {name_sql(SLOT)}")).drop(_FILE), job)
+    return slots
+
+
+def _numbered(events: DataFrame) -> DataFrame:
+    """With the number of the bucket file of each."""
+    return select(events, ("*", f"CAST(shiftright(bucket, 16) & {MAX_BUCKET} AS INT) AS `{_FILE}`"))
+
+
+def _undeleted(job: Job) -> BoundScan:
+    """What gives the rows: without those that are deleted, but in a minor compaction, which keeps both events."""
+    if job.scope.rewrite is not Rewrite.MINOR:
+        return job.source
+    (part,) = job.source.parts
+    snapshot = replace(part.snapshot, delete_deltas=())
+    return replace(job.source, parts=(replace(part, snapshot=snapshot),))
+
+
+def _insert_events(rows: DataFrame, table: Table) -> DataFrame:
+    row_id = f"`{_ROW_ID}`"
+    event = insert_event(f"{row_id}.writeid", f"{row_id}.bucketid", f"{row_id}.rowid", f"{row_id}.writeid")
+    return filed(rows, event, table)
+
+
+def _deletions(events: DataFrame, inserts: DataFrame) -> DataFrame:
+    """Delete events with the columns of insert events, their rows NULL."""
+    types = {f.name: f.dataType for f in inserts.schema.fields}
+    values: dict[str, Column] = {
+        "operation": F.lit(OPERATION_DELETE),
+        "originalTransaction": F.col(WRITE_ID),
+        "bucket": F.col(BUCKET),
+        "rowId": F.col(ROW),
+        "currentTransaction": F.col(DELETER),
+    }
+    return events.select(*(values.get(n, F.lit(None)).cast(kind).alias(n) for n, kind in types.items()))
+
+
+def _write_rebalanced(spark: StatementSpark, job: Job, caches: ScanCaches) -> None:
+    """Rows in equal shares, in the order asked for or that of their row IDs; numbered anew under the highest write ID.
+
+    Rows of later write IDs cannot have these row IDs, and no event that names an old one can commit any more: the
+    exclusive write lock, and the conflict that a transaction with an older snapshot gets (worker.py).
+    """
+    row_id = f"`{_ROW_ID}`"
+    parts = ((WRITE_ID, "writeid"), (BUCKET, "bucketid"), (ROW, "rowid"))
+    rows = select(
+        scan_frame(spark.storage, job.source, caches), ("*", *(f"{row_id}.{of} AS `{name}`" for name, of in parts))
+    )
+    shares = str(job.buckets or len(job.source.buckets) or 1)
+    settings = {"spark.sql.shuffle.partitions": shares, "spark.sql.adaptive.enabled": "false"}
+    sorting = copy_with(spark.storage, settings | ANY_CASE)
+    adopt(rows, sorting).createOrReplaceTempView(_SOURCE)
+    order = ", ".join((*([job.order_by] if job.order_by else []), f"`{WRITE_ID}`", f"`{BUCKET}`", f"`{ROW}`"))
+    ordered = sorting.sql(f"SELECT * FROM `{_SOURCE}` ORDER BY {order}")
+    write_id = f"{max(job.scope.high, 0)}L"
+    new_bucket = f"shiftleft(spark_partition_id(), 16) | {encode_bucket(0, StatementId(0))}"
+    event = insert_event(write_id, new_bucket, ROW_NUMBER, write_id)
+    numbered = filed(ordered, event, job.table)
+    _save(numbered, job)
+
+
+# ------------------------------------------------------------------------------------------------ insert-only
+
+
+def _write_rows(spark: StatementSpark, job: Job, caches: ScanCaches) -> None:
+    """Rows of an insert-only table: by bucket where it has some, else as many files as the bytes are worth."""
+    rows = scan_frame(spark.storage, job.source, caches)
+    table = job.table
+    if table.bucket_count:
+        bucketed = rows.withColumn(SLOT, bucket_column(table))
+        arranged = bucketed.repartition(table.bucket_count, SLOT).sortWithinPartitions(SLOT)
+        arranged = filed(arranged, (name_sql(SLOT),), table)
+    else:
+        size = _amount(job).bytes
+        arranged = filed(rows.coalesce(min(MAX_BUCKET + 1, max(1, -(-size // _TASK)))), (), table)
+    _save(arranged, job)
+
+
+# ------------------------------------------------------------------------------------------------ files
+
+
+def _save(rows: DataFrame, job: Job) -> None:
+    save(rows, job.target, job.files, job.staging, [SLOT] if SLOT in rows.columns else [])
+
+
+@dataclass(frozen=True, slots=True)
+class _Staged:
+    path: str
+    slot: Slot
+    rows: int
+
+
+def _finish(job: Job, slots: Slots | None) -> list[_Staged]:
+    """The staged files that hold something, with the ends that Hive's files have."""
+    by_code = slots.by_code() if slots is not None else None
+    found = [f for f in job.files.list_below(job.staging).files if _PART.match(f.path.rpartition("/")[2])]
+
+    def finish(path: str, length: int) -> _Staged:
+        slot = _slot(path, by_code)
+        whole = f"{job.staging}/{path}"
+        if job.table.file_format != "orc":
+            return _Staged(whole, slot, count_rows(job.files, whole, job.table.file_format))
+        tail = read_file_tail(job.files, whole, length)
+        if tail.rows and job.table.is_insert_only:
+            finish_plain(job.files, whole, tail, job.table)
+        elif tail.rows:
+            finish_events(job.files, whole, tail, job.table, is_delete=slot.branch == _DELETES)
+        return _Staged(whole, slot, tail.rows)
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return [s for s in pool.map(lambda f: finish(f.path, f.length), found) if s.rows]
+
+
+def _slot(path: str, by_code: Mapping[int, Slot] | None) -> Slot:
+    directory, _, name = path.rpartition("/")
+    if by_code is None and not directory:
+        task = _PART.match(name)
+        assert task is not None
+        return Slot(_ROWS, int(task.group(1)))
+    code = directory.removeprefix(f"{escape(SLOT)}=")
+    if by_code is None:
+        return Slot(_ROWS, int(code))
+    if not code.isdigit() or int(code) not in by_code:
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="an event names a bucket without a file")
+    return by_code[int(code)]
+
+
+def _publish(job: Job, staged: Sequence[_Staged]) -> Merged:
+    """Moves the files to the directories that the scope names. A base there must be, even without rows."""
+    made: dict[int, str] = {}
+    if job.scope.rewrite is not Rewrite.MINOR:
+        made[_ROWS] = _make_directory(job, _ROWS)
+    written = 0
+    for file in staged:
+        if file.slot.branch not in made:
+            made[file.slot.branch] = _make_directory(job, file.slot.branch)
+        name = original_name if job.table.is_insert_only else bucket_name
+        target = f"{made[file.slot.branch]}/{name(file.slot.bucket)}"
+        job.files.rename(file.path, target)
+        written += job.files.file_size(target) or 0
+    job.files.delete(job.staging)
+    names = tuple(made[branch].rpartition("/")[2] for branch in sorted(made))
+    return Merged(_amount(job), Amount(names, len(staged), written), sum(s.rows for s in staged))
+
+
+def _make_directory(job: Job, branch: int) -> str:
+    path = job.directories[branch]
+    job.files.make_directories(path)
+    if not job.table.is_insert_only:
+        job.files.write(f"{path}/{ACID_VERSION_FILE}", ACID_VERSION_CONTENT)
+    return path
+
+
+def _amount(job: Job) -> Amount:
+    source = job.scope.source
+    files = [*source.originals, *(f.file for d in job.scope.directories for f in d.files)]
+    names = tuple(d.name for d in job.scope.directories)
+    return Amount(names, len(files), sum(f.length for f in files))

@@ -1,0 +1,1 @@
+"""Scans: the files of a table as a DataFrame of its live rows."""

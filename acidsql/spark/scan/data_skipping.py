@@ -1,0 +1,191 @@
+"""What a query says of a table's columns, held against ORC's statistics.
+
+Files in which no row can be the query's are left out: their footers, which are read anyway, say the smallest and the
+largest value of each column. Of the others ORC passes over stripes and row groups in the same way, where it is told.
+
+Spark's own push-down does not come as far. It names a leaf of `row` as `row.id`, while ORC looks for columns of an
+ACID file inside `row` (RecordReaderImpl.mapSargColumnsToOrcInternalColIdx over SchemaEvolution.getReaderBaseSchema): it
+would find a table's column that is called `bucket`, and nothing else. On plain files it fails where a scalar subquery
+of the condition gives NULL. So it is off (engine.py), and the search argument is an option of the reader; Spark's own
+classes make it, with Spark's casts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal as PythonDecimal
+from functools import partial, reduce
+from typing import Any, Final
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql import types as t
+from sqlglot import exp
+
+from acidsql.acid.hive_types import Decimal, HiveType, Primitive, Varchar, parse_type
+from acidsql.acid.table import Column, Table
+from acidsql.acid.value_range import Range
+from acidsql.grammar.dialect import to_spark
+from acidsql.planner.literals import value_of
+from acidsql.planner.plan import Scan
+from acidsql.planner.value_ranges import FLIPPED, can_hold
+from acidsql.snapshot.scan_binding import SourceFile
+from acidsql.spark.catalyst.gateway import Jvm, jvm
+from acidsql.spark.spark_types import query_type
+from acidsql.storage.orc.column_types import orders_as
+
+_WORTH: Final = 4 * 1024 * 1024
+"""Bytes of files from which on it is worth some milliseconds."""
+_COMPARED: Final = tuple(Primitive(name) for name in ("tinyint", "smallint", "int", "bigint", "string", "date"))
+"""Types whose values ORC's statistics order as Spark does: not those of numbers with NaN, nor padded ones. DECIMAL and
+VARCHAR too."""
+_SOURCE_FILTERS: Final[dict[type[exp.Expr], str]] = {
+    exp.EQ: "EqualTo",
+    exp.LT: "LessThan",
+    exp.LTE: "LessThanOrEqual",
+    exp.GT: "GreaterThan",
+    exp.GTE: "GreaterThanOrEqual",
+}
+"""Classes of org.apache.spark.sql.sources."""
+_PLAIN_NAME: Final = re.compile(r"[a-z_][a-z0-9_]*")
+"""One that Spark does not quote in them."""
+_MOST_IN: Final = 8
+_MOST_DIGITS: Final = 38
+_RECENT: Final = re.compile(r"(1[6-9]|[2-9]\d)\d\d-")
+"""A date on which all calendars agree, and so do files of writers with different ones."""
+
+
+def needed_files(scan: Scan, files: Sequence[SourceFile]) -> list[SourceFile]:
+    """Those that can hold a row that the query asks for."""
+    if not scan.row_filter:
+        return list(files)
+    compared = {c.name: (i, parse_type(c.type)) for i, c in enumerate(scan.table.columns) if _is_compared(c)}
+
+    def range_of(file: SourceFile, name: str) -> Range | None:
+        if file.tail is None or name not in compared:
+            return None
+        position, kind = compared[name]
+        return file.tail.value_range(position, kind) if _has(scan.table, file, position, name) else None
+
+    return [f for f in files if can_hold(scan.row_filter, partial(range_of, f))]
+
+
+def search_options(spark: SparkSession, scan: Scan, files: Sequence[SourceFile]) -> dict[str, str]:
+    """Options of Spark's ORC reader that have it skip row groups; none where the query says nothing of use."""
+    if not scan.row_filter or sum(f.size for f in files) < _WORTH:
+        return {}
+    columns = _columns(scan.table, files)
+    told = [c for c in scan.row_filter if _can_be_told(c, columns)]
+    if not told:
+        return {}
+    java, kinds = jvm(spark), {name: parse_type(c.type) for name, c in columns.items()}
+    schema = java.data_type(t.StructType([t.StructField(name, query_type(k)) for name, k in kinds.items()]).json())
+    try:
+        filters = [_source_filter(java, c, kinds) for c in told]
+        if None in filters:
+            filters = _filters(spark, schema, " AND ".join(f"({to_spark(c)})" for c in told))
+        return java.search_options(schema, filters) if filters else {}
+    except (PySparkException, Py4JError):  # what is wrong with a condition the query itself says better
+        return {}
+
+
+def _can_be_told(condition: exp.Expr, columns: Mapping[str, Column]) -> bool:
+    names = {c.name.lower() for c in condition.find_all(exp.Column)}
+    if not names <= columns.keys():
+        return False
+    has_dates = any(columns[name].type == "date" for name in names)
+    return not has_dates or all(_RECENT.match(str(literal.this)) for literal in condition.find_all(exp.Literal))
+
+
+def _columns(table: Table, files: Sequence[SourceFile]) -> dict[str, Column]:
+    """Those that the files have under their names and types of today, and whose order ORC knows."""
+    if not all(f.has_hives_names or not f.is_acid for f in files):
+        return {}
+    return {
+        column.name: column
+        for position, column in enumerate(table.columns)
+        if _is_compared(column) and all(_has(table, f, position, column.name) for f in files)
+    }
+
+
+def _is_compared(column: Column) -> bool:
+    kind = parse_type(column.type)
+    return kind in _COMPARED or isinstance(kind, Decimal | Varchar)
+
+
+def _has(table: Table, file: SourceFile, position: int, name: str) -> bool:
+    """Whether the file has the column under its name, and its values ordered as those of the table's type."""
+    has_type = file.tail is not None and orders_as(file.tail, table)[position : position + 1] == (True,)
+    return has_type and file.names[position : position + 1] == (name,)
+
+
+def _source_filter(java: Jvm, condition: exp.Expr, kinds: Mapping[str, HiveType]) -> Any | None:
+    """A condition as data sources of Spark take it, where its literals are of the columns' types; else None."""
+
+    def of_parts(name: str, *parts: exp.Expr) -> Any | None:
+        found = [_source_filter(java, part, kinds) for part in parts]
+        return None if None in found else reduce(partial(java.filter_of, name), found)
+
+    def compared(kind: type[exp.Expr], column: exp.Expr, literal: exp.Expr) -> Any | None:
+        name = column.name.lower()
+        value = _value(literal, kinds[name]) if isinstance(column, exp.Column) and _PLAIN_NAME.fullmatch(name) else None
+        return None if value is None else java.filter_of(_SOURCE_FILTERS[kind], name, value)
+
+    match condition:
+        case exp.Paren():
+            return _source_filter(java, condition.this, kinds)
+        case exp.And() | exp.Or():
+            return of_parts(type(condition).__name__, condition.this, condition.expression)
+        case exp.In() if 0 < len(condition.expressions) <= _MOST_IN:
+            return of_parts(
+                "Or", *(exp.EQ(this=condition.this.copy(), expression=e.copy()) for e in condition.expressions)
+            )
+        case exp.Between():
+            column, low, high = (condition.args[key] for key in ("this", "low", "high"))
+            least = exp.GTE(this=column.copy(), expression=low.copy())
+            return of_parts("And", least, exp.LTE(this=column.copy(), expression=high.copy()))
+        case _ if type(condition) in _SOURCE_FILTERS and isinstance(condition.this, exp.Column):
+            return compared(type(condition), condition.this, condition.expression)
+        case _ if type(condition) in _SOURCE_FILTERS:
+            return compared(FLIPPED[type(condition)], condition.expression, condition.this)
+        case _:
+            return None
+
+
+def _value(literal: exp.Expr, kind: HiveType) -> object:
+    """As the source filter of a column of the type has it; None where it takes a cast to compare them."""
+    match value_of(literal, {}), kind:
+        case PythonDecimal() as number, Primitive("tinyint" | "smallint" | "int" | "bigint"):
+            return int(number) if number == int(number) and -(2**63) <= number < 2**63 else None
+        case PythonDecimal() as number, Decimal():
+            return number if _is_hive_decimal(number) else None
+        case str() as text, Primitive("string") | Varchar():
+            return text
+        case _:
+            return None
+
+
+def _is_hive_decimal(number: PythonDecimal) -> bool:
+    """Whether HiveDecimal keeps it as it is."""
+    _, digits, exponent = number.as_tuple()
+    return isinstance(exponent, int) and -_MOST_DIGITS <= exponent <= 0 and max(len(digits), -exponent) <= _MOST_DIGITS
+
+
+def _filters(spark: SparkSession, schema: Any, condition: str) -> list[Any]:
+    """What Spark makes of a condition for a data source, casts and all."""
+    # Not a frame of no rows, which Spark would leave nothing of; of this one it knows nothing.
+    unknown = spark._jsparkSession.createDataFrame(spark.sparkContext._jsc.emptyRDD(), schema)
+    plan: Any = unknown.filter(condition).queryExecution().optimizedPlan()
+    if plan.nodeName() != "Filter":
+        return []
+    return [f for f in map(jvm(spark).source_filter, _conjuncts(plan.condition())) if f]
+
+
+def _conjuncts(condition: Any) -> Iterator[Any]:
+    if condition.nodeName() == "And":
+        yield from _conjuncts(condition.left())
+        yield from _conjuncts(condition.right())
+    else:
+        yield condition

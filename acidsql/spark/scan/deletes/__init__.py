@@ -1,0 +1,1 @@
+"""Which rows of a scan are deleted, and how a scan leaves them out."""

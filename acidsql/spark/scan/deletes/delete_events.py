@@ -1,0 +1,133 @@
+"""A scan without its deleted rows.
+
+As far as they fit, the delete events are bits that each row looks itself up in (cache.py). More of them, and
+ones that no bits can stand for, are a left anti join of the rows with the delete events that can name them: on one
+packed 64-bit key where write ID, partition, bucket, statement and row ID fit into it, for Spark keeps such keys in a
+map of longs. Rows that no delete event can name have a NULL key and pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from acidsql.planner.event_queries import name_sql
+from acidsql.snapshot.scan_binding import SourceFile
+from acidsql.spark.catalyst.gateway import jvm, where
+from acidsql.spark.catalyst.logical_plans import with_literals
+from acidsql.spark.scan.deletes.cache import DeleteCache
+from acidsql.spark.scan.file_partitions import PART
+from acidsql.storage.file_systems import FileSystem
+from acidsql.storage.orc.tail import BUCKET_COLUMN, ORIGINAL_TRANSACTION_COLUMN, ROW_ID_COLUMN
+
+WRITE_ID: Final = ":originalTransaction"
+BUCKET: Final = ":bucket"
+ROW: Final = ":rowId"
+DELETER: Final = ":currentTransaction"
+"""The write ID of the transaction that deleted the row."""
+
+_STATEMENT_AND_BUCKET_BITS: Final = 24
+_BROADCAST_EVENTS: Final = 8_000_000
+"""Delete events up to which they are broadcast: a long and its slot are some 20 bytes each."""
+_DELETED: Final = ":deleted"
+_MASKS: Final = ":deleted_masks"
+
+
+def filtered(
+    spark: SparkSession,
+    rows: DataFrame,
+    files: FileSystem,
+    deletes: Sequence[SourceFile],
+    cache: DeleteCache,
+    values: Mapping[str, str] | None = None,
+) -> DataFrame | None:
+    """The rows that no event of the files names, in their own stage; None where no bits can stand for the events.
+
+    `rows` has the columns WRITE_ID, BUCKET, ROW and PART, or `values` says what they are, in SQL. Raises
+    MALFORMED_LAYOUT.
+    """
+    found = cache.bits(jvm(spark), files, deletes)
+    if found is None:
+        return None
+    names = (PART, WRITE_ID, BUCKET, ROW)
+    part, write_id, bucket, row = (name_sql(name) if values is None else values[name] for name in names)
+    condition = found.bitmap.keeps_sql(part, write_id, bucket, row, name_sql(_MASKS))
+    return where(with_literals(rows, {_MASKS: found.masks}), condition)
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedKeys:
+    """What the footers of the delete files say: how many events there are, and which rows they can name.
+
+    The ranges are inclusive; `parts` is the number of partitions of the scan.
+    """
+
+    events: int
+    parts: int
+    write_ids: tuple[int, int]
+    bucket_properties: tuple[int, int]
+    row_ids: tuple[int, int]
+
+    @property
+    def part_bits(self) -> int:
+        return (self.parts - 1).bit_length()
+
+    @property
+    def row_bits(self) -> int:
+        return self.row_ids[1].bit_length()
+
+    @property
+    def packs(self) -> bool:
+        bits = self.write_ids[1].bit_length() + self.part_bits + _STATEMENT_AND_BUCKET_BITS + self.row_bits
+        one_codec = all(p >> 29 == 1 for p in self.bucket_properties)
+        return bits <= 63 and one_codec and self.row_ids[0] >= 0 and self.write_ids[0] >= 0
+
+
+def deleted_keys(files: Sequence[SourceFile], parts: int) -> DeletedKeys:
+    return DeletedKeys(
+        events=sum(f.tail.rows for f in files if f.tail is not None),
+        parts=parts,
+        write_ids=_range(files, ORIGINAL_TRANSACTION_COLUMN),
+        bucket_properties=_range(files, BUCKET_COLUMN),
+        row_ids=_range(files, ROW_ID_COLUMN),
+    )
+
+
+def without_deleted(rows: DataFrame, events: DataFrame, deleted: DeletedKeys) -> DataFrame:
+    """The rows that no event names. Both have the columns WRITE_ID, BUCKET, ROW and PART."""
+    if not deleted.packs:
+        return _without_wide_keys(rows, events)
+    key = _packed_key(deleted)
+    events = events.select(key.alias(_DELETED))
+    if deleted.events <= _BROADCAST_EVENTS:
+        events = F.broadcast(events)
+    can_be_deleted = F.col(WRITE_ID).between(*deleted.write_ids) & F.col(ROW).between(*deleted.row_ids)
+    return rows.join(events, F.when(can_be_deleted, key) == F.col(_DELETED), "left_anti")
+
+
+def _without_wide_keys(rows: DataFrame, events: DataFrame) -> DataFrame:
+    names = (WRITE_ID, BUCKET, ROW, PART)
+    events = events.select(*(F.col(name).alias(f"{name}_deleted") for name in names))
+    return rows.join(events, [F.col(name) == F.col(f"{name}_deleted") for name in names], "left_anti")
+
+
+def _range(files: Sequence[SourceFile], column: int) -> tuple[int, int]:
+    """Over all files; more than any key where a file has no statistics."""
+    ranges = [(f.tail.integer_range(column) if f.tail is not None else None) or (-1, 2**62) for f in files]
+    return min(low for low, _ in ranges), max(high for _, high in ranges)
+
+
+def _packed_key(deleted: DeletedKeys) -> Column:
+    """Write ID, partition, bucket and statement, row ID (BucketCodec V1: 12 bits each for bucket and statement)."""
+    row_bits = deleted.row_bits
+    bucket = F.shiftright(F.col(BUCKET), 16).bitwiseAND(0xFFF).cast("long")
+    statement = F.col(BUCKET).bitwiseAND(0xFFF).cast("long")
+    key = F.shiftleft(bucket, row_bits + 12).bitwiseOR(F.shiftleft(statement, row_bits)).bitwiseOR(F.col(ROW))
+    above = row_bits + _STATEMENT_AND_BUCKET_BITS
+    if deleted.part_bits:
+        key = key.bitwiseOR(F.shiftleft(F.col(PART).cast("long"), above))
+    return key.bitwiseOR(F.shiftleft(F.col(WRITE_ID), above + deleted.part_bits))

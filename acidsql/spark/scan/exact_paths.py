@@ -1,0 +1,64 @@
+"""Files read by their very paths, whatever signs are in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.spark.catalyst.gateway import jvm
+from acidsql.spark.catalyst.logical_plans import scan_of
+from acidsql.storage.file_systems import is_local
+
+_ARE_PATTERNS: Final = "__globPaths__"
+_GLOB: Final = re.compile(r"[{}\[\]*?\\]")
+"""Signs of a pattern (SparkHadoopUtil.isGlobPath). Hive escapes all but } in a partition's name, none in a location."""
+
+
+def load_exactly(reader: DataFrameReader, file_format: str, paths: Sequence[str]) -> DataFrame:
+    """The content of the files or directories.
+
+    Told not to look for patterns, Spark 4 takes all paths in the place of each that looks like one
+    (DataSource.checkAndGlobPathIfNecessary): rows would come twice. So where one does, all are patterns, of themselves.
+    """
+    _check_names(reader._spark, paths)
+    has_pattern, exact = _exact(paths)
+    return reader.option(_ARE_PATTERNS, has_pattern).format(file_format).load(exact)
+
+
+def load_orc_exactly(
+    spark: SparkSession, paths: Sequence[str], schema: str, options: Mapping[str, str] | None = None
+) -> DataFrame:
+    """The content of ORC files under a schema in Spark's JSON.
+
+    What `spark.read.orc` makes, made here: that looks for the format among all jars, twice, lists every file twice, in
+    threads, and looks for partitions in their paths: 20 ms, and 50 for 60 files, where this takes 3 and 10.
+    """
+    _check_names(spark, paths)
+    relation = jvm(spark).orc_relation(spark._jsparkSession, [_with_scheme(p) for p in paths], schema, options or {})
+    return scan_of(spark, relation)
+
+
+def _check_names(spark: SparkSession, paths: Sequence[str]) -> None:
+    """A JVM in the locale C takes a local file whose name is not ASCII for one that is not there, and reads nothing.
+
+    Raises UNSAFE_FILE_NAMES.
+    """
+    odd = next((path for path in paths if not path.isascii() and is_local(path)), None)
+    encoding = jvm(spark).file_name_encoding if odd is not None else ""
+    if odd is not None and encoding.lower() not in ("utf-8", "utf8"):
+        raise AcidSqlError(Condition.UNSAFE_FILE_NAMES, path=odd, encoding=encoding)
+
+
+def _with_scheme(path: str) -> str:
+    return f"file:{path}" if path.startswith("/") else path
+
+
+def _exact(paths: Sequence[str]) -> tuple[str, list[str]]:
+    """Whether the paths are patterns, `true` or `false`, and as what they are given."""
+    if not any(map(_GLOB.search, paths)):
+        return "false", list(paths)
+    return "true", [_GLOB.sub(r"\\\g<0>", path) for path in paths]

@@ -1,0 +1,480 @@
+"""The scan of a table: its snapshots' files as one DataFrame of live rows.
+
+Spark's own vectorized ORC reader reads ACID files as long as all six ACID columns stay in the scan's schema: a filter
+that names each of them keeps them there, and a leaf of `row` in it keeps `row` without pulling all of it in
+(spark-findings.md 1, 2). Those that nobody wants stand there in capitals: to ORC they are ACID columns all the same
+(SchemaEvolution.checkAcidSchema), but Spark, told to mind case, finds none of that name in the file, has ORC skip it
+and takes it for NULL (OrcUtils.requestedColumnIds). What the query says of its columns goes to ORC beside Spark
+(data_skipping.py). Columns are taken by position, as Hive takes them: files written before a column was renamed or
+added are read under the names they have. Files that need another schema, or from which other write IDs are to be
+skipped, are another scan in a union; a table that was not altered is one scan, and one stage."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import chain, repeat
+from typing import Final, TypeAlias
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as t
+
+from acidsql.acid import layout
+from acidsql.acid.hive_types import Char, HiveType, Primitive, Varchar, has_timestamp, parse_type
+from acidsql.acid.layout import (
+    ACID_FIELDS,
+    CURRENT_TRANSACTION,
+    OPERATION_DELETE,
+    OPERATION_INSERT,
+    ORIGINAL_TRANSACTION,
+    ROW_ID,
+)
+from acidsql.acid.table import Table
+from acidsql.acid.text_format import header_lines
+from acidsql.acid.write_ids import WriteId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.event_queries import name_sql
+from acidsql.planner.plan import Scan
+from acidsql.planner.sql_errors import raise_sql, sql_string
+from acidsql.snapshot.scan_binding import BoundScan, SourceFile, data_files, delete_files
+from acidsql.spark.catalyst.char_columns import CHAR_LENGTH, VARCHAR_LENGTH
+from acidsql.spark.catalyst.gateway import jvm, select, where, with_columns
+from acidsql.spark.catalyst.logical_plans import keeping_columns, same_micros, with_literals
+from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, copy_with
+from acidsql.spark.scan import text_fields
+from acidsql.spark.scan.data_skipping import needed_files, search_options
+from acidsql.spark.scan.deletes.delete_events import (
+    BUCKET,
+    DELETER,
+    ROW,
+    WRITE_ID,
+    deleted_keys,
+    filtered,
+    without_deleted,
+)
+from acidsql.spark.scan.exact_paths import load_exactly, load_orc_exactly
+from acidsql.spark.scan.file_partitions import (
+    METADATA,
+    PART,
+    FileFacts,
+    file_facts,
+    file_uri,
+    metadata_column,
+    partition_values,
+)
+from acidsql.spark.scan.metadata_count import counted_rows
+from acidsql.spark.scan.parquet_times import in_zone
+from acidsql.spark.scan.scan_caches import ScanCaches
+from acidsql.spark.spark_types import ddl, file_type, padded_inside, query_type
+from acidsql.storage.parquet_footer import UTC, WrittenTimes
+
+_FILE_NAME: Final = ":file_name"
+ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
+"""SQL: the number of a row within its task; in a CASE, among the rows that come to it."""
+_ROW_ID_FIELDS: Final = (ORIGINAL_TRANSACTION, layout.BUCKET, ROW_ID)
+_KEEPS_IDS: Final = "coalesce(originalTransaction, 0) >= 0 AND coalesce(bucket, 0) >= 0 AND coalesce(rowId, 0) >= 0"
+_KEEPS_ROW: Final = "(CAST({leaf} IS NULL AS INT) | 0) >= 0"
+"""True for every event: beside conditions on operation and currentTransaction, each of the other columns in one of its
+own. Whatever a query says of a column, which its own condition keeps, makes no other superfluous."""
+Narrower: TypeAlias = "tuple[HiveType | None, ...]"
+_CHEAP: Final = ("boolean", "tinyint", "smallint", "int", "bigint", "date", "float", "double")
+
+
+def scan_frame(spark: SparkSession, bound: BoundScan, caches: ScanCaches) -> DataFrame:
+    """The live rows of a scan: the table's columns, and the row__id and file name columns that it asks for.
+
+    Raises MALFORMED_LAYOUT, ACID_V1_FILE, NOT_YET_SUPPORTED.
+    """
+    files = needed_files(bound.scan, data_files(bound, caches.footers))
+    if not files:
+        return _empty(spark, bound)
+    deletes = delete_files(bound, caches.footers) if bound.table.is_full_acid else []
+    if bound.scan.counted:
+        counted = counted_rows(spark, bound.files, files, deletes, caches.deletes)
+        if counted is not None:
+            return counted
+    reads = _reads(spark, bound, files, names_rows=bool(deletes or bound.scan.row_id))
+    values = partition_values(spark, bound.table, bound.parts)
+    if len(reads) == 1 and not values.literals:
+        living = reads[0].living(spark, bound, deletes, caches)
+        if living is not None:
+            return living.named(bound, values.columns)
+    rows = reduce(DataFrame.unionAll, (read.frame() for read in reads))
+    if deletes:
+        rows = _without_deleted(spark, bound, rows, deletes, caches)
+    return _named(with_literals(rows, values.literals), bound, values.columns)
+
+
+def _without_deleted(
+    spark: SparkSession, bound: BoundScan, rows: DataFrame, deletes: Sequence[SourceFile], caches: ScanCaches
+) -> DataFrame:
+    by_bits = filtered(spark, rows, bound.files, deletes, caches.deletes)
+    if by_bits is not None:
+        return by_bits
+    return without_deleted(rows, delete_events(spark, bound, deletes), deleted_keys(deletes, len(bound.parts)))
+
+
+# ------------------------------------------------------------------------------------------------ data files
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The rows of some files as they lie there, and what is wanted of them: row ID, partition, file name, the table's
+    columns, as SQL by their names. `times` are the names of columns that are instants in UTC still."""
+
+    rows: DataFrame
+    values: Mapping[str, str]
+    times: Sequence[str]
+    has_row_ids: bool
+    """Row IDs are in the files: where a row's place in its file tells them, they can be asked for once only."""
+
+    def without_row_ids(self) -> _Read:
+        values = {name: value for name, value in self.values.items() if name not in (WRITE_ID, BUCKET, ROW)}
+        return replace(self, values=values)
+
+    def frame(self) -> DataFrame:
+        """What every group of files gives, in the order of the union."""
+        columns = [f"{value} AS {name_sql(name)}" for name, value in self.values.items()]
+        times = {place: name for place, name in enumerate(self.values) if name in self.times}
+        return same_micros(select(self.rows, columns), times, wall_clock=True)
+
+    def living(
+        self, spark: SparkSession, bound: BoundScan, deletes: Sequence[SourceFile], caches: ScanCaches
+    ) -> _Read | None:
+        """Without the rows that are deleted, in the same stage; None where that cannot be."""
+        if not deletes:
+            return self
+        if not self.has_row_ids:
+            return None
+        rows = filtered(spark, self.rows, bound.files, deletes, caches.deletes, self.values)
+        return None if rows is None else replace(self, rows=rows)
+
+    def named(self, bound: BoundScan, partition_columns: Sequence[str]) -> DataFrame:
+        """What the scan gives, where no other files are read: what is said once is analyzed once."""
+        times = {place: c.name for place, c in enumerate(bound.table.columns) if c.name in self.times}
+        return same_micros(_named(self.rows, bound, partition_columns, self.values), times, wall_clock=True)
+
+
+def _reads(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], *, names_rows: bool) -> list[_Read]:
+    """All rows in the files, with their row IDs if `names_rows`."""
+    groups: dict[tuple[bool, tuple[str, ...], Narrower, frozenset[WriteId], WrittenTimes], list[SourceFile]] = {}
+    for file in files:
+        groups.setdefault((file.is_acid, file.names, file.narrower, file.hidden, file.times), []).append(file)
+    reads = [_group(spark, bound, group, _ROW_ID_FIELDS if names_rows else ()) for group in groups.values()]
+    return reads if names_rows else [read.without_row_ids() for read in reads]
+
+
+def _group(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], wanted: Sequence[str]) -> _Read:
+    if files[0].is_acid:
+        return _acid_rows(spark, bound, files, wanted)
+    if bound.table.is_full_acid:
+        return _plain_rows_with_ids(spark, bound, files)
+    return _plain_rows(spark, bound, files)
+
+
+def _acid_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], wanted: Sequence[str]) -> _Read:
+    """Insert events; of the ACID columns, those `wanted`.
+
+    Operation 1 or 2 in a data file is ACID v1: it fails the job instead of being filtered away.
+    """
+    first = files[0]
+    failure = raise_sql(Condition.ACID_V1_FILE, path=sql_string(first.origin), table=sql_string(bound.table.qualified))
+    types = _types_by_position(bound.table, first.names, first.narrower)
+    options = search_options(spark, bound.scan, files)
+    events = _events(spark, files, types, OPERATION_INSERT, failure, wanted, options)
+    facts = file_facts([_part_only(f) for f in files])
+    columns = _table_columns(bound.table, first.names, "row", first.narrower)
+    return _with_facts(spark, bound, events, files, facts, _ROW_ID_FIELDS, columns)
+
+
+def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> _Read:
+    """Rows of original files and of plain files in a delta or base: their row IDs count through the file.
+
+    Spark has no row index for ORC. A task that reads exactly one whole file counts its rows in order.
+    """
+    names, narrower = files[0].names, files[0].narrower
+    types = _types_by_position(bound.table, names, narrower)
+    schema = t.StructType(_fields(types)).json()
+    rows = load_orc_exactly(copy_with(spark, A_FILE_A_TASK | ANY_CASE), [f.path for f in files], schema)
+    facts = file_facts(files, metadata_column(names))
+    row_id = (facts.write_id, facts.bucket, f"{facts.first_row} + {ROW_NUMBER}")
+    return _with_facts(spark, bound, rows, files, facts, row_id, _table_columns(bound.table, names, None, narrower))
+
+
+def _plain_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> _Read:
+    """Rows of insert-only and plain tables, which have no row IDs."""
+    table = bound.table
+    names = files[0].names or tuple(c.name for c in table.columns)
+    schema = t.StructType(_fields(_types_by_position(table, names, files[0].narrower)))
+    rows = _read_format(spark, bound.scan, files, schema)
+    no_id = ("CAST(NULL AS BIGINT)", "CAST(NULL AS INT)", "CAST(NULL AS BIGINT)")
+    facts = file_facts([_part_only(f) for f in files], metadata_column(names))
+    columns = _table_columns(table, names, None, files[0].narrower, files[0].times.zone)
+    return _with_facts(spark, bound, rows, files, facts, no_id, columns)
+
+
+def _part_only(file: SourceFile) -> SourceFile:
+    """What counts of a file whose rows have row IDs of their own, or none."""
+    return replace(file, write_id=0, bucket_property=0, first_row=0)
+
+
+def _with_facts(
+    spark: SparkSession,
+    bound: BoundScan,
+    rows: DataFrame,
+    files: Sequence[SourceFile],
+    facts: FileFacts,
+    row_id: tuple[str, str, str],
+    columns: _Columns,
+) -> _Read:
+    """`row_id` and `columns` are SQL over the rows, the facts and `_metadata`."""
+    ids = dict(zip((WRITE_ID, BUCKET, ROW, PART), (*row_id, facts.part), strict=True))
+    values = ids | _file_name(bound, files) | columns.values
+    return _Read(_keyed(spark, rows, facts), values, columns.times, files[0].is_acid)
+
+
+def _keyed(spark: SparkSession, rows: DataFrame, facts: FileFacts) -> DataFrame:
+    """The rows with what the SQL of the facts reads."""
+    if not facts.tables:
+        return rows
+    literals = {name: jvm(spark).long_array(table) for name, table in facts.tables.items()}
+    return select(with_literals(rows, literals), ("*", *facts.steps))
+
+
+def _events(
+    spark: SparkSession,
+    files: Sequence[SourceFile],
+    types: Sequence[tuple[str, t.DataType]],
+    operation: int,
+    failure: str,
+    wanted: Sequence[str],
+    options: Mapping[str, str] | None = None,
+) -> DataFrame:
+    """The events of ACID files whose write ID is not hidden; another operation fails the job.
+
+    Of the ACID columns at least those `wanted` are there.
+    """
+    paths = [f.path for f in files]
+    is_known = not files[0].hidden and all(f.is_all(operation) for f in files)
+    by_case = _tells_by_case(files, types)
+    unread = [name for name in ACID_FIELDS[:-1] if name not in wanted] if is_known and by_case else []
+    if not by_case:
+        # No copy of the session: what is set later for the tasks of a write in place (table_writer.py) must reach the
+        # scan. A scan that has columns in capitals reads them then, which is as right.
+        for key, value in ANY_CASE.items():
+            spark.conf.set(key, value)
+    events = load_orc_exactly(spark, paths, acid_schema(types, unread).json(), options)
+    cheapest = _cheapest(types)
+    if is_known:
+        return keeping_columns(events, [name for name, _ in types].index(cheapest))
+    leaf = f"`row`.{name_sql(cheapest)}"
+    seen = f"NOT IN ({', '.join(map(str, sorted(files[0].hidden)))})" if files[0].hidden else ">= 0"
+    return where(
+        events,
+        f"{_KEEPS_IDS} AND {_KEEPS_ROW.format(leaf=leaf)} AND coalesce(currentTransaction, 0) {seen}"
+        f" AND CASE WHEN operation <=> {operation} THEN true ELSE CAST({failure} AS BOOLEAN) END",
+    )
+
+
+def _tells_by_case(files: Sequence[SourceFile], columns: Sequence[tuple[str, t.DataType]]) -> bool:
+    """Whether all names are known to be in the files as they are asked for: those of a struct's fields are not."""
+    has_structs = any("struct<" in kind.simpleString() for _, kind in columns)
+    return not has_structs and all(f.has_hives_names for f in files)
+
+
+def _read_format(spark: SparkSession, scan: Scan, files: Sequence[SourceFile], schema: t.StructType) -> DataFrame:
+    table, paths = scan.table, [f.path for f in files]
+    match table.file_format:
+        case "orc":
+            # Not by Spark's own push-down: a scalar subquery that gives NULL fails there (OrcFilters).
+            options = search_options(spark, scan, files)
+            return load_orc_exactly(copy_with(spark, ANY_CASE), paths, schema.json(), options)
+        case "parquet":
+            reader = copy_with(spark, ANY_CASE).read.schema(schema).options(**files[0].times.reader_options)
+            return load_exactly(reader, "parquet", paths)
+        case "textfile":
+            header = header_lines(table)
+            lines = load_exactly((copy_with(spark, A_FILE_A_TASK) if header else spark).read, "text", paths)
+            fields = text_fields.fields(table)
+            metadata = metadata_column([c.name for c in table.columns])
+            if metadata != METADATA:
+                fields.append(F.col(METADATA).alias(metadata))
+            return (where(lines, f"{ROW_NUMBER} >= {header}") if header else lines).select(*fields)
+        case other:
+            feature = f"Reading {table.qualified}, stored as {other}"
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
+
+
+# ------------------------------------------------------------------------------------------------ columns
+
+
+def acid_schema(columns: Iterable[tuple[str, t.DataType]], unread: Collection[str] = ()) -> t.StructType:
+    """The six ACID columns, exactly as Hive names and orders them, but for those that are not to be read."""
+    kinds = (t.IntegerType(), t.LongType(), t.IntegerType(), t.LongType(), t.LongType(), t.StructType(_fields(columns)))
+    fields = zip(ACID_FIELDS, kinds, strict=True)
+    return t.StructType([t.StructField(name.upper() if name in unread else name, kind) for name, kind in fields])
+
+
+def _fields(columns: Iterable[tuple[str, t.DataType]]) -> list[t.StructField]:
+    return [t.StructField(name, kind) for name, kind in columns]
+
+
+def _types_by_position(table: Table, names: Sequence[str], narrower: Narrower = ()) -> list[tuple[str, t.DataType]]:
+    """The file's columns under its own names, as the table's types of today or, for `widened`, as the file's own."""
+    types = (parse_type(c.type) for c in table.columns)
+    return [
+        (name, file_type(own if own is not None and not _is_text(kind) else kind))
+        for name, kind, own in zip(names, types, chain(narrower, repeat(None)), strict=False)
+    ]
+
+
+def _is_text(hive_type: HiveType) -> bool:
+    return hive_type == Primitive("string")
+
+
+def _widened(value: str, hive_type: HiveType) -> str:
+    """A value of the file's type as one of the table's. Spark pushes a comparison down to a file with its literal made
+    one of the file's type, 5.5 becoming 5, or fails in that (OrcFilters.castLiteralValue): so none may be pushed but
+    through Spark's own cast. Numbers become text as ORC, and so Hive, writes them: 2.50 is 2.5."""
+    return f"concat({value}, '')" if _is_text(hive_type) else _cast(value, hive_type)
+
+
+def _cast(value: str, hive_type: HiveType) -> str:
+    return f"CAST({value} AS {ddl(query_type(hive_type))})"
+
+
+def _cheapest(columns: Sequence[tuple[str, t.DataType]]) -> str:
+    """A column to stand for `row`: the first one if it is cheap to read, else the cheapest."""
+
+    def cost(column: tuple[str, t.DataType]) -> int:
+        name = column[1].simpleString()
+        return _CHEAP.index(name) if name in _CHEAP else len(_CHEAP) + len(name)
+
+    return columns[0][0] if cost(columns[0]) < len(_CHEAP) else min(columns, key=cost)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """SQL of a table's columns over those of a file, by name; `times` are the names of those that are instants in UTC
+    still."""
+
+    values: dict[str, str]
+    times: list[str]
+
+
+def _table_columns(
+    table: Table, names: Sequence[str], owner: str | None, narrower: Narrower = (), zone: str = UTC
+) -> _Columns:
+    """The table's columns from the file's, by position; a column that the file is too old for is NULL."""
+    values, times = {}, []
+    for position, column in enumerate(table.columns):
+        hive_type = parse_type(column.type)
+        if position >= len(names):
+            value = _cast("NULL", hive_type)
+        else:
+            value = f"{owner}.{name_sql(names[position])}" if owner else name_sql(names[position])
+            value = f"rtrim({value})" if isinstance(hive_type, Char) and not owner else value
+            is_widened = any(narrower[position : position + 1])
+            if hive_type == Primitive("timestamp") and not is_widened and zone == UTC:
+                times.append(column.name)
+            else:
+                value = _widened(value, hive_type) if is_widened else value
+                value = in_zone(value, hive_type, zone)
+                value = padded_inside(_cast(value, hive_type) if has_timestamp(hive_type) else value, hive_type)
+        values[column.name] = value
+    return _Columns(values, times)
+
+
+def _file_name(bound: BoundScan, files: Sequence[SourceFile]) -> dict[str, str]:
+    """INPUT__FILE__NAME, which is never the name of a copy."""
+    if not bound.scan.file_name:
+        return {}
+    names = () if files[0].is_acid else files[0].names or tuple(c.name for c in bound.table.columns)
+    path = f"{metadata_column(names)}.file_path"
+    copies = {file_uri(f.path): file_uri(f.copy_of) for f in files if f.copy_of is not None}
+    if copies:
+        known = ", ".join(sql_string(text) for pair in copies.items() for text in pair)
+        path = f"coalesce(map({known})[{path}], {path})"
+    # Hive's is a path, no URI; url_decode would make a blank of a plus sign.
+    return {_FILE_NAME: f"url_decode(replace({path}, '+', '%2B'))"}
+
+
+def _named(
+    rows: DataFrame, bound: BoundScan, partition_columns: Sequence[str], values: Mapping[str, str] | None = None
+) -> DataFrame:
+    """What the scan gives: the table's columns, then the virtual ones; of rows that have them, or `values` for them."""
+    scan = bound.scan
+
+    def value(name: str) -> str:
+        return name_sql(name) if values is None else values[name]
+
+    columns = [f"{value(c.name)} AS {name_sql(c.name)}" for c in bound.table.columns]
+    of_partition = zip(bound.table.partition_columns, partition_columns, strict=True)
+    columns += [f"{text} AS {name_sql(c.name)}" for c, text in of_partition]
+    if scan.row_id:
+        fields = (("writeid", WRITE_ID), ("bucketid", BUCKET), ("rowid", ROW))
+        inside = ", ".join(f"'{field}', {value(name)}" for field, name in fields)
+        columns.append(f"named_struct({inside}) AS {name_sql(scan.row_id)}")
+    if scan.file_name:
+        columns.append(f"{value(_FILE_NAME)} AS {name_sql(scan.file_name)}")
+    if scan.place:
+        columns.append(f"{value(PART)} AS {name_sql(scan.place)}")
+    named = select(rows, columns)
+    lengths = ((c.name, parse_type(c.type)) for c in bound.table.all_columns)
+    sized = {name: {CHAR_LENGTH: kind.length} for name, kind in lengths if isinstance(kind, Char)}
+    # Not withMetadata, which takes a name apart at its dots and backticks.
+    return with_columns(named, {n: F.col(name_sql(n)).alias(n, metadata=known) for n, known in sized.items()})
+
+
+def _empty(spark: SparkSession, bound: BoundScan) -> DataFrame:
+    internal = [
+        t.StructField(WRITE_ID, t.LongType()),
+        t.StructField(BUCKET, t.IntegerType()),
+        t.StructField(ROW, t.LongType()),
+        t.StructField(PART, t.IntegerType()),
+        t.StructField(_FILE_NAME, t.StringType()),
+    ]
+    columns = [_sized(c.name, parse_type(c.type)) for c in bound.table.all_columns]
+    schema = t.StructType([*internal, *columns])
+    return _named(empty_frame(spark, schema), bound, [name_sql(c.name) for c in bound.table.partition_columns])
+
+
+def _sized(name: str, hive_type: HiveType) -> t.StructField:
+    """With a VARCHAR's length, which only types are made of: a scan of rows does without."""
+    metadata = {VARCHAR_LENGTH: hive_type.length} if isinstance(hive_type, Varchar) else {}
+    return t.StructField(name, query_type(hive_type), metadata=metadata)
+
+
+def empty_frame(spark: SparkSession, schema: t.StructType) -> DataFrame:
+    """No rows, without a job."""
+    java = jvm(spark)
+    return DataFrame(spark._jsparkSession.createDataFrame(java.no_rows(), java.data_type(schema.json())), spark)
+
+
+# ------------------------------------------------------------------------------------------------ delete files
+
+
+def delete_events(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
+    """The delete events that the reader sees: the row ID of the row, its partition, and who deleted it (DELETER)."""
+    groups: dict[tuple[str, t.DataType, frozenset[WriteId]], list[SourceFile]] = {}
+    for file in files:
+        leaf = _cheapest(_types_by_position(bound.table, file.names))
+        kind = dict(_types_by_position(bound.table, file.names))[leaf]
+        groups.setdefault((leaf, kind, file.hidden), []).append(file)
+    frames = [_delete_group(spark, (leaf, kind), group) for (leaf, kind, _), group in groups.items()]
+    return reduce(DataFrame.unionAll, frames)
+
+
+def _delete_group(spark: SparkSession, leaf: tuple[str, t.DataType], files: Sequence[SourceFile]) -> DataFrame:
+    failure = raise_sql(
+        Condition.MALFORMED_LAYOUT,
+        path=sql_string(files[0].origin),
+        reason=sql_string("a delete_delta holds an event that is no delete"),
+    )
+    wanted = (*_ROW_ID_FIELDS, CURRENT_TRANSACTION)
+    events = _events(spark, files, [leaf], OPERATION_DELETE, failure, wanted)
+    facts = file_facts([_part_only(f) for f in files])
+    named = zip((*wanted, facts.part), (WRITE_ID, BUCKET, ROW, DELETER, PART), strict=True)
+    return select(_keyed(spark, events, facts), (f"{value} AS {name_sql(name)}" for value, name in named))

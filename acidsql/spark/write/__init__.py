@@ -1,0 +1,1 @@
+"""Writes: the events of a statement as files, staged and then published."""

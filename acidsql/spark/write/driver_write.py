@@ -1,0 +1,313 @@
+"""Data that one process holds: the events of a statement collected, arranged and written by the driver.
+
+The job's tasks read in parallel as ever; what they give is sorted and written here, by threads that write ORC in C++,
+instead of by one more shuffle, sort and write of Spark's. What lies in the staging directory afterwards is what
+events.arranged_events and staging.save leave there: the same files under the same names, in the same order. A result
+that is larger than it looked ends the job, and goes the long way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from py4j.protocol import Py4JJavaError
+from pyarrow import orc
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_type
+
+from acidsql.acid.hive_types import HiveType, has_date, has_instant, has_timestamp, is_complex, parse_type
+from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
+from acidsql.acid.partition_names import DEFAULT_PARTITION, escape
+from acidsql.acid.row_id import encode_bucket
+from acidsql.acid.table import Table
+from acidsql.acid.write_ids import WriteId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.plan import BRANCH, EventKind, WritePlan
+from acidsql.planner.sql_errors import sql_string
+from acidsql.spark.catalyst.gateway import jvm, where
+from acidsql.spark.engine import for_little
+from acidsql.spark.scan.table_scan import ROW_NUMBER
+from acidsql.spark.spark_types import wall_clock_type
+from acidsql.spark.write.event_rows import (
+    NEW_BUCKET,
+    OLD_BUCKET,
+    OLD_ROW,
+    OLD_WRITE_ID,
+    filed,
+    placed_events,
+    staging_columns,
+    with_constraints,
+)
+from acidsql.spark.write.file_slots import Slots
+from acidsql.spark.write.orc_footers import writer_options
+from acidsql.spark.write.publishing import WriteTarget
+from acidsql.spark.write.row_widths import row_width
+from acidsql.storage.file_systems import FileSystem, LocalFiles
+
+_MOST: Final = 2_000_000
+"""Events that a task may give."""
+LITTLE: Final = 1024 * 1024
+"""Bytes that a query which is not compiled may read, and an INSERT whose rows all go to one file."""
+_REFUSED: Final = "acidsql: this is not for the driver to write"
+_TOO_LARGE: Final = "spark.driver.maxResultSize"
+"""In the error of a job whose result is more than Spark lets the driver have."""
+_OF_HEAP: Final = 64
+"""What part of the JVM's heap the compressed bytes may be: they become some ten times as many."""
+_OF_HEAP_AT_ONCE: Final = 16
+"""What part of the heap the rows that running tasks give may take."""
+_OFFSETS: Final = 1 << 31
+"""Bytes of text that an Arrow array can have: its offsets have 32 bits."""
+_OLDEST: Final = {"date": "DATE'1582-10-15'", "timestamp": "TIMESTAMP'1970-01-01 00:00:00'"}
+"""The first values that pyarrow writes as Hive reads them, by the beginning of a type's name: of older dates it does
+not tell in which calendar it writes them, and of times before 1970 it takes the fraction of a second for a negative one
+(arrow/adapters/orc/util.cc)."""
+_CODECS: Final = {"none": "uncompressed", "zlib": "zlib", "snappy": "snappy", "lz4": "lz4", "zstd": "zstd"}
+_FILE: Final = "part-00000-driver.orc"
+_Numbers: TypeAlias = "NDArray[np.int64]"
+
+
+def can_write(spark: SparkSession, table: Table, files: FileSystem, size: int) -> bool:
+    """Whether the driver writes such a file as Spark does: ORC without settings of its own but the codec, on this
+    machine, and of types that pyarrow writes; and whether what `size` compressed bytes give has room in it."""
+    options = writer_options(table)
+    types = [parse_type(c.type) for c in table.columns]
+    return (
+        table.file_format == "orc"
+        and isinstance(files, LocalFiles)
+        and set(options) == {"orc.compress"}
+        and options["orc.compress"].lower() in _CODECS
+        and not any(map(_has_times_inside, types))
+        and size <= jvm(spark).heap // _OF_HEAP
+    )
+
+
+def _has_times_inside(hive_type: HiveType) -> bool:
+    """Whether dates or times are inside a value: `_collected` looks at whole ones only."""
+    return is_complex(hive_type) and (has_date(hive_type) or has_timestamp(hive_type) or has_instant(hive_type))
+
+
+def write_inserts(events: DataFrame, plan: WritePlan, target: WriteTarget, size: int) -> bool:
+    """Writes what events.numbered_inserts gives one task; False, and nothing written, where there is too much.
+
+    `size`: the bytes that the query reads."""
+    rows = _collected(filed(with_constraints(events), (), plan.target), plan.target, size)
+    if rows is None:
+        return False
+    if rows.num_rows:
+        ids = _insertions(rows.num_rows, target.write_id, encode_bucket(0, target.statement_ids[0]), 0)
+        # A copy: of a slice, pyarrow writes structs that are not its own (arrow/adapters/orc/util.cc: no offsets).
+        _write(target, target.staging, ids, rows.combine_chunks().take(pa.array(np.arange(rows.num_rows))))
+    return True
+
+
+def write_events(events: DataFrame, plan: WritePlan, slots: Slots, target: WriteTarget, size: int) -> bool:
+    """Writes what events.arranged_events gives; False, and nothing written, where there is too much.
+
+    `size`: the bytes that the query reads. Raises CARDINALITY_VIOLATION.
+    """
+    placed = _collected(placed_events(events, plan, slots), plan.target, size)
+    if placed is None:
+        return False
+    write_placed(placed.combine_chunks(), plan, target)
+    return True
+
+
+def write_placed(placed: Any, plan: WritePlan, target: WriteTarget) -> None:
+    """Writes an Arrow table of what events.placed_events gives; of delete events alone, it may be without their rows.
+
+    Raises CARDINALITY_VIOLATION.
+    """
+    directories = staging_columns(plan)
+    order = _order(placed, (*directories, OLD_WRITE_ID, OLD_BUCKET, OLD_ROW))
+    if plan.checked is not None:
+        order = _checked(placed, order, plan, directories)
+    files = list(_files(placed, order, directories, plan))
+    if len({f.directory for f in files}) < len(files):
+        reason = "two groups of rows would go to one file"
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=target.staging, reason=reason)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for _ in pool.map(lambda f: _write_file(placed, f, plan, target), files):
+            pass  # what one of them raises is raised here
+
+
+def _collected(rows: DataFrame, table: Table, size: int) -> Any:
+    """The rows as an Arrow table; None where there are too many, or pyarrow would not write them as they are.
+
+    A task that has too much refuses before Arrow gets it.
+    """
+    columns = [(f"_c{i}", parse_type(c.type)) for i, c in enumerate(table.columns)]
+    # A row counts as if all before it were as wide. So a task gives little more than its room, and no sum is needed.
+    room = _room(rows.sparkSession)
+    refused = [f"{ROW_NUMBER} >= {_MOST}", f"({ROW_NUMBER} + 1) * ({row_width(columns)}) > {room}"]
+    for i, column in enumerate(table.columns):
+        refused += [
+            f"coalesce(_c{i} < {first}, false)" for kind, first in _OLDEST.items() if column.type.startswith(kind)
+        ]
+    failure = f"CAST(raise_error({sql_string(_REFUSED)}) AS BOOLEAN)"
+    guarded = where(rows, f"CASE WHEN {' OR '.join(refused)} THEN {failure} ELSE true END")
+    try:
+        found = (for_little(guarded) if size <= LITTLE else guarded).toArrow()
+        return found if found.nbytes < _OFFSETS else None
+    except (PySparkException, Py4JJavaError) as error:
+        if _REFUSED in str(error) or _TOO_LARGE in str(error):
+            return None
+        raise
+
+
+def _room(spark: SparkSession) -> int:
+    """The bytes of rows that a task may give: those of all tasks that run at once lie in the JVM's heap some three
+    times, as Arrow's batches, as a task's result and as the driver's."""
+    return min(jvm(spark).heap // _OF_HEAP_AT_ONCE // spark.sparkContext.defaultParallelism, _OFFSETS // 16)
+
+
+def _order(placed: Any, keys: Sequence[str]) -> _Numbers:
+    """The numbers of the rows in Spark's order by the columns: NULL comes first."""
+    columns = {k: placed.column(k) for k in keys}
+    filled = {k: c.fill_null("" if pa.types.is_string(c.type) else -1) for k, c in columns.items()}
+    order = pc.sort_indices(pa.table(filled), sort_keys=[(k, "ascending") for k in keys])
+    return np.asarray(order.to_numpy(), np.int64)
+
+
+def _checked(placed: Any, order: _Numbers, plan: WritePlan, directories: Sequence[str]) -> _Numbers:
+    """MERGE's cardinality check (events.count_actions): the order without the events that are only checked."""
+    branches = _numbers(placed.column(BRANCH))[order]
+    checked = order[branches == plan.checked]
+    keys = (*directories, OLD_WRITE_ID, OLD_BUCKET, OLD_ROW)
+    twice = np.flatnonzero(~_starts(placed, checked, keys))
+    if len(twice):
+        of_row = placed.slice(int(checked[twice[0]]), 1)
+        parts = (of_row.column(name)[0].as_py() for name in (OLD_WRITE_ID, OLD_BUCKET, OLD_ROW))
+        row_id = dict(zip(("writeid", "bucketid", "rowid"), parts, strict=True))
+        raise AcidSqlError(Condition.CARDINALITY_VIOLATION, row_id=json.dumps(row_id, separators=(",", ":")))
+    checks = [i for i, b in enumerate(plan.branches) if b.kind is EventKind.CHECK]
+    return order[branches != checks[0]] if checks else order
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A staged file: its directory, the events' branch, the numbers of its events, and how many events of inserts come
+    before them: the row ID of its first new row."""
+
+    directory: str
+    branch: int
+    events: _Numbers
+    first_row: int
+
+
+def _files(placed: Any, order: _Numbers, directories: Sequence[str], plan: WritePlan) -> Iterator[_File]:
+    starts = np.flatnonzero(_starts(placed, order, directories)).tolist()
+    first_row = 0
+    for start, end in pairwise([*starts, len(order)]):
+        one = placed.slice(int(order[start]), 1)
+        branch = one.column(BRANCH)[0].as_py()
+        parts = (f"{escape(name)}={_escaped(one.column(name)[0].as_py())}" for name in directories)
+        yield _File("/".join(parts), branch, order[start:end], first_row)
+        if plan.branches[branch].kind is EventKind.INSERT:
+            first_row += end - start
+
+
+def _starts(placed: Any, order: _Numbers, keys: Sequence[str]) -> NDArray[np.bool_]:
+    """Of each row in the order whether it differs from the one before it in one of the columns."""
+    differs = np.zeros(len(order), np.bool_)
+    differs[:1] = True
+    for key in keys:
+        values = _numbers(placed.column(key))[order]
+        differs[1:] |= values[1:] != values[:-1]
+    return differs
+
+
+def _numbers(column: Any) -> _Numbers:
+    """A number for each value, the same for the same; row IDs and branches as they are."""
+    if pa.types.is_string(column.type):
+        column = column.combine_chunks().dictionary_encode().indices
+    return np.asarray(column.cast(pa.int64()).fill_null(-1).to_numpy(), np.int64)
+
+
+def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget) -> None:
+    rows = placed.take(pa.array(file.events))
+    if plan.branches[file.branch].kind is EventKind.INSERT:
+        bucket = rows.column(NEW_BUCKET)[0].as_py() << 16 | encode_bucket(0, target.statement_ids[file.branch])
+        ids = _insertions(rows.num_rows, target.write_id, bucket, file.first_row)
+    else:
+        ids = _deletions(rows, target.write_id)
+    names = [f"_c{i}" for i in range(len(plan.target.columns))]
+    row = rows.select(names) if names[0] in rows.column_names else _no_rows(names, rows.num_rows, plan.target)
+    _write(target, f"{target.staging}/{file.directory}", ids, row)
+
+
+def _no_rows(names: Sequence[str], count: int, table: Table) -> Any:
+    types = [to_arrow_type(wall_clock_type(parse_type(c.type))) for c in table.columns]
+    return pa.table({name: pa.nulls(count, kind) for name, kind in zip(names, types, strict=True)})
+
+
+def _escaped(value: object) -> str:
+    """A value as Spark names a directory after it; no text of a partition is empty (partition_text.py)."""
+    text = "" if value is None else str(value)
+    return escape(text) if text else DEFAULT_PARTITION
+
+
+def _insertions(count: int, write_id: WriteId, bucket: int, first_row: int) -> dict[str, Any]:
+    return {
+        "operation": np.full(count, OPERATION_INSERT, np.int32),
+        "originalTransaction": np.full(count, write_id, np.int64),
+        "bucket": np.full(count, bucket, np.int32),
+        "rowId": np.arange(first_row, first_row + count),
+        "currentTransaction": np.full(count, write_id, np.int64),
+        "row": np.full(count, True, np.bool_),
+    }
+
+
+def _deletions(rows: Any, write_id: WriteId) -> dict[str, Any]:
+    return {
+        "operation": np.full(rows.num_rows, OPERATION_DELETE, np.int32),
+        "originalTransaction": rows.column(OLD_WRITE_ID),
+        "bucket": rows.column(OLD_BUCKET),
+        "rowId": rows.column(OLD_ROW),
+        "currentTransaction": np.full(rows.num_rows, write_id, np.int64),
+        "row": pa.nulls(rows.num_rows, pa.bool_()),
+    }
+
+
+def _write(target: WriteTarget, directory: str, ids: Mapping[str, Any], rows: Any) -> None:
+    """One staged file: flat events, or the rows of an insert-only table; `rows` are no slice."""
+    table, files = target.table, target.files
+    columns = {f.name: _column(rows.column(f.name), f.type) for f in rows.schema}
+    if table.is_insert_only:
+        columns = {c.name: value for c, value in zip(table.columns, columns.values(), strict=True)}
+    else:
+        columns = {**ids, **columns}
+    sink = pa.BufferOutputStream()
+    codec = _CODECS[writer_options(table)["orc.compress"].lower()]
+    orc.write_table(pa.table(columns), sink, compression=codec)
+    files.make_directories(directory)
+    files.write(f"{directory}/{_FILE}", sink.getvalue().to_pybytes())
+
+
+def _column(values: Any, kind: Any) -> Any:
+    filed = _without_zone(kind)
+    return values if filed == kind else values.cast(filed)
+
+
+def _without_zone(kind: Any) -> Any:
+    """The type with wall-clock times, which is what ORC's TIMESTAMP holds: the JVM's zone, UTC, is that of the
+    session that files are written in."""
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp(kind.unit)
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(f.name, _without_zone(f.type), f.nullable) for f in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(_without_zone(kind.value_type))
+    if pa.types.is_map(kind):
+        return pa.map_(_without_zone(kind.key_type), _without_zone(kind.item_type))
+    return kind

@@ -1,0 +1,305 @@
+"""Events to staged files: one shuffle, one sort within each task, one write.
+
+Every event gets the code of its slot (file_slots.py), the file that it will lie in. Sorted by (code, old row ID), each
+file is sorted as Hive needs it; new rows are numbered behind the sort, so row IDs ascend in every file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, product
+from math import isqrt
+from string import ascii_lowercase
+from typing import Final
+
+import numpy as np
+from pyspark.sql import DataFrame
+
+from acidsql.acid.hive_types import Char, HiveType, Primitive, parse_type
+from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
+from acidsql.acid.row_id import MAX_BUCKET, encode_bucket
+from acidsql.acid.table import Column, Table
+from acidsql.acid.write_ids import StatementId, WriteId
+from acidsql.errors import Condition
+from acidsql.planner.event_queries import name_sql
+from acidsql.planner.partition_text import partition_text
+from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, EventKind, WritePlan
+from acidsql.planner.sql_errors import raise_sql, sql_string
+from acidsql.spark.catalyst.gateway import jvm, select, where, with_columns
+from acidsql.spark.catalyst.logical_plans import same_micros, with_literals
+from acidsql.spark.scan.table_scan import ROW_NUMBER
+from acidsql.spark.spark_types import ddl, file_type
+from acidsql.spark.write import text_lines
+from acidsql.spark.write.bucket_expression import bucket_column
+from acidsql.spark.write.file_slots import BY_TASK, SLOT, Slots
+from acidsql.spark.write.timestamp_limits import representable
+
+OLD_WRITE_ID: Final = ":writeid"
+OLD_BUCKET: Final = ":bucketid"
+OLD_ROW: Final = ":rowid"
+"""Columns of a placed event: the parts of the row ID that it names."""
+NEW_BUCKET: Final = ":bucket"
+_WRITE_IDS: Final = ":write_ids"
+_NEW: Final = f"`{_WRITE_IDS}`[spark_partition_id() & 0]"
+"""SQL: the write ID. Not as a number: Spark compiles a statement's code once as long as no number in it changes, and it
+would fold `[0]`."""
+_TASK: Final = "spark_partition_id()"
+_OLD_FILE: Final = f"shiftright({name_sql(ROW_ID)}.bucketid, 16) & {MAX_BUCKET}"
+_HASHED: Final = ":hashed_bucket"
+_ACTIONS: Final = ":actions"
+
+PLACE_DIRECTORY: Final = ":place_directory"
+"""Partition column of the staged files of a partitioned table: the number of the old row's partition."""
+
+
+def value_directories(table: Table) -> dict[str, Column]:
+    """The same for the texts of the partition columns (partition_text.py). The names are as short as they can be, for
+    a text may be so long that the name of its own column just leaves room for it; none is that of a data column."""
+    taken = {c.name for c in table.columns}
+    names = (name for name in chain(ascii_lowercase, map("".join, product(ascii_lowercase, repeat=3))))
+    return dict(zip((n for n in names if n not in taken), table.partition_columns, strict=False))
+
+
+def staging_columns(plan: WritePlan) -> tuple[str, ...]:
+    """The partition columns of the staged files."""
+    values = value_directories(plan.target) if plan.moves_rows else ()
+    return (SLOT, *([PLACE_DIRECTORY] if plan.keeps_places else []), *values)
+
+
+def numbered_inserts(events: DataFrame, plan: WritePlan, statement_id: StatementId, write_id: WriteId) -> DataFrame:
+    """INSERT: no shuffle and no sort. The task is the bucket; row IDs count its rows from 0."""
+    bucket = f"shiftleft(spark_partition_id(), 16) | {encode_bucket(0, statement_id)}"
+    written = _with_write_id(with_constraints(events), write_id)
+    return filed(written, insert_event(_NEW, bucket, ROW_NUMBER, _NEW), plan.target)
+
+
+def _with_write_id(events: DataFrame, write_id: WriteId) -> DataFrame:
+    """The events with what _NEW reads."""
+    return with_literals(events, {_WRITE_IDS: jvm(events.sparkSession).long_array(np.array([write_id], np.int64))})
+
+
+def insert_event(original: str, bucket: str, row_id: str, current: str) -> tuple[str, ...]:
+    """The six columns of an event, flat, from SQL for four of them."""
+    return acid_columns(
+        {
+            "operation": str(OPERATION_INSERT),
+            "originalTransaction": original,
+            "bucket": bucket,
+            "rowId": row_id,
+            "currentTransaction": current,
+            "row": "true",
+        }
+    )
+
+
+def acid_columns(values: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(f"{value} AS {name}" for name, value in values.items())
+
+
+def arranged_events(
+    events: DataFrame, plan: WritePlan, slots: Slots, statement_ids: Sequence[StatementId], write_id: WriteId
+) -> DataFrame:
+    """The events in the order in which they are written, with row IDs; SLOT is the partition column.
+
+    `statement_ids` are the branches' own. Raises CARDINALITY_VIOLATION when it runs.
+    """
+    arranged = placed_events(events, plan, slots).repartition(slots.tasks, SLOT)
+    arranged = arranged.sortWithinPartitions(*staging_columns(plan), OLD_WRITE_ID, OLD_BUCKET, OLD_ROW)
+    if plan.checked is not None:
+        arranged = count_actions(arranged, plan)
+    return _finished(arranged, plan, statement_ids, write_id)
+
+
+def events_in_place(
+    events: DataFrame, plan: WritePlan, slots: Slots, statement_ids: Sequence[StatementId], write_id: WriteId
+) -> DataFrame:
+    """The same without a shuffle and a sort, for tasks that read one file of the target each, the only one of its
+    bucket: new rows go to files of that number too, and every file gets its events in the order of the rows read.
+    """
+    return _finished(placed_events(events, plan, slots, new_bucket=_OLD_FILE), plan, statement_ids, write_id)
+
+
+def events_by_task(
+    events: DataFrame, plan: WritePlan, slots: Slots, statement_ids: Sequence[StatementId], write_id: WriteId
+) -> DataFrame:
+    """The same in any order: the new rows of a task go to the files of its number, and so do its delete events, which
+    are not for the table then (task_write.py). Each branch numbers its new rows for itself: none has a gap."""
+    placed = placed_events(events, plan, slots, new_bucket=_TASK)
+    numbers = " ".join(f"WHEN {number} THEN {ROW_NUMBER}" for number in range(len(plan.branches)))
+    return _finished(placed, plan, statement_ids, write_id, f"CASE `{BRANCH}` {numbers} END")
+
+
+def _finished(
+    arranged: DataFrame,
+    plan: WritePlan,
+    statement_ids: Sequence[StatementId],
+    write_id: WriteId,
+    row_number: str = ROW_NUMBER,
+) -> DataFrame:
+    """Placed events in their order as they are written."""
+    deletes = [i for i, b in enumerate(plan.branches) if b.kind is not EventKind.INSERT]
+    is_delete = f"`{BRANCH}` IN ({', '.join(map(str, deletes))})" if deletes else "false"
+    new_bucket = f"shiftleft(`{NEW_BUCKET}`, 16) | {_by_branch([str(encode_bucket(0, s)) for s in statement_ids])}"
+    columns = {
+        "operation": f"CASE WHEN {is_delete} THEN {OPERATION_DELETE} ELSE {OPERATION_INSERT} END",
+        "originalTransaction": f"CASE WHEN {is_delete} THEN `{OLD_WRITE_ID}` ELSE {_NEW} END",
+        "bucket": f"CASE WHEN {is_delete} THEN `{OLD_BUCKET}` ELSE {new_bucket} END",
+        "rowId": f"CASE WHEN {is_delete} THEN `{OLD_ROW}` ELSE {row_number} END",
+        "currentTransaction": _NEW,
+        "row": f"CASE WHEN NOT {is_delete} THEN true END",
+    }
+    names = (f"_c{i}" for i in range(len(plan.target.columns)))
+    staged = map(name_sql, staging_columns(plan))
+    return select(_with_write_id(arranged, write_id), (*staged, *acid_columns(columns), *names))
+
+
+def count_actions(arranged: DataFrame, plan: WritePlan) -> DataFrame:
+    """MERGE's cardinality check: no two events of the checked branch may name one row.
+
+    The window is over what the shuffle and the sort have already brought together. CHECK events end here.
+    """
+    same_row = ", ".join(f"`{c}`" for c in (*staging_columns(plan), OLD_WRITE_ID, OLD_BUCKET, OLD_ROW))
+    counted = select(arranged, ("*", f"count(1) OVER (PARTITION BY {same_row}) AS `{_ACTIONS}`"))
+    ids = f"`{OLD_WRITE_ID}`, ',\"bucketid\":', `{OLD_BUCKET}`, ',\"rowid\":', `{OLD_ROW}`"
+    failure = raise_sql(Condition.CARDINALITY_VIOLATION, row_id=f"concat('{{\"writeid\":', {ids}, '}}')")
+    checks = [i for i, b in enumerate(plan.branches) if b.kind is EventKind.CHECK]
+    is_written = f"`{BRANCH}` <> {checks[0]}" if checks else "true"
+    return where(
+        counted,
+        f"CASE WHEN `{BRANCH}` = {plan.checked} AND `{_ACTIONS}` > 1 THEN CAST({failure} AS BOOLEAN)"
+        f" ELSE {is_written} END",
+    )
+
+
+def placed_events(events: DataFrame, plan: WritePlan, slots: Slots, *, new_bucket: str | None = None) -> DataFrame:
+    """Each event with its branch, the row ID it names, its bucket, the staging columns and its row as it is filed.
+
+    `new_bucket`: SQL of the bucket, where neither a hash nor the tasks of a shuffle decide on it.
+    """
+    events = with_constraints(events)
+    if plan.target.bucket_count and new_bucket is None:
+        events = with_columns(events, {_HASHED: bucket_column(plan.target)})
+    row_id = name_sql(ROW_ID)
+    flat = (
+        name_sql(BRANCH),
+        f"{row_id}.writeid AS `{OLD_WRITE_ID}`",
+        f"{row_id}.bucketid AS `{OLD_BUCKET}`",
+        f"{row_id}.rowid AS `{OLD_ROW}`",
+        *_places(plan),
+        f"CAST({new_bucket or _bucket(plan, slots.tasks)} AS INT) AS `{NEW_BUCKET}`",
+    )
+    code = _by_branch([code_of_bucket(slots, number, NEW_BUCKET) for number in range(len(plan.branches))])
+    return select(filed(events, flat, plan.target), ("*", f"{code} AS {name_sql(SLOT)}"))
+
+
+def with_constraints(events: DataFrame) -> DataFrame:
+    """The branch of an event raises where a constraint is violated (planner/event_queries.py): it must be looked at."""
+    return where(events, f"`{BRANCH}` >= 0")
+
+
+def _places(plan: WritePlan) -> list[str]:
+    """The partition of an event: its old row's number, or the texts of its partition columns. Only one is set."""
+    places = [f"{name_sql(PLACE)} AS {name_sql(PLACE_DIRECTORY)}"] if plan.keeps_places else []
+    if plan.moves_rows:
+        places += [
+            f"CASE WHEN {name_sql(PLACE)} IS NULL THEN {partition_text(name_sql(c.name), c)} END AS {name_sql(name)}"
+            for name, c in value_directories(plan.target).items()
+        ]
+    return places
+
+
+def _bucket(plan: WritePlan, tasks: int) -> str:
+    """The number of the file of an event: of a delete event that of its row."""
+    inserts = [i for i, b in enumerate(plan.branches) if b.kind is EventKind.INSERT]
+    if not inserts:
+        return _OLD_FILE
+    of_inserts = _new_bucket(plan, tasks)
+    if len(inserts) == len(plan.branches):
+        return of_inserts
+    is_insert = f"`{BRANCH}` IN ({', '.join(map(str, inserts))})"
+    return f"CASE WHEN {is_insert} THEN {of_inserts} ELSE {_OLD_FILE} END"
+
+
+def _new_bucket(plan: WritePlan, tasks: int) -> str:
+    """The file of a new row: its hash bucket, or any that spreads the rows over the tasks.
+
+    New rows for many partitions are spread by partition: each is written by a few tasks, the square root of all, so
+    that neither one big partition waits for one task nor every partition gets a file of every task.
+    """
+    if plan.target.bucket_count:
+        return f"`{_HASHED}`"
+    if tasks == 1:
+        return "0"
+    if not plan.moves_rows or plan.one_partition:
+        return f"pmod({_row_hash(plan)}, {tasks})"
+    partition = f"hash({', '.join(name_sql(c.name) for c in plan.target.partition_columns)})"
+    # Reduced before the sum: the hash may be as high as an INT goes.
+    return f"pmod(pmod({partition}, {tasks}) + pmod({_row_hash(plan)}, {isqrt(tasks)}), {tasks})"
+
+
+def _row_hash(plan: WritePlan) -> str:
+    """The same when a task runs again: a hash of the old row ID and of columns that can be hashed."""
+    hashable = [c for c in plan.target.columns if not c.type.startswith(("array", "map", "struct", "binary"))]
+    row_id = name_sql(ROW_ID)
+    return f"hash({', '.join((f'{row_id}.writeid', f'{row_id}.rowid', *(name_sql(c.name) for c in hashable[:4])))})"
+
+
+def code_of_bucket(slots: Slots, branch: int, bucket: str) -> str:
+    """SQL of the code of a branch's slot for the bucket number in the column `bucket`, looked up in a literal array;
+    NULL or -1 where there is none."""
+    codes = {slot.bucket: code for slot, code in slots.codes.items() if slot.branch == branch}
+    if BY_TASK in codes:
+        return str(codes[BY_TASK])
+    array = ",".join(str(codes.get(b, -1)) for b in range(max(codes, default=-1) + 1))
+    return f"array({array or '-1'})[`{bucket}`]"
+
+
+def _by_branch(values: Sequence[str]) -> str:
+    """The value of an event's branch."""
+    if len(set(values)) == 1:
+        return values[0]
+    cases = " ".join(f"WHEN {number} THEN {value}" for number, value in enumerate(values[:-1]))
+    return f"CASE `{BRANCH}` {cases} ELSE {values[-1]} END"
+
+
+# ------------------------------------------------------------------------------------------------ filed rows
+
+
+def filed(rows: DataFrame, before: Iterable[str], table: Table) -> DataFrame:
+    """The rows with SQL of other columns, and the table's columns as they lie in a file, under names that cannot clash
+    with the ACID columns; orc.nest_row gives their own back."""
+    columns = [*before]
+    times = {}
+    for i, column in enumerate(table.columns):
+        value, hive_type = name_sql(column.name), parse_type(column.type)
+        if hive_type == Primitive("timestamp"):
+            times[len(columns)] = f"_c{i}"
+        else:
+            value = _filed(value, hive_type)
+        value = representable(value, column) if table.file_format == "orc" else value
+        columns.append(f"{value} AS _c{i}")
+    return same_micros(select(rows, columns), times, wall_clock=False)
+
+
+def _filed(value: str, hive_type: HiveType) -> str:
+    """A value as it lies in a file; CHAR is padded there (golden/all_types), and read without the padding."""
+    cast = f"CAST({value} AS {ddl(file_type(hive_type))})"
+    return f"rpad({cast}, {hive_type.length}, ' ')" if isinstance(hive_type, Char) else cast
+
+
+def plain_rows(arranged: DataFrame, table: Table, placed: Sequence[str]) -> DataFrame:
+    """Rows without the ACID columns, for insert-only tables: the table's own columns under their own names, behind
+    those of `placed`."""
+    kept = [c for c in placed if c in arranged.columns]
+    names = [f"_c{i}" for i in range(len(table.columns))]
+    if table.file_format == "textfile":
+        return arranged.select(*map(name_sql, kept), text_lines.line(table, names).alias("value"))
+    columns = (f"{n} AS {name_sql(c.name)}" for n, c in zip(names, table.columns, strict=True))
+    return select(arranged, (*map(name_sql, kept), *columns))
+
+
+def nested_rows(flat: DataFrame, table: Table) -> DataFrame:
+    """The same events with `row` as a struct, for file systems on which a footer cannot be rewritten (slower)."""
+    names = [f"_c{i}" for i in range(len(table.columns))]
+    fields = ", ".join(f"{sql_string(c.name)}, {n}" for n, c in zip(names, table.columns, strict=True))
+    row = f"CASE WHEN `row` THEN named_struct({fields}) END AS `row`"
+    return select(flat, (row if c == "row" else name_sql(c) for c in flat.columns if c not in names))

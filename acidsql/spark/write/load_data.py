@@ -1,0 +1,213 @@
+"""LOAD DATA: files become rows of a table as they are, `delta_W_W_0000/000000_0` or `base_W/000000_0`.
+
+    find and check the files -> lock -> a second name (or a copy) of each in a hidden directory -> that directory under
+    its own name -> commit -> the files that were moved lose their first name
+
+Until the commit nothing is taken away from where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from uuid import uuid4
+
+from acidsql.acid.layout import STAGING_DIRECTORY, base_name, delta_name
+from acidsql.acid.partition_names import partition_name
+from acidsql.acid.partition_values import as_known, check_own_place
+from acidsql.acid.table import Table
+from acidsql.acid.write_ids import StatementId, TxnId, WriteId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar.statements import LoadData
+from acidsql.metastore.client import LockComponent, Metastore, Partition, PartitionValues
+from acidsql.metastore.transactions import Transactions
+from acidsql.planner.lock_requests import insert_locks, overwrite_locks
+from acidsql.planner.partition_spec import partition_values
+from acidsql.spark.engine import Engine
+from acidsql.spark.write.load_sources import LoadedFile, Sources, find_sources, path_span
+from acidsql.spark.write.publishing import add_file, visible_files
+from acidsql.storage.file_systems import FileSystem, is_local
+from acidsql.storage.leftovers import is_there, tidy_up
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What LOAD DATA did; a plain table has neither transaction nor write ID."""
+
+    rows: int
+    txn: TxnId | None = None
+    write_id: WriteId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the files go: the table's directory or a partition's; `new` is one that the catalog does not have yet."""
+
+    files: FileSystem
+    directory: str
+    new: Partition | None
+    partitions: tuple[PartitionValues, ...] = ()
+    """The partition, if it is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loader:
+    """Runs LOAD DATA statements; needs Spark only for files that are not on this machine."""
+
+    engine: Engine
+    transactions: Transactions
+
+    @property
+    def metastore(self) -> Metastore:
+        return self.transactions.metastore
+
+    def load(self, statement: LoadData, table: Table) -> Loaded:
+        """Raises PARTITION_REQUIRED, INVALID_PARTITION_SPEC, what `find_sources` raises: then nothing has changed."""
+        if table.partition_columns and not statement.partition:
+            span = statement.target.span
+            hint = f"PARTITION ({', '.join(f'{c.name} = ..' for c in table.partition_columns)})"
+            raise AcidSqlError(Condition.PARTITION_REQUIRED, span=span, table=table.qualified, hint=hint)
+        self._place(statement, table)  # what is wrong with the clause is said first
+        sources = find_sources(self.engine, statement, table)
+        load = self._load_in_transaction if table.is_transactional else self._load_plain
+        with _named_failures(statement):
+            loaded = load(statement, table, sources)
+        if not statement.local:
+            _remove(statement, sources)
+        return loaded
+
+    def _place(self, statement: LoadData, table: Table) -> _Place:
+        if not statement.partition:
+            files = self.engine.files(table.location)
+            return _Place(files, files.resolve(table.location), None)
+        partition, is_new = self._partition(statement, table)
+        files = self.engine.files(partition.location)
+        new = partition if is_new else None
+        return _Place(files, files.resolve(partition.location), new, (partition.values,))
+
+    def _partition(self, statement: LoadData, table: Table) -> tuple[Partition, bool]:
+        """The partition that the clause names, and whether it is a new one."""
+        values = partition_values(statement.partition, table, statement.target.span)
+        known = {p.values: p for p in self.metastore.partitions(table)}
+        found = as_known(values, table.partition_columns, known.keys())
+        if found is not None:
+            return known[found], False
+        name = partition_name([c.name for c in table.partition_columns], values)
+        location = f"{table.location}/{name}"
+        places = {p.location: p.values for p in known.values()}
+        check_own_place(location, table.partition_columns, places, statement.target.span)
+        return Partition(values, location), True
+
+    # -- transactional tables
+
+    def _load_in_transaction(self, statement: LoadData, table: Table, sources: Sources) -> Loaded:
+        with self.transactions.run(lambda: self._locks(statement, table)) as txn:
+            self._check_unchanged(table)
+            place = self._place(statement, table)  # while it waited, a partition may have come or gone
+            write_id = self.metastore.allocate_write_id(txn.id, table)
+            staging = f"{place.directory}/{STAGING_DIRECTORY}_{txn.id}_{write_id}"
+            name = base_name(write_id) if statement.overwrite else delta_name(write_id, StatementId(0))
+            txn.undo.append(partial(self._undo, table, place, (staging, f"{place.directory}/{name}")))
+            self._stage(statement, sources, place, staging)
+            txn.require_open()
+            place.files.rename(staging, f"{place.directory}/{name}")
+            self._register(table, place)
+            self.metastore.forget_statistics(txn.id, table, place.partitions)
+        tidy_up(self.metastore, self.engine.files, [(place.files, place.directory)])
+        return Loaded(_rows(sources), txn.id, write_id)
+
+    def _undo(self, table: Table, place: _Place, made: Sequence[str]) -> None:
+        if is_there(self.metastore, table):
+            for directory in made:
+                place.files.delete(directory)
+
+    def _locks(self, statement: LoadData, table: Table) -> Sequence[LockComponent]:
+        locks = (overwrite_locks if statement.overwrite else insert_locks)(table, ())
+        if not table.partition_columns:
+            return locks
+        partition, _ = self._partition(statement, table)
+        name = partition_name([c.name for c in table.partition_columns], partition.values)
+        return [replace(lock, partition=name) for lock in locks]
+
+    def _check_unchanged(self, table: Table) -> None:
+        if self.metastore.find_table(table.database, table.name) != table:
+            raise AcidSqlError(Condition.TABLE_CHANGED, table=table.qualified)
+
+    def _register(self, table: Table, place: _Place) -> None:
+        if place.new is not None:
+            self.metastore.add_partitions(table, [place.new])
+
+    # -- plain tables
+
+    def _load_plain(self, statement: LoadData, table: Table, sources: Sources) -> Loaded:
+        """Files appear one by one; those that OVERWRITE replaces go when all new ones are there."""
+        place = self._place(statement, table)
+        old = visible_files(place.files, place.directory) if statement.overwrite else []
+        staging = f"{place.directory}/{STAGING_DIRECTORY}_{uuid4().hex[:12]}"
+        placed: list[str] = []
+        try:
+            for staged, file in zip(self._stage(statement, sources, place, staging), sources.loaded, strict=True):
+                placed.append(add_file(place.files, staged, f"{place.directory}/{file.name}"))
+            self._register(table, place)
+            self.metastore.forget_statistics(None, table, place.partitions)
+        except BaseException:
+            for path in (*placed, staging):
+                place.files.delete(path)
+            raise
+        for path in (*old, staging):
+            place.files.delete(path)
+        return Loaded(_rows(sources))
+
+    # -- files
+
+    def _stage(self, statement: LoadData, sources: Sources, place: _Place, staging: str) -> list[str]:
+        """The files under their names in a hidden directory beside the others; nothing is lost should this be cut."""
+        place.files.make_directories(staging)
+        return [_bring(statement, sources, place, file, staging) for file in sources.loaded]
+
+
+def _bring(statement: LoadData, sources: Sources, place: _Place, file: LoadedFile, staging: str) -> str:
+    target = _free_name(place.files, staging, file.name)
+    if not statement.local:
+        place.files.link(file.path, target)
+    elif is_local(place.directory):
+        place.files.copy(file.path, target)
+    else:
+        place.files.take_local(file.path, target)
+    return target
+
+
+def _free_name(files: FileSystem, staging: str, name: str) -> str:
+    """Files of several directories may have one name."""
+    stem, dot, extension = name.partition(".")
+    candidates = (f"{staging}/{stem}{f'_copy_{n}' if n else ''}{dot}{extension}" for n in range(1 << 31))
+    return next(path for path in candidates if not files.exists(path))
+
+
+def _rows(sources: Sources) -> int:
+    return sum(file.rows for file in sources.loaded)
+
+
+def _remove(statement: LoadData, sources: Sources) -> None:
+    """The rows are in the table: what cannot be removed now would be loaded again."""
+    for file in sources.loaded:
+        try:
+            sources.files.delete(file.path)
+        except OSError as error:
+            reason = f"it was loaded, but could not be removed ({error.strerror or error}): remove it yourself"
+            raise AcidSqlError(
+                Condition.INVALID_PATH, span=path_span(statement), path=file.path, reason=reason
+            ) from error
+
+
+@contextmanager
+def _named_failures(statement: LoadData) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        path = error.filename or statement.path
+        raise AcidSqlError(
+            Condition.INVALID_PATH, span=path_span(statement), path=path, reason=error.strerror or error
+        ) from error

@@ -1,0 +1,130 @@
+"""Staged files made Hive's: the options that they are written with, and the ends that their footers get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, TypeAlias
+
+from acidsql.acid.hive_types import has_instant, parse_type
+from acidsql.acid.table import Table
+from acidsql.acid.write_ids import WriteId
+from acidsql.storage.file_systems import FileSystem
+from acidsql.storage.orc.footer_messages import name_as_written
+from acidsql.storage.orc.rewrite import (
+    encode_end,
+    encode_second_end,
+    nest_row,
+    with_clear_names,
+    with_instants,
+    with_user_metadata,
+)
+from acidsql.storage.orc.tail import BUCKET_COLUMN, ORIGINAL_TRANSACTION_COLUMN, ROW_ID_COLUMN, Tail
+
+Key: TypeAlias = "tuple[int, int, int]"
+"""originalTransaction, bucket, rowId."""
+
+_PIECE: Final = 1 << 20
+SPARK_FORMATS: Final = {"orc": "orc", "parquet": "parquet", "textfile": "text"}
+"""Spark's names of the file formats that can be written."""
+
+
+def writer_options(table: Table) -> dict[str, str]:
+    """Options of Spark's writer for a table's format: its `orc.*` properties, SNAPPY where it names no codec: of those
+    that Hive 3 reads the one that costs least; ZLIB, Hive's own, writes for a third longer and takes a sixth less space
+    (benchmarks/README.md)."""
+    return _orc_options(table) if table.file_format == "orc" else {}
+
+
+def _orc_options(table: Table) -> dict[str, str]:
+    options = {k.lower(): v for k, v in table.properties.items() if k.lower().startswith("orc.")}
+    options.setdefault("orc.compress", "SNAPPY")
+    blooms = options.get("orc.bloom.filter.columns")
+    if blooms is not None and not table.is_insert_only:
+        options["orc.bloom.filter.columns"] = ",".join(_flat_names(blooms.split(","), table))
+    return options
+
+
+def _flat_names(names: Iterable[str], table: Table) -> Iterator[str]:
+    numbers = {c.name: i for i, c in enumerate(table.columns)}
+    return (f"_c{numbers[n.strip().lower()]}" for n in names if n.strip().lower() in numbers)
+
+
+def finish_events(
+    files: FileSystem, path: str, tail: Tail, table: Table, *, is_delete: bool, keys: Sequence[Key] | None = None
+) -> None:
+    """Nests the row and adds Hive's user metadata, where the file system lets the end of a file be changed.
+
+    `keys` are the last keys of the stripes, where they are known; else they are read.
+    """
+    if not files.can_change_ends(path):
+        return
+    columns = [(c.name, parse_type(c.type)) for c in table.columns]
+    nested = with_instants(nest_row(tail, columns), [kind for _, kind in columns])
+    metadata = _user_metadata(tail.rows, sorted_keys(files, tail) if keys is None else keys, is_delete=is_delete)
+    _put_end(files, with_user_metadata(nested, metadata))
+
+
+def finish_plain(files: FileSystem, path: str, tail: Tail, table: Table) -> None:
+    """An ORC file of rows without row IDs: instants need another type, and names with a backtick another spelling."""
+    types = [parse_type(c.type) for c in table.columns]
+    names = [c.name for c in table.columns]
+    finished = with_instants(tail, types) if any(map(has_instant, types)) else tail
+    if list(map(name_as_written, names)) != names and files.can_change_ends(path):
+        finished = with_clear_names(finished, names)
+    if finished is not tail:
+        _put_end(files, finished)
+
+
+def _put_end(files: FileSystem, tail: Tail) -> None:
+    if files.can_rewrite:
+        files.replace_end(tail.path, tail.footer_start, encode_end(tail))
+    else:
+        files.append(tail.path, encode_second_end(tail))
+
+
+def count_rows(files: FileSystem, path: str, file_format: str) -> int:
+    """The rows of a file of text or Parquet."""
+    with files.open(path) as stream:
+        if file_format == "textfile":
+            return sum(piece.count(b"\n") for piece in iter(lambda: stream.read(_PIECE), b""))
+        from pyarrow import parquet
+
+        return int(parquet.ParquetFile(stream).metadata.num_rows)
+
+
+def _user_metadata(rows: int, keys: Sequence[Key], *, is_delete: bool) -> dict[str, str]:
+    """What Hive writes (OrcRecordUpdater.KeyIndexBuilder, AcidStats): the last key of each stripe, events by kind."""
+    return {
+        "hive.acid.key.index": "".join(f"{w},{b},{r};" for w, b, r in keys),
+        "hive.acid.stats": f"0,0,{rows}" if is_delete else f"{rows},0,0",
+        "hive.acid.version": "2",
+    }
+
+
+def insert_keys(write_id: WriteId, bucket_property: int, tail: Tail) -> list[Key]:
+    """All rows share write ID and bucket property: the last row ID of a stripe is its highest."""
+    ranges = tail.stripe_integer_ranges(ROW_ID_COLUMN)
+    return [(write_id, bucket_property, r[1]) for r in ranges if r is not None]
+
+
+def sorted_keys(files: FileSystem, tail: Tail) -> list[Key]:
+    """The last key of each stripe, from the statistics where a stripe has one write ID and bucket property, else from
+    its last row."""
+    columns = (ORIGINAL_TRANSACTION_COLUMN, BUCKET_COLUMN, ROW_ID_COLUMN)
+    stripes = list(zip(*(tail.stripe_integer_ranges(c) for c in columns), strict=True))
+    keys: list[Key] = []
+    for number, (write_ids, properties, rows) in enumerate(stripes):
+        if write_ids and properties and rows and write_ids[0] == write_ids[1] and properties[0] == properties[1]:
+            keys.append((write_ids[1], properties[1], rows[1]))
+        else:
+            keys.append(_last_key(files, tail.path, number))
+    return keys
+
+
+def _last_key(files: FileSystem, path: str, stripe: int) -> Key:
+    from pyarrow import orc
+
+    with files.open(path) as file:
+        batch = orc.ORCFile(file).read_stripe(stripe, columns=["originalTransaction", "bucket", "rowId"])
+    last = batch.slice(batch.num_rows - 1, 1).to_pydict()
+    return (last["originalTransaction"][0], last["bucket"][0], last["rowId"][0])

@@ -1,0 +1,295 @@
+"""Staged files to the table's directories: footers finished, names given, everything removed again on abort."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import chain, count
+from typing import Final
+
+from acidsql.acid.data_files import File
+from acidsql.acid.layout import (
+    ACID_VERSION_CONTENT,
+    ACID_VERSION_FILE,
+    METADATA_FILE,
+    STAGING_DIRECTORY,
+    TRUNCATED_METADATA,
+    base_name,
+    bucket_name,
+    delete_delta_name,
+    delta_name,
+    original_name,
+)
+from acidsql.acid.partition_names import DEFAULT_PARTITION, escape, partition_name, unescape
+from acidsql.acid.partition_values import PartitionValues, as_known, by_normal_values, check_own_place
+from acidsql.acid.row_id import encode_bucket
+from acidsql.acid.table import Table
+from acidsql.acid.write_ids import StatementId, TxnId, WriteId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.plan import Branch, EventKind
+from acidsql.spark.write.event_rows import PLACE_DIRECTORY
+from acidsql.spark.write.file_slots import BY_TASK, SLOT, Slot
+from acidsql.spark.write.orc_footers import count_rows, finish_events, finish_plain, insert_keys
+from acidsql.storage.file_systems import FileSystem, remove_all
+from acidsql.storage.footer_cache import read_file_tail
+
+_PART: Final = re.compile(r"part-(\d{5,})-")
+_THREADS: Final = 8
+BUCKET_DIRECTORY: Final = ":bucket_directory"
+"""Partition column of the staged files of a bucketed plain table."""
+
+
+@dataclass(frozen=True, slots=True)
+class StagedFile:
+    """A file that a task wrote, and where it goes; `rows` its number of events, `new_partition` the values of a
+    partition that the catalog does not know yet."""
+
+    path: str
+    slot: Slot
+    rows: int
+    partition_directory: str
+    new_partition: PartitionValues | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTarget:
+    """Where a transaction writes: the table's directory, its partitions, the write ID, the branches with their own
+    statement IDs.
+
+    `places` are the directories of the target scan's partitions, by number; `partitions` those of all partitions of
+    the catalog, by values.
+    """
+
+    table: Table
+    directory: str
+    files: FileSystem
+    txn: TxnId
+    write_id: WriteId
+    branches: tuple[tuple[Branch, StatementId], ...]
+    overwrites: bool = False
+    places: tuple[str, ...] = ()
+    partitions: Mapping[PartitionValues, str] = field(default_factory=dict)
+    part: str = ""
+    """A directory in the staging directory, where several writes fill it."""
+
+    @property
+    def statement_ids(self) -> list[StatementId]:
+        """The branches' own."""
+        return [statement_id for _, statement_id in self.branches]
+
+    @property
+    def staging(self) -> str:
+        """Hidden from Hive, and this branch of this transaction's alone."""
+        statement_id = self.branches[0][1] if self.branches else 0
+        staging = f"{self.directory}/{STAGING_DIRECTORY}_{self.txn}_{self.write_id}_{statement_id}"
+        return f"{staging}/{self.part}" if self.part else staging
+
+    def partition_directory(self, values: PartitionValues) -> str | None:
+        """That of a partition that is in the catalog."""
+        known = as_known(values, self.table.partition_columns, self.partitions.keys())
+        return None if known is None else self.partitions[known]
+
+    def branch_directory(self, partition_directory: str, number: int) -> str:
+        branch, statement_id = self.branches[number]
+        if self.overwrites:
+            return f"{partition_directory}/{base_name(self.write_id)}"
+        name = delete_delta_name if branch.kind is EventKind.DELETE else delta_name
+        return f"{partition_directory}/{name(self.write_id, statement_id)}"
+
+    def file_name(self, bucket: int) -> str:
+        return original_name(bucket) if self.table.is_insert_only else bucket_name(bucket)
+
+
+def finish_staged(
+    target: WriteTarget, slots: Mapping[int, Slot] | None, kind: EventKind | None = None
+) -> list[StagedFile]:
+    """The staged files that hold rows, of the branches of a kind if one is given, their footers finished. `slots` are
+    the slots by code; None where files are numbered by task, or by BUCKET_DIRECTORY."""
+    found = staged_files(target)
+    if kind is not None and slots is not None:
+        codes = (code for code, slot in slots.items() if target.branches[slot.branch][0].kind is kind)
+        wanted = {f"{escape(SLOT)}={code}" for code in codes}
+        found = [f for f in found if f.path.partition("/")[0] in wanted]
+    known = by_normal_values(target.partitions.keys(), target.table.partition_columns)
+    with ThreadPoolExecutor(_THREADS) as pool:
+        finished = pool.map(lambda f: _finish(target, f, _place(target, f.path, slots, known)), found)
+        staged = [f for f in finished if f is not None]
+    places = {place: values for values, place in target.partitions.items()}
+    for directory in {f.partition_directory for f in staged if f.new_partition is not None}:
+        check_own_place(directory, target.table.partition_columns, places)
+    if target.table.is_transactional:
+        _check_one_a_place(target, staged)
+    return staged
+
+
+def staged_files(target: WriteTarget) -> list[File]:
+    """What tasks have written into the staging directory."""
+    return [f for f in target.files.list_below(target.staging).files if _PART.match(f.path.rpartition("/")[2])]
+
+
+def staged_values(directory: str) -> dict[str, str]:
+    """What the path of a staged directory says of each of the staging columns, in order; the values are escaped."""
+    parts = (part.partition("=") for part in directory.split("/") if part)
+    return {unescape(name): value for name, _, value in parts}
+
+
+def _check_one_a_place(target: WriteTarget, staged: Sequence[StagedFile]) -> None:
+    """No file may take the place of another one: rows of one bucket were in files of several."""
+    places = {(f.partition_directory, f.slot) for f in staged}
+    if len(places) < len(staged):
+        reason = "a file holds rows of another bucket than that of its name"
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=target.directory, reason=reason)
+
+
+def publish(target: WriteTarget, staged: Sequence[StagedFile], made: list[str]) -> None:
+    """Moves the files to `delta_W_W_S/bucket_NNNNN`. Nothing is visible before the transaction commits; but files of
+    plain tables are, one by one. `made` gets what is to go if it does not commit: the directories, or those files, as
+    long as the table can be what it was without them."""
+    if not target.table.is_transactional:
+        _publish_plain(target, staged, made)
+        return
+    directories = {target.branch_directory(f.partition_directory, f.slot.branch) for f in staged}
+    for directory in sorted(directories):
+        _make(target, directory, made)
+        if not target.table.is_insert_only:
+            target.files.write(f"{directory}/{ACID_VERSION_FILE}", ACID_VERSION_CONTENT)
+    for file in staged:
+        directory = target.branch_directory(file.partition_directory, file.slot.branch)
+        path = f"{directory}/{target.file_name(file.slot.bucket)}"
+        if not target.files.place(file.path, path):
+            reason = "a file lies there already, and another one was to be moved to its place"
+            raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason=reason)
+    target.files.delete(target.staging)
+
+
+def _make(target: WriteTarget, directory: str, made: list[str]) -> None:
+    """Only its own write makes a directory of that name. Where there is one, the table was dropped and made anew, and
+    has given out the same write ID."""
+    made.append(directory)
+    try:
+        target.files.make_new_directory(directory)
+    except FileExistsError:
+        made.remove(directory)
+        raise
+
+
+def _publish_plain(target: WriteTarget, staged: Sequence[StagedFile], shown: list[str]) -> None:
+    """Adds the files beside those that are there or, if the write overwrites, in their place: old ones go when all new
+    ones are there."""
+    directories = sorted({f.partition_directory for f in staged})
+    old = [path for d in directories for path in visible_files(target.files, d)] if target.overwrites else []
+    for directory in directories:
+        target.files.make_directories(directory)
+    for file in staged:
+        name = original_name(file.slot.bucket)
+        shown.append(add_file(target.files, file.path, f"{file.partition_directory}/{name}"))
+    if target.overwrites:
+        shown.clear()  # the old ones go: there is no way back
+    for path in (*old, target.staging):
+        target.files.delete(path)
+
+
+def add_file(files: FileSystem, source: str, target: str) -> str:
+    """Moves a file to `target`, or, where others lie there, to `target_copy_1`, `_copy_2` .., as Hive names them: only
+    files named so are taken over by a conversion to full ACID. Gives the path that it has now."""
+    directory, _, name = target.rpartition("/")
+    stem, dot, extension = name.partition(".")  # .gz tells a reader of text what to do
+    copies = (f"{directory}/{stem}_copy_{number}{dot}{extension}" for number in count(1))
+    return next(path for path in chain([target], copies) if files.place(source, path))
+
+
+def visible_files(files: FileSystem, directory: str) -> list[str]:
+    """The files of a plain table in a directory."""
+    listing = files.list_below(directory)
+    return [f"{directory}/{f.path}" for f in listing.files if not f.path.startswith(("_", "."))]
+
+
+def empty(target: WriteTarget, partition_directory: str, made: list[str]) -> None:
+    """Hides all rows behind a base without rows, as TRUNCATE writes it: `base_W/_metadata_acid`. Of a plain table the
+    files go."""
+    if not target.table.is_transactional:
+        remove_all(target.files, visible_files(target.files, partition_directory))
+        return
+    directory = f"{partition_directory}/{base_name(target.write_id)}"
+    if directory not in made:
+        _make(target, directory, made)
+    target.files.write(f"{directory}/{METADATA_FILE}", TRUNCATED_METADATA)
+
+
+def remove(target: WriteTarget, made: Iterable[str]) -> bool:
+    """Removes all that the transaction staged of this table, and what it has `made`; whether it is gone."""
+    return remove_all(target.files, [target.staging, *made])
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What the path of a staged file says."""
+
+    slot: Slot
+    partition_directory: str
+    new_partition: PartitionValues | None
+
+
+def _place(
+    target: WriteTarget, path: str, slots: Mapping[int, Slot] | None, known: Mapping[PartitionValues, PartitionValues]
+) -> _Place:
+    directory, _, name = path.rpartition("/")
+    parts = staged_values(directory)
+    slot = _slot(parts, path, slots) if slots is not None else Slot(0, _number(parts, name))
+    place = parts.pop(PLACE_DIRECTORY, DEFAULT_PARTITION)
+    if place != DEFAULT_PARTITION:
+        return _Place(slot, target.places[int(place)], None)
+    if not target.table.partition_columns:
+        return _Place(slot, target.directory, None)
+    values = tuple(None if v == DEFAULT_PARTITION else unescape(v) for v in parts.values())
+    if values in known:
+        return _Place(slot, target.partitions[known[values]], None)
+    name = partition_name([c.name for c in target.table.partition_columns], values)
+    return _Place(slot, f"{target.directory}/{name}", values)
+
+
+def _slot(parts: dict[str, str], path: str, slots: Mapping[int, Slot]) -> Slot:
+    """Takes the slot's code from the parts of the path."""
+    code = parts.pop(SLOT)
+    slot = slots.get(int(code)) if code.isdigit() else None
+    if slot is None:
+        # An event that no slot was made for: a row ID that none of the files read can hold.
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="an event names a bucket without a file")
+    return slot if slot.bucket != BY_TASK else Slot(slot.branch, _number(parts, path.rpartition("/")[2]))
+
+
+def _number(parts: dict[str, str], name: str) -> int:
+    """The bucket, taken from the parts of the path, or the number of the task that wrote the file."""
+    task = _PART.match(name)
+    assert task is not None
+    return int(parts.pop(BUCKET_DIRECTORY, task.group(1)))
+
+
+def _finish(target: WriteTarget, file: File, place: _Place) -> StagedFile | None:
+    """Nests the row and adds Hive's user metadata; an empty file is dropped."""
+    path = f"{target.staging}/{file.path}"
+    is_orc = target.table.file_format == "orc"
+    rows = (
+        _finish_orc(target, path, file.length, place.slot)
+        if is_orc
+        else count_rows(target.files, path, target.table.file_format)
+    )
+    if rows == 0:
+        return None
+    return StagedFile(path, place.slot, rows, place.partition_directory, place.new_partition)
+
+
+def _finish_orc(target: WriteTarget, path: str, size: int, slot: Slot) -> int:
+    tail = read_file_tail(target.files, path, size)
+    if not tail.rows:
+        return 0
+    if not target.table.is_full_acid:
+        finish_plain(target.files, path, tail, target.table)
+        return tail.rows
+    branch, statement_id = target.branches[slot.branch]
+    is_delete = branch.kind is EventKind.DELETE
+    keys = None if is_delete else insert_keys(target.write_id, encode_bucket(slot.bucket, statement_id), tail)
+    finish_events(target.files, path, tail, target.table, is_delete=is_delete, keys=keys)
+    return tail.rows

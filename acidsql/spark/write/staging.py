@@ -1,0 +1,65 @@
+"""Rows written into a hidden directory, in the form of a table's files but for their ends (orc_footers.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pyspark.sql import DataFrame, DataFrameWriter
+
+from acidsql.acid.hive_types import has_instant, parse_type
+from acidsql.acid.table import Table
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.spark.write.event_rows import nested_rows, plain_rows
+from acidsql.spark.write.orc_footers import SPARK_FORMATS, writer_options
+from acidsql.storage.file_systems import FileSystem, is_local
+
+_OF_JOBS: Final = "_temporary/0/_temporary"
+"""Where the tasks of a job have their directories (Hadoop's FileOutputCommitter)."""
+_RAW_FILES: Final = {
+    "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "fs.file.impl.disable.cache": "true",
+}
+
+
+def save(rows: DataFrame, table: Table, files: FileSystem, staging: str, partition_by: Sequence[str]) -> None:
+    """Writes events (of other tables than full ACID ones, rows) in their order, by the columns of `partition_by`.
+
+    Raises NOT_YET_SUPPORTED, and what the query raises when it runs.
+    """
+    check_format(table)
+    _check_writable(table, files, staging)
+    if not table.is_full_acid:
+        rows = plain_rows(rows, table, partition_by)
+    elif not files.can_change_ends(staging):
+        rows = nested_rows(rows, table)
+    writer = rows.write.mode("overwrite").options(**writer_options(table))
+    if is_local(staging):
+        writer = _without_processes(writer, files, staging)
+    writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+    writer = writer.partitionBy(*partition_by) if partition_by else writer
+    writer.format(SPARK_FORMATS[table.file_format]).save(staging)
+
+
+def check_format(table: Table) -> None:
+    """Raises NOT_YET_SUPPORTED for a table whose files Spark does not write here."""
+    if table.file_format not in SPARK_FORMATS:
+        feature = f"Writing to a table stored as {table.file_format} ({table.qualified})"
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
+
+
+def _without_processes(writer: DataFrameWriter, files: FileSystem, staging: str) -> DataFrameWriter:
+    """For local disks, where Hadoop starts a process (chmod) for every directory and file that it makes, some 5 ms
+    each: directories that every job needs are made here, and files get none with checksums beside them."""
+    files.delete(staging)
+    files.make_directories(f"{staging}/{_OF_JOBS}")
+    return writer.mode("append").options(**_RAW_FILES)
+
+
+def _check_writable(table: Table, files: FileSystem, staging: str) -> None:
+    """Raises NOT_YET_SUPPORTED for columns that cannot be filed as Hive files them: as ORC's TIMESTAMP, which is all
+    that Spark writes, an instant would be a wall-clock time."""
+    instants = [c for c in table.columns if has_instant(parse_type(c.type))]
+    if instants and table.file_format == "orc" and not files.can_change_ends(staging):
+        feature = f"Writing {instants[0].type} ({instants[0].name} of {table.qualified}) to this file system"
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)

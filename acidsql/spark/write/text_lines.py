@@ -1,0 +1,118 @@
+"""Lines of text tables, written as LazySimpleSerDe writes them: a separator for each level, a text for NULL, no quotes.
+
+Spark's CSV format is no help: it takes an empty text for NULL, trims blanks, and knows one level only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from acidsql.acid.hive_types import Array, HiveType, Map, Primitive, Struct, parse_type
+from acidsql.acid.table import Table
+from acidsql.acid.text_format import (
+    HEADER_LINES,
+    TextFormat,
+    check_types,
+    header_lines,
+    is_text,
+    sign_class,
+    text_format,
+)
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.sql_errors import raise_sql, sql_string
+
+_IN_NUMBERS: Final = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-.: /")
+"""Signs that the text of a number, a date or bytes can have."""
+
+
+def line(table: Table, names: Iterable[str]) -> Column:
+    """The line of a row, whose values lie in the columns `names`. Raises NOT_YET_SUPPORTED.
+
+    INVALID_STORE_VALUE, when it runs, for a value whose text could not be read back.
+    """
+    check_types(table)
+    if header_lines(table):
+        feature = f"Writing to {table.qualified}, whose {HEADER_LINES} hides the first rows of each file,"
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
+    pairs = zip(names, table.columns, strict=True)
+    fields = [_Writer(table, name, column.name).text(F.col(name), parse_type(column.type), 1) for name, column in pairs]
+    return F.concat_ws(text_format(table.row_format).separators[0], *fields)
+
+
+def _base_64(value: Column) -> Column:
+    """Without padding, and in one line: Spark's has lines of 76 characters."""
+    return F.translate(F.base64(value), "=\r\n", "")
+
+
+class _Writer:
+    """Texts of a column's values, which lie in the column `filed`; NULL has one too."""
+
+    def __init__(self, table: Table, filed: str, column: str) -> None:
+        self._format: TextFormat = text_format(table.row_format)
+        self._value = f"concat('\\'', CAST(`{filed}` AS STRING), '\\'')"
+        self._column = column
+
+    def text(self, value: Column, hive_type: HiveType, level: int) -> Column:
+        return F.coalesce(self._text(value, hive_type, level), F.lit(self._format.null))
+
+    def _text(self, value: Column, hive_type: HiveType, level: int) -> Column:
+        separators = self._format.separators
+        match hive_type:
+            case Array(element):
+                items = F.transform(value, lambda e: self.text(e, element, level + 1))
+                return self._told_apart(F.array_join(items, separators[level]), F.size(value) > 0)
+            case Map(key, of):
+                pairs = F.transform(
+                    F.map_entries(value),
+                    lambda e: F.concat(
+                        self.text(e["key"], key, level + 2),
+                        F.lit(separators[level + 1]),
+                        self.text(e["value"], of, level + 2),
+                    ),
+                )
+                return F.array_join(pairs, separators[level])
+            case Struct(fields):
+                parts = [self.text(value.getField(name), kind, level + 1) for name, kind in fields]
+                return F.when(
+                    value.isNotNull(), self._told_apart(F.concat_ws(separators[level], *parts), F.lit(len(parts) > 1))
+                )
+            case _:
+                return self._primitive(value, hive_type, separators[:level])
+
+    def _primitive(self, value: Column, hive_type: HiveType, around: Sequence[str]) -> Column:
+        """Binary is in base 64 (LazyUtils.writePrimitiveUTF8); a timestamp has a blank, no T and no zone: Hive reads
+        others as NULL (tests/interop/test_hive_reads_kinds.py)."""
+        if is_text(hive_type):
+            return self._readable(self._escaped(value) if self._format.escape else value, around)
+        text = _base_64(value) if hive_type == Primitive("binary") else value.cast("string")
+        may_clash = _IN_NUMBERS.intersection(around) or _IN_NUMBERS.issuperset(self._format.null)
+        return self._readable(text, around) if may_clash else text
+
+    def _escaped(self, value: Column) -> Column:
+        """LazyUtils.writeEscaped."""
+        escape = self._format.escape or ""
+        signs = sign_class([escape, *self._format.separators])
+        value = F.regexp_replace(value, f"({signs})", f"\\{escape}$1")
+        return F.replace(F.replace(value, F.lit("\n"), F.lit(f"{escape}n")), F.lit("\r"), F.lit(f"{escape}r"))
+
+    def _readable(self, text: Column, around: Sequence[str]) -> Column:
+        """Hive writes also what it then reads as other fields, other rows, or NULL."""
+        breaks = ["\n", "\r"] if self._format.escape else ["\n", "\r", *around]
+        return self._refused_if(text.rlike(sign_class(breaks)) | (text == self._format.null), text)
+
+    def _told_apart(self, text: Column, has_items: Column) -> Column:
+        """An array of one empty text looks like one of none, and what has nothing but a NULL like NULL."""
+        return self._refused_if((text == self._format.null) | ((text == "") & has_items), text)
+
+    def _refused_if(self, condition: Column, text: Column) -> Column:
+        failure = raise_sql(
+            Condition.INVALID_STORE_VALUE,
+            value=self._value,
+            column=sql_string(self._column),
+            type=sql_string(f"string in a text file: separators, line breaks and {self._format.null} mean more there"),
+        )
+        return F.when(condition, F.expr(failure)).otherwise(text)

@@ -1,0 +1,232 @@
+"""What a transaction writes: statements one after the other, files published before the commit, and all of them
+removed when anything fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from acidsql.acid.partition_names import partition_name
+from acidsql.acid.row_id import MAX_STATEMENT_ID
+from acidsql.acid.table import Table
+from acidsql.acid.write_ids import StatementId, TxnId, ValidTxnList, WriteId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore.client import Metastore, Operation, Partition, PartitionValues
+from acidsql.metastore.transactions import Locks, OpenTransaction, Transactions
+from acidsql.planner.plan import Branch, Effect
+from acidsql.snapshot.read_view import ReadView
+from acidsql.spark.write.publishing import StagedFile, WriteTarget, remove
+from acidsql.storage.file_systems import remove_all
+from acidsql.storage.leftovers import is_there
+
+FIRST_WRITE_ID = WriteId(1)
+"""The write ID of the statement that creates a table."""
+
+_OPERATIONS: Final = {
+    Effect.INSERTED: Operation.INSERT,
+    Effect.UPDATED: Operation.UPDATE,
+    Effect.HALF: Operation.UPDATE,
+    Effect.DELETED: Operation.DELETE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TableWrite:
+    """What a statement has written to one table so far; `emptied` are directories with an empty base, `made` what it
+    has published: directories, or files of a plain table, which its readers see before the commit."""
+
+    target: WriteTarget
+    staged: list[StagedFile] = field(default_factory=list)
+    emptied: list[str] = field(default_factory=list)
+    made: list[str] = field(default_factory=list)
+
+    @property
+    def partition_directories(self) -> set[str]:
+        """The directories in which it has published, or may have."""
+        return {f.partition_directory for f in self.staged}.union(self.emptied)
+
+    @property
+    def new_partitions(self) -> list[Partition]:
+        found = {f.new_partition: f.partition_directory for f in self.staged if f.new_partition is not None}
+        return [Partition(values, directory) for values, directory in found.items()]
+
+    @property
+    def written_partitions(self) -> list[PartitionValues]:
+        """The partitions in which it has published, or may have: new ones, and those that were there."""
+        written = self.partition_directories
+        there = [values for values, place in self.target.partitions.items() if place in written]
+        return [*there, *(p.values for p in self.new_partitions)]
+
+    def touched(self) -> Mapping[Operation, set[str]]:
+        """Which partitions (`p=a/q=b`) it wrote to, by what it did."""
+        target = self.target
+        columns = [c.name for c in target.table.partition_columns]
+        values_of = {directory: values for values, directory in target.partitions.items()}
+        values_of |= {p.location: p.values for p in self.new_partitions}
+        found: dict[Operation, set[str]] = {}
+        for directory, operation in self._written():
+            found.setdefault(operation, set()).add(partition_name(columns, values_of[directory]))
+        return found
+
+    def _written(self) -> Iterator[tuple[str, Operation]]:
+        for file in self.staged:
+            branch, _ = self.target.branches[file.slot.branch]
+            yield file.partition_directory, Operation.UPDATE if self.target.overwrites else _OPERATIONS[branch.effect]
+        yield from ((directory, Operation.UPDATE) for directory in self.emptied)
+
+
+@dataclass(slots=True)
+class WriteTransaction:
+    """An open transaction and what its statements have written; of one statement, or begun by START TRANSACTION.
+
+    `creates` is the table that it creates, which the catalog does not know before the commit.
+    """
+
+    opened: OpenTransaction
+    metastore: Metastore
+    creates: Table | None = None
+    committing: Callable[[WriteTransaction], None] | None = None
+    """What asks the metastore to commit, where that is more than one call (row_conflicts.py)."""
+    writes: list[TableWrite] = field(default_factory=list)
+    _txns: ValidTxnList | None = None
+    _own: dict[str, WriteId] = field(default_factory=dict)
+    _statement_ids: int = 0
+
+    def __post_init__(self) -> None:
+        self.opened.committing = self._commit
+        self.opened.undo.append(self._remove_files)
+
+    @property
+    def id(self) -> TxnId:
+        return self.opened.id
+
+    def view(self) -> ReadView:
+        """What its statements see: the snapshot of the first one, and what they have written themselves. Call it only
+        when the first statement has its locks."""
+        if self._txns is None:
+            self._txns = self.metastore.valid_txns(self.id)
+        added: dict[str, list[Partition]] = {}
+        for write in self.writes:
+            added.setdefault(write.target.table.qualified, []).extend(write.new_partitions)
+        return ReadView(self.metastore, self._txns, dict(self._own), added)
+
+    def write_id(self, table: Table) -> WriteId:
+        """Of a plain table 0: it has none."""
+        if not table.is_transactional:
+            return WriteId(0)
+        if table is self.creates:
+            return FIRST_WRITE_ID
+        self._own[table.qualified] = write_id = self.metastore.allocate_write_id(self.id, table)
+        return write_id
+
+    def statement_ids(self, branches: tuple[Branch, ...]) -> tuple[tuple[Branch, StatementId], ...]:
+        """The branches of the statement that runs, counted on from those of the statements before it.
+
+        Raises TOO_MANY_STATEMENTS: a row ID has 12 bits for it.
+        """
+        found = tuple((b, StatementId(b.statement_id + self._statement_ids)) for b in branches)
+        if any(number > MAX_STATEMENT_ID for _, number in found):
+            raise AcidSqlError(Condition.TOO_MANY_STATEMENTS, limit=MAX_STATEMENT_ID + 1)
+        return found
+
+    def end_statement(self) -> None:
+        """The next one's statement IDs follow those in use."""
+        used = (number for write in self.writes for _, number in write.target.branches)
+        self._statement_ids = max(used, default=-1) + 1
+
+    def begin(self, target: WriteTarget) -> TableWrite:
+        """From here on the files of `target` are this transaction's to remove."""
+        write = TableWrite(target)
+        self.writes.append(write)
+        return write
+
+    def check_unchanged(self, table: Table) -> None:
+        """The statement was planned before it had its locks. Raises TABLE_CHANGED, TABLE_ALREADY_EXISTS."""
+        found = self.metastore.find_table(table.database, table.name)
+        if table is self.creates:
+            if found is not None:
+                raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, table=table.qualified)
+        elif found != table:
+            raise AcidSqlError(Condition.TABLE_CHANGED, table=table.qualified)
+
+    def check_seen(self, table: Table) -> None:
+        """INSERT OVERWRITE hides all that was committed before it, so it must see it: what was committed after the
+        transaction's snapshot is a conflict, also an INSERT. Raises WRITE_CONFLICT."""
+        txns = self.metastore.valid_txns()
+        now, seen = self.metastore.valid_write_ids(table, txns), self.view().write_ids(table)
+        unseen = {*seen.open, *map(WriteId, range(seen.high_watermark + 1, now.high_watermark + 1))}
+        later = min(filter(now.is_valid, unseen), default=None)
+        if later is None:
+            return
+        writer = self.metastore.writer(table, later)
+        hint = "Run the transaction again: it will see what the other one wrote."
+        raise AcidSqlError(
+            Condition.WRITE_CONFLICT,
+            hint=hint if writer is not None else f"{hint} The metastore tells its write ID only, {later}.",
+            txn_id=self.id,
+            commit_id=txns.high_watermark,
+            resource=f"{table.database}/{table.name}",
+            other_txn_id=writer if writer is not None else "?",
+            other_commit_id=txns.high_watermark,
+            operations="u/i",
+        )
+
+    def check_not_overwritten(self, table: Table) -> None:
+        """The base of an INSERT OVERWRITE hides what the same transaction writes after it (AcidUtils: a delta up to the
+        base's write ID is obsolete). Raises OVERWRITTEN_IN_TRANSACTION."""
+        if any(w.target.overwrites and w.target.table.qualified == table.qualified for w in self.writes):
+            raise AcidSqlError(Condition.OVERWRITTEN_IN_TRANSACTION, table=table.qualified)
+
+    def _commit(self) -> None:
+        """Makes the writes visible; new partitions come into the catalog before, empty, should the commit fail."""
+        if self.creates is not None:
+            self.metastore.commit_created(self.id, self.creates, [p for w in self.writes for p in w.new_partitions])
+            return
+        for write in self.writes:
+            table = write.target.table
+            if write.new_partitions:
+                self.metastore.add_partitions(table, write.new_partitions)
+            if table.partition_columns and table.is_transactional:
+                for operation, names in write.touched().items():
+                    self.metastore.add_dynamic_partitions(self.id, table, sorted(names), operation)
+            if write.staged or write.emptied:
+                txn = self.id if table.is_transactional else None
+                self.metastore.forget_statistics(txn, table, write.written_partitions)
+        (self.committing or (lambda _: self.metastore.commit(self.id)))(self)
+
+    def _remove_files(self) -> None:
+        gone = [self._remove(write) for write in self.writes]
+        if all(gone):
+            self.metastore.forget_leftovers(self.id)
+
+    def _remove(self, write: TableWrite) -> bool:
+        """Nothing of the table that has come in the place of its own: the locks went with the transaction."""
+        target = write.target
+        if target.table is self.creates:
+            is_own = self.metastore.find_table(target.table.database, target.table.name) is None
+            return remove_all(target.files, [target.directory if is_own else target.staging])
+        return remove(target, write.made if is_there(self.metastore, target.table) else ())
+
+
+@contextmanager
+def transaction(
+    transactions: Transactions,
+    locks: Locks,
+    *,
+    creates: Table | None = None,
+    committing: Callable[[WriteTransaction], None] | None = None,
+    on_lost: Callable[[], None] | None = None,
+    before_undo: Callable[[], None] | None = None,
+) -> Iterator[WriteTransaction]:
+    """Opens a transaction, waits for its locks, and commits behind the block; on any failure calls `before_undo`,
+    aborts and leaves no file.
+
+    Raises LOCK_TIMEOUT, DEADLOCK, WRITE_CONFLICT, TRANSACTION_ABORTED (a heartbeat came too late).
+    """
+    with transactions.run(locks, on_lost) as opened:
+        txn = WriteTransaction(opened, transactions.metastore, creates, committing)
+        if before_undo is not None:
+            opened.undo.append(before_undo)
+        yield txn

@@ -1,0 +1,1 @@
+"""File systems and file formats: reading and rewriting files, without Spark SQL and without knowledge of statements."""

@@ -1,0 +1,54 @@
+"""The ends of ORC and Parquet files, read once: files of an ACID table never change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from acidsql.storage.file_systems import FileSystem, SizedFile
+from acidsql.storage.orc.copies import Copies
+from acidsql.storage.orc.tail import TAIL_GUESS, Tail, read_tail
+from acidsql.storage.parquet_footer import WrittenTimes, written_times
+
+_THREADS: Final = 16
+_KEPT: Final = 20_000
+_T = TypeVar("_T")
+
+
+def read_file_tail(files: FileSystem, path: str, size: int) -> Tail:
+    """The tail of one file. Raises MALFORMED_LAYOUT where it is no ORC file."""
+    tail = read_tail(path, size, files.read_end(path, size, TAIL_GUESS))
+    if isinstance(tail, int):
+        tail = read_tail(path, size, files.read_end(path, size, tail))
+    assert isinstance(tail, Tail)
+    return tail
+
+
+@dataclass(slots=True)
+class FooterCache:
+    """Tails by file, and copies of the files that Spark cannot read. Thread-safe as far as dict operations are."""
+
+    copies: Copies = field(default_factory=Copies)
+    _tails: dict[SizedFile, Tail] = field(default_factory=dict)
+    _times: dict[SizedFile, WrittenTimes] = field(default_factory=dict)
+
+    def tails(self, files: FileSystem, wanted: Sequence[SizedFile]) -> list[Tail]:
+        """The tails of the files, in their order; those not known yet are read in parallel."""
+        return _known(self._tails, wanted, lambda f: read_file_tail(files, f.path, f.size))
+
+    def times(self, files: FileSystem, wanted: Sequence[SizedFile]) -> list[WrittenTimes]:
+        """What Parquet files say of the times in them."""
+        return _known(self._times, wanted, lambda f: written_times(files, f))
+
+
+def _known(known: dict[SizedFile, _T], wanted: Sequence[SizedFile], read: Callable[[SizedFile], _T]) -> list[_T]:
+    missing = [f for f in wanted if f not in known]
+    if len(known) + len(missing) > _KEPT:
+        known.clear()
+        missing = list(wanted)
+    if missing:
+        with ThreadPoolExecutor(min(_THREADS, len(missing))) as pool:
+            known.update(zip(missing, pool.map(read, missing), strict=True))
+    return [known[f] for f in wanted]

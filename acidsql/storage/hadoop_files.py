@@ -1,0 +1,218 @@
+"""Files of every file system but the local one: Hadoop's FileSystem, called in the JVM of Spark."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import uuid
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import cached_property
+from typing import Any, BinaryIO, Final
+
+from py4j.protocol import Py4JError, Py4JJavaError
+
+from acidsql.acid.directories import is_hidden
+from acidsql.acid.snapshot_selection import File
+from acidsql.storage.file_systems import PIECE, SCRATCH, Listing, listing_of
+
+FILE_ERRORS: Final = (OSError, Py4JError)
+"""What an operation of any file system may raise."""
+
+
+class HadoopFiles:
+    """Any file system that Spark's Hadoop client knows, through the driver's JVM."""
+
+    can_rewrite = False
+
+    def __init__(self, spark: Any) -> None:
+        self._jvm = spark._jvm
+        self._conf = spark._jsparkSession.sessionState().newHadoopConf()
+        self._appenders: dict[str, Any] = {}
+
+    def can_change_ends(self, path: str) -> bool:
+        """HDFS and others append; object stores do not (org.apache.hadoop.fs.CommonPathCapabilities)."""
+        return bool(self._fs(path).hasPathCapability(self._path(path), "fs.capability.paths.append"))
+
+    def resolve(self, location: str) -> str:
+        return location
+
+    def canonical(self, path: str, beside: str) -> str:
+        """The file system of `path` itself is not asked: it may be one that this machine does not know."""
+        files = self._fs(beside)
+        return str(self._path(path).makeQualified(files.getUri(), files.getWorkingDirectory()).toUri().normalize())
+
+    def list_below(self, directory: str) -> Listing:
+        files: list[File] = []
+        directories: list[str] = []
+        if self.exists(directory):
+            self._walk(self._path(directory), "", files, directories)
+        return listing_of(files, directories)
+
+    def _walk(self, root: Any, prefix: str, files: list[File], directories: list[str]) -> None:
+        where = self._paths(root, prefix) if prefix else root
+        for status in self._statuses(where):
+            name = status.getPath().getName()
+            path = f"{prefix}/{name}" if prefix else name
+            if not status.isDirectory():
+                files.append(File(path, status.getLen(), status.getModificationTime()))
+                continue
+            directories.append(path)
+            if not is_hidden(name):
+                self._walk(root, path, files, directories)
+
+    def _statuses(self, where: Any) -> Iterable[Any]:
+        try:
+            return list(where.getFileSystem(self._conf).listStatus(where))
+        except Py4JJavaError as error:
+            if error.java_exception.getClass().getName() != "java.io.FileNotFoundException":
+                raise
+            return ()  # removed since it was listed
+
+    def directories_named(self, directory: str, prefix: str) -> Sequence[str]:
+        """The JVM sorts out the others: a table may have thousands of partitions."""
+        if not self.exists(directory):
+            return []
+        those = self._jvm.org.apache.hadoop.fs.GlobFilter(f"{prefix}*")
+        found = self._fs(directory).listStatus(self._path(directory), those)
+        return [str(status.getPath().getName()) for status in found if status.isDirectory()]
+
+    def exists(self, path: str) -> bool:
+        return bool(self._fs(path).exists(self._path(path)))
+
+    def make_directories(self, path: str) -> None:
+        self._fs(path).mkdirs(self._path(path))
+
+    def make_new_directory(self, path: str) -> None:
+        if self.exists(path):  # mkdirs says the same of a directory that was there
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+        self.make_directories(path)
+
+    def rename(self, old: str, new: str) -> None:
+        if not self._fs(old).rename(self._path(old), self._path(new)):
+            raise OSError(f"cannot move {old} to {new}")
+
+    def place(self, old: str, new: str) -> bool:
+        return bool(self._fs(old).rename(self._path(old), self._path(new)))
+
+    def copy(self, source: str, target: str) -> None:
+        util = self._jvm.org.apache.hadoop.fs.FileUtil
+        fs_of = self._fs
+        util.copy(fs_of(source), self._path(source), fs_of(target), self._path(target), False, self._conf)
+
+    def link(self, source: str, target: str) -> None:
+        self.copy(source, target)
+
+    def take_local(self, source: str, target: str) -> None:
+        self._fs(target).copyFromLocalFile(self._path(f"file://{source}"), self._path(target))
+
+    def file_size(self, path: str) -> int | None:
+        if not self.exists(path):
+            return None
+        status = self._fs(path).getFileStatus(self._path(path))
+        return None if status.isDirectory() else int(status.getLen())
+
+    def delete(self, path: str) -> None:
+        self._fs(path).delete(self._path(path), True)
+
+    def delete_empty(self, directory: str) -> None:
+        with suppress(Py4JJavaError):
+            self._fs(directory).delete(self._path(directory), False)
+
+    def write(self, path: str, content: bytes) -> None:
+        out = self._fs(path).create(self._path(path), True)
+        out.write(content)
+        out.close()
+
+    def read(self, path: str) -> bytes:
+        size = self._fs(path).getFileStatus(self._path(path)).getLen()
+        return self.read_end(path, size, size)
+
+    def read_end(self, path: str, size: int, count: int) -> bytes:
+        stream = self._fs(path).open(self._path(path))
+        stream.seek(max(0, size - count))
+        content = bytes(self._streams.toByteArray(stream, min(size, count)))
+        stream.close()
+        return content
+
+    def copy_start(self, path: str, count: int, end: bytes, to: str) -> None:
+        source = self._fs(path).open(self._path(path))
+        copy = self._fs(to).create(self._path(to), False)
+        self._streams.copyLarge(source, copy, 0, count)
+        copy.write(end)
+        copy.close()
+        source.close()
+
+    def scratch_directory(self, path: str) -> str:
+        """In /tmp, where Hive has its scratch directories too (hive.exec.scratchdir)."""
+        fs = self._fs(path)
+        directory = fs.makeQualified(self._path(f"/tmp/{SCRATCH}{uuid.uuid4()}"))
+        fs.mkdirs(directory)
+        fs.deleteOnExit(directory)
+        return str(directory.toString())
+
+    def open(self, path: str) -> BinaryIO:
+        return io.BufferedReader(_Stream(self, path, self.file_size(path) or 0), PIECE)
+
+    def replace_end(self, path: str, at: int, end: bytes) -> None:
+        raise OSError(f"the end of {path} cannot be rewritten on this file system")
+
+    def append(self, path: str, content: bytes) -> None:
+        out = self._appending(path).append(self._path(path))
+        out.write(content)
+        out.close()
+
+    def _appending(self, path: str) -> Any:
+        """The file system, as a client that is content with fewer replicas for a while: where there are no more data
+        nodes than replicas, HDFS's default is to fail."""
+        uri = self._fs(path).getUri()
+        known = self._appenders.get(str(uri))
+        if known is None:
+            conf = self._jvm.org.apache.hadoop.conf.Configuration(self._conf)
+            conf.set("dfs.client.block.write.replace-datanode-on-failure.best-effort", "true")
+            known = self._jvm.org.apache.hadoop.fs.FileSystem.newInstance(uri, conf)
+            self._appenders[str(uri)] = known
+        return known
+
+    def _path(self, path: str) -> Any:
+        return self._paths(path)
+
+    @cached_property
+    def _paths(self) -> Any:
+        """The class, looked up once: a dot of its name is a round trip, and makes the JVM look through all jars."""
+        return self._jvm.org.apache.hadoop.fs.Path
+
+    @cached_property
+    def _streams(self) -> Any:
+        return self._jvm.org.apache.commons.io.IOUtils
+
+    def _fs(self, path: str) -> Any:
+        return self._path(path).getFileSystem(self._conf)
+
+
+class _Stream(io.RawIOBase):
+    """A file of Hadoop's, read where and as far as it is asked for."""
+
+    def __init__(self, files: HadoopFiles, path: str, size: int) -> None:
+        self._files, self._path, self._size = files, path, size
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        count = max(0, min(len(buffer), self._size - self._at))
+        buffer[:count] = self._files.read_end(self._path, self._at + count, count)
+        self._at += count
+        return count

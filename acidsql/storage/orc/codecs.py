@@ -1,0 +1,97 @@
+"""The codecs of ORC's tails: chunks of compressed bytes, each with a header (ORC v1 specification, "Compression")."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Final
+
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.storage.orc.protobuf import read_varint
+
+_MOST_TAIL: Final = 1 << 30
+_KINDS: Final = {0: "none", 1: "zlib", 2: "snappy", 3: "lzo", 4: "lz4", 5: "zstd"}
+
+
+def codec_name(kind: int) -> str:
+    """Of orc_proto.CompressionKind."""
+    return _KINDS.get(kind, "unknown")
+
+
+def decompress(data: bytes, codec: str, path: str) -> bytes:
+    """Chunks of a 3-byte header (length << 1 | is original) and the bytes.
+
+    Raises MALFORMED_LAYOUT; IndexError, OSError, zlib.error where the bytes are none of the codec's.
+    """
+    if codec == "none":
+        return data
+    out, at = [], 0
+    while at < len(data):
+        header = int.from_bytes(data[at : at + 3], "little")
+        chunk = data[at + 3 : at + 3 + (header >> 1)]
+        out.append(chunk if header & 1 else _inflate(chunk, codec, path))
+        at += 3 + (header >> 1)
+    return b"".join(out)
+
+
+def _inflate(chunk: bytes, codec: str, path: str) -> bytes:
+    match codec:
+        case "zlib":
+            return zlib.decompress(chunk, -15)
+        case "snappy":
+            return _snappy(chunk)
+        case "zstd":
+            return _zstd(chunk)
+        case "lz4":
+            return _lz4(chunk)
+        case _:
+            raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason=f"its codec ({codec}) is not readable")
+
+
+def _snappy(chunk: bytes) -> bytes:
+    import pyarrow as pa
+
+    size, _ = read_varint(chunk, 0)
+    if size > _MOST_TAIL:
+        raise IndexError("a length that no footer has")
+    return bytes(pa.Codec("snappy").decompress(chunk, decompressed_size=size))
+
+
+def _zstd(chunk: bytes) -> bytes:
+    import pyarrow as pa
+
+    return bytes(pa.CompressedInputStream(pa.BufferReader(chunk), "zstd").read())
+
+
+def _lz4(chunk: bytes) -> bytes:
+    """An LZ4 block (lz4_Block_format.md). It does not tell its size, which pyarrow's decoder must be given."""
+    out = bytearray()
+    at = 0
+    while at < len(chunk):
+        token = chunk[at]
+        length, at = _lz4_length(chunk, at + 1, token >> 4)
+        out += chunk[at : at + length]
+        at += length
+        if at >= len(chunk):
+            break  # the last sequence has no match
+        offset = chunk[at] | chunk[at + 1] << 8
+        length, at = _lz4_length(chunk, at + 2, token & 15)
+        _copy_back(out, offset, length + 4)
+    return bytes(out)
+
+
+def _lz4_length(chunk: bytes, at: int, length: int) -> tuple[int, int]:
+    """A length of four bits, 15 being continued in bytes, of which 255 is continued."""
+    more = length == 15
+    while more:
+        length += chunk[at]
+        more = chunk[at] == 255
+        at += 1
+    return length, at
+
+
+def _copy_back(out: bytearray, offset: int, length: int) -> None:
+    """Appends `length` bytes from `offset` bytes back on; they may overlap what is appended."""
+    if not 0 < offset <= len(out):
+        raise IndexError("a match before the start")
+    repeated = bytes(out[-offset:]) * -(-length // offset)
+    out += repeated[:length]

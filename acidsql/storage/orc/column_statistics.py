@@ -1,0 +1,86 @@
+"""What the statistics of an ORC column say of its values (orc_proto.ColumnStatistics)."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from decimal import Decimal as Number
+from decimal import InvalidOperation
+from typing import Final
+
+from acidsql.acid.hive_types import Decimal, HiveType, Primitive, Varchar
+from acidsql.acid.value_range import Range
+from acidsql.storage.orc.protobuf import VARINT, decode
+
+# orc_proto.ColumnStatistics
+_INTEGERS: Final = 2
+_TEXTS: Final = 4
+_DECIMALS: Final = 6
+_DATES: Final = 7
+# orc_proto.IntegerStatistics and the others; StringStatistics has bounds where a text is long
+_MINIMUM: Final = 1
+_MAXIMUM: Final = 2
+_LOWER_BOUND: Final = 4
+_UPPER_BOUND: Final = 5
+_EPOCH: Final = date(1970, 1, 1)
+
+
+def integer_range(statistics: bytes) -> tuple[int, int] | None:
+    return _numbers(statistics, _INTEGERS)
+
+
+def value_range(statistics: bytes, hive_type: HiveType) -> Range | None:
+    """Bounds of a column's values, by a ColumnStatistics message; None for types whose order is not that of their
+    statistics, and where there are none."""
+    match hive_type:
+        case Primitive("tinyint" | "smallint" | "int" | "bigint"):
+            found = _numbers(statistics, _INTEGERS)
+            return None if found is None else (Number(found[0]), Number(found[1]))
+        case Primitive("date"):
+            return _dates(_numbers(statistics, _DATES))
+        case Decimal():
+            return _decimals(_bytes(statistics, _DECIMALS))
+        case Primitive("string") | Varchar():
+            texts = _bytes(statistics, _TEXTS)
+            low, high = (texts.get(a, texts.get(b)) for a, b in ((_MINIMUM, _LOWER_BOUND), (_MAXIMUM, _UPPER_BOUND)))
+            return None if low is None or high is None else (low, high)
+        case _:
+            return None
+
+
+def _numbers(statistics: bytes, kind: int) -> tuple[int, int] | None:
+    """Minimum and maximum, zigzag."""
+    inner = _of_kind(statistics, kind)
+    numbers = {f.number: f.int for f in decode(inner) if f.wire == VARINT}
+    if _MINIMUM not in numbers or _MAXIMUM not in numbers:
+        return None
+    return _unzigzag(numbers[_MINIMUM]), _unzigzag(numbers[_MAXIMUM])
+
+
+def _bytes(statistics: bytes, kind: int) -> dict[int, bytes]:
+    return {f.number: f.bytes for f in decode(_of_kind(statistics, kind)) if f.wire != VARINT}
+
+
+def _of_kind(statistics: bytes, kind: int) -> bytes:
+    return next((f.bytes for f in decode(statistics) if f.number == kind), b"")
+
+
+def _dates(days: tuple[int, int] | None) -> Range | None:
+    if days is None:
+        return None
+    try:
+        return _EPOCH + timedelta(days[0]), _EPOCH + timedelta(days[1])
+    except OverflowError:
+        return None
+
+
+def _decimals(texts: dict[int, bytes]) -> Range | None:
+    if _MINIMUM not in texts or _MAXIMUM not in texts:
+        return None
+    try:
+        return Number(texts[_MINIMUM].decode()), Number(texts[_MAXIMUM].decode())
+    except (InvalidOperation, UnicodeDecodeError):
+        return None
+
+
+def _unzigzag(value: int) -> int:
+    return value >> 1 ^ -(value & 1)

@@ -1,0 +1,184 @@
+"""The tail of an ORC file, parsed: its footer, its postscript and the statistics of its stripes.
+
+Source: the ORC v1 specification, "File Tail".
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from acidsql.acid.hive_types import HiveType
+from acidsql.acid.layout import ACID_FIELDS
+from acidsql.acid.value_range import Range
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.storage.orc.codecs import codec_name, decompress
+from acidsql.storage.orc.column_statistics import integer_range, value_range
+from acidsql.storage.orc.footer_messages import (
+    FOOTER_ROWS,
+    FOOTER_STATISTICS,
+    FOOTER_STRIPES,
+    FOOTER_TYPES,
+    PS_COMPRESSION,
+    PS_FOOTER_LENGTH,
+    PS_METADATA_LENGTH,
+    SPARK_TYPE,
+    field_names,
+    is_instant,
+    name_as_read,
+    number_of,
+    subtypes,
+)
+from acidsql.storage.orc.protobuf import Field, decode
+
+TAIL_GUESS: Final = 16 * 1024
+"""Bytes read from a file's end at first: enough for the tail of nearly every file."""
+OPERATION_COLUMN: Final = 1
+ORIGINAL_TRANSACTION_COLUMN: Final = 2
+BUCKET_COLUMN: Final = 3
+ROW_ID_COLUMN: Final = 4
+"""ORC's numbers of the ACID columns."""
+
+
+@dataclass(frozen=True)
+class Tail:
+    """What stands behind the stripes of an ORC file of `size` bytes: `footer_start` is the footer's offset in it."""
+
+    path: str
+    size: int
+    footer_start: int
+    footer: tuple[Field, ...]
+    postscript: tuple[Field, ...]
+    stripe_statistics: bytes
+    codec: str
+
+    @cached_property
+    def rows(self) -> int:
+        return next((f.int for f in self.footer if f.number == FOOTER_ROWS), 0)
+
+    @property
+    def stripe_rows(self) -> tuple[int, ...]:
+        """Number of rows of each stripe."""
+        stripes = (decode(f.bytes) for f in self.footer if f.number == FOOTER_STRIPES)
+        return tuple(next((f.int for f in s if f.number == 5), 0) for s in stripes)
+
+    @cached_property
+    def top_level_names(self) -> tuple[str, ...]:
+        """Names of the root struct's fields."""
+        return field_names(decode(next(f.bytes for f in self.footer if f.number == FOOTER_TYPES)))
+
+    @property
+    def type_messages(self) -> tuple[bytes, ...]:
+        """orc_proto.Type of the columns by ORC's numbers of them (for `orc_type`); the root's is the first."""
+        return tuple(f.bytes for f in self.footer if f.number == FOOTER_TYPES)
+
+    @cached_property
+    def is_acid(self) -> bool:
+        """Whether the file has Hive's six ACID columns; the query-based compactor writes them in lower case."""
+        return [n.lower() for n in self.top_level_names] == [n.lower() for n in ACID_FIELDS]
+
+    @cached_property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the table's columns in the file, in order: the fields of `row`, or of the root of a plain file. As
+        ORC's readers give them or, where these tell no columns apart, as `with_clear_names` makes them be given."""
+        given = tuple(map(name_as_read, self._written_names))
+        return given if self.has_clear_names else self._written_names
+
+    @cached_property
+    def has_clear_names(self) -> bool:
+        """Whether ORC's readers take the file, and give each of the table's columns another name."""
+        given = list(map(name_as_read, self._written_names))
+        return "" not in given and len(set(given)) == len(given)
+
+    @property
+    def _written_names(self) -> tuple[str, ...]:
+        types = [f.bytes for f in self.footer if f.number == FOOTER_TYPES]
+        return field_names(decode(types[struct_of_columns(self, decode(types[0]))]))
+
+    @cached_property
+    def has_unnamed_instants(self) -> bool:
+        """Whether a column is a TIMESTAMP_INSTANT, Hive's timestamp with local time zone, without the attribute by
+        which Spark knows it."""
+        types = (decode(f.bytes) for f in self.footer if f.number == FOOTER_TYPES)
+        return any(is_instant(t) and SPARK_TYPE not in t for t in types)
+
+    @cached_property
+    def row_columns(self) -> tuple[int, ...]:
+        """ORC's numbers of the table's columns, in order."""
+        types = [f.bytes for f in self.footer if f.number == FOOTER_TYPES]
+        children = subtypes(decode(types[0]))
+        return tuple(subtypes(decode(types[children[-1]])) if self.is_acid else children)
+
+    def integer_range(self, column: int) -> tuple[int, int] | None:
+        """Minimum and maximum of an integer column by its ORC number; None where the file has no such statistics."""
+        if column not in self._integer_ranges:
+            statistics = self._statistics
+            self._integer_ranges[column] = integer_range(statistics[column]) if column < len(statistics) else None
+        return self._integer_ranges[column]
+
+    def value_range(self, position: int, hive_type: HiveType) -> Range | None:
+        """Bounds of the values of a table's column, by its place in the row, as `planner.ranges` compares them."""
+        if position not in self._value_ranges:
+            statistics = self._statistics
+            column = self.row_columns[position]
+            found = value_range(statistics[column], hive_type) if column < len(statistics) else None
+            self._value_ranges[position] = found
+        return self._value_ranges[position]
+
+    @property
+    def _statistics(self) -> list[bytes]:
+        return [f.bytes for f in self.footer if f.number == FOOTER_STATISTICS]
+
+    @cached_property
+    def _integer_ranges(self) -> dict[int, tuple[int, int] | None]:
+        """Those that were asked for: a tail is asked by every statement that reads the file."""
+        return {}
+
+    @cached_property
+    def _value_ranges(self) -> dict[int, Range | None]:
+        return {}
+
+    def stripe_integer_ranges(self, column: int) -> tuple[tuple[int, int] | None, ...]:
+        """The same for each stripe."""
+        stripes = (f.bytes for f in decode(self.stripe_statistics) if f.number == 1)
+        columns = ([f.bytes for f in decode(s) if f.number == 1] for s in stripes)
+        return tuple(integer_range(c[column]) if column < len(c) else None for c in columns)
+
+
+def read_tail(path: str, size: int, end: bytes) -> Tail | int:
+    """The tail of a file of `size` bytes, from its last bytes; where they are too few, how many are needed."""
+    if size < 4 or not end:
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="it is too short for an ORC file")
+    try:
+        return _tail(path, size, end)
+    except (IndexError, zlib.error, OSError) as error:
+        # What is cut off in the middle of a number, or does not decompress.
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="its end is damaged") from error
+
+
+def _tail(path: str, size: int, end: bytes) -> Tail | int:
+    ps_length = end[-1]
+    postscript = decode(end[-1 - ps_length : -1])
+    numbers = {f.number: f.value for f in postscript}
+    if numbers.get(8000) != b"ORC":
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="it is not an ORC file")
+    footer_length = number_of(numbers, PS_FOOTER_LENGTH)
+    metadata_length = number_of(numbers, PS_METADATA_LENGTH)
+    needed = 1 + ps_length + footer_length + metadata_length
+    if needed > size:
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="its end is longer than the file")
+    if needed > len(end):
+        return needed
+    codec = codec_name(number_of(numbers, PS_COMPRESSION))
+    footer_at = len(end) - 1 - ps_length - footer_length
+    footer = decompress(end[footer_at : footer_at + footer_length], codec, path)
+    metadata = decompress(end[footer_at - metadata_length : footer_at], codec, path)
+    return Tail(path, size, size - 1 - ps_length - footer_length, decode(footer), postscript, metadata, codec)
+
+
+def struct_of_columns(tail: Tail, root: Sequence[Field]) -> int:
+    """ORC's number of the struct whose fields are the table's columns: `row`, or the root of a plain file."""
+    return subtypes(root)[-1] if tail.is_acid else 0

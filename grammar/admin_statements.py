@@ -1,0 +1,170 @@
+"""Databases, views, transactions, SHOW, DESCRIBE, DROP and TRUNCATE as statements."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar import clauses
+from acidsql.grammar.statement_reader import Node
+from acidsql.grammar.statements import (
+    AbortCompactions,
+    AbortTransactions,
+    Commit,
+    CreateDatabase,
+    CreateView,
+    Describe,
+    DropDatabase,
+    DropTable,
+    DropView,
+    Name,
+    Rollback,
+    Show,
+    Shown,
+    StartTransaction,
+    TableName,
+    TruncateTable,
+    UseDatabase,
+)
+
+
+def drop_table(node: Node, source: str) -> DropTable:
+    return DropTable(source, clauses.target(node), node.has("if_exists"), node.has("purge"))
+
+
+def truncate_table(node: Node, source: str) -> TruncateTable:
+    return TruncateTable(source, clauses.target(node), clauses.partition_of(node))
+
+
+def create_database(node: Node, source: str) -> CreateDatabase:
+    comment = location = None
+    properties: clauses.Properties = ()
+    for clause in node.nodes("table_comment", "location", "managed_location", "table_properties"):
+        match clause.rule:
+            case "table_comment":
+                comment = clauses.string(clause)
+            case "location":
+                location = clauses.string(clause)
+            case "table_properties":
+                properties = clauses.properties_of(clause)
+            case _:
+                raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=clause.span, feature="MANAGEDLOCATION")
+    name = clauses.name(node.node("name"))
+    return CreateDatabase(source, name, node.has("if_not_exists"), comment, location, properties)
+
+
+def drop_database(node: Node, source: str) -> DropDatabase:
+    return DropDatabase(source, clauses.name(node.node("name")), node.has("if_exists"), node.has("cascade"))
+
+
+def use_database(node: Node, source: str) -> UseDatabase:
+    return UseDatabase(source, clauses.name(node.node("name")))
+
+
+def create_view(node: Node, source: str) -> CreateView:
+    if properties := node.maybe("table_properties"):
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=properties.span, feature="CREATE VIEW with TBLPROPERTIES")
+    columns = node.maybe("view_columns")
+    comment = node.maybe("table_comment")
+    return CreateView(
+        source,
+        clauses.target(node),
+        clauses.query(node.leaf("QUERY")),
+        tuple(clauses.name(c.node("name")) for c in columns.nodes("view_column")) if columns else (),
+        clauses.string(comment) if comment else None,
+        node.has("if_not_exists"),
+        node.has("replace"),
+    )
+
+
+def drop_view(node: Node, source: str) -> DropView:
+    return DropView(source, clauses.target(node), node.has("if_exists"))
+
+
+# ------------------------------------------------------------------------------------------------ transactions
+
+
+def start_transaction(node: Node, source: str) -> StartTransaction:
+    if mode := node.maybe("read_only"):
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=mode.span, feature="START TRANSACTION READ ONLY")
+    return StartTransaction(source)
+
+
+def commit(node: Node, source: str) -> Commit:
+    return Commit(source)
+
+
+def rollback(node: Node, source: str) -> Rollback:
+    return Rollback(source)
+
+
+def abort_transactions(node: Node, source: str) -> AbortTransactions:
+    return AbortTransactions(source, _numbers(node))
+
+
+def abort_compactions(node: Node, source: str) -> AbortCompactions:
+    return AbortCompactions(source, _numbers(node))
+
+
+def _numbers(node: Node) -> tuple[int, ...]:
+    return tuple(clauses.whole_number(leaf) for leaf in node.leaves("NUMBER"))
+
+
+# ------------------------------------------------------------------------------------------------ SHOW, DESCRIBE
+
+
+def show(node: Node, source: str) -> Show:
+    shown = node.parts[-1]
+    assert isinstance(shown, Node)
+    what = Shown[shown.rule.removeprefix("show_").upper()]
+    table, database = _shown_table(shown), _database(shown)
+    if table and database:  # SHOW COLUMNS IN t IN db
+        table, database = replace(table, database=database.value), None
+    rest = shown.maybe_leaf("REST")
+    key = shown.maybe_leaf("STRING")  # SHOW TBLPROPERTIES t("key")
+    like = shown.maybe("like")
+    return Show(
+        source,
+        what,
+        table=table,
+        database=database,
+        pattern=clauses.string(like) if like else None,
+        partition=clauses.partition_of(shown),
+        extended=shown.has("extended"),
+        filter=rest.text if rest else key.text if key else None,
+    )
+
+
+def _shown_table(shown: Node) -> TableName | None:
+    table = shown.maybe("table")
+    return clauses.table(table) if table else None
+
+
+def _database(shown: Node) -> Name | None:
+    named = shown.maybe("in_database") or shown
+    name = named.maybe("name")
+    return clauses.name(name) if name else None
+
+
+def describe(node: Node, source: str) -> Describe:
+    described = node.parts[-1]
+    assert isinstance(described, Node)
+    detail = described.maybe("detail")
+    shown = detail.span.text.upper() if detail else None
+    if described.rule == "described_database":
+        return Describe(source, database=clauses.name(described.node("name")), detail=shown)
+    columns = clauses.names(described)
+    if len(columns) > 1:
+        assert columns[1].span is not None
+        raise AcidSqlError(
+            Condition.PARSE_SYNTAX_ERROR,
+            span=columns[1].span,
+            message=f"Syntax error near '{columns[1].value}': a column is named already",
+        )
+    return Describe(
+        source,
+        table=clauses.target(described),
+        column=columns[0] if columns else None,
+        partition=clauses.partition_of(described),
+        detail=shown,
+    )

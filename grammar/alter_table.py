@@ -1,0 +1,100 @@
+"""ALTER TABLE as a statement, with each of its actions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from acidsql.grammar import clauses
+from acidsql.grammar.create_table import column
+from acidsql.grammar.statement_reader import Node
+from acidsql.grammar.statements import (
+    AddColumns,
+    AddPartitions,
+    AlterAction,
+    AlterTable,
+    ChangeColumn,
+    Compact,
+    DropPartitions,
+    PartitionItem,
+    RenamePartition,
+    RenameTable,
+    ReplaceColumns,
+    SetLocation,
+    SetTableProperties,
+    UnsetTableProperties,
+)
+
+
+def alter_table(node: Node, source: str) -> AlterTable:
+    action = node.parts[-1]
+    assert isinstance(action, Node)
+    return AlterTable(source, clauses.target(node), _action(action))
+
+
+def _action(node: Node) -> AlterAction:
+    match node.rule:
+        case "rename_table":
+            return RenameTable(clauses.target(node))
+        case "set_properties":
+            return SetTableProperties(clauses.properties_of(node))
+        case "unset_properties":
+            return UnsetTableProperties(tuple(key.text for key in node.leaves("STRING")), node.has("if_exists"))
+        case "add_columns":
+            return AddColumns(tuple(column(part) for part in node.nodes("column")))
+        case "replace_columns":
+            return ReplaceColumns(tuple(column(part) for part in node.nodes("column")))
+        case "change_column":
+            return _change_column(node)
+        case "add_partitions":
+            return AddPartitions(
+                tuple(_added_partition(part) for part in node.nodes("added_partition")), node.has("if_not_exists")
+            )
+        case "drop_partitions":
+            return DropPartitions(
+                tuple(clauses.partition(part) for part in node.nodes("partition")),
+                if_exists=node.has("if_exists"),
+                purge=node.has("purge"),
+            )
+        case "rename_partition":
+            old, new = node.nodes("partition")
+            return RenamePartition(clauses.partition(old), clauses.partition(new))
+        case "set_location":
+            return SetLocation(clauses.string(node), clauses.partition_of(node))
+        case _:
+            return _compact(node)
+
+
+def _change_column(node: Node) -> ChangeColumn:
+    after = node.maybe("after")
+    position = f"after {clauses.name(after.node('name')).value}" if after else "first" if node.has("first") else None
+    return ChangeColumn(clauses.name(node.node("name")), column(node.node("column")), position)
+
+
+def _added_partition(node: Node) -> tuple[tuple[PartitionItem, ...], str | None]:
+    location = node.maybe_leaf("STRING")
+    return clauses.partition_of(node), location.text if location else None
+
+
+def _compact(node: Node) -> Compact:
+    kind = node.leaf("STRING")
+    compact = Compact(kind.text, kind.span, clauses.partition_of(node))
+    for option in node.parts:
+        if isinstance(option, Node):
+            compact = _with_option(compact, option)
+    return compact
+
+
+def _with_option(compact: Compact, node: Node) -> Compact:
+    match node.rule:
+        case "wait":
+            return replace(compact, wait=True)
+        case "compact_buckets":
+            return replace(compact, buckets=clauses.whole_number(node.leaf("NUMBER")))
+        case "compact_order":
+            return replace(compact, order_by=", ".join(item.span.text for item in node.nodes("order_item")))
+        case "pool":
+            return replace(compact, pool=clauses.string(node))
+        case "compact_properties":
+            return replace(compact, properties=clauses.properties_of(node))
+        case _:
+            return compact

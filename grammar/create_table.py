@@ -1,0 +1,182 @@
+"""CREATE TABLE as a statement: Hive's columns, constraints and clauses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from acidsql.errors import AcidSqlError, Condition, Span
+from acidsql.grammar import clauses
+from acidsql.grammar.statement_reader import Node
+from acidsql.grammar.statements import CheckConstraint, ColumnDefinition, CreateTable
+
+# The serde properties that ROW FORMAT DELIMITED stands for (org.apache.hadoop.hive.serde.serdeConstants).
+_DELIMITERS = {
+    "fields": "field.delim",
+    "items": "colelction.delim",  # Hive's own spelling
+    "map_keys": "mapkey.delim",
+    "lines": "line.delim",
+    "null_as": "serialization.null.format",
+}
+_FORMATS = {"SEQUENCEFILE", "TEXTFILE", "RCFILE", "ORC", "PARQUET", "AVRO", "JSONFILE"}
+
+
+def create_table(node: Node, source: str) -> CreateTable:
+    kinds = {kind.span.text.upper() for kind in node.nodes("table_kind")}
+    elements = node.maybe("elements")
+    like = node.maybe("like_table")
+    query = node.maybe_leaf("QUERY")
+    table = CreateTable(
+        source,
+        clauses.target(node),
+        columns=tuple(column(part) for part in elements.nodes("column")) if elements else (),
+        checks=_checks(elements) if elements else (),
+        if_not_exists=node.has("if_not_exists"),
+        external="EXTERNAL" in kinds,
+        transactional="TRANSACTIONAL" in kinds,
+        temporary="TEMPORARY" in kinds,
+        like=clauses.target(like) if like else None,
+        query=clauses.query(query) if query else None,
+    )
+    for part in node.parts:
+        if isinstance(part, Node):
+            table = _with_clause(table, part)
+    _check_partition_types(table)
+    return table
+
+
+def _check_partition_types(table: CreateTable) -> None:
+    """A partition column has its type from the query (CTAS) or from the text."""
+    for part in table.partition_columns:
+        if not part.type and table.query is None:
+            raise AcidSqlError(
+                Condition.PARSE_SYNTAX_ERROR,
+                span=part.name.span,
+                message=f"Syntax error near '{part.name.value}': expected a type after the partition column",
+            )
+
+
+def _with_clause(table: CreateTable, node: Node) -> CreateTable:
+    match node.rule:
+        case "table_comment":
+            return replace(table, comment=clauses.string(node))
+        case "partitioned_by":
+            return replace(table, partition_columns=tuple(column(p) for p in node.nodes("partition_column")))
+        case "clustered_by":
+            return replace(
+                table,
+                bucket_columns=clauses.names(node.node("columns")),
+                bucket_count=_bucket_count(node),
+                sort_columns=tuple(clauses.name(part.node("name")) for part in node.nodes("sort_column")),
+            )
+        case "skewed_by":
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=node.span, feature="SKEWED BY")
+        case "delimited":
+            return replace(table, row_format=_delimiters(node))
+        case "serde":
+            return replace(table, serde=clauses.string(node), row_format=clauses.properties_of(node))
+        case "stored_as":
+            return replace(table, file_format=_file_format(node.node("name")))
+        case "stored_as_classes":
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=node.span, feature="STORED AS INPUTFORMAT")
+        case "stored_by":
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=node.span, feature="STORED BY")
+        case "location":
+            return replace(table, location=clauses.string(node))
+        case "table_properties":
+            return replace(table, properties=clauses.properties_of(node))
+        case _:
+            return table
+
+
+def _bucket_count(node: Node) -> int:
+    number = node.leaf("NUMBER")
+    if not number.text.isdecimal() or not 1 <= int(number.text) < 1 << 31:
+        raise _syntax_error(number.span, "the number of buckets is a whole number from 1 to 2147483647")
+    return int(number.text)
+
+
+def _file_format(node: Node) -> str:
+    """org.apache.hadoop.hive.ql.io.StorageFormatFactory's names."""
+    name = clauses.name(node)
+    if name.value.upper() not in _FORMATS:
+        shown = ", ".join(sorted(_FORMATS))
+        assert name.span is not None
+        raise _syntax_error(name.span, f"expected one of {shown} after STORED AS")
+    return name.value
+
+
+def _delimiters(node: Node) -> clauses.Properties:
+    found: list[tuple[str, str]] = []
+    for part in node.parts:
+        if isinstance(part, Node):
+            strings = part.leaves("STRING")
+            found.append((_DELIMITERS[part.rule], strings[0].text))
+            found.extend(("escape.delim", escape.text) for escape in strings[1:])
+    return tuple(found)
+
+
+# ------------------------------------------------------------------------------------------------ columns
+
+
+@dataclass(slots=True)
+class _Constraint:
+    """A constraint and the words after it; DISABLE means that Hive does not enforce it."""
+
+    node: Node
+    enabled: bool = True
+    flags: list[Node] = field(default_factory=list)
+
+
+def column(node: Node) -> ColumnDefinition:
+    """A column of a table; `type` is empty for the partition column of a CTAS, which has it from the query."""
+    type_ = node.maybe_leaf("TYPE")
+    definition = ColumnDefinition(
+        clauses.name(node.node("name")), type_.text if type_ else "", type_span=type_.span if type_ else None
+    )
+    for constraint in _constraints(tuple(part for part in node.parts if isinstance(part, Node))):
+        if constraint.enabled:
+            definition = _with_constraint(definition, constraint.node)
+    return definition
+
+
+def _with_constraint(definition: ColumnDefinition, node: Node) -> ColumnDefinition:
+    match node.rule:
+        case "column_comment":
+            return replace(definition, comment=clauses.string(node))
+        case "not_null":
+            return replace(definition, not_null=True)
+        case "default":
+            return replace(definition, default=clauses.tree(node.leaf("OPERAND")))
+        case "check":
+            return replace(definition, check=clauses.tree(node.leaf("EXPR")))
+        case _:
+            return definition
+
+
+def _constraints(nodes: tuple[Node, ...]) -> list[_Constraint]:
+    found: list[_Constraint] = []
+    for node in nodes:
+        if node.rule == "disable" and found:
+            found[-1].enabled = False
+        elif node.rule in ("enable", "disable", "flag"):
+            if not found or found[-1].node.rule in ("column_comment", "nullable", "constraint_name"):
+                raise _syntax_error(node.span, "it stands after no constraint")
+        elif node.rule != "name":
+            found.append(_Constraint(node))
+    return found
+
+
+def _checks(elements: Node) -> tuple[CheckConstraint, ...]:
+    """The enforced CHECKs of the table; keys are informational in Hive and are not kept."""
+    found = []
+    for element in elements.nodes("constraint"):
+        check = element.maybe("check")
+        if check is not None and not element.has("disable"):
+            named = element.maybe("constraint_name")
+            name = clauses.name(named.node("name")).value if named else None
+            found.append(CheckConstraint(name, clauses.tree(check.leaf("EXPR"))))
+    return tuple(found)
+
+
+def _syntax_error(span: Span, detail: str) -> AcidSqlError:
+    return AcidSqlError(Condition.PARSE_SYNTAX_ERROR, span=span, message=f"Syntax error near '{span.text}': {detail}")

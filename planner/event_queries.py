@@ -1,0 +1,219 @@
+"""Event queries: from the rows that a statement found to one row per event, of the target's column types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from typing import Final
+
+from sqlglot import exp
+
+from acidsql.acid.hive_types import Array, Char, HiveType, Map, Primitive, Struct, Varchar, is_complex, parse_type
+from acidsql.acid.table import Column, Table
+from acidsql.errors import Condition
+from acidsql.grammar.dialect import to_spark
+from acidsql.grammar.parser import parse
+from acidsql.grammar.statements import Query
+from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, ROWS
+from acidsql.planner.sql_errors import raise_sql, sql_string
+
+STORE_ASSIGNMENT: Final = "acidsql.store.assignment"
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_NO_PLACE: Final = "CAST(NULL AS INT)"
+ROW_ID_TYPE: Final = "STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>"
+
+
+def name_sql(name: str) -> str:
+    """A quoted identifier.
+
+    >>> name_sql(":row_id")
+    '`:row_id`'
+    """
+    return "`" + name.replace("`", "``") + "`"
+
+
+def stored(value: str, target: Column, settings: Mapping[str, str]) -> str:
+    """SQL for `value` as it is stored in a column: Hive's store assignment (semantics.md, "Expressions").
+
+    >>> stored("x", Column("c", "int"), {})
+    'CAST(x AS INT)'
+    >>> stored("x", Column("c", "varchar(3)"), {})
+    'SUBSTRING(CAST(x AS STRING), 1, 3)'
+    """
+    hive_type = parse_type(target.type)
+    if is_strict(settings) and not is_complex(hive_type):
+        return _strictly(value, target, hive_type)
+    return fitted(f"CAST({value} AS {spark_type(hive_type)})", hive_type)
+
+
+def is_strict(settings: Mapping[str, str]) -> bool:
+    """Whether a value that its column cannot take is an error, instead of NULL or what is left of it."""
+    return settings.get(STORE_ASSIGNMENT, "hive") == "ansi"
+
+
+def spark_type(hive_type: HiveType) -> str:
+    """The type's name in the Spark SQL of a plan; TIMESTAMP is one without time zone there, as in Hive."""
+    match hive_type:
+        case Char() | Varchar():
+            return "STRING"
+        case _:
+            text = _spark_type(hive_type)
+            return text.upper() if text.isalnum() else text
+
+
+def _spark_type(hive_type: HiveType) -> str:
+    match hive_type:
+        case Array(element):
+            return f"array<{_spark_type(element)}>"
+        case Map(key, value):
+            return f"map<{_spark_type(key)},{_spark_type(value)}>"
+        case Struct(fields):
+            inside = ",".join(f"{_field_sql(name)}:{_spark_type(of)}" for name, of in fields)
+            return f"struct<{inside}>"
+        case Primitive("timestamp with local time zone"):
+            return "TIMESTAMP_LTZ"
+        case _:
+            return str(hive_type)
+
+
+def _field_sql(name: str) -> str:
+    """A name of a struct's field in Spark SQL, as Hive's text of the type has it where that can be read so."""
+    return name if _PLAIN_NAME.fullmatch(name) else name_sql(name)
+
+
+def exploded(branches: str, identity: Mapping[str, str], values: Mapping[str, str], source: str) -> str:
+    """The events of each row: one for each number in `branches`, an array. `identity` and `values` are SQL over the
+    row and BRANCH.
+
+    Numbers are exploded, not structs: a struct's values would be boxed, each of them, for every event.
+    """
+    columns = select_list({BRANCH: name_sql(BRANCH), **identity, **values})
+    return f"SELECT\n  {columns}\nFROM (SELECT *, explode({branches}) AS {name_sql(BRANCH)} FROM {source})"
+
+
+def of_inserts(inserts: int, values: Mapping[str, str]) -> dict[str, str]:
+    """The new rows of events whose branches below `inserts` have some: Hive stores no row in a delete event."""
+    return {name: f"CASE WHEN {name_sql(BRANCH)} < {inserts} THEN {value} END" for name, value in values.items()}
+
+
+def rows_view() -> str:
+    return name_sql(ROWS)
+
+
+def old_identity(table: Table) -> dict[str, str]:
+    """Which row an event is about, and its partition: columns of the rows query."""
+    return {ROW_ID: name_sql(ROW_ID)} | ({PLACE: name_sql(PLACE)} if table.partition_columns else {})
+
+
+def event_identity(table: Table, moved: Collection[int]) -> dict[str, str]:
+    """The same of an event; the rows of the branches `moved` go to the partition that their partition columns name."""
+    identity = old_identity(table)
+    if table.partition_columns and moved:
+        branches = ", ".join(map(str, sorted(moved)))
+        identity[PLACE] = f"CASE WHEN {name_sql(BRANCH)} NOT IN ({branches}) THEN {name_sql(PLACE)} END"
+    return identity
+
+
+def no_identity(table: Table) -> dict[str, str]:
+    """Of a row that is new."""
+    return {ROW_ID: f"CAST(NULL AS {ROW_ID_TYPE})"} | ({PLACE: _NO_PLACE} if table.partition_columns else {})
+
+
+def select_list(values: Mapping[str, str], indent: str = "  ") -> str:
+    return f",\n{indent}".join(
+        name_sql(name) if value == name_sql(name) else f"{value} AS {name_sql(name)}" for name, value in values.items()
+    )
+
+
+def nulls(table: Table) -> dict[str, str]:
+    """The columns of a delete event: Hive stores no row there."""
+    return {c.name: null_of(c) for c in table.all_columns}
+
+
+def null_of(target: Column) -> str:
+    return f"CAST(NULL AS {spark_type(parse_type(target.type))})"
+
+
+def checked_branch(branch: str, table: Table) -> str:
+    """The branch of a new row, or a raised CONSTRAINT_VIOLATED: NOT NULL, then each CHECK, which passes on NULL."""
+    cases = [
+        f"WHEN {name_sql(c.name)} IS NULL THEN {_violated(f'NOT NULL on column {c.name}')}"
+        for c in table.all_columns
+        if c.name in table.constraints.not_null
+    ]
+    cases += [
+        f"WHEN NOT ({_on_stripped(check.condition, table)}) THEN {_violated(f'CHECK {check.name or check.condition}')}"
+        for check in table.constraints.checks
+    ]
+    return f"CASE {' '.join(cases)} ELSE {branch} END" if cases else branch
+
+
+def _on_stripped(condition: str, table: Table) -> str:
+    """A CHECK's condition over CHAR values without their padding, as Hive's expressions see them."""
+    padded = {c.name for c in table.columns if isinstance(parse_type(c.type), Char)}
+    if not padded:
+        return condition
+    query = parse(f"SELECT {condition}")
+    assert isinstance(query, Query)
+
+    def stripped(node: exp.Expr) -> exp.Expr:
+        is_padded = isinstance(node, exp.Column) and node.name.lower() in padded
+        return exp.Anonymous(this="RTRIM", expressions=[node.copy()]) if is_padded else node
+
+    return to_spark(query.tree.selects[0].copy().transform(stripped))
+
+
+def _violated(detail: str) -> str:
+    return raise_sql(Condition.CONSTRAINT_VIOLATED, detail=sql_string(detail))
+
+
+def fitted(text: str, hive_type: HiveType) -> str:
+    """SQL: CHAR is padded and CHAR and VARCHAR are cut to their length, as Hive writes them, inside other types too."""
+    return inside(text, hive_type, _fitted)
+
+
+def _fitted(text: str, hive_type: HiveType) -> str:
+    match hive_type:
+        case Char(length):
+            return f"RPAD(SUBSTRING({text}, 1, {length}), {length})"
+        case Varchar(length):
+            return f"SUBSTRING({text}, 1, {length})"
+        case _:
+            return text
+
+
+def inside(text: str, hive_type: HiveType, change: Callable[[str, HiveType], str], depth: int = 0) -> str:
+    """SQL: a value with `change`, SQL from SQL and a type, made to all that is no array, map or struct in it.
+
+    >>> inside("a", parse_type("array<char(2)>"), lambda text, kind: f"f({text})")
+    'TRANSFORM(a, i0 -> f(i0))'
+    """
+    item, other = f"i{depth}", f"o{depth}"
+    match hive_type:
+        case Array(element):
+            changed = inside(item, element, change, depth + 1)
+            return text if changed == item else f"TRANSFORM({text}, {item} -> {changed})"
+        case Map(key, value):
+            new_key, new_value = (inside(item, of, change, depth + 1) for of in (key, value))
+            keys = text if new_key == item else f"TRANSFORM_KEYS({text}, ({item}, {other}) -> {new_key})"
+            return keys if new_value == item else f"TRANSFORM_VALUES({keys}, ({other}, {item}) -> {new_value})"
+        case Struct(fields):
+            old = {name: f"{text}.{name_sql(name)}" for name, _ in fields}
+            new = {name: inside(old[name], of, change, depth + 1) for name, of in fields}
+            if new == old:
+                return text
+            named = ", ".join(f"{sql_string(name)}, {value}" for name, value in new.items())
+            return f"CASE WHEN {text} IS NOT NULL THEN named_struct({named}) END"
+        case _:
+            return change(text, hive_type)
+
+
+def _strictly(value: str, target: Column, hive_type: HiveType) -> str:
+    cast = f"TRY_CAST({value} AS {spark_type(hive_type)})"
+    failure = raise_sql(
+        Condition.INVALID_STORE_VALUE,
+        value=f"CAST({value} AS STRING)",
+        column=sql_string(target.name),
+        type=sql_string(target.type),
+    )
+    return fitted(f"CASE WHEN {value} IS NOT NULL AND {cast} IS NULL THEN {failure} ELSE {cast} END", hive_type)

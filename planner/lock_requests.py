@@ -1,0 +1,181 @@
+"""The locks of a statement: Hive's AcidUtils.makeLockComponents, with its settings (LockRules).
+
+A plan has them table by table, as it is made without looking at partitions; `on_partitions` narrows them to the
+partitions that the statement can touch, where it says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from acidsql.acid.partition_names import partition_name
+from acidsql.acid.partition_values import as_known
+from acidsql.acid.table import Table
+from acidsql.metastore.client import LockComponent, LockType, Operation, Partition
+from acidsql.planner.partition_pruning import keeps
+from acidsql.planner.plan import Effect, Facts, MultiWritePlan, Plan, Scan, WritePlan
+
+XLOCK_OVERWRITE: Final = "hive.txn.xlock.iow"
+XLOCK_WRITE: Final = "hive.txn.xlock.write"
+XLOCK_MERGE_INSERT: Final = "hive.txn.xlock.mergeinsert"
+NONACID_LOCKS: Final = "hive.txn.nonacid.locks"
+
+CONFLICTS: Final = "acidsql.conflict.detection"
+
+_MOST_PARTITIONS: Final = 200
+"""A statement on more partitions than this locks their table (Hive: hive.lock.max.partitions.. by setting)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LockRules:
+    """Whether INSERT OVERWRITE excludes everybody, UPDATE, DELETE and MERGE other such writers, a MERGE's insert other
+    MERGEs; whether plain tables that are read are locked too. The defaults are acidsql's: Hive's, but for merges."""
+
+    exclusive_overwrite: bool = True
+    exclusive_write: bool = True
+    exclusive_merge_insert: bool = True
+    nonacid_reads: bool = True
+    by_row: bool = False
+    """Writers that share conflict where they wrote a common row; a MERGE that inserts does not share then."""
+
+    @staticmethod
+    def of(facts: Facts) -> LockRules:
+        def on(key: str) -> bool:
+            return facts.settings.get(key, "true") == "true"
+
+        by_row = facts.settings.get(CONFLICTS) == "row"
+        return LockRules(on(XLOCK_OVERWRITE), on(XLOCK_WRITE), on(XLOCK_MERGE_INSERT), on(NONACID_LOCKS), by_row)
+
+
+DEFAULT_RULES: Final = LockRules()
+
+
+def read_locks(scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES) -> tuple[LockComponent, ...]:
+    """SHARED_READ on every table read, once each; the target of a write is not among them."""
+    tables = {s.table.qualified: s.table for s in scans if not s.is_target}
+    locked = (t for t in tables.values() if t.is_transactional or rules.nonacid_reads)
+    return tuple(_lock(t, LockType.SHARED_READ, Operation.SELECT) for t in locked)
+
+
+def insert_locks(table: Table, scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES) -> tuple[LockComponent, ...]:
+    """INSERT: together with everything but those that replace the table, or, where writers share, update it alone."""
+    lock_type = LockType.SHARED_READ if rules.exclusive_write else LockType.SHARED_WRITE
+    return (_lock(table, lock_type, Operation.INSERT), *read_locks(scans, rules))
+
+
+def overwrite_locks(table: Table, scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES) -> tuple[LockComponent, ...]:
+    """INSERT OVERWRITE: EXCLUSIVE, so that no insert is hidden by the new base; an update of all rows."""
+    alone = rules.exclusive_overwrite and rules.exclusive_write
+    lock_type = LockType.EXCLUSIVE if alone else LockType.EXCL_WRITE
+    return (_lock(table, lock_type, Operation.UPDATE), *read_locks(scans, rules))
+
+
+def create_locks(table: Table, scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES) -> tuple[LockComponent, ...]:
+    """CREATE TABLE .. AS: of two that make one table the second waits, and finds it there."""
+    lock_type = LockType.EXCL_WRITE if table.is_transactional else LockType.EXCLUSIVE
+    return (database_lock(table.database), _lock(table, lock_type, Operation.INSERT), *read_locks(scans, rules))
+
+
+def database_lock(name: str) -> LockComponent:
+    """CREATE TABLE: a database in which a table is made is not dropped."""
+    return LockComponent(name, None, LockType.SHARED_READ, Operation.NO_TXN)
+
+
+def write_locks(
+    table: Table, operations: Sequence[Operation], scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES
+) -> tuple[LockComponent, ...]:
+    """UPDATE and DELETE: EXCL_WRITE, so that writers of old rows take turns while inserts and readers go on; where
+    writers share, SHARED_WRITE, and the first committer wins."""
+    lock_type = LockType.EXCL_WRITE if rules.exclusive_write else LockType.SHARED_WRITE
+    return (*(_lock(table, lock_type, operation) for operation in operations), *read_locks(scans, rules))
+
+
+def merge_locks(
+    table: Table, effects: Collection[Effect], scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES
+) -> tuple[LockComponent, ...]:
+    """MERGE: what its clauses need. An INSERT counts as an update of the table, so that of two MERGEs that would insert
+    one new key one waits, or conflicts (semantics.md, "Better" 6)."""
+    inserts = Effect.INSERTED in effects
+    operations = [
+        operation
+        for operation, needed in (
+            (Operation.UPDATE, Effect.UPDATED in effects or (inserts and rules.exclusive_merge_insert)),
+            (Operation.DELETE, Effect.DELETED in effects),
+        )
+        if needed
+    ]
+    if inserts and rules.by_row and rules.exclusive_merge_insert:
+        rules = replace(rules, exclusive_write=True)
+    locks = write_locks(table, operations, scans, rules)
+    if not inserts or rules.exclusive_merge_insert:
+        return locks
+    insert = insert_locks(table, (), rules)
+    return (*insert, *(lock for lock in locks if lock not in insert))
+
+
+def _lock(table: Table, lock_type: LockType, operation: Operation) -> LockComponent:
+    """A plain table has no transactions that the metastore would have to remember."""
+    kept = table.is_transactional or operation is Operation.SELECT
+    return LockComponent(table.database, table.name, lock_type, operation if kept else Operation.NO_TXN)
+
+
+# ------------------------------------------------------------------------------------------------ partitions
+
+
+def on_partitions(plan: Plan, partitions_of: Callable[[Table], Sequence[Partition]]) -> tuple[LockComponent, ...]:
+    """The plan's locks, on the partitions that it can touch where its conditions or its PARTITION clause tell; on a
+    partitioned table as a whole they are marked as dynamic, for the commit to say which partitions were written."""
+    found = (lock for component in plan.locks for lock in _narrowed(component, plan, partitions_of))
+    return tuple(dict.fromkeys(found))
+
+
+def _narrowed(
+    lock: LockComponent, plan: Plan, partitions_of: Callable[[Table], Sequence[Partition]]
+) -> Iterator[LockComponent]:
+    scans = [s for s in plan.scans if (s.table.database, s.table.name) == (lock.database, lock.table)]
+    writes = () if lock.operation is Operation.SELECT else _writes(lock, plan)
+    table = writes[0].target if writes else scans[0].table if scans else None
+    if table is None or not table.partition_columns:
+        yield lock
+        return
+    names = _written_partitions(writes, partitions_of) if writes else _read_partitions(scans, partitions_of)
+    if names is None or not 0 < len(names) <= _MOST_PARTITIONS:
+        yield replace(lock, dynamic_partition_write=bool(writes))
+        return
+    yield from (replace(lock, partition=name) for name in names)
+
+
+def _writes(lock: LockComponent, plan: Plan) -> Sequence[WritePlan]:
+    match plan:
+        case WritePlan() | MultiWritePlan():
+            return [w for w in plan.writes if (w.target.database, w.target.name) == (lock.database, lock.table)]
+        case _:
+            return ()
+
+
+def _written_partitions(
+    writes: Sequence[WritePlan], partitions_of: Callable[[Table], Sequence[Partition]]
+) -> list[str] | None:
+    if len(writes) != 1:
+        return None
+    (write,) = writes
+    if write.partition is not None:
+        known = [p.values for p in partitions_of(write.target)]
+        return [
+            _name(write.target, as_known(write.partition, write.target.partition_columns, known) or write.partition)
+        ]
+    return None if write.moves_rows else _read_partitions([s for s in write.scans if s.is_target], partitions_of)
+
+
+def _read_partitions(scans: Sequence[Scan], partitions_of: Callable[[Table], Sequence[Partition]]) -> list[str] | None:
+    if not scans or not all(s.partition_filter for s in scans):
+        return None
+    known = partitions_of(scans[0].table)
+    kept = [p for p in known if any(keeps(s.partition_filter, s.table, p.values) for s in scans)]
+    return [_name(scans[0].table, p.values) for p in kept]
+
+
+def _name(table: Table, values: Sequence[str | None]) -> str:
+    return partition_name([c.name for c in table.partition_columns], values)

@@ -1,0 +1,481 @@
+"""Names to tables, and queries to Spark SQL over scan views: what every kind of statement shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from typing import Final
+
+from sqlglot import exp
+from sqlglot.errors import OptimizeError
+from sqlglot.optimizer.scope import Scope, traverse_scope
+
+from acidsql.acid.hive_types import Char, parse_type
+from acidsql.acid.table import Column, Table
+from acidsql.errors import AcidSqlError, Condition, Span, suggestion
+from acidsql.grammar.dialect import frame_of, span_of
+from acidsql.grammar.parser import parse
+from acidsql.grammar.statements import Name, Query, TableName
+from acidsql.planner.hive_expressions import rewrite, trim_literals
+from acidsql.planner.integer_casts import narrow, wide_casts
+from acidsql.planner.plan import PLACE, ROW_ID, Facts, FrameScan, Scan
+from acidsql.planner.row_conditions import column_meant, columns_of, only_counts, partition_filter, row_filter
+
+ROW_ID_COLUMN: Final = "row__id"
+ROW_ID_FIELDS: Final = ("writeid", "bucketid", "rowid")
+FILE_NAME_COLUMN: Final = "input__file__name"
+_VIRTUAL: Final = (ROW_ID_COLUMN, FILE_NAME_COLUMN, PLACE)
+TARGET: Final = "acidsql_target"
+"""`meta` mark of the exp.Table node that stands for a statement's target."""
+
+
+def find_table(name: TableName, facts: Facts) -> Table:
+    """The table of a statement's target. Raises TABLE_NOT_FOUND with the nearest names, INVALID_COLUMN_NAME."""
+    qualified = f"{name.database or facts.database}.{name.name}"
+    table = facts.tables.get(qualified)
+    if table is None:
+        database = name.database or facts.database
+        known = {t.name for t in facts.tables.values() if t.database == database}
+        near = suggestion(name.name, sorted(known | set(facts.near if database == facts.database else ())))
+        raise AcidSqlError(Condition.TABLE_NOT_FOUND, span=name.span, table=name, suggestion=near)
+    _check_columns(table, name.span)
+    return table
+
+
+def _check_columns(table: Table, span: Span | None) -> None:
+    """Raises INVALID_COLUMN_NAME for a name that a plan has for itself; only another program makes such a table."""
+    for wrong in (c.name for c in table.all_columns if ":" in c.name):
+        hint = f"ALTER TABLE {table.qualified} CHANGE COLUMN gives a column another name."
+        reason = "[., :] can not be used in a column name"
+        raise AcidSqlError(Condition.INVALID_COLUMN_NAME, span=span, column=wrong, reason=reason, hint=hint)
+
+
+def check_writable(table: Table, name: TableName) -> None:
+    """UPDATE, DELETE and MERGE need a full ACID table (SemanticAnalyzer, ErrorMsg 10297, 10414, 10298)."""
+    if not table.is_transactional:
+        raise AcidSqlError(
+            Condition.NOT_TRANSACTIONAL,
+            span=name.span,
+            table=table.qualified,
+            hint="Create it with TBLPROPERTIES ('transactional'='true').",
+        )
+    if table.is_insert_only:
+        raise AcidSqlError(Condition.INSERT_ONLY, span=name.span, table=table.qualified)
+    if table.sort_columns:
+        raise AcidSqlError(Condition.SORTED_TABLE, span=name.span, table=table.qualified)
+
+
+def find_column(name: Name, table: Table) -> Column | None:
+    return next((c for c in table.all_columns if c.name == name.value), None)
+
+
+def no_such_column(name: str, known: Sequence[str], span: Span | None, hint: str = "") -> AcidSqlError:
+    near = suggestion(name, list(known))
+    return AcidSqlError(Condition.COLUMN_NOT_FOUND, span=span, column=name, suggestion=near, hint=hint)
+
+
+def quoted(name: str) -> exp.Identifier:
+    return exp.to_identifier(name, quoted=True)
+
+
+def column(name: str, table: str | None = None) -> exp.Column:
+    return exp.Column(this=quoted(name), table=quoted(table) if table else None)
+
+
+def target_table(table: Table, alias: str) -> exp.Table:
+    """The FROM item of a statement's target."""
+    node = exp.Table(this=quoted(table.name), db=quoted(table.database), alias=exp.TableAlias(this=quoted(alias)))
+    node.meta[TARGET] = True
+    return node
+
+
+def identity_columns(table: Table, alias: str) -> list[exp.Expr]:
+    """row__id of a target's row, and the number of its partition, under the names that events give them."""
+    columns: list[exp.Expr] = [exp.alias_(column(ROW_ID_COLUMN, alias), quoted(ROW_ID))]
+    if table.partition_columns:
+        place = column(PLACE, alias)
+        place.meta[PLACE] = True  # what a user calls so is no such column
+        columns.append(exp.alias_(place, quoted(PLACE)))
+    return columns
+
+
+class Binder:
+    """Rewrites queries over tables to queries over scan views, and remembers the scans.
+
+    Each mention of a transactional or plain table becomes a Scan of its own with a view name that no Hive table can
+    have (`t@1`). row__id and INPUT__FILE__NAME become columns of the view under such names too, so that `*` can leave
+    them out (`* EXCEPT (..)`).
+    """
+
+    def __init__(self, facts: Facts, source: str) -> None:
+        self._facts = facts
+        self._source = source
+        self._scans: dict[str, Scan] = {}
+        self._frames: dict[str, FrameScan] = {}
+        self._ctes: set[str] = set()
+        """The names of common table expressions, which come before those of views."""
+
+    @property
+    def scans(self) -> tuple[Scan, ...]:
+        return tuple(self._scans.values())
+
+    @property
+    def frames(self) -> tuple[FrameScan, ...]:
+        return tuple(self._frames.values())
+
+    def bind(self, query: exp.Query) -> exp.Query:
+        """A copy of the query over scan views. Raises TABLE_NOT_FOUND, AMBIGUOUS_ROW_ID, ROW_ID_OF_PLAIN_TABLE, and
+        UNRESOLVED_QUERY where sqlglot's scopes cannot tell what it reads."""
+        try:
+            return self._bind(query.copy())
+        except OptimizeError as error:
+            raise AcidSqlError(Condition.UNRESOLVED_QUERY, message=f"The query is not understood: {error}") from error
+
+    def _bind(self, tree: exp.Query) -> exp.Query:
+        _lower_names(tree)
+        self._ctes |= {cte.alias for cte in tree.find_all(exp.CTE)}
+        _unnest_row_id_fields(tree)
+        _type_bare_nulls(tree)
+        rewrite(tree)
+        tree = _lift_values(tree)
+        _name_items(tree)
+        scopes = traverse_scope(tree)
+        for scope in scopes:
+            _check_aliases(scope, self._source)
+        named = {id(node) for scope in scopes for node in _table_nodes(scope)}
+        views = {key: self._view_of(node) for scope in scopes for key, node in self._sources(scope, named)}
+        casts = wide_casts(tree, {id(node): meant for scope in scopes for node, meant in self._meant(scope, views)})
+        for scope in scopes:
+            self._bind_virtual_columns(scope, views)
+        for scope in scopes:
+            self._hide_virtual_columns(scope, views)
+            trim_literals(scope.columns, partial(self._is_char, scope, views))
+            self._prune(scope, views)
+        for scope in scopes:
+            for node in _table_nodes(scope):
+                self._replace(node, views)
+        narrow(casts)
+        return tree
+
+    # -- tables
+
+    def _sources(self, scope: Scope, named: set[int]) -> Iterator[tuple[int, exp.Table]]:
+        for node in _table_nodes(scope):
+            if id(node) in named:
+                named.discard(id(node))
+                yield id(node), node
+
+    def _view_of(self, node: exp.Table) -> str | None:
+        """The scan view for a table of the FROM clause; None for what Spark itself resolves."""
+        if not isinstance(node.this, exp.Identifier):
+            return None  # a table function
+        frame = frame_of(node)
+        if frame is not None:
+            view = f"{frame}@frame"
+            self._frames[view] = FrameScan(view, frame)
+            return view
+        name = TableName(node.db.lower() or None, node.name.lower(), span_of(node, self._source))
+        if name.database is None and self._is_view(name.name):
+            return None
+        table = find_table(name, self._facts)
+        view = next(v for n in count(len(self._scans) + 1) if (v := f"{table.name}@{n}") not in self._ctes)
+        self._scans[view] = Scan(view, table, is_target=bool(node.meta.get(TARGET)))
+        return view
+
+    def _is_view(self, name: str) -> bool:
+        """Whether Spark itself resolves the name; a table of the catalog comes before a temporary view."""
+        return name in self._facts.views and f"{self._facts.database}.{name}" not in self._facts.tables
+
+    def _replace(self, node: exp.Table, views: dict[int, str | None]) -> None:
+        view = views.get(id(node))
+        if view is None:
+            return
+        if not node.alias:
+            node.set("alias", exp.TableAlias(this=quoted(node.name)))
+        scan = self._scans.get(view)
+        if scan is not None and node.alias_column_names:
+            hidden = [quoted(name) for name in (scan.row_id, scan.file_name) if name]
+            node.args["alias"].set("columns", [*node.args["alias"].columns, *hidden])
+        node.set("this", quoted(view))
+        node.set("db", None)
+        node.set("catalog", None)
+
+    # -- row__id and INPUT__FILE__NAME
+
+    def _bind_virtual_columns(self, scope: Scope, views: dict[int, str | None]) -> None:
+        for node in [*scope.columns, *_grouped_columns(scope)]:
+            _drop_database(node, scope, self._facts.database)
+            name = node.name.lower()
+            if name not in _VIRTUAL or (name == PLACE) != (PLACE in node.meta) or _is_output_name(node, scope):
+                continue
+            source = self._source_of(node, scope, views)
+            if source is not None:
+                self._bind_virtual_column(node, *source)
+
+    def _bind_virtual_column(self, node: exp.Column, alias: str, view: str) -> None:
+        scan = self._scans[view]
+        name = node.name.lower()
+        if name == ROW_ID_COLUMN and not scan.table.is_full_acid:
+            span = span_of(node, self._source)
+            raise AcidSqlError(Condition.ROW_ID_OF_PLAIN_TABLE, span=span, table=scan.table.qualified)
+        bound = f"{view}.{name}"
+        row_id = bound if name == ROW_ID_COLUMN else scan.row_id
+        file_name = bound if name == FILE_NAME_COLUMN else scan.file_name
+        place = bound if name == PLACE else scan.place
+        self._scans[view] = replace(scan, row_id=row_id, file_name=file_name, place=place)
+        new = column(bound, alias)
+        _keep_output_name(node, new, name)
+
+    def _source_of(self, node: exp.Column, scope: Scope, views: dict[int, str | None]) -> tuple[str, str] | None:
+        """Alias and view of the table that a virtual column belongs to; None where it is an ordinary column."""
+        within: Scope | None = scope
+        while within is not None:
+            found = self._candidates(node, within, views)
+            if len(found) > 1:
+                tables = ", ".join(self._scans[view].table.qualified for _, view in found)
+                span = span_of(node, self._source)
+                hint = f"Say which: {found[0][0]}.{node.name}"
+                raise AcidSqlError(Condition.AMBIGUOUS_ROW_ID, span=span, tables=tables, hint=hint)
+            if found:
+                return found[0]
+            within = within.parent if not node.table or node.table not in within.sources else None
+        return self._plain_source(scope, views) if node.name.lower() == ROW_ID_COLUMN and not node.table else None
+
+    def _plain_source(self, scope: Scope, views: dict[int, str | None]) -> tuple[str, str] | None:
+        """The first table of a FROM clause that has only tables without a row__id."""
+        found = [(alias, views.get(id(source))) for alias, (_, source) in scope.selected_sources.items()]
+        plain = [(alias, view) for alias, view in found if view is not None and view in self._scans]
+        return plain[0] if plain and len(plain) == len(found) else None
+
+    def _candidates(self, node: exp.Column, scope: Scope, views: dict[int, str | None]) -> list[tuple[str, str]]:
+        found = []
+        for alias, source in _visible_sources(node, scope).items():
+            view = views.get(id(source)) if isinstance(source, exp.Table) else None
+            if view is None or view not in self._scans:
+                continue
+            if node.table or self._scans[view].table.is_full_acid or node.name.lower() == FILE_NAME_COLUMN:
+                found.append((alias, view))
+        return found
+
+    def _hide_virtual_columns(self, scope: Scope, views: dict[int, str | None]) -> None:
+        """`*` gives a table's own columns only (interface.md: row__id is not part of `*`)."""
+        if not isinstance(scope.expression, exp.Select):
+            return
+        hidden = {alias: names for alias, names in self._hidden(scope, views) if names}
+        if not hidden:
+            return
+        for star in list(scope.expression.find_all(exp.Star)):
+            if star.parent_select is not scope.expression or is_counted(star):
+                continue
+            owner = star.parent.table if isinstance(star.parent, exp.Column) else None
+            names = [n for alias, ns in hidden.items() if owner in (None, "", alias) for n in ns]
+            if names:
+                kept = star.args.get("except_") or []
+                star.set("except_", [*kept, *(quoted(n) for n in names)])
+
+    def _prune(self, scope: Scope, views: dict[int, str | None]) -> None:
+        """What the scope's query says of the rows that it needs of the tables it reads (row_conditions.py)."""
+        query, may = scope.expression, self._facts.shortcuts
+        for alias, _ in scope.references:  # those of SEMI and ANTI joins too, which are no selected sources
+            item = scope.sources.get(alias)
+            scan = self._scans.get(views.get(id(item)) or "")
+            if scan is not None and isinstance(item, exp.Table):
+                self._scans[scan.view] = replace(
+                    scan,
+                    partition_filter=partition_filter(query, item, scan.table) if may.partitions else (),
+                    row_filter=row_filter(query, item, scan.table) if may.rows else (),
+                    counted=may.counts and only_counts(query, item),
+                )
+
+    def _meant(self, scope: Scope, views: dict[int, str | None]) -> Iterator[tuple[exp.Column, Column]]:
+        """The names of a scope that surely mean a table's column, with that."""
+        for alias, _ in scope.references:
+            item = scope.sources.get(alias)
+            scan = self._scans.get(views.get(id(item)) or "")
+            if scan is not None and isinstance(item, exp.Table):
+                for node in scope.columns:
+                    meant = column_meant(node, scope.expression, item, scan.table)
+                    if meant is not None:
+                        yield node, meant
+
+    def _is_char(self, scope: Scope, views: dict[int, str | None], node: exp.Column) -> bool:
+        """Whether it is a CHAR column of a table in the FROM clause."""
+        items = [source for source in _visible_sources(node, scope).values() if isinstance(source, exp.Table)]
+        scans = [(item, self._scans.get(views.get(id(item)) or "")) for item in items]
+        columns = [columns_of(item, scan.table).get(node.name.lower()) for item, scan in scans if scan is not None]
+        return any(isinstance(parse_type(c.type), Char) for c in columns if c is not None)
+
+    def _hidden(self, scope: Scope, views: dict[int, str | None]) -> Iterator[tuple[str, list[str]]]:
+        for alias, (_, source) in scope.selected_sources.items():
+            view = views.get(id(source)) if isinstance(source, exp.Table) else None
+            scan = self._scans.get(view) if view else None
+            if scan is not None:
+                yield alias, [n for n in (scan.row_id, scan.file_name, scan.place) if n]
+
+
+def _name_items(tree: exp.Query) -> None:
+    """Of several FROM items without a name each gets one: sqlglot's scopes take them for one item else."""
+    for query in tree.find_all(exp.Select):
+        clauses = [query.args.get("from_"), *(query.args.get("joins") or ())]
+        unnamed = [clause.this for clause in clauses if clause is not None and _has_no_name(clause.this)]
+        for number, item in enumerate(unnamed if len(unnamed) > 1 else (), start=1):
+            item.set("alias", exp.TableAlias(this=quoted(f"@item{number}")))
+
+
+def _has_no_name(item: exp.Expr) -> bool:
+    """Parentheses around tables have none of their own: the names in them are seen outside."""
+    if item.alias:
+        return False
+    match item:
+        case exp.Subquery():
+            return isinstance(item.unnest(), exp.Query | exp.Values)
+        case exp.Table():
+            return not isinstance(item.this, exp.Identifier)
+        case _:
+            return isinstance(item, exp.Values | exp.Lateral)
+
+
+def _table_nodes(scope: Scope) -> list[exp.Table]:
+    """The tables that a scope reads, CTE references left out."""
+    ctes = scope.cte_sources
+    return [t for t in scope.tables if not (t.name in ctes and not t.db)]
+
+
+def _lower_names(tree: exp.Query) -> None:
+    """Names of tables, CTEs and aliases in lower case: Hive ignores case, sqlglot's scopes do not."""
+    for node in tree.find_all(exp.Table, exp.TableAlias, exp.Column):
+        keys = ("db", "table") if isinstance(node, exp.Column) else ("this", "db")
+        for name in (node.args.get(key) for key in keys):
+            if isinstance(name, exp.Identifier):
+                name.set("this", name.name.lower())
+        if isinstance(node, exp.Table) and frame_of(node) is not None:
+            _name_frame(node)
+
+
+def _name_frame(node: exp.Table) -> None:
+    """`{x}` goes by the name x, and is never taken for a CTE x."""
+    if not node.alias:
+        node.set("alias", exp.TableAlias(this=quoted(node.name)))
+    node.set("this", quoted(f"{node.name}@frame"))
+
+
+def _check_aliases(scope: Scope, source: str) -> None:
+    """Raises AMBIGUOUS_TABLE_ALIAS where two tables of a FROM clause go by one name, as in Hive."""
+    seen: set[str] = set()
+    for name, node in scope.references:
+        if name in seen and name:
+            span = span_of(node, source)
+            hint = "Give one of them an alias of its own."
+            raise AcidSqlError(Condition.AMBIGUOUS_TABLE_ALIAS, span=span, alias=name, hint=hint)
+        seen.add(name)
+
+
+def _visible_sources(node: exp.Column, scope: Scope) -> dict[str, exp.Table | Scope]:
+    """The tables that a column may belong to, by alias. The right side of a semi or anti join is seen by its ON only,
+    where a column must name it."""
+    if node.table:
+        return {node.table: scope.sources[node.table]} if node.table in _references(scope) else {}
+    return {alias: source for alias, (_, source) in scope.selected_sources.items()}
+
+
+def _grouped_columns(scope: Scope) -> list[exp.Column]:
+    """Virtual columns of HAVING without a table's name, which sqlglot takes for names of the SELECT list."""
+    having = scope.expression.args.get("having")
+    known = {id(node) for node in scope.columns}
+    names = (ROW_ID_COLUMN, FILE_NAME_COLUMN)
+    nodes = having.find_all(exp.Column) if having is not None else ()
+    return [n for n in nodes if n.name.lower() in names and id(n) not in known and n.parent_select is scope.expression]
+
+
+def _is_output_name(node: exp.Column, scope: Scope) -> bool:
+    """Whether a name in ORDER BY is that of an output column: of two columns, ORDER BY sees this one first."""
+    order = node.find_ancestor(exp.Order, exp.Select)
+    if node.table or not isinstance(order, exp.Order) or order.parent is not scope.expression:
+        return False
+    query = scope.expression
+    return isinstance(query, exp.Query) and any(s.alias_or_name.lower() == node.name.lower() for s in query.selects)
+
+
+def _references(scope: Scope) -> set[str]:
+    return {name for name, _ in scope.references if name in scope.sources}
+
+
+def is_counted(star: exp.Star) -> bool:
+    """COUNT(*), which is no expansion."""
+    parent = star.parent
+    return isinstance(parent, exp.Count) or (isinstance(parent, exp.Anonymous) and parent.name.lower() == "count")
+
+
+def _unnest_row_id_fields(tree: exp.Expr) -> None:
+    """`row__id.writeid` reads as column writeid of table row__id: make it a field of the column row__id; of
+    `row__id.*` all its fields."""
+    for node in list(tree.find_all(exp.Column)):
+        names = [p.name.lower() for p in node.parts]
+        if ROW_ID_COLUMN not in names[:-1]:
+            continue
+        at = names.index(ROW_ID_COLUMN)
+        if isinstance(node.this, exp.Star) and isinstance(node.parent, exp.Select):
+            items = [_row_id_field(node.parts, at, [exp.to_identifier(name)]) for name in ROW_ID_FIELDS]
+            node.parent.set("expressions", [i for e in node.parent.expressions for i in (items if e is node else [e])])
+        else:
+            node.replace(_row_id_field(node.parts, at, node.parts[at + 1 :]))
+
+
+def _row_id_field(parts: Sequence[exp.Expr], at: int, names: Sequence[exp.Expr]) -> exp.Expr:
+    field: exp.Expr = exp.Column(this=parts[at].copy(), table=parts[at - 1].copy() if at else None)
+    for name in names:
+        field = exp.Dot(this=field, expression=name.copy())
+    return field
+
+
+def _type_bare_nulls(tree: exp.Query) -> None:
+    """WHERE NULL and its like: NULL alone has no type, and Spark wants a condition to have one."""
+    for clause in tree.find_all(exp.Where, exp.Having, exp.Join):
+        key = "on" if isinstance(clause, exp.Join) else "this"
+        condition = clause.args.get(key)
+        if condition is not None and isinstance(condition.unnest(), exp.Null):
+            clause.set(key, exp.cast(exp.null(), "boolean"))
+
+
+def _lift_values(tree: exp.Query) -> exp.Query:
+    """VALUES alone is no scope to sqlglot: read it as SELECT * FROM VALUES."""
+    return exp.select("*").from_(tree) if isinstance(tree, exp.Values) else tree
+
+
+def _drop_database(node: exp.Column, scope: Scope, database: str) -> None:
+    """`db.t.c` is `t.c` once `db.t` is a view of another name; so is `db.t.c.field`."""
+    if len(node.parts) < 3:
+        return
+    owner, name = (part.name.lower() for part in node.parts[:2])
+    source = scope.sources.get(name) if name in _references(scope) else None
+    if isinstance(source, exp.Table) and frame_of(source) is None and (source.db or database) == owner:
+        node.set("catalog" if node.args.get("catalog") else "db", None)
+
+
+def _keep_output_name(node: exp.Column, new: exp.Column, name: str) -> None:
+    """A virtual column in a SELECT list keeps the name that the user asked for."""
+    parent = node.parent
+    if isinstance(parent, exp.Select) and node.arg_key == "expressions":
+        node.replace(exp.alias_(new, quoted(name)))
+    else:
+        node.replace(new)
+
+
+def default_of(target: Column, table: Table) -> exp.Expr:
+    """The value that DEFAULT stands for: the column's DEFAULT, else NULL."""
+    text = table.constraints.defaults.get(target.name)
+    if text is None:
+        return exp.null()
+    query = parse(f"SELECT {text}")
+    assert isinstance(query, Query)
+    value = query.tree.selects[0].copy()
+    for node in value.walk():
+        node.meta.clear()  # no place in the statement that is planned
+    return value
+
+
+def is_row_by_row(rows: exp.Query) -> bool:
+    """Whether a query reads one relation and has no other query in it."""
+    return sum(1 for _ in rows.find_all(exp.Query)) == 1 and not rows.args.get("with_")
