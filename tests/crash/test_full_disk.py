@@ -65,6 +65,7 @@ def check_nothing_left(session: Session, table: Path, before: list[str]) -> None
     assert total(session) == (30, 0)
 
 
+@pytest.mark.full
 def test_a_job_that_fills_the_disk_says_so_and_leaves_nothing(
     small_disk: Callable[[str], Path], open_session: Callable[[Path, Path], Session], tmp_path: Path
 ) -> None:

@@ -121,6 +121,7 @@ def test_a_jvm_that_is_killed_is_one_error_and_the_next_statement_starts_another
     assert lines[5:] == ["closed"]
 
 
+@pytest.mark.full
 def test_a_task_that_runs_out_of_memory_is_one_error_and_the_next_statement_runs(tmp_path: Path) -> None:
     assert run(OUT_OF_MEMORY, tmp_path) == [
         "SPARK_GONE | The JVM in which Spark ran is gone: it ran out of memory",

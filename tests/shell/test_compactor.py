@@ -55,6 +55,7 @@ def test_one_round_does_what_is_due_and_leaves(table: Path, tmp_path: Path) -> N
     assert directories(table) == ["base_0000003_v"]
 
 
+@pytest.mark.full
 @pytest.mark.timeout(900)
 def test_the_service_takes_requests_serves_metrics_and_stops_at_sigterm(
     table: Path, session: Session, tmp_path: Path

@@ -34,6 +34,7 @@ def read(path: Path) -> NotebookNode:
     return notebook
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_from_top_to_bottom(path: Path, tmp_path: Path) -> None:
     notebook = read(path)

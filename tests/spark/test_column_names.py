@@ -70,6 +70,7 @@ def refused(session: Session, sql: str, condition: str) -> AcidSqlError:
     return raised.value
 
 
+@pytest.mark.full
 def test_columns_of_odd_names_go_through_every_statement(session: Session) -> None:
     """All names in one table: each statement reads and writes all of them."""
     names = (*WITH_BACKTICKS, *PLAIN_BUT_ODD, *OURS)

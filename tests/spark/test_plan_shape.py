@@ -169,6 +169,7 @@ def test_all_six_columns_are_scanned_whatever_a_query_says(session: Session) -> 
     assert scanned > len(pairs)
 
 
+@pytest.mark.full
 def test_large_files_beside_many_small_ones_are_dealt_out_to_all_tasks(session: Session) -> None:
     session.execute("CREATE TRANSACTIONAL TABLE t (id bigint, text string)")
     texts = session.spark.range(0, 260_000, 1, 4).selectExpr("id", "sha2(CAST(id AS STRING), 256) AS text")

@@ -167,6 +167,7 @@ def files_of(session: Session, table: Table) -> list[SourceFile]:
     return [SourceFile(t.path, t.size, 0, True, t.row_names, tail=t) for t in tails]
 
 
+@pytest.mark.full
 def test_no_row_is_left_out_whose_comparison_with_a_literal_is_true(tables: Session) -> None:
     """Of each column Spark says which of the rows fulfil which condition; no file and no partition of such a row may
     seem to be without it."""

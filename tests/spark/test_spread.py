@@ -81,7 +81,7 @@ def location(session: Session) -> Path:
 
 
 @pytest.mark.parametrize("arranged_by_driver", core([True, False], bool))
-@pytest.mark.parametrize("kind", core(TABLES, lambda kind: kind == "parted"))
+@pytest.mark.parametrize("kind", core(TABLES, lambda kind: kind == "flat"))
 def test_the_table_is_the_one_that_a_shuffle_leaves(
     kind: str, arranged_by_driver: bool, opened: Callable[[str], Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:
