@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from platformdirs import user_state_path
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
@@ -257,15 +256,9 @@ class SessionCompleter(Completer):
 # ------------------------------------------------------------------------------------------------ files of the user
 
 
-def _state_directory() -> Path:
-    """$XDG_STATE_HOME/acidsql, else ~/.local/state/acidsql (XDG Base Directory Specification)."""
-    home = os.environ.get("XDG_STATE_HOME")
-    return (Path(home) if home else Path.home() / ".local" / "state") / "acidsql"
-
-
 def _history() -> History:
     """Kept in a file that only the user reads: statements hold data."""
-    path = _state_directory() / "history"
+    path = user_state_path("acidsql") / "history"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600)

@@ -11,8 +11,13 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from acidsql.errors import AcidSqlError, visible
+
+if TYPE_CHECKING:  # rich takes a tenth of a second to import
+    from rich.text import Text
 
 _WAIT_SHOWN_AFTER = 0.5
 """Seconds until a terminal shows that a statement is running."""
@@ -33,25 +38,45 @@ def report(error: Exception, *, place: str = "", with_traceback: bool = False) -
     """Prints an error to standard error: `place`, the message and the caret block, in red on a terminal."""
     message = str(error) if isinstance(error, AcidSqlError) else f"[{type(error).__name__}] {str(error).strip()}"
     place, message = visible(place), message if isinstance(error, AcidSqlError) else visible(message)
-    red, plain = ("\x1b[31m", "\x1b[0m") if in_colour() else ("", "")
-    tell(f"{red}{place}{message}{plain}")
+    if shows_control_sequences():
+        from rich.style import Style
+
+        tell(Style(color="red").render(f"{place}{message}"))
+    else:
+        tell(f"{place}{message}")
     if with_traceback:
         traceback.print_exception(error)
 
 
-def in_colour() -> bool:
-    """Whether standard error is a terminal that takes control sequences, and the user does not mind."""
+def shows_control_sequences() -> bool:
+    """Whether standard error is a terminal that understands control sequences, and the user has not set $NO_COLOR."""
     return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb" and not os.environ.get("NO_COLOR")
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """The line that stands on the terminal while a statement runs: rich renders it again a few times a second."""
+
+    progress: Callable[[], str]
+    started: float
+
+    def __rich__(self) -> Text:
+        from rich.text import Text
+
+        elapsed = f"{time.monotonic() - self.started:.0f} s"
+        so_far = ", ".join(filter(None, (elapsed, self.progress())))
+        return Text(f"... {so_far} (Ctrl-C cancels)", style="dim", no_wrap=True, overflow="ellipsis")
 
 
 @contextmanager
 def waiting_shown(*, silent: bool, progress: Callable[[], str]) -> Iterator[None]:
-    """Shows on a terminal for how long a statement has been running, and its `progress`; takes it away again."""
-    if silent or not in_colour():
+    """Shows on a terminal how long a statement has been running, and its `progress`. The line disappears at the end."""
+    if silent or not shows_control_sequences():
         yield
         return
     done = threading.Event()
-    shown = threading.Thread(target=_tick, args=(done, progress), name="acidsql-waiting", daemon=True)
+    waiting = _Waiting(progress, time.monotonic())
+    shown = threading.Thread(target=_show_until, args=(done, waiting), name="acidsql-waiting", daemon=True)
     shown.start()
     try:
         yield
@@ -60,18 +85,23 @@ def waiting_shown(*, silent: bool, progress: Callable[[], str]) -> Iterator[None
         shown.join()
 
 
-def _tick(done: threading.Event, progress: Callable[[], str]) -> None:
-    started = time.monotonic()
+def _show_until(done: threading.Event, waiting: _Waiting) -> None:
     if done.wait(_WAIT_SHOWN_AFTER):
         return
-    while True:
-        so_far = ", ".join(filter(None, (f"{time.monotonic() - started:.0f} s", progress())))
-        sys.stderr.write(f"\r\x1b[K\x1b[2m... {so_far} (Ctrl-C cancels)\x1b[0m")
-        sys.stderr.flush()
-        if done.wait(1.0):
-            break
-    sys.stderr.write("\r\x1b[K")
-    sys.stderr.flush()
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(file=sys.stderr)
+    # Rows go to standard output as they are: rich must not replace the streams.
+    with Live(
+        waiting,
+        console=console,
+        refresh_per_second=2,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    ):
+        done.wait()
 
 
 @contextmanager

@@ -1,5 +1,8 @@
 """What Hive 4 added to the metastore's Thrift interface: pymetastore's generated client knows that of Hive 3.1.
 
+This is code of our own because no client on PyPI speaks Hive 4: pymetastore 0.4.2 (2025) is generated from Hive 3.1,
+hive-metastore-client 1.0.9 (2021) and hmsclient 0.1.1 (2018) are older, and PyIceberg's generated client is private.
+
 Field numbers and types are those of Hive 4.0.1's hive_metastore.thrift. An older metastore skips the fields that it
 does not know, and answers a method that it lacks with TApplicationException.UNKNOWN_METHOD.
 """
