@@ -1,4 +1,8 @@
-"""Rows as text: seven formats and HTML, as pure functions over columns and rows; every value has one text."""
+"""Rows as text: seven formats and HTML, as pure functions over columns and rows; every value has one text.
+
+This is code of our own because output is streamed while rows arrive, and because values must look as Hive's Beeline
+shows them; tabulate and rich's Table need all rows at once and format values by rules of their own.
+"""
 
 from __future__ import annotations
 

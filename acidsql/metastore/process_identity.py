@@ -1,4 +1,8 @@
-"""Who runs a transaction: a process, told apart from a later one with its number, and whether it is gone."""
+"""Identify the process that runs a transaction, and find out whether it is gone.
+
+A process ID alone is not enough: the operating system gives it to another process later. This is code of our own
+because psutil would be a compiled dependency for two facts: the time at which a process started, and the machine.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The codecs of ORC's tails: chunks of compressed bytes, each with a header (ORC v1 specification, "Compression")."""
+"""The codecs of ORC's tails: chunks of compressed bytes, each with a header (ORC v1 specification, "Compression").
+
+pyarrow decompresses Snappy and ZSTD, zlib what ORC calls ZLIB. LZ4 is decoded here: ORC stores raw LZ4 blocks without
+their decompressed size, which pyarrow's `lz4_raw` codec must be told.
+"""
 
 from __future__ import annotations
 
