@@ -32,8 +32,7 @@ from acidsql.grammar.script_splitter import Piece, split_script
 from acidsql.grammar.table_names import table_names
 from acidsql.interrupts import interruptible
 from acidsql.metastore.client import DEFAULT_DATABASE, Catalog, Metastore
-from acidsql.metastore.hive.opener import open_hive
-from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore, open_sqlite
+from acidsql.metastore.registry import open_metastore
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.create_as import column_names, column_types, plan_create_as, plan_create_query
 from acidsql.planner.explain import explain, explain_locks
@@ -78,18 +77,16 @@ def connect(
     where = str(warehouse) if warehouse is not None else os.environ.get(WAREHOUSE_VARIABLE, "warehouse")
     root = os.path.abspath(where) if is_local(where) and not where.startswith("file:") else where.rstrip("/")
     uri = metastore if metastore is not None else os.environ.get(METASTORE_VARIABLE)
-    if uri is not None and uri.startswith("thrift:"):
-        hive = open_hive(uri)
-        return Session(hive.database(DEFAULT_DATABASE).location, hive, Engine(spark, conf or {}))
-    return Session(root, _open_embedded(uri, root), Engine(spark, conf or {}))
+    opened = open_metastore(uri or _embedded_uri(root), root)
+    return Session(opened.warehouse, opened.metastore, Engine(spark, conf or {}))
 
 
-def _open_embedded(uri: str | None, warehouse: str) -> Metastore:
-    if uri is None and not is_local(warehouse):
+def _embedded_uri(warehouse: str) -> str:
+    """The embedded metastore's file in a local warehouse. Raises METASTORE_UNAVAILABLE for any other warehouse."""
+    if not is_local(warehouse):
         reason = "a warehouse that is not local needs a metastore given: sqlite:///PATH or thrift://HOST:PORT"
         raise AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri="(none)", reason=reason)
-    local = warehouse.removeprefix("file://")
-    return open_sqlite(uri or Path(local) / ".acidsql" / "metastore.db", warehouse)
+    return f"sqlite:///{Path(warehouse.removeprefix('file://')) / '.acidsql' / 'metastore.db'}"
 
 
 class Session:
@@ -109,8 +106,7 @@ class Session:
         self._ddl = Ddl(self._transactions, warehouse, engine.files)
         self._alter = Alter(self._ddl)
         self._loader = Loader(engine, self._transactions)
-        keeper = metastore if isinstance(metastore, SqliteMetastore) else None
-        self.compactor = Compactor(engine, self._transactions, metastore, keeper, self._settings.values)
+        self.compactor = Compactor(engine, self._transactions, self._settings.values)
         """Compacts, and runs the service that does."""
         self._background = Background(self.compactor, self._settings.values)
 
@@ -428,13 +424,12 @@ class Session:
             if statement.key.startswith("spark."):
                 self._engine.set_conf(statement.key, statement.value)
             else:
-                if statement.key.lower() == CONFLICTS and not isinstance(self._metastore, SqliteMetastore):
+                if statement.key.lower() == CONFLICTS and not self._metastore.detects_row_conflicts:
                     feature = f"SET {CONFLICTS} with a Hive Metastore"
                     raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
                 self._settings.set(statement.key, statement.value)
                 self._background.adjust()
-                if isinstance(self._metastore, SqliteMetastore):
-                    self._metastore.max_open_txns = int(self._settings.values[OPEN_TXNS])
+                self._metastore.limit_open_txns(int(self._settings.values[OPEN_TXNS]))
             return Result("SET")
         values = self._settings.values
         if statement.key is not None:

@@ -25,7 +25,6 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.compactions import (
     DEFAULT_POOL,
-    CompactionKeeper,
     CompactionQueue,
     CompactionRequest,
     CompactionState,
@@ -90,17 +89,10 @@ class Requested:
 class Compactor:
     """Compactions of a metastore: what a session does itself, and the service.
 
-    `keeper` is the queue where it is acidsql's own (the embedded metastore), else None.
+    The initiator, the cleaner and the housekeeper run only where the metastore has a `compaction_keeper`.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        transactions: Transactions,
-        queue: CompactionQueue,
-        keeper: CompactionKeeper | None,
-        settings: Mapping[str, str],
-    ) -> None:
+    def __init__(self, engine: Engine, transactions: Transactions, settings: Mapping[str, str]) -> None:
         """`settings` are looked up each time they are needed."""
         self.cycles = Cycles()
         self.tell: Callable[[str], None] = lambda line: None
@@ -110,8 +102,8 @@ class Compactor:
         self._engine = engine
         self._metastore: Metastore = transactions.metastore
         self._transactions = Transactions(self._metastore, transactions.patience)
-        self._queue = queue
-        self._keeper = keeper
+        self._queue: CompactionQueue = self._metastore
+        self._keeper = keeper = self._metastore.compaction_keeper
         self._settings = settings
         name = f"{platform.node()}-{os.getpid()}"
         self.initiator = None if keeper is None else Initiator(engine, self._metastore, keeper, settings, name)

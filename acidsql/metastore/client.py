@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.compactions import CompactionQueue
+from acidsql.metastore.compactions import CompactionKeeper, CompactionQueue
 
 DEFAULT_DATABASE = "default"
 
@@ -414,6 +414,25 @@ class TransactionClient(Protocol):
 
 
 class Metastore(Catalog, TransactionClient, CompactionQueue, Protocol):
-    """All of it, as one connection. Usable from several threads."""
+    """Catalog, transactions and compaction queue as one connection. Usable from several threads.
+
+    Callers ask a metastore for what it can do by the attributes below, and never for its class. registry.py opens one.
+    """
+
+    @property
+    def compaction_keeper(self) -> CompactionKeeper | None:
+        """The queue for acidsql's own initiator, cleaner and housekeeper; None where the metastore has its own, as a
+        Hive Metastore has."""
+        ...
+
+    @property
+    def detects_row_conflicts(self) -> bool:
+        """Whether `commit` accepts `compatible`, which acidsql.conflict.detection=row needs."""
+        ...
+
+    def limit_open_txns(self, limit: int) -> None:
+        """Sets how many transactions this connection lets be open at once (hive.max.open.txns). A Hive Metastore has
+        its own limit and ignores this one."""
+        ...
 
     def close(self) -> None: ...

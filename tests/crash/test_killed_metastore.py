@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from acidsql.acid.layout import STAGING_DIRECTORY
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.heartbeat import Heartbeat
-from acidsql.metastore.hive.opener import open_hive
+from acidsql.metastore.registry import open_hive
 from acidsql.results import Result
 from acidsql.session import Session, connect
 from tests.crash.test_killed_writers import UPDATE

@@ -10,7 +10,7 @@ import pytest
 
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import DEFAULT_DATABASE, Metastore
-from acidsql.metastore.hive.opener import open_hive
+from acidsql.metastore.registry import open_hive
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from tests.interop.hive_client import Hive
 from tests.interop.shared_table import DATABASE as INTEROP

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.hive.opener import open_hive
 from acidsql.metastore.hive.service_uri import Address, Place, parse_address
+from acidsql.metastore.registry import open_hive
 from acidsql.session import connect
 
 
@@ -75,7 +75,7 @@ def test_a_session_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_missing_package_names_the_extra(package: str) -> None:
     code = (
         f"import sys; sys.modules['{package}'] = None\n"
-        "from acidsql.metastore.hive.opener import open_hive\n"
+        "from acidsql.metastore.registry import open_hive\n"
         "try: open_hive('thrift://127.0.0.1:1')\n"
         "except Exception as error: print(error)"
     )

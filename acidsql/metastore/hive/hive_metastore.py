@@ -32,6 +32,17 @@ class HiveMetastore(HiveCatalog, HiveCompactions):
         HiveCatalog.__init__(self, hive)
         HiveCompactions.__init__(self, hive)
 
+    @property
+    def compaction_keeper(self) -> None:
+        """None: the metastore runs its own initiator, cleaner and housekeeper."""
+
+    @property
+    def detects_row_conflicts(self) -> bool:
+        return False
+
+    def limit_open_txns(self, limit: int) -> None:
+        """Does nothing: the metastore's own hive.max.open.txns is the limit."""
+
     def close(self) -> None:
         self._hive.close()
 

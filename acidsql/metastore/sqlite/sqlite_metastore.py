@@ -31,7 +31,7 @@ from acidsql.metastore.client import (
     Place,
     Transaction,
 )
-from acidsql.metastore.compactions import CompactionType
+from acidsql.metastore.compactions import CompactionKeeper, CompactionType
 from acidsql.metastore.heartbeat import Heartbeat
 from acidsql.metastore.process_identity import is_gone, now, this_process
 from acidsql.metastore.sqlite import catalog_rows, lock_rows, transaction_rows
@@ -76,12 +76,22 @@ class SqliteMetastore(SqliteQueue):
 
         A transaction without a heartbeat for `txn_timeout` seconds may be aborted by whoever opens the next one.
         """
-        self.max_open_txns = max_open_txns
-        """How many may be open at once (hive.max.open.txns)."""
+        self._max_open_txns = max_open_txns
         self._file = SqliteFile(path, warehouse)
         self._readers: set[TxnId] = set()
         """Transactions that change nothing: nothing is lost with their ends."""
         self._timeout_millis = int(txn_timeout * 1000)
+
+    @property
+    def compaction_keeper(self) -> CompactionKeeper:
+        return self
+
+    @property
+    def detects_row_conflicts(self) -> bool:
+        return True
+
+    def limit_open_txns(self, limit: int) -> None:
+        self._max_open_txns = limit
 
     def close(self) -> None:
         self._file.close()
@@ -181,7 +191,7 @@ class SqliteMetastore(SqliteQueue):
         with self._file.writing(durable=durable) as db:
             opened = now()
             transaction_rows.abort_dead(db, is_gone, opened, self._timeout_millis)
-            transaction_rows.require_room(db, self.max_open_txns)
+            transaction_rows.require_room(db, self._max_open_txns)
             return transaction_rows.open_txn(db, opener, opened)
 
     def open_compaction_txn(self, kind: CompactionType) -> TxnId:
