@@ -6,12 +6,14 @@ import fnmatch
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, assert_never
 
 from acidsql.acid.hive_types import Array, HiveType, Map, Struct, parse_type
 from acidsql.acid.partition_names import parse_partition_name, partition_name
 from acidsql.acid.table import Column, Table
 from acidsql.acid.text_format import SERDES
+from acidsql.compactor.metrics import metrics
+from acidsql.compactor.service import Compactor
 from acidsql.ddl.catalog_changes import Ddl
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import Describe, PartitionItem, Show, Shown
@@ -46,7 +48,7 @@ class Answer:
     rows: tuple[tuple[str | None, ...], ...]
 
 
-def show(statement: Show, ddl: Ddl, database: str) -> Answer:
+def show(statement: Show, ddl: Ddl, database: str, compactor: Compactor) -> Answer:
     """Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND, NOT_YET_SUPPORTED."""
     match statement.what:
         case Shown.TABLES:
@@ -69,8 +71,13 @@ def show(statement: Show, ddl: Ddl, database: str) -> Answer:
             return _locks(statement, ddl, database)
         case Shown.COMPACTIONS:
             return _compactions(statement, ddl, database)
+        case Shown.METRICS:
+            rows = ((m.name, m.place, f"{m.value:g}", m.help) for m in metrics(ddl.metastore, compactor))
+            return Answer(("name", "place", "value", "help"), tuple(rows))
+        case Shown.VIEWS:
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="SHOW VIEWS")
         case _:
-            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"SHOW {statement.what.value}")
+            assert_never(statement.what)
 
 
 def describe(statement: Describe, ddl: Ddl, database: str) -> Answer:

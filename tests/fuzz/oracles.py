@@ -135,12 +135,12 @@ def plain_spark(spark: SparkSession) -> SparkSession:
 @contextmanager
 def shortcuts(session: Session, allowed: Shortcuts) -> Iterator[None]:
     """Statements inside leave no more unread than this allows."""
-    kept = session._shortcuts
-    session._shortcuts = allowed
+    kept = session._plans.shortcuts
+    session._plans.shortcuts = allowed
     try:
         yield
     finally:
-        session._shortcuts = kept
+        session._plans.shortcuts = kept
 
 
 @contextmanager

@@ -1,0 +1,211 @@
+"""Dispatch of parsed statements: which component runs a statement, and how its outcome becomes a result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from acidsql.acid.write_ids import TxnId
+from acidsql.compactor.background import Background
+from acidsql.compactor.compaction_requests import compaction_request
+from acidsql.compactor.service import Compactor
+from acidsql.ddl.alteration import Alter
+from acidsql.ddl.catalog_changes import Ddl
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar import statements as s
+from acidsql.metastore.client import Metastore
+from acidsql.planner.lock_requests import CONFLICTS
+from acidsql.planner.plan import MultiWritePlan, Plan, QueryPlan, WritePlan
+from acidsql.results import Counts, Result, ResultColumn
+from acidsql.settings import OPEN_TXNS, Settings
+from acidsql.show import show
+from acidsql.spark.engine import Engine
+from acidsql.spark.executor import Executor, Request
+from acidsql.spark.write.load_data import Loader
+from acidsql.statement_plans import StatementPlans, first_words
+
+
+@dataclass(frozen=True, slots=True)
+class StatementDispatch:
+    """The components of a session, and the one place that knows which of them runs which statement."""
+
+    metastore: Metastore
+    engine: Engine
+    executor: Executor
+    ddl: Ddl
+    alter: Alter
+    loader: Loader
+    plans: StatementPlans
+    settings: Settings
+    compactor: Compactor
+    background: Background
+
+    def run(self, statement: s.Statement, request: Request) -> Result:
+        """Runs one statement. Raises IN_TRANSACTION, NOT_YET_SUPPORTED, and what the component raises."""
+        if self.executor.begun.id is not None and not _may_run_in_transaction(statement):
+            txn = f"txnid:{self.executor.begun.id}"
+            raise AcidSqlError(Condition.IN_TRANSACTION, operation=first_words(statement), txn_id=txn)
+        match statement:
+            case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():
+                return self._execute(self.plans.plan(statement), request)
+            case s.LoadData():
+                return self._load(statement)
+            case s.CreateTable():
+                return self._create_table(statement, request)
+            case s.TruncateTable():
+                return self._truncate(statement)
+            case s.AlterTable():
+                return self._alter_table(statement)
+            case s.DropTable():
+                self.ddl.drop_table(statement, self.plans.database)
+                return Result("DROP TABLE")
+            case s.CreateDatabase():
+                self.ddl.create_database(statement)
+                return Result("CREATE DATABASE")
+            case s.DropDatabase():
+                self.ddl.drop_database(statement)
+                return Result("DROP DATABASE")
+            case s.UseDatabase():
+                self.plans.database = self.ddl.database(statement.database).name
+                return Result("USE")
+            case s.CreateView() | s.DropView():
+                raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=first_words(statement))
+            case s.StartTransaction():
+                return Result("START TRANSACTION", txn_id=self.executor.begin())
+            case s.Commit():
+                return Result("COMMIT", txn_id=self.executor.commit())
+            case s.Rollback():
+                return Result("ROLLBACK", txn_id=self.executor.begun.rollback())
+            case s.AbortTransactions():
+                return self._abort_transactions(statement)
+            case s.AbortCompactions():
+                return self._abort_compactions(statement)
+            case s.Show():
+                answer = show.show(statement, self.ddl, self.plans.database, self.compactor)
+                return _rows(f"SHOW {statement.what.value}", answer)
+            case s.Describe():
+                return _rows("DESCRIBE", show.describe(statement, self.ddl, self.plans.database))
+            case s.Explain():
+                text = self.plans.explain(statement.statement, locks=statement.locks)
+                return _rows("EXPLAIN", show.Answer(("plan",), tuple((line,) for line in text.splitlines())))
+            case s.SetSetting():
+                return self._set(statement)
+            case _:
+                assert_never(statement)
+
+    # -- queries and DML
+
+    def _execute(self, plan: Plan, request: Request) -> Result:
+        match plan:
+            case QueryPlan():
+                rows, release = self.executor.query(plan, request)
+                columns = tuple(ResultColumn(f.name, f.dataType.simpleString()) for f in rows.frame.schema.fields)
+                return Result("SELECT", columns, query=rows.frame, fetched=rows.private, release=release)
+            case WritePlan() | MultiWritePlan():
+                done = self.executor.write(plan, request)
+                c = done.counts
+                counts = Counts(c.affected, c.updated, c.deleted, c.inserted)
+                return Result(plan.operation, counts=counts, txn_id=done.txn_id or None, write_ids=done.write_ids)
+            case _:
+                assert_never(plan)
+
+    def _load(self, statement: s.LoadData) -> Result:
+        table = self.ddl.lookup(statement.target, self.plans.database)
+        done = self.loader.load(statement, table)
+        write_ids = {} if done.write_id is None else {table.qualified: done.write_id}
+        counts = Counts(done.rows, 0, 0, done.rows)
+        return Result("LOAD DATA", counts=counts, txn_id=done.txn, write_ids=write_ids)
+
+    # -- tables
+
+    def _create_table(self, statement: s.CreateTable, request: Request) -> Result:
+        if statement.query is None:
+            self.ddl.create_table(statement, self.plans.database)
+            return Result("CREATE TABLE")
+        if self.ddl.exists(statement, self.plans.database):
+            return Result("CREATE TABLE AS SELECT")
+        return self._execute(self.plans.plan_create(statement, request), request)
+
+    def _truncate(self, statement: s.TruncateTable) -> Result:
+        table = self.ddl.lookup(statement.table, self.plans.database)
+        txn_id, write_id = self.executor.truncate(table, statement.partition, statement.table)
+        write_ids = {table.qualified: write_id} if table.is_transactional else {}
+        return Result("TRUNCATE TABLE", txn_id=txn_id, write_ids=write_ids)
+
+    def _alter_table(self, statement: s.AlterTable) -> Result:
+        if isinstance(statement.action, s.Compact):
+            return self._compact(statement.table, statement.action)
+        self.alter.run(statement, self.plans.database)
+        return Result("ALTER TABLE")
+
+    def _compact(self, name: s.TableName, action: s.Compact) -> Result:
+        """The answer's row tells what became of the request and, with AND WAIT, what was merged.
+
+        Raises COMPACTION_FAILED, and what `compaction_request` raises.
+        """
+        table = self.ddl.lookup(name, self.plans.database)
+        partitions = self.metastore.partitions(table) if table.partition_columns else ()
+        request = compaction_request(action, table, name, partitions)
+        done = self.compactor.request(request, wait=action.wait)
+        columns = ("compactionid", "state", "message")
+        return _rows("ALTER TABLE", show.Answer(columns, ((str(done.id), done.state.value, done.message),)))
+
+    # -- transactions and settings
+
+    def _abort_transactions(self, statement: s.AbortTransactions) -> Result:
+        """As in Hive, an ID that is not open is no error: the answer has a row for each ID with its outcome."""
+        open_txns = {t.id for t in self.metastore.transactions() if t.is_open}
+        rows = []
+        for txn in map(TxnId, statement.txn_ids):
+            if txn in open_txns:
+                self.metastore.abort(txn)
+            rows.append((str(txn), "aborted" if txn in open_txns else "not open"))
+        return _rows("ABORT TRANSACTIONS", show.Answer(("txnid", "outcome"), tuple(rows)))
+
+    def _abort_compactions(self, statement: s.AbortCompactions) -> Result:
+        done = self.metastore.abort_compactions(statement.compaction_ids)
+        rows = ((str(d.id), "Success" if d.aborted else "Error", d.message) for d in done)
+        return _rows("ABORT COMPACTIONS", show.Answer(("compactionid", "status", "message"), tuple(rows)))
+
+    def _set(self, statement: s.SetSetting) -> Result:
+        key, value = statement.key, statement.value
+        if key is not None and value is not None:
+            self._change_setting(key, value)
+            return Result("SET")
+        shown = dict(self.settings.values)
+        if key is not None:
+            current = self.settings.get(key)
+            shown = {key: "<undefined>" if current is None else current}
+        return _rows("SET", show.Answer(("key", "value"), tuple(sorted(shown.items()))))
+
+    def _change_setting(self, key: str, value: str) -> None:
+        if key.startswith("spark."):
+            self.engine.set_conf(key, value)
+            return
+        if key.lower() == CONFLICTS and not self.metastore.detects_row_conflicts:
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"SET {CONFLICTS} with a Hive Metastore")
+        self.settings.set(key, value)
+        self.background.adjust()
+        self.metastore.limit_open_txns(int(self.settings.values[OPEN_TXNS]))
+
+
+def _may_run_in_transaction(statement: s.Statement) -> bool:
+    """Whether a statement may stand between START TRANSACTION and COMMIT: DDL opens transactions of its own, and a
+    transaction cannot hold another one."""
+    match statement:
+        case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():
+            return True
+        case s.Commit() | s.Rollback() | s.Show() | s.Describe() | s.Explain() | s.SetSetting() | s.UseDatabase():
+            return True
+        case s.CreateTable() | s.DropTable() | s.TruncateTable() | s.AlterTable() | s.LoadData():
+            return False
+        case s.CreateDatabase() | s.DropDatabase() | s.CreateView() | s.DropView():
+            return False
+        case s.StartTransaction() | s.AbortTransactions() | s.AbortCompactions():
+            return False
+        case _:
+            assert_never(statement)
+
+
+def _rows(operation: str, answer: show.Answer) -> Result:
+    return Result(operation, tuple(ResultColumn(name, "string") for name in answer.columns), answer=answer.rows)
