@@ -1,16 +1,20 @@
-"""What a statement gave: rows or counts, and the transaction that it ran in."""
+"""Results of statements: rows of a query, counts of DML, rows of text, or nothing but the fact that it is done.
+
+`Result` is a closed union. All its members have `operation`, `columns`, `counts`, `txn_id`, `write_ids`, `seconds`,
+`rows()`, `frame()` and `close()`; a member has as fields only what its statements give.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
-COUNT_COLUMNS = ("num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows")
+COUNT_COLUMNS: Final = ("num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +27,7 @@ class ResultColumn:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Rows that a DML statement touched; an updated row counts once."""
+    """The numbers of rows that a DML statement changed. An updated row counts once."""
 
     affected: int
     updated: int
@@ -34,48 +38,158 @@ class Counts:
         return (self.affected, self.updated, self.deleted, self.inserted)
 
 
-@dataclass(frozen=True)
-class Result:
-    """One statement's outcome.
+class HasSpark(Protocol):
+    """What makes DataFrames of results: a session, which starts Spark when it is asked."""
 
-    `columns` is None where the statement gives no rows (DDL, DML); `seconds` is wall-clock time, for a query that of
-    planning it. `write_ids` are by qualified table name.
+    @property
+    def spark(self) -> SparkSession: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Common:
+    """The fields that every result has."""
+
+    seconds: float = 0.0
+    """Wall-clock time of the statement; of a query, the time of its planning."""
+    spark_of: HasSpark | None = field(default=None, repr=False, compare=False)
+    """The session that ran the statement."""
+
+    def close(self) -> None:
+        """Ends the transaction of a query whose rows nobody will read any more. Other results hold nothing open."""
+
+    def _spark(self) -> SparkSession:
+        assert self.spark_of is not None
+        return self.spark_of.spark
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _NoTransaction(_Common):
+    """A result of a statement that commits nothing."""
+
+    @property
+    def txn_id(self) -> None:
+        return None
+
+    @property
+    def write_ids(self) -> Mapping[str, int]:
+        return {}
+
+    @property
+    def counts(self) -> None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult(_NoTransaction):
+    """The rows of a query, lazily: Spark computes them when they are read."""
+
+    columns: tuple[ResultColumn, ...]
+    query: DataFrame = field(repr=False)
+    """The rows as a frame of the user's Spark session."""
+    fetched: DataFrame = field(repr=False)
+    """The same rows as a frame that no setting of the user's session changes; `rows` reads this one."""
+    release: Callable[[], None] = field(repr=False)
+    """Ends the transaction that the query reads in."""
+    text: str = field(repr=False)
+    """The statement, for errors of the query."""
+    operation: str = "SELECT"
+
+    def close(self) -> None:
+        """Ends the transaction now, and with it the query's locks, not when the frame is forgotten."""
+        self.release()
+
+    def rows(self, limit: int | None = None) -> Iterator[tuple[object, ...]]:
+        """The rows as Python values, at most `limit`; runs the query. Raises AcidSqlError."""
+        from acidsql.spark.failures import fetch
+
+        return fetch(self.fetched, self.text, limit)
+
+    def frame(self) -> DataFrame:
+        return self.query
+
+
+@dataclass(frozen=True, slots=True)
+class RowsResult(_NoTransaction):
+    """Rows of text: the answer of SHOW, DESCRIBE, EXPLAIN, SET, COMPACT and ABORT."""
+
+    operation: str
+    columns: tuple[ResultColumn, ...]
+    answer: Sequence[tuple[str | None, ...]] = field(repr=False)
+
+    def rows(self, limit: int | None = None) -> Iterator[tuple[object, ...]]:
+        """The rows, at most `limit`."""
+        return islice(iter(self.answer), limit)
+
+    def frame(self) -> DataFrame:
+        from acidsql.spark.frames import frame_of_texts
+
+        return frame_of_texts([column.name for column in self.columns], self.answer, self._spark())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _NoRows(_Common):
+    """A result of a statement that gives no rows."""
+
+    @property
+    def columns(self) -> None:
+        return None
+
+    def rows(self, limit: int | None = None) -> Iterator[tuple[object, ...]]:
+        """No rows."""
+        return iter(())
+
+
+@dataclass(frozen=True, slots=True)
+class CountsResult(_NoRows):
+    """The counts of a DML statement, and the transaction that it committed or runs in.
+
+    `write_ids` are by qualified table name.
     """
 
     operation: str
-    columns: tuple[ResultColumn, ...] | None = None
-    counts: Counts | None = None
+    counts: Counts
     txn_id: int | None = None
     write_ids: Mapping[str, int] = field(default_factory=dict)
-    seconds: float = 0.0
-    answer: Sequence[tuple[object, ...]] | None = field(default=None, repr=False)
-    """The rows of SHOW and its like; a query's are in `query`."""
-    query: DataFrame | None = field(default=None, repr=False)
-    fetched: DataFrame | None = field(default=None, repr=False)
-    """The same rows, which no setting of the user's session changes: `rows` fetches them."""
-    text: str = field(default="", repr=False)
-    """The statement."""
-    make_frame: Callable[[Result], DataFrame] | None = field(default=None, repr=False)
-
-    release: Callable[[], None] | None = field(default=None, repr=False)
-    """Ends the transaction that a query reads in."""
-
-    def close(self) -> None:
-        """Nobody will read the rows any more: a query's locks go now, not when its frame is forgotten."""
-        if self.release is not None:
-            self.release()
-
-    def rows(self, limit: int | None = None) -> Iterator[tuple[object, ...]]:
-        """The rows as Python values, at most `limit`; a query runs now. Raises AcidSqlError."""
-        if self.fetched is not None:
-            from acidsql.spark.failures import fetch
-
-            return fetch(self.fetched, self.text, limit)
-        return islice(iter(self.answer or ()), limit)
 
     def frame(self) -> DataFrame:
-        """The rows as a Spark DataFrame; of a DML statement its counts, of DDL no rows."""
-        if self.query is not None:
-            return self.query
-        assert self.make_frame is not None
-        return self.make_frame(self)
+        """One row of counts."""
+        from acidsql.spark.frames import frame_of_counts
+
+        return frame_of_counts(COUNT_COLUMNS, self.counts.as_row(), self._spark())
+
+
+@dataclass(frozen=True, slots=True)
+class Done(_NoRows):
+    """A statement that gives neither rows nor counts: DDL, SET key=value, USE, and the statements of transactions."""
+
+    operation: str
+    txn_id: int | None = None
+    write_ids: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> None:
+        return None
+
+    def frame(self) -> DataFrame:
+        """A frame without rows."""
+        from acidsql.spark.frames import frame_of_texts
+
+        return frame_of_texts(["result"], (), self._spark())
+
+
+Result: TypeAlias = QueryResult | CountsResult | RowsResult | Done
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a session remembers of its last statement (`Session.last_result`): everything but the rows."""
+
+    operation: str
+    txn_id: int | None
+    write_ids: Mapping[str, int]
+    counts: Counts | None
+    seconds: float
+
+    @classmethod
+    def of(cls, result: Result) -> Summary:
+        return cls(result.operation, result.txn_id, result.write_ids, result.counts, result.seconds)

@@ -30,13 +30,12 @@ from acidsql.interrupts import interruptible
 from acidsql.metastore.client import Catalog, Metastore
 from acidsql.metastore.registry import open_metastore
 from acidsql.metastore.transactions import Transactions
-from acidsql.results import COUNT_COLUMNS, Counts, Result, ResultColumn
+from acidsql.results import Result, Summary
 from acidsql.settings import Settings
 from acidsql.snapshot.event_visibility import StoredEvent, stored_events
 from acidsql.snapshot.table_contents import PartContent, TableContent, table_content
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
-from acidsql.spark.frames import frame_of_counts, frame_of_texts
 from acidsql.spark.write.load_data import Loader
 from acidsql.statement_dispatch import StatementDispatch
 from acidsql.statement_plans import StatementPlans
@@ -46,7 +45,7 @@ from acidsql.uses import Uses
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Counts", "Result", "ResultColumn", "Session", "connect"]
+__all__ = ["Session", "connect"]
 
 WAREHOUSE_VARIABLE = "ACIDSQL_WAREHOUSE"
 METASTORE_VARIABLE = "ACIDSQL_METASTORE"
@@ -86,7 +85,7 @@ class Session:
 
     def __init__(self, warehouse: str, metastore: Metastore, engine: Engine) -> None:
         self.warehouse = warehouse
-        self.last_result: Result | None = None
+        self.last_result: Summary | None = None
         self._uses = Uses()
         self._metastore = metastore
         self._engine = engine
@@ -197,8 +196,8 @@ class Session:
         with _located(text, piece), self._uses.use(), depth_limited(), interruptible(self.cancel):
             result = self._run_or_roll_back(text, args, frames or {})
         seconds = time.perf_counter() - started
-        result = replace(result, seconds=seconds, text=text, make_frame=self._frame_of)
-        self.last_result = replace(result, query=None, fetched=None, release=None)  # it must not keep the frame
+        result = replace(result, seconds=seconds, spark_of=self)
+        self.last_result = Summary.of(result)  # without the frame of a query, which would keep its transaction open
         return result
 
     def _run_or_roll_back(
@@ -268,13 +267,6 @@ class Session:
                 self.execute("ROLLBACK")
             raise
         self.execute("COMMIT")
-
-    def _frame_of(self, result: Result) -> DataFrame:
-        """A DataFrame of a result that is no query: counts, or rows of text."""
-        if result.counts is not None:
-            return frame_of_counts(COUNT_COLUMNS, result.counts.as_row(), self.spark)
-        names = [c.name for c in result.columns or ()] or ["result"]
-        return frame_of_texts(names, result.answer or (), self.spark)
 
 
 @contextmanager

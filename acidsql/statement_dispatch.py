@@ -16,7 +16,7 @@ from acidsql.grammar import statements as s
 from acidsql.metastore.client import Metastore
 from acidsql.planner.lock_requests import CONFLICTS
 from acidsql.planner.plan import MultiWritePlan, Plan, QueryPlan, WritePlan
-from acidsql.results import Counts, Result, ResultColumn
+from acidsql.results import Counts, CountsResult, Done, QueryResult, Result, ResultColumn, RowsResult
 from acidsql.settings import OPEN_TXNS, Settings
 from acidsql.show import show
 from acidsql.spark.engine import Engine
@@ -58,24 +58,24 @@ class StatementDispatch:
                 return self._alter_table(statement)
             case s.DropTable():
                 self.ddl.drop_table(statement, self.plans.database)
-                return Result("DROP TABLE")
+                return Done("DROP TABLE")
             case s.CreateDatabase():
                 self.ddl.create_database(statement)
-                return Result("CREATE DATABASE")
+                return Done("CREATE DATABASE")
             case s.DropDatabase():
                 self.ddl.drop_database(statement)
-                return Result("DROP DATABASE")
+                return Done("DROP DATABASE")
             case s.UseDatabase():
                 self.plans.database = self.ddl.database(statement.database).name
-                return Result("USE")
+                return Done("USE")
             case s.CreateView() | s.DropView():
                 raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=first_words(statement))
             case s.StartTransaction():
-                return Result("START TRANSACTION", txn_id=self.executor.begin())
+                return Done("START TRANSACTION", self.executor.begin())
             case s.Commit():
-                return Result("COMMIT", txn_id=self.executor.commit())
+                return Done("COMMIT", self.executor.commit())
             case s.Rollback():
-                return Result("ROLLBACK", txn_id=self.executor.begun.rollback())
+                return Done("ROLLBACK", self.executor.begun.rollback())
             case s.AbortTransactions():
                 return self._abort_transactions(statement)
             case s.AbortCompactions():
@@ -100,12 +100,12 @@ class StatementDispatch:
             case QueryPlan():
                 rows, release = self.executor.query(plan, request)
                 columns = tuple(ResultColumn(f.name, f.dataType.simpleString()) for f in rows.frame.schema.fields)
-                return Result("SELECT", columns, query=rows.frame, fetched=rows.private, release=release)
+                return QueryResult(columns, rows.frame, rows.private, release, request.text)
             case WritePlan() | MultiWritePlan():
                 done = self.executor.write(plan, request)
                 c = done.counts
                 counts = Counts(c.affected, c.updated, c.deleted, c.inserted)
-                return Result(plan.operation, counts=counts, txn_id=done.txn_id or None, write_ids=done.write_ids)
+                return CountsResult(plan.operation, counts, done.txn_id or None, done.write_ids)
             case _:
                 assert_never(plan)
 
@@ -114,29 +114,29 @@ class StatementDispatch:
         done = self.loader.load(statement, table)
         write_ids = {} if done.write_id is None else {table.qualified: done.write_id}
         counts = Counts(done.rows, 0, 0, done.rows)
-        return Result("LOAD DATA", counts=counts, txn_id=done.txn, write_ids=write_ids)
+        return CountsResult("LOAD DATA", counts, done.txn, write_ids)
 
     # -- tables
 
     def _create_table(self, statement: s.CreateTable, request: Request) -> Result:
         if statement.query is None:
             self.ddl.create_table(statement, self.plans.database)
-            return Result("CREATE TABLE")
+            return Done("CREATE TABLE")
         if self.ddl.exists(statement, self.plans.database):
-            return Result("CREATE TABLE AS SELECT")
+            return Done("CREATE TABLE AS SELECT")
         return self._execute(self.plans.plan_create(statement, request), request)
 
     def _truncate(self, statement: s.TruncateTable) -> Result:
         table = self.ddl.lookup(statement.table, self.plans.database)
         txn_id, write_id = self.executor.truncate(table, statement.partition, statement.table)
         write_ids = {table.qualified: write_id} if table.is_transactional else {}
-        return Result("TRUNCATE TABLE", txn_id=txn_id, write_ids=write_ids)
+        return Done("TRUNCATE TABLE", txn_id, write_ids)
 
     def _alter_table(self, statement: s.AlterTable) -> Result:
         if isinstance(statement.action, s.Compact):
             return self._compact(statement.table, statement.action)
         self.alter.run(statement, self.plans.database)
-        return Result("ALTER TABLE")
+        return Done("ALTER TABLE")
 
     def _compact(self, name: s.TableName, action: s.Compact) -> Result:
         """The answer's row tells what became of the request and, with AND WAIT, what was merged.
@@ -171,7 +171,7 @@ class StatementDispatch:
         key, value = statement.key, statement.value
         if key is not None and value is not None:
             self._change_setting(key, value)
-            return Result("SET")
+            return Done("SET")
         shown = dict(self.settings.values)
         if key is not None:
             current = self.settings.get(key)
@@ -207,5 +207,5 @@ def _may_run_in_transaction(statement: s.Statement) -> bool:
             assert_never(statement)
 
 
-def _rows(operation: str, answer: show.Answer) -> Result:
-    return Result(operation, tuple(ResultColumn(name, "string") for name in answer.columns), answer=answer.rows)
+def _rows(operation: str, answer: show.Answer) -> RowsResult:
+    return RowsResult(operation, tuple(ResultColumn(name, "string") for name in answer.columns), answer.rows)

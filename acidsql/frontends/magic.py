@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
@@ -15,7 +16,8 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.frontends.render import Column, Format, Row, html, render, rows_in_words, summary
 from acidsql.frontends.terminal import logs_hidden
 from acidsql.grammar.script_splitter import split_script
-from acidsql.session import Result, Session, connect
+from acidsql.results import CountsResult, Done, QueryResult, Result, RowsResult
+from acidsql.session import Session, connect
 
 SHOWN_ROWS = 100
 """How many rows a cell shows when it does not say `--limit`."""
@@ -198,13 +200,19 @@ class AcidSqlMagics(Magics):
 
 
 def _shown(result: Result, order: Order) -> object:
-    if result.columns is None:
-        return Message(result.operation if result.counts is None else summary(result.counts))
-    if order.pandas:
-        return result.frame().limit(SHOWN_ROWS if order.limit is None else order.limit).toPandas()
-    limit = SHOWN_ROWS if order.limit is None else order.limit
-    rows = list(result.rows(limit + 1))
-    return Rows(result.columns, rows[:limit], complete=len(rows) <= limit)
+    match result:
+        case Done():
+            return Message(result.operation)
+        case CountsResult():
+            return Message(summary(result.counts))
+        case QueryResult() | RowsResult():
+            limit = SHOWN_ROWS if order.limit is None else order.limit
+            if order.pandas:
+                return result.frame().limit(limit).toPandas()
+            rows = list(result.rows(limit + 1))
+            return Rows(result.columns, rows[:limit], complete=len(rows) <= limit)
+        case _:
+            assert_never(result)
 
 
 def load_ipython_extension(ipython: InteractiveShell) -> None:

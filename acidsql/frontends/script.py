@@ -6,19 +6,20 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from acidsql.errors import AcidSqlError, Condition, visible
 from acidsql.frontends.render import Format, render, rows_in_words, summary
 from acidsql.frontends.terminal import report, tell, waiting_shown
 from acidsql.grammar.script_splitter import Piece, is_complete, split_script
+from acidsql.results import CountsResult, Done, QueryResult, Result, ResultColumn, RowsResult
 
 if TYPE_CHECKING:  # a prompt stands there before they are imported
-    from acidsql.session import Result, Session
+    from acidsql.session import Session
 
 OK, FAILED, CANNOT_START, INTERRUPTED = 0, 1, 2, 130
 """The exit statuses: all ran; a statement failed; bad usage or no start; Ctrl-C."""
@@ -122,16 +123,25 @@ class Runner:
                 result = self.session.execute(piece.text, piece=piece)
                 ending.callback(result.close)
                 # Rows are lazy: with the first one, the query has run.
-                rows = iter(()) if result.columns is None else result.rows()
+                rows = result.rows()
                 first = list(islice(rows, 1))
             told = self._shown(result, chain(first, rows), shape)
         if not self.manner.silent:
             tell(f"{told} in {time.perf_counter() - started:.2f} s")
 
     def _shown(self, result: Result, rows: Iterator[tuple[object, ...]], shape: Format) -> str:
-        """Prints the rows; gives what to tell about the result."""
-        if result.columns is None:
-            return result.operation if result.counts is None else summary(result.counts)
+        """Prints the rows of a result; returns the message about it."""
+        match result:
+            case Done():
+                return result.operation
+            case CountsResult():
+                return summary(result.counts)
+            case QueryResult() | RowsResult():
+                return self._print_rows(result.columns, rows, shape)
+            case _:
+                assert_never(result)
+
+    def _print_rows(self, columns: Sequence[ResultColumn], rows: Iterator[tuple[object, ...]], shape: Format) -> str:
         number = 0
 
         def counted() -> Iterator[tuple[object, ...]]:
@@ -139,7 +149,7 @@ class Runner:
             for number, row in enumerate(rows, start=1):  # noqa: B007 - counts
                 yield row
 
-        write_rows(render(shape, result.columns, counted(), header=self.manner.header))
+        write_rows(render(shape, columns, counted(), header=self.manner.header))
         return f"({rows_in_words(number)})"
 
 

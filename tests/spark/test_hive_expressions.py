@@ -113,7 +113,7 @@ def test_a_subquery_in_an_argument_is_read_once(session: Session) -> None:
     session.execute("INSERT INTO t VALUES (4)")
     query = "SELECT greatest(id, (SELECT max(id) FROM t)) AS most FROM t"
     assert session.sql(query).collect()[0].most == 4
-    lines = [str(line) for (line,) in session.execute(f"EXPLAIN {query}").answer or ()]
+    lines = [str(line) for (line,) in session.execute(f"EXPLAIN {query}").rows()]
     assert len([line for line in lines if line.endswith(": default.t")]) == 2
 
 

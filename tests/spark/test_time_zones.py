@@ -80,7 +80,7 @@ def test_what_is_a_timestamp_in_hive_is_none_with_a_zone(eastern: Session) -> No
         assert {f.dataType.simpleString() for f in frame.schema if f.name not in ("c1", "c2")} == {"timestamp_ntz"}
     eastern.execute(f"CREATE TABLE c {_ACID} AS SELECT date_trunc('day', ts) AS d, day + INTERVAL '1' HOUR AS h FROM t")
     eastern.execute(f"CREATE TABLE n {_ACID} AS SELECT current_timestamp() AS d FROM t")
-    kinds = [row for table in "cn" for row in eastern.execute(f"DESCRIBE {table}").answer or ()]
+    kinds = [row for table in "cn" for row in eastern.execute(f"DESCRIBE {table}").rows()]
     assert [kind for _, kind, _ in kinds] == ["timestamp"] * 3
 
 
