@@ -1,4 +1,4 @@
-"""Durations as Hive's settings have them: `500ms`, `6s`, `12h`; seconds where there is no unit."""
+"""Durations in the notation of Hive's settings: `500ms`, `6s`, `12h`. A number without a unit is in seconds."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ UNITS: Final = {
     "d": 86400.0,
     "day": 86400.0,
 }
-"""Seconds."""
+"""The length of each unit in seconds."""
 DURATION: Final = re.compile(rf"(-?[0-9]{{1,15}})\s*({'|'.join(sorted(UNITS, reverse=True))})")
 
 
 def seconds(duration: str) -> float:
-    """
+    """The length of a duration in seconds.
+
     >>> seconds("500ms")
     0.5
     """

@@ -1,4 +1,4 @@
-"""SET: the settings of a session."""
+"""The settings of a session, which SET changes."""
 
 from __future__ import annotations
 
@@ -27,11 +27,16 @@ _FRACTION: Final = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A setting that acidsql acts on: its default, and the values it takes (a pattern where they are many)."""
+    """A setting that acidsql acts on.
+
+    `values` lists the accepted values, or is a pattern where there are too many to list. `meaning` is the sentence
+    about the setting in docs/reference/settings.md, and `rule` the reason that INVALID_SETTING gives.
+    """
 
     default: str
     values: tuple[str, ...] | re.Pattern[str]
-    rule: str = ""
+    meaning: str
+    rule: str
 
     def takes(self, value: str) -> bool:
         if isinstance(self.values, tuple):
@@ -39,52 +44,108 @@ class Known:
         return self.values.fullmatch(value) is not None
 
 
-def _boolean(default: bool = True) -> Known:
-    return Known(str(default).lower(), ("true", "false"), "it takes true or false")
+def _words(meaning: str, default: str, other: str) -> Known:
+    return Known(default, (default, other), meaning, f"it takes {default} or {other}")
 
 
-def _number(default: int) -> Known:
-    return Known(str(default), _NUMBER, "it takes a number")
+def _boolean(meaning: str, *, default: bool = True) -> Known:
+    return Known(str(default).lower(), ("true", "false"), meaning, "it takes true or false")
 
 
-def _duration(default: str) -> Known:
-    return Known(default, DURATION, "it takes a duration: 500ms, 6s, 1min")
+def _number(meaning: str, default: int) -> Known:
+    return Known(str(default), _NUMBER, meaning, "it takes a number")
+
+
+def _duration(meaning: str, default: str) -> Known:
+    return Known(default, DURATION, meaning, "it takes a duration: 500ms, 6s, 1min")
 
 
 KNOWN: Final[Mapping[str, Known]] = {
-    STORE_ASSIGNMENT: Known("hive", ("hive", "ansi"), "it takes hive or ansi"),
-    CARDINALITY_CHECK: _boolean(),
-    XLOCK_OVERWRITE: _boolean(),
-    XLOCK_WRITE: _boolean(),
-    XLOCK_MERGE_INSERT: _boolean(),
-    NONACID_LOCKS: _boolean(),
-    CONFLICTS: Known("table", ("table", "row"), "it takes table or row"),
-    DRIVER_BYTES: _number(1 << 25),
-    LOCK_RETRIES: _number(DEFAULT_PATIENCE.retries),
-    LOCK_PAUSE: _duration(f"{DEFAULT_PATIENCE.longest_pause:g}s"),
-    OPEN_TXNS: _number(MAX_OPEN_TXNS),
-    OPEN_BATCH: _number(1000),
-    compactor_settings.INITIATOR_ON: _boolean(False),
-    compactor_settings.CLEANER_ON: _boolean(),
-    compactor_settings.WORKERS: _number(1),
-    compactor_settings.CHECK_INTERVAL: _duration("300s"),
-    compactor_settings.CLEAN_INTERVAL: _duration("5000ms"),
-    compactor_settings.WORKER_TIMEOUT: _duration("86400s"),
-    compactor_settings.DELTA_NUM: _number(10),
-    compactor_settings.DELTA_PCT: Known("0.1", _FRACTION, "it takes a number: 0.1 is 10 %"),
-    compactor_settings.ABORTED_TXNS: _number(1000),
-    compactor_settings.ABORTED_TIME: _duration("12h"),
-    compactor_settings.MAX_DELTAS: _number(500),
-    compactor_settings.INSERT_ONLY: _boolean(),
-    compactor_settings.FAILED_THRESHOLD: _number(2),
-    compactor_settings.FAILED_RETRY: _duration("7d"),
-    compactor_settings.KEEP_SUCCEEDED: _number(3),
-    compactor_settings.KEEP_FAILED: _number(3),
-    compactor_settings.KEEP_ATTEMPTED: _number(2),
-    compactor_settings.DELAYED_CLEANING: _boolean(False),
-    compactor_settings.CLEANING_DELAY: _duration("300s"),
+    STORE_ASSIGNMENT: _words(
+        "What happens to a value that cannot be converted to the type of its column: `hive` stores NULL, `ansi` raises"
+        " `INVALID_STORE_VALUE`.",
+        "hive",
+        "ansi",
+    ),
+    CARDINALITY_CHECK: _boolean(
+        "Whether MERGE raises `CARDINALITY_VIOLATION` when more than one source row would change one target row."
+    ),
+    DRIVER_BYTES: _number(
+        "The largest amount of compressed data, in bytes, that an UPDATE, DELETE or MERGE may read for the driver to"
+        " write the rows itself to a local disk, without Spark's writer. An INSERT may read 1 MiB of it at most, and no"
+        " statement more than 1/64 of the driver's heap. `0` turns driver writes off.",
+        1 << 25,
+    ),
+    XLOCK_WRITE: _boolean(
+        "Whether UPDATE, DELETE and MERGE of one table wait for each other. With `false` they run side by side, and"
+        " the first one to commit wins."
+    ),
+    XLOCK_OVERWRITE: _boolean("Whether INSERT OVERWRITE takes an EXCLUSIVE lock, for which readers wait."),
+    XLOCK_MERGE_INSERT: _boolean(
+        "Whether MERGE statements that insert rows wait for each other, so that two of them cannot insert the same new"
+        " key. Hive's default is `false`."
+    ),
+    NONACID_LOCKS: _boolean("Whether statements that read a plain table lock it."),
+    CONFLICTS: _words(
+        "What two writers that run side by side must not have in common when both commit: the `table` (or partition),"
+        " or a `row`. `row` needs the embedded metastore.",
+        "table",
+        "row",
+    ),
+    LOCK_RETRIES: _number("How often a statement asks for a lock before it fails.", DEFAULT_PATIENCE.retries),
+    LOCK_PAUSE: _duration(
+        "The longest pause between two attempts to get a lock. Pauses begin at 100 ms and double.",
+        f"{DEFAULT_PATIENCE.longest_pause:g}s",
+    ),
+    OPEN_TXNS: _number("How many transactions may be open at once in the embedded metastore.", MAX_OPEN_TXNS),
+    OPEN_BATCH: _number("No effect: acidsql opens transactions one by one. Accepted so that scripts run.", 1000),
+    compactor_settings.INITIATOR_ON: _boolean(
+        "Whether this session runs the compaction service beside its statements.", default=False
+    ),
+    compactor_settings.CLEANER_ON: _boolean(
+        "Whether the service removes the directories that a compaction made obsolete."
+    ),
+    compactor_settings.WORKERS: _number("How many compactions the service runs at once.", 1),
+    compactor_settings.CHECK_INTERVAL: _duration(
+        "How often the service looks for tables that need a compaction.", "300s"
+    ),
+    compactor_settings.CLEAN_INTERVAL: _duration("How often the cleaner runs.", "5000ms"),
+    compactor_settings.WORKER_TIMEOUT: _duration(
+        "How long a compaction may run before it is given to another worker.", "86400s"
+    ),
+    compactor_settings.DELTA_NUM: _number(
+        "A table with more deltas than this is compacted: minor, or major if it has no base.", 10
+    ),
+    compactor_settings.DELTA_PCT: Known(
+        "0.1",
+        _FRACTION,
+        "A table whose deltas have more than this fraction of the size of its base gets a major compaction.",
+        "it takes a number: 0.1 is 10 %",
+    ),
+    compactor_settings.ABORTED_TXNS: _number(
+        "A table with more aborted transactions than this gets a major compaction.", 1000
+    ),
+    compactor_settings.ABORTED_TIME: _duration(
+        "A table with an aborted transaction older than this gets a major compaction.", "12h"
+    ),
+    compactor_settings.MAX_DELTAS: _number("How many directories one minor compaction merges at most.", 500),
+    compactor_settings.INSERT_ONLY: _boolean("Whether the service compacts insert-only tables."),
+    compactor_settings.FAILED_THRESHOLD: _number(
+        "After this many failures in a row the service requests no further compaction of the table or partition.", 2
+    ),
+    compactor_settings.FAILED_RETRY: _duration(
+        "How long the service waits after these failures before it tries again.", "7d"
+    ),
+    compactor_settings.KEEP_SUCCEEDED: _number(
+        "How many succeeded compactions SHOW COMPACTIONS keeps for each table or partition.", 3
+    ),
+    compactor_settings.KEEP_FAILED: _number("How many failed ones it keeps.", 3),
+    compactor_settings.KEEP_ATTEMPTED: _number("How many refused, aborted or not initiated ones it keeps.", 2),
+    compactor_settings.DELAYED_CLEANING: _boolean(
+        "Whether the cleaner waits after a compaction before it removes anything.", default=False
+    ),
+    compactor_settings.CLEANING_DELAY: _duration("How long the cleaner waits, if it does.", "300s"),
 }
-"""`hive.txn.max.open.batch` is known, and limits nothing: acidsql opens its transactions one by one."""
 
 
 _NEW: Final = "metastore.compactor."
@@ -96,8 +157,9 @@ _RENAMED: Final = {
 
 
 def known_key(key: str) -> str:
-    """The key as acidsql knows it: in lower case, and where Hive 4 has a new name for an old one, the one of both that
-    is in KNOWN; `key` itself if it is in neither.
+    """The spelling of a key in KNOWN: in lower case, and Hive 3's name where Hive 4 has renamed the setting.
+
+    A key that is not in KNOWN is returned as it is.
 
     >>> known_key("metastore.compactor.initiator.on")
     'hive.compactor.initiator.on'
@@ -109,12 +171,12 @@ def known_key(key: str) -> str:
 
 @dataclass(slots=True)
 class Settings:
-    """Values by key. Keys of Hive's that acidsql has no use for are kept and shown, so that scripts run."""
+    """The values of one session, by key. Other settings of Hive are kept and shown but have no effect."""
 
     values: dict[str, str] = field(default_factory=lambda: {key: known.default for key, known in KNOWN.items()})
 
     def set(self, key: str, value: str) -> None:
-        """Raises UNKNOWN_SETTING for an `acidsql.` key that is none, INVALID_SETTING."""
+        """Sets a value. Raises INVALID_SETTING, and UNKNOWN_SETTING for an unknown key that begins with `acidsql.`."""
         key = known_key(key)
         if key in KNOWN:
             if not KNOWN[key].takes(value.lower()):
@@ -125,7 +187,7 @@ class Settings:
         self.values[key] = value
 
     def patience(self) -> Patience:
-        """How long to wait for locks (hive.lock.numretries, hive.lock.sleep.between.retries)."""
+        """How long a statement waits for locks: hive.lock.numretries and hive.lock.sleep.between.retries."""
         return Patience(int(self.values[LOCK_RETRIES]), seconds(self.values[LOCK_PAUSE]))
 
     def get(self, key: str) -> str | None:

@@ -1,0 +1,179 @@
+"""Writes docs/reference/errors.md from acidsql.errors.Condition: `python -m docs.scripts.errors_page`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from acidsql.errors import Condition
+
+PAGE: Final = Path(__file__).parents[1] / "reference" / "errors.md"
+
+_INTRODUCTION: Final = """# Errors
+
+<!-- Generated from acidsql/errors.py and docs/scripts/errors_page.py by `make docs-pages`: do not edit. -->
+
+acidsql raises one exception, [`acidsql.AcidSqlError`](api.md#acidsql.AcidSqlError). Its `condition` is one of the names
+below. Programs should test `condition` or `sqlstate`, not the message. Where Hive reports the same error, the message
+and `hive_code` are Hive's.
+
+SQLSTATE `40001` means that another transaction was in the way and that the statement or transaction can be run again.
+
+Words in braces, such as `{table}`, stand for values that are filled in when the error is raised.
+`getMessageParameters()` returns them.
+"""
+_SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
+    "Text, parameters and settings": {
+        "PARSE_SYNTAX_ERROR": "The text is not a statement.",
+        "NOT_YET_SUPPORTED": "acidsql recognizes the statement or clause but cannot run it yet.",
+        "UNBOUND_PARAMETER": "The statement has a parameter without a value.",
+        "INVALID_PARAMETER": "The value of a parameter has no SQL type, or cannot be represented.",
+        "UNKNOWN_SETTING": "A setting begins with `acidsql.` and does not exist.",
+        "INVALID_SETTING": "The setting does not accept the value.",
+    },
+    "Names": {
+        "TABLE_NOT_FOUND": "No such table. The message suggests similar names.",
+        "COLUMN_NOT_FOUND": "No such column. The message suggests similar names.",
+        "AMBIGUOUS_COLUMN": "More than one table in scope has the column.",
+        "AMBIGUOUS_TABLE_ALIAS": "Two tables of a query have the same alias.",
+        "DATABASE_NOT_FOUND": "No such database.",
+        "TABLE_ALREADY_EXISTS": "The name of a new table is taken.",
+        "DATABASE_ALREADY_EXISTS": "The name of a new database is taken.",
+        "DATABASE_NOT_EMPTY": "DROP DATABASE without CASCADE found tables in the database.",
+        "CANNOT_DROP_DEFAULT_DATABASE": "The database `default` always exists.",
+        "INVALID_DATABASE_NAME": "The name has characters other than ASCII letters, digits and `_`, or is too long.",
+        "INVALID_TABLE_NAME": "The name has characters other than ASCII letters, digits and `_`, or is too long.",
+        "INVALID_COLUMN_NAME": "The name is empty, too long, reserved, or contains `.` or `:`.",
+        "DUPLICATE_COLUMN": "Two columns of a table have the same name.",
+        "SET_COLUMN_NOT_FOUND": "SET names a column that the target table does not have.",
+        "INSERT_COLUMN_NOT_FOUND": "The column list of an INSERT names an unknown column.",
+        "SET_COLUMN_TWICE": "One SET clause assigns a column twice.",
+    },
+    "Writes": {
+        "NOT_TRANSACTIONAL": "UPDATE, DELETE or MERGE of a plain table.",
+        "INSERT_ONLY": "UPDATE, DELETE or MERGE of an insert-only table.",
+        "SORTED_TABLE": "A transactional table cannot have SORTED BY.",
+        "WRITE_TO_VIEW": "UPDATE or DELETE of a view. Not raised yet, because acidsql has no views.",
+        "INVALID_TABLE_PROPERTIES": "Table properties contradict each other or the table.",
+        "INVALID_TYPE": "The type does not exist in Hive, or its parameters are out of range.",
+        "INSERT_COLUMN_COUNT": "An INSERT has more or fewer values than columns.",
+        "INCOMPATIBLE_TYPE": "A value has a type that Hive does not convert to the type of the column.",
+        "CREATE_AS_TYPE": "A column of a CREATE TABLE .. AS query has a type that Hive does not have.",
+        "INVALID_STORE_VALUE": "With `acidsql.store.assignment=ansi`: a value does not fit its column.",
+        "CONSTRAINT_VIOLATED": "A row violates NOT NULL or CHECK.",
+        "INVALID_DEFAULT": "Reserved for expressions that cannot be default values. Not raised yet.",
+    },
+    "MERGE": {
+        "MERGE_CLAUSE_ORDER": "WHEN clauses are not in the order MATCHED, NOT MATCHED, NOT MATCHED BY SOURCE.",
+        "MERGE_NAMES": "The source has no alias, or target and source have the same name.",
+        "MERGE_UNCONDITIONAL_NOT_LAST": "A clause without condition hides the clauses of its kind that follow it.",
+        "MERGE_ON_WITHOUT_TARGET": "ON uses no column of the target.",
+        "MERGE_INSERT_LENGTH": "INSERT has more or fewer values than columns.",
+        "CARDINALITY_VIOLATION": "More than one source row would change the same target row.",
+    },
+    "Partitions": {
+        "DYNAMIC_PARTITION_ORDER": "A dynamic partition column stands before a static one.",
+        "IF_NOT_EXISTS_DYNAMIC": "IF NOT EXISTS needs the values of all partition columns.",
+        "OUTPUT_SPECIFIED_MULTIPLE_TIMES": "Two branches of a multi-insert overwrite the same table or partition.",
+        "DYNAMIC_PARTITION_STRICT": "`hive.exec.dynamic.partition.mode=strict` needs a static partition column.",
+        "TRUNCATE_EXTERNAL": "TRUNCATE of an external table.",
+        "NOT_PARTITIONED": "A PARTITION clause for a table without partitions.",
+        "PARTITION_NOT_FOUND": "No such partition.",
+        "PARTITION_COLUMN_UNKNOWN": "A PARTITION clause names a column that is not a partition column.",
+        "PARTITION_ALREADY_EXISTS": "The partition exists already.",
+        "INVALID_PARTITION_SPEC": "The PARTITION clause does not give each partition column one usable value.",
+        "INVALID_PARTITION_VALUE": "The directory name for the value would be too long or invalid.",
+        "PARTITION_REQUIRED": "The statement needs a PARTITION clause.",
+    },
+    "ALTER TABLE": {
+        "ALTER_REFUSED": "The change is not possible for this table. The message gives the reason.",
+        "CANNOT_REORDER_COLUMNS": "FIRST and AFTER are possible for Parquet tables only.",
+        "REPLACE_CANNOT_DROP_COLUMNS": "REPLACE COLUMNS must keep the columns that the table has.",
+        "INCOMPATIBLE_COLUMN_CHANGE": "Existing files cannot be read with the new type.",
+        "UNKNOWN_PROPERTY": "UNSET TBLPROPERTIES names a property that the table does not have.",
+    },
+    "LOAD DATA": {
+        "INVALID_PATH": "The path cannot be read, holds no files, or holds files that cannot be loaded.",
+        "ILLEGAL_PATH": "The path lies on a file system from which the statement cannot load.",
+        "LOAD_ACID_FILE": "The file was written by a transactional table.",
+        "LOAD_FORMAT": "The file does not have the format or the columns of the table.",
+    },
+    "Compaction": {
+        "INVALID_COMPACTION_TYPE": "The compaction type is not `major`, `minor` or `rebalance`.",
+        "NO_COMPACTION_PARTITION": "COMPACT of a partitioned table needs a PARTITION clause.",
+        "TOO_MANY_COMPACTION_PARTITIONS": "The PARTITION clause matches more than one partition.",
+        "NONACID_COMPACTION": "COMPACT of a plain table.",
+        "REBALANCE_ONLY_FULL_ACID": "Rebalance compaction needs a full ACID table without buckets.",
+        "COMPACTION_CLAUSE": "CLUSTERED INTO and ORDER BY are for rebalance compactions only.",
+        "COMPACTION_FAILED": "A compaction with AND WAIT did not succeed.",
+    },
+    "Queries": {
+        "UNRESOLVED_QUERY": "Spark's analyzer rejects the query. The message is Spark's.",
+        "AMBIGUOUS_ROW_ID": "`row__id` without a table name, where more than one table has it.",
+        "ROW_ID_OF_PLAIN_TABLE": "`row__id` of a table that is not full ACID.",
+        "QUERY_FAILED": "The Spark job failed. The message is Spark's.",
+        "UNSAFE_TIME_ZONE": "Your Spark session would shift TIMESTAMP values.",
+        "UNSAFE_FILE_NAMES": "Your Spark session's JVM cannot open file names with these characters.",
+    },
+    "Files": {
+        "ACID_V1_FILE": "A file has the format of Hive 2. Hive must compact the table first.",
+        "MALFORMED_LAYOUT": "A file or directory is not what the ACID format prescribes.",
+        "NOT_ENOUGH_HISTORY": "The directories that the snapshot needs have been cleaned up.",
+        "STORAGE_FAILED": "The file system reported an error.",
+        "DISK_FULL": "The file system is full.",
+        "LOCATION_NOT_EMPTY": "The directory to be adopted was compacted by a transaction that conflicts with this metastore.",
+        "LOCATION_TAKEN": "The directory belongs to another table, partition or database.",
+        "LIMIT_EXCEEDED": "A limit of the format or of acidsql is exceeded.",
+    },
+    "Transactions": {
+        "NO_SUCH_TRANSACTION": "The metastore does not know the transaction.",
+        "TRANSACTION_ABORTED": "The transaction timed out or was aborted.",
+        "WRITE_CONFLICT": "Another transaction changed the same table, partition or row and committed first.",
+        "TABLE_CHANGED": "The table was altered or dropped while the statement waited for its lock.",
+        "COMPACTION_LOST": "The compaction was aborted or given to another worker.",
+        "LOCK_TIMEOUT": "A lock was not free in time. The message names its holder.",
+        "DEADLOCK": "Two explicit transactions waited for each other, and this one was the younger.",
+        "NO_TRANSACTION": "COMMIT or ROLLBACK without START TRANSACTION.",
+        "IN_TRANSACTION": "The statement is not allowed inside a transaction.",
+        "TOO_MANY_STATEMENTS": "A transaction has more writing statements than row IDs can number.",
+        "OVERWRITTEN_IN_TRANSACTION": "A transaction cannot write to a table after it has overwritten it.",
+        "TOO_MANY_TRANSACTIONS": "The limit on open transactions is reached.",
+        "METASTORE_UNAVAILABLE": "The metastore cannot be opened or reached.",
+        "COMMIT_UNKNOWN": "The connection broke during COMMIT, and the outcome could not be determined."
+        " Look for the rows before you run the statement again.",
+        "METASTORE_FAILED": "The Hive Metastore reported an error.",
+    },
+    "Start and front ends": {
+        "JAVA_NOT_FOUND": "The machine has no Java.",
+        "CANNOT_START": "Spark cannot start, or a file or an extra package is missing. The message names it.",
+        "SESSION_CLOSED": "The session was closed, or belongs to another process.",
+        "SPARK_GONE": "Spark's JVM has ended, for example because it ran out of memory. The hint says how to go on.",
+    },
+}
+
+
+def page() -> str:
+    """The whole page; every condition is in one section."""
+    lines = [_INTRODUCTION]
+    for title, conditions in _SECTIONS.items():
+        lines += [f"## {title}\n", "| Condition | SQLSTATE | Hive | Meaning and message |", "|---|---|---|---|"]
+        lines += [_row(Condition[name], meaning) for name, meaning in conditions.items()]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def explained() -> list[str]:
+    """The names of the conditions on the page, in its order."""
+    return [name for conditions in _SECTIONS.values() for name in conditions]
+
+
+def _row(condition: Condition, meaning: str) -> str:
+    info = condition.value
+    message = "" if info.template == "{message}" else f"<br>`{info.template.replace('|', chr(92) + '|')}`"
+    anchor = f'<a id="{condition.name.lower()}"></a>'
+    return f"| {anchor}`{condition.name}` | {info.sqlstate} | {info.hive_code or ''} | {meaning}{message} |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
