@@ -6,11 +6,17 @@ from dataclasses import replace
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import clauses
-from acidsql.grammar.statement_reader import Node
+from acidsql.grammar.setting_text import Setting
+from acidsql.grammar.statement_reader import Leaf, Node
 from acidsql.grammar.statements import (
     AbortCompactions,
     AbortTransactions,
     Commit,
+    CompactionClause,
+    CompactionFilter,
+    CompactionId,
+    CompactionLimit,
+    CompactionOrder,
     CreateDatabase,
     CreateView,
     Describe,
@@ -19,6 +25,7 @@ from acidsql.grammar.statements import (
     DropView,
     Name,
     Rollback,
+    SetSetting,
     Show,
     Shown,
     StartTransaction,
@@ -110,6 +117,14 @@ def _numbers(node: Node) -> tuple[int, ...]:
     return tuple(clauses.whole_number(leaf) for leaf in node.leaves("NUMBER"))
 
 
+def set_setting(node: Node, source: str) -> SetSetting:
+    leaf = node.maybe_leaf("SETTING")
+    if leaf is None:
+        return SetSetting(source)
+    assert isinstance(leaf.island, Setting)
+    return SetSetting(source, leaf.island.key, leaf.island.value)
+
+
 # ------------------------------------------------------------------------------------------------ SHOW, DESCRIBE
 
 
@@ -120,7 +135,6 @@ def show(node: Node, source: str) -> Show:
     table, database = _shown_table(shown), _database(shown)
     if table and database:  # SHOW COLUMNS IN t IN db
         table, database = replace(table, database=database.value), None
-    rest = shown.maybe_leaf("REST")
     key = shown.maybe_leaf("STRING")  # SHOW TBLPROPERTIES t("key")
     like = shown.maybe("like")
     return Show(
@@ -131,8 +145,28 @@ def show(node: Node, source: str) -> Show:
         pattern=clauses.string(like) if like else None,
         partition=clauses.partition_of(shown),
         extended=shown.has("extended"),
-        filter=rest.text if rest else key.text if key else None,
+        property_key=key.text if key else None,
+        clauses=tuple(_compaction_clause(clause) for clause in shown.nodes(*_COMPACTION_CLAUSES)),
     )
+
+
+_COMPACTION_CLAUSES = ("compaction_id", "compaction_filter", "compaction_order", "compaction_limit")
+_FILTER_COLUMNS = {"POOL": "poolname", "TYPE": "type", "STATE": "state", "STATUS": "state"}
+
+
+def _compaction_clause(node: Node) -> CompactionClause:
+    match node.rule:
+        case "compaction_id":
+            return CompactionId(clauses.whole_number(node.leaf("NUMBER")))
+        case "compaction_filter":
+            value = node.parts[-1]
+            assert isinstance(value, Leaf)
+            return CompactionFilter(_FILTER_COLUMNS[node.node("compaction_column").span.text.upper()], value.text)
+        case "compaction_order":
+            items = node.nodes("compaction_order_item")
+            return CompactionOrder(tuple((clauses.name(i.node("name")), i.has("descending")) for i in items))
+        case _:
+            return CompactionLimit(clauses.whole_number(node.leaf("NUMBER")))
 
 
 def _shown_table(shown: Node) -> TableName | None:

@@ -91,7 +91,7 @@ def _with_option(compact: Compact, node: Node) -> Compact:
         case "compact_buckets":
             return replace(compact, buckets=clauses.whole_number(node.leaf("NUMBER")))
         case "compact_order":
-            return replace(compact, order_by=", ".join(item.span.text for item in node.nodes("order_item")))
+            return replace(compact, order_by=clauses.order_items(node))
         case "pool":
             return replace(compact, pool=clauses.string(node))
         case "compact_properties":

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statement_reader import Leaf, Node
-from acidsql.grammar.statements import Name, PartitionItem, TableName
+from acidsql.grammar.statements import Name, OrderItem, PartitionItem, TableName
 
 Properties = tuple[tuple[str, str], ...]
 
@@ -56,6 +56,18 @@ def _partition_item(node: Node) -> PartitionItem:
     if operator is None:
         return PartitionItem(column, None)
     return PartitionItem(column, tree(node.leaf("OPERAND")), operator.parts[0].span.text)
+
+
+def order_items(node: Node) -> tuple[OrderItem, ...]:
+    """The items of an ORDER BY."""
+    return tuple(_order_item(item) for item in node.nodes("order_item", "order_expression"))
+
+
+def _order_item(node: Node) -> OrderItem:
+    value = node.parts[0]
+    assert isinstance(value, Leaf)
+    nulls_first = bool(node.leaves("FIRST")) if node.leaves("NULLS") else None
+    return OrderItem(node.span.text, tree(value), bool(node.leaves("DESC")), nulls_first)
 
 
 def string(node: Node) -> str:

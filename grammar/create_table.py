@@ -129,7 +129,7 @@ class _Constraint:
 
 def column(node: Node) -> ColumnDefinition:
     """A column of a table; `type` is empty for the partition column of a CTAS, which has it from the query."""
-    type_ = node.maybe_leaf("TYPE")
+    type_ = node.maybe_leaf("COLUMN_TYPE")
     definition = ColumnDefinition(
         clauses.name(node.node("name")), type_.text if type_ else "", type_span=type_.span if type_ else None
     )

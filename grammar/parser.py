@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from difflib import get_close_matches
 
 from sqlglot.tokenizer_core import TokenType
 
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.grammar import admin_statements, alter_table, create_table, dml
+from acidsql.grammar import admin_statements, alter_table, clauses, create_table, dml
 from acidsql.grammar.lexer import Lexed, is_word, lex
 from acidsql.grammar.nesting_depth import depth_limited
 from acidsql.grammar.script_splitter import Piece
-from acidsql.grammar.statement_reader import Node, read_statement
-from acidsql.grammar.statements import Explain, SetSetting, Statement
+from acidsql.grammar.statement_reader import Node, read_order, read_statement, statement_starts
+from acidsql.grammar.statements import Explain, OrderItem, Statement
 from acidsql.grammar.table_names import table_names
 from acidsql.grammar.unsupported_statements import refuse_foreign
 
@@ -42,35 +41,8 @@ _BUILDERS: dict[str, Callable[[Node, str], Statement]] = {
     "abort_compactions": admin_statements.abort_compactions,
     "show": admin_statements.show,
     "describe": admin_statements.describe,
+    "set_setting": admin_statements.set_setting,
 }
-_STARTS = [
-    "SELECT",
-    "WITH",
-    "VALUES",
-    "FROM",
-    "INSERT",
-    "UPDATE",
-    "DELETE",
-    "MERGE",
-    "LOAD",
-    "CREATE",
-    "DROP",
-    "TRUNCATE",
-    "ALTER",
-    "USE",
-    "START",
-    "BEGIN",
-    "COMMIT",
-    "ROLLBACK",
-    "ABORT",
-    "SHOW",
-    "DESCRIBE",
-    "DESC",
-    "EXPLAIN",
-    "SET",
-]
-# The value of SET is raw text, as in Hive: it may hold anything but is trimmed.
-_SET = re.compile(r"\s*([^\s=;][^=;]*?)?\s*(?:(=)\s*(.*?)\s*)?;?\s*", re.DOTALL)
 
 
 def parse(text: str, piece: Piece | None = None) -> Statement:
@@ -84,10 +56,17 @@ def parse(text: str, piece: Piece | None = None) -> Statement:
         return _parse(_one_statement(lexed))
 
 
+def parse_order(text: str) -> tuple[OrderItem, ...]:
+    """The items of ORDER BY in `text`, which a compaction queue keeps without the words ORDER BY.
+
+    Raises PARSE_SYNTAX_ERROR.
+    """
+    lexed = lex(text, 0, len(text))
+    with depth_limited(lexed.span(0)):
+        return clauses.order_items(read_order(lexed))
+
+
 def _parse(lexed: Lexed) -> Statement:
-    first = lexed.tokens[0]
-    if is_word(first) and first.text.upper() == "SET":
-        return _set(lexed)
     if not _starts_well(lexed):
         refuse_foreign(lexed)
         raise _unknown_statement(lexed)
@@ -124,12 +103,12 @@ def _one_statement(lexed: Lexed) -> Lexed:
 
 def _starts_well(lexed: Lexed) -> bool:
     first = lexed.tokens[0]
-    return first.token_type is TokenType.L_PAREN or (is_word(first) and first.text.upper() in _STARTS)
+    return first.token_type is TokenType.L_PAREN or (is_word(first) and first.text.upper() in statement_starts())
 
 
 def _unknown_statement(lexed: Lexed) -> AcidSqlError:
     span = lexed.span(0)
-    near = get_close_matches(span.text.upper(), _STARTS, n=1, cutoff=0.6)
+    near = get_close_matches(span.text.upper(), sorted(statement_starts()), n=1, cutoff=0.6)
     detail = f"did you mean {near[0]}?" if near else "no statement begins so"
     return AcidSqlError(Condition.PARSE_SYNTAX_ERROR, span=span, message=f"Syntax error near '{span.text}': {detail}")
 
@@ -143,28 +122,6 @@ def _build(node: Node, source: str) -> Statement:
     word = detail.span.text.upper() if detail else None
     locks = word == "LOCKS"
     return Explain(source, _build(inner, inner.span.text), locks=locks, detail=None if locks else word)
-
-
-def _set(lexed: Lexed) -> SetSetting:
-    """SET key=value, SET key, SET, SET -v: everything after the word is raw text."""
-    refuse_foreign(lexed)
-    rest = lexed.source[lexed.tokens[0].end + 1 : lexed.end]
-    match = _SET.fullmatch(rest)
-    if match is None:
-        raise AcidSqlError(
-            Condition.PARSE_SYNTAX_ERROR,
-            span=lexed.span(1),
-            message=f"Syntax error near '{lexed.span(1).text}': expected SET name=value",
-        )
-    key, equal, value = match.groups()
-    if (key is None and equal) or (key and any(character.isspace() for character in key)):
-        place = lexed.span(2 if key else 1)
-        raise AcidSqlError(
-            Condition.PARSE_SYNTAX_ERROR,
-            span=place,
-            message=f"Syntax error near '{place.text}': expected SET name=value",
-        )
-    return SetSetting(_text(lexed), None if key == "-v" else key, value if equal else None)
 
 
 __all__ = ["parse", "table_names"]

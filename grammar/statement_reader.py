@@ -21,13 +21,14 @@ from sqlglot.tokenizer_core import TokenType
 
 from acidsql.errors import Span
 from acidsql.grammar.lexer import Lexed, is_word
+from acidsql.grammar.setting_text import Setting, read_setting
 from acidsql.grammar.sqlglot_fragments import read_tree
 from acidsql.grammar.statements import Values
 from acidsql.grammar.syntax_errors import syntax_error
 from acidsql.grammar.type_syntax import scan_type
 from acidsql.grammar.values_rows import read_rows
 
-Island: TypeAlias = "exp.Expression | Values | str"
+Island: TypeAlias = "exp.Expression | Values | Setting"
 
 _MARKS = {
     TokenType.COMMA: "COMMA",
@@ -86,7 +87,6 @@ _RESERVED = frozenset(
 )
 _QUERY_STARTS = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
 _DML = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
-_REST_STARTS = frozenset({"WHERE", "ORDER BY", "LIMIT", "POOL", "TYPE", "STATE", "STATUS"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,22 @@ class _Terminal(Token):
 @cache
 def _grammar() -> Lark:
     text = files(__package__).joinpath("admin.lark").read_text(encoding="utf-8")
-    return Lark(text, parser="lalr", lexer="basic", maybe_placeholders=False, keep_all_tokens=True)
+    starts = ["start", "order_text"]
+    return Lark(text, parser="lalr", lexer="basic", start=starts, maybe_placeholders=False, keep_all_tokens=True)
+
+
+@cache
+def statement_keywords() -> frozenset[str]:
+    """The keywords of the grammar's own rules, upper case. Those of queries and expressions are sqlglot's."""
+    values = (terminal.pattern.value for terminal in _grammar().terminals)
+    return frozenset(value for value in values if value.isalpha())
+
+
+@cache
+def statement_starts() -> frozenset[str]:
+    """The words that a statement may begin with."""
+    accepted: set[str] = _grammar().parse_interactive(start="start").accepts()  # type: ignore[no-untyped-call]
+    return statement_keywords() & accepted | _QUERY_STARTS
 
 
 class _Choices:
@@ -174,7 +189,18 @@ class _Choices:
 
 def read_statement(lexed: Lexed) -> Node:
     """The one statement that the tokens make, as a Node of its rule."""
-    interactive = _grammar().parse_interactive()
+    (statement,) = _read(lexed, "start").parts
+    assert isinstance(statement, Node)
+    return statement
+
+
+def read_order(lexed: Lexed) -> Node:
+    """The items of ORDER BY that the tokens make, as a Node of `order_text`."""
+    return _read(lexed, "order_text")
+
+
+def _read(lexed: Lexed, start: str) -> Node:
+    interactive = _grammar().parse_interactive(start=start)
     index = previous = 0
     while index < len(lexed.tokens):
         choices = _Choices(interactive)
@@ -188,9 +214,7 @@ def read_statement(lexed: Lexed) -> Node:
     choices = _Choices(interactive)
     if "$END" not in choices:
         raise syntax_error(lexed, index, choices.all(), previous)
-    (statement,) = _as_node(interactive.feed_eof(), lexed).parts  # type: ignore[no-untyped-call]
-    assert isinstance(statement, Node)
-    return statement
+    return _as_node(interactive.feed_eof(), lexed)  # type: ignore[no-untyped-call]
 
 
 def _as_node(tree: Tree[Token], lexed: Lexed) -> Node:
@@ -250,12 +274,12 @@ def _island_kind(lexed: Lexed, index: int, choices: _Choices) -> str | None:
     for kind in ("EXPR", "OPERAND", "RELATION"):
         if kind in choices:
             return kind
-    if "TYPE" in choices and (word or token.token_type is TokenType.IDENTIFIER):
-        return "TYPE"
+    if "SETTING" in choices:
+        return "SETTING"
+    if "COLUMN_TYPE" in choices and (word or token.token_type is TokenType.IDENTIFIER):
+        return "COLUMN_TYPE"
     if "ROWS" in choices and word == "VALUES":
         return "ROWS"
-    if "REST" in choices and (word in _REST_STARTS or token.token_type is TokenType.NUMBER):
-        return "REST"
     if "CTES" in choices and word == "WITH":
         return "CTES" if _opens_dml(lexed, index) else "QUERY"
     if "FROM_SOURCE" in choices and word == "FROM" and _opens_multi_insert(lexed, index):
@@ -306,12 +330,12 @@ def _first_outside(lexed: Lexed, index: int, words: frozenset[str]) -> str | Non
 
 
 def _island(lexed: Lexed, index: int, kind: str) -> tuple[Leaf, int]:
-    if kind == "TYPE":
+    if kind == "COLUMN_TYPE":
         return _type(lexed, index)
-    if kind == "REST":
+    if kind == "SETTING":
         end = len(lexed.tokens)
         span = lexed.span(index, end - 1)
-        return Leaf("REST", span.text, span), end
+        return Leaf("SETTING", span.text, span, read_setting(lexed, index)), end
     if kind == "ROWS":
         rows, after = read_rows(lexed, index + 1)
         return Leaf("ROWS", "VALUES", lexed.span(index), rows), after
@@ -332,7 +356,7 @@ def _type(lexed: Lexed, index: int) -> tuple[Leaf, int]:
     start = lexed.tokens[index].start
     normalized, end = scan_type(lexed.source[: lexed.end], start)
     after = next((i for i in range(index, len(lexed.tokens)) if lexed.tokens[i].start >= end), len(lexed.tokens))
-    return Leaf("TYPE", normalized, Span(lexed.source, start, end)), after
+    return Leaf("COLUMN_TYPE", normalized, Span(lexed.source, start, end)), after
 
 
 def tree_leaves(node: Node) -> Iterator[exp.Expression]:

@@ -62,6 +62,16 @@ class PartitionItem:
     operator: str = "="
 
 
+@dataclass(frozen=True, slots=True)
+class OrderItem:
+    """One item of ORDER BY, and its text. `nulls_first` is None where the text says nothing of NULLs."""
+
+    source: str
+    value: exp.Expression
+    descending: bool = False
+    nulls_first: bool | None = None
+
+
 # ------------------------------------------------------------------------------------------------ queries and DML
 
 
@@ -348,7 +358,7 @@ class Compact:
     partition: tuple[PartitionItem, ...] = ()
     wait: bool = False
     buckets: int | None = None
-    order_by: str | None = None
+    order_by: tuple[OrderItem, ...] = ()
     pool: str | None = None
     properties: tuple[tuple[str, str], ...] = ()
 
@@ -468,9 +478,43 @@ class Shown(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class CompactionId:
+    """SHOW COMPACTIONS .. 7: the compaction with this ID."""
+
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionFilter:
+    """SHOW COMPACTIONS .. POOL | TYPE | STATE 'value': the compactions with this value in Hive's column `column`."""
+
+    column: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionOrder:
+    """SHOW COMPACTIONS .. ORDER BY: each column, and whether it is descending."""
+
+    columns: tuple[tuple[Name, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionLimit:
+    """SHOW COMPACTIONS .. LIMIT n."""
+
+    rows: int
+
+
+CompactionClause: TypeAlias = CompactionId | CompactionFilter | CompactionOrder | CompactionLimit
+
+
+@dataclass(frozen=True, slots=True)
 class Show:
-    """SHOW <what> [table] [IN database] [PARTITION (..)] [LIKE 'pattern'] [EXTENDED]; `filter` is the rest of it
-    (SHOW COMPACTIONS .. WHERE, SHOW TBLPROPERTIES t("key"))."""
+    """SHOW <what> [table] [IN database] [PARTITION (..)] [LIKE 'pattern'] [EXTENDED].
+
+    `property_key` belongs to SHOW TBLPROPERTIES t("key"), `clauses` to SHOW COMPACTIONS, in the order of the text.
+    """
 
     source: str
     what: Shown
@@ -479,7 +523,8 @@ class Show:
     pattern: str | None = None
     partition: tuple[PartitionItem, ...] = ()
     extended: bool = False
-    filter: str | None = None
+    property_key: str | None = None
+    clauses: tuple[CompactionClause, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import assert_never
 
 from sqlglot import exp
 
 from acidsql.grammar.dialect import frame_of, span_of
 from acidsql.grammar.statements import (
+    AbortCompactions,
+    AbortTransactions,
     AlterTable,
     Assignment,
+    Commit,
+    CreateDatabase,
     CreateTable,
     CreateView,
     Default,
     Delete,
     Describe,
+    DropDatabase,
     DropTable,
     DropView,
     Explain,
@@ -28,11 +34,15 @@ from acidsql.grammar.statements import (
     MergeUpdate,
     MultiInsert,
     Query,
+    Rollback,
+    SetSetting,
     Show,
+    StartTransaction,
     Statement,
     TableName,
     TruncateTable,
     Update,
+    UseDatabase,
     Value,
     Values,
 )
@@ -76,8 +86,12 @@ def _named(statement: Statement) -> Iterator[TableName]:
             yield statement.target
         case Show() | Describe():
             yield from (statement.table,) if statement.table else ()
-        case _:
+        case CreateDatabase() | DropDatabase() | UseDatabase() | SetSetting():
             return
+        case StartTransaction() | Commit() | Rollback() | AbortTransactions() | AbortCompactions():
+            return
+        case _:
+            assert_never(statement)
 
 
 def _inserted(insert: Insert, scope: frozenset[str]) -> Iterator[TableName]:

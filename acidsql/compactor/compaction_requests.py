@@ -9,8 +9,7 @@ from sqlglot import exp
 from acidsql.acid.partition_names import partition_name
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition, suggestion
-from acidsql.grammar.parser import parse
-from acidsql.grammar.statements import Compact, Query, TableName
+from acidsql.grammar.statements import Compact, TableName
 from acidsql.metastore.client import Partition
 from acidsql.metastore.compactions import CompactionRequest, CompactionType
 from acidsql.planner.partition_pruning import has_values
@@ -29,8 +28,8 @@ def compaction_request(
     kind = _type(action)
     if kind is CompactionType.REBALANCE:
         _check_rebalance(action, table, name)
-    elif action.buckets is not None or action.order_by is not None:
-        clause = "ORDER BY" if action.order_by is not None else "CLUSTERED INTO .. BUCKETS"
+    elif action.buckets is not None or action.order_by:
+        clause = "ORDER BY" if action.order_by else "CLUSTERED INTO .. BUCKETS"
         raise AcidSqlError(Condition.COMPACTION_CLAUSE, span=action.type_span, clause=clause)
     return CompactionRequest(
         table.database,
@@ -39,7 +38,7 @@ def compaction_request(
         kind,
         dict(action.properties),
         action.pool,
-        action.order_by,
+        ", ".join(item.source for item in action.order_by) or None,
         action.buckets,
     )
 
@@ -55,12 +54,8 @@ def _check_rebalance(action: Compact, table: Table, name: TableName) -> None:
     kind = "insert-only" if table.is_insert_only else "bucketed" if table.bucket_columns else None
     if kind is not None:
         raise AcidSqlError(Condition.REBALANCE_ONLY_FULL_ACID, span=name.span, table=table.qualified, kind=kind)
-    if action.order_by is None:
-        return
-    query = parse(f"SELECT 1 FROM t ORDER BY {action.order_by}")
-    assert isinstance(query, Query)
     known = {c.name for c in table.columns}
-    for column in query.tree.args["order"].find_all(exp.Column):
+    for column in (c for item in action.order_by for c in item.value.find_all(exp.Column)):
         if column.name.lower() not in known:
             raise AcidSqlError(
                 Condition.COLUMN_NOT_FOUND,

@@ -18,8 +18,8 @@ from acidsql.compactor.compactor_settings import INSERT_ONLY, MAX_DELTAS
 from acidsql.compactor.places import Place, compactable, find_place
 from acidsql.errors import AcidSqlError
 from acidsql.grammar.dialect import to_spark
-from acidsql.grammar.parser import parse
-from acidsql.grammar.statements import Query
+from acidsql.grammar.parser import parse_order
+from acidsql.grammar.statements import OrderItem
 from acidsql.metastore.client import LockComponent, LockType, Operation
 from acidsql.metastore.compactions import (
     DEFAULT_POOL,
@@ -199,10 +199,10 @@ def _of_prefix(properties: Mapping[str, str], prefix: str) -> dict[str, str]:
 
 
 def _order(order_by: str | None) -> str | None:
-    """ORDER BY's items as Spark SQL."""
-    if order_by is None:
-        return None
-    query = parse(f"SELECT 1 FROM t ORDER BY {order_by}")
-    assert isinstance(query, Query)
-    order = query.tree.args["order"]
-    return ", ".join(to_spark(item) for item in order.expressions)
+    """The queue's text of ORDER BY as Spark SQL."""
+    return None if order_by is None else ", ".join(_order_item(item) for item in parse_order(order_by))
+
+
+def _order_item(item: OrderItem) -> str:
+    nulls = "" if item.nulls_first is None else " NULLS FIRST" if item.nulls_first else " NULLS LAST"
+    return f"{to_spark(item.value)}{' DESC' if item.descending else ''}{nulls}"

@@ -64,7 +64,7 @@ def show(statement: Show, ddl: Ddl, database: str, compactor: Compactor) -> Answ
             text = create_table_text(_table(statement, ddl, database))
             return Answer(("createtab_stmt",), tuple((line,) for line in text.splitlines()))
         case Shown.TBLPROPERTIES:
-            return _properties(_table(statement, ddl, database), statement.filter)
+            return _properties(_table(statement, ddl, database), statement.property_key)
         case Shown.TRANSACTIONS:
             return _transactions(ddl.metastore.transactions())
         case Shown.LOCKS:
@@ -143,7 +143,7 @@ def _compactions(statement: Show, ddl: Ddl, database: str) -> Answer:
         found = [c for c in found if (c.request.database, c.request.table) == (table.database, table.name)]
         if statement.partition:
             found = [c for c in found if _is_on(statement.partition, table, c.request.partition)]
-    return Answer(COMPACTION_COLUMNS, compaction_rows(found, statement))
+    return Answer(COMPACTION_COLUMNS, compaction_rows(found, statement.clauses))
 
 
 def _is_on(items: Sequence[PartitionItem], table: Table, partition: str | None) -> bool:

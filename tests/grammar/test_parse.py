@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from acidsql.errors import AcidSqlError
-from acidsql.grammar.parser import parse, table_names
+from acidsql.grammar.parser import parse, parse_order, table_names
 from acidsql.grammar.script_splitter import split_script
 from acidsql.grammar.statements import Default, Insert, MultiInsert, Query, StartTransaction, Statement, Values
 
@@ -222,3 +222,14 @@ def test_a_clause_that_sqlglot_would_leave_out_is_refused(text: str) -> None:
     with pytest.raises(AcidSqlError, match="cannot stand here") as caught:
         parse(text)
     assert caught.value.condition == "PARSE_SYNTAX_ERROR"
+
+
+def test_the_order_of_a_queued_compaction_is_read_by_the_grammar() -> None:
+    items = parse_order("a + 1 DESC NULLS LAST, `b c` = 2, d NULLS FIRST")
+    assert [(i.source, i.descending, i.nulls_first) for i in items] == [
+        ("a + 1 DESC NULLS LAST", True, False),
+        ("`b c` = 2", False, None),
+        ("d NULLS FIRST", False, True),
+    ]
+    with pytest.raises(AcidSqlError, match="PARSE_SYNTAX_ERROR"):
+        parse_order("a DESC b")

@@ -13,11 +13,27 @@ Show(what=COMPACTIONS)
 
 SHOW COMPACTIONS WHERE a = 1
 -->
-Show(what=COMPACTIONS, filter='WHERE a = 1')
+[PARSE_SYNTAX_ERROR] Syntax error near 'WHERE'
+1 | SHOW COMPACTIONS WHERE a = 1
+  |                  ^^^^^
+
+SHOW COMPACTIONS LIMIT few
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'few': expected a number
+1 | SHOW COMPACTIONS LIMIT few
+  |                        ^^^
+
+SHOW COMPACTIONS DATABASE db POOL 'p' TYPE major STATUS 'ready for cleaning' ORDER BY start DESC, tabname ASC LIMIT 3
+-->
+Show(what=COMPACTIONS, database=db, clauses=[CompactionFilter(column='poolname', value='p'), CompactionFilter(column='type', value='major'), CompactionFilter(column='state', value='ready for cleaning'), CompactionOrder(columns=[[start, True], [tabname, False]]), CompactionLimit(rows=3)])
+
+SHOW COMPACTIONS 7
+-->
+Show(what=COMPACTIONS, clauses=[CompactionId(id=7)])
 
 SHOW COMPACTIONS t PARTITION (p='a') STATE 'x'
 -->
-Show(what=COMPACTIONS, table=t, partition=[PartitionItem(column=p, value='a')], filter="STATE 'x'")
+Show(what=COMPACTIONS, table=t, partition=[PartitionItem(column=p, value='a')], clauses=[CompactionFilter(column='state', value='x')])
 tables: t
 
 SHOW TABLES IN db LIKE 'a*'
@@ -133,7 +149,7 @@ tables: db.t
 
 SHOW TBLPROPERTIES t ('a')
 -->
-Show(what=TBLPROPERTIES, table=t, filter='a')
+Show(what=TBLPROPERTIES, table=t, property_key='a')
 tables: t
 
 SHOW LOCKS DATABASE x

@@ -65,5 +65,5 @@ tables: t
 
 ALTER TABLE t COMPACT 'rebalance' CLUSTERED INTO 4 BUCKETS ORDER BY a DESC, b POOL 'x' WITH OVERWRITE TBLPROPERTIES ('a'='b')
 -->
-AlterTable(table=t, action=Compact(type='rebalance', buckets=4, order_by='a DESC, b', pool='x', properties=[['a', 'b']]))
+AlterTable(table=t, action=Compact(type='rebalance', buckets=4, order_by=[OrderItem(value=a, descending=True), OrderItem(value=b)], pool='x', properties=[['a', 'b']]))
 tables: t
