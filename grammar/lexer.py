@@ -7,6 +7,7 @@ the statement's start, and reports an unknown character without its place.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 
@@ -191,6 +192,11 @@ def _unescaped(match: re.Match[str]) -> str:
 
 def _paired(match: re.Match[str]) -> str:
     return match[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+
+
+def keywords_of(kinds: Collection[TokenType]) -> frozenset[str]:
+    """The keywords, upper case, that become tokens of these kinds."""
+    return frozenset(phrase for phrase, kind in _KEYWORDS.items() if kind in kinds)
 
 
 @cache

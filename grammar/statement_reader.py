@@ -43,8 +43,7 @@ _MARKS = {
     TokenType.GTE: "OPERATOR",
     TokenType.NEQ: "OPERATOR",
 }
-# Words that are never a name without backquotes (the part of Hive's reserved words that opens a clause here).
-_RESERVED = frozenset(
+RESERVED = frozenset(
     [
         "ALTER",
         "AND",
@@ -85,7 +84,8 @@ _RESERVED = frozenset(
         "WITH",
     ]
 )
-_QUERY_STARTS = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
+"""Words that are never a name without backquotes: the part of Hive's reserved words that opens a clause here."""
+QUERY_STARTS = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
 _DML = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
 
 
@@ -143,20 +143,13 @@ def _grammar() -> Lark:
 
 
 @cache
-def statement_keywords() -> frozenset[str]:
-    """The keywords of the grammar's own rules, upper case. Those of queries and expressions are sqlglot's."""
-    values = (terminal.pattern.value for terminal in _grammar().terminals)
-    return frozenset(value for value in values if value.isalpha())
-
-
-@cache
 def statement_starts() -> frozenset[str]:
     """The words that a statement may begin with."""
-    accepted: set[str] = _grammar().parse_interactive(start="start").accepts()  # type: ignore[no-untyped-call]
-    return statement_keywords() & accepted | _QUERY_STARTS
+    keywords = {terminal.name for terminal in _grammar().terminals if terminal.name.isalpha()}
+    return QUERY_STARTS | keywords & Choices(_grammar().parse_interactive(start="start")).all()
 
 
-class _Choices:
+class Choices:
     """The terminals that may come next, tried on a copy: LALR's table also lists those of other contexts."""
 
     def __init__(self, interactive: InteractiveParser) -> None:
@@ -175,16 +168,25 @@ class _Choices:
         """Every one of them; slow, for messages."""
         return set(self._interactive.accepts())  # type: ignore[no-untyped-call]
 
+    def after(self, kind: str) -> set[str]:
+        """The terminals that may follow one of the choices."""
+        trial = self._copy()
+        trial.feed_token(Token(kind, ""))
+        return Choices(trial).all()
+
     def _try(self, kind: str) -> bool:
-        trial = self._interactive.copy(deepcopy_values=False)  # type: ignore[no-untyped-call]
-        # As InteractiveParser.accepts does: lark's callbacks build on lists that the original shares.
-        trial.parser_state.parse_conf = copy(trial.parser_state.parse_conf)
-        trial.parser_state.parse_conf.callbacks = {}
         try:
-            trial.feed_token(Token(kind, ""))
+            self._copy().feed_token(Token(kind, ""))
         except UnexpectedToken:
             return False
         return True
+
+    def _copy(self) -> InteractiveParser:
+        trial: InteractiveParser = self._interactive.copy(deepcopy_values=False)  # type: ignore[no-untyped-call]
+        # As InteractiveParser.accepts does: lark's callbacks build on lists that the original shares.
+        trial.parser_state.parse_conf = copy(trial.parser_state.parse_conf)
+        trial.parser_state.parse_conf.callbacks = {}
+        return trial
 
 
 def read_statement(lexed: Lexed) -> Node:
@@ -199,11 +201,30 @@ def read_order(lexed: Lexed) -> Node:
     return _read(lexed, "order_text")
 
 
+def read_beginning(lexed: Lexed) -> tuple[Choices, Leaf | None]:
+    """What may follow the tokens of an unfinished statement, and the terminal that they end with.
+
+    Raises PARSE_SYNTAX_ERROR also where the tokens end in the middle of a query or an expression.
+    """
+    interactive, _, last = _feed(lexed, "start")
+    return Choices(interactive), last
+
+
 def _read(lexed: Lexed, start: str) -> Node:
+    interactive, previous, _ = _feed(lexed, start)
+    choices = Choices(interactive)
+    if "$END" not in choices:
+        raise syntax_error(lexed, len(lexed.tokens), choices.all(), previous)
+    return _as_node(interactive.feed_eof(), lexed)  # type: ignore[no-untyped-call]
+
+
+def _feed(lexed: Lexed, start: str) -> tuple[InteractiveParser, int, Leaf | None]:
+    """The parser behind all tokens, the index of the last terminal's first token, and the last terminal."""
     interactive = _grammar().parse_interactive(start=start)
     index = previous = 0
+    leaf: Leaf | None = None
     while index < len(lexed.tokens):
-        choices = _Choices(interactive)
+        choices = Choices(interactive)
         leaf, after = _next_leaf(lexed, index, choices)
         if leaf.kind not in choices:
             raise syntax_error(lexed, index, choices.all(), previous)
@@ -211,10 +232,7 @@ def _read(lexed: Lexed, start: str) -> Node:
         terminal.leaf = leaf
         interactive.feed_token(terminal)
         previous, index = index, after
-    choices = _Choices(interactive)
-    if "$END" not in choices:
-        raise syntax_error(lexed, index, choices.all(), previous)
-    return _as_node(interactive.feed_eof(), lexed)  # type: ignore[no-untyped-call]
+    return interactive, previous, leaf
 
 
 def _as_node(tree: Tree[Token], lexed: Lexed) -> Node:
@@ -232,7 +250,7 @@ def _as_node(tree: Tree[Token], lexed: Lexed) -> Node:
 # ------------------------------------------------------------------------------------------------ the next terminal
 
 
-def _next_leaf(lexed: Lexed, index: int, choices: _Choices) -> tuple[Leaf, int]:
+def _next_leaf(lexed: Lexed, index: int, choices: Choices) -> tuple[Leaf, int]:
     kind = _island_kind(lexed, index, choices)
     if kind is not None:
         return _island(lexed, index, kind)
@@ -240,14 +258,14 @@ def _next_leaf(lexed: Lexed, index: int, choices: _Choices) -> tuple[Leaf, int]:
     return Leaf(_plain_kind(lexed, index, choices), token.text, lexed.span(index)), index + 1
 
 
-def _plain_kind(lexed: Lexed, index: int, choices: _Choices) -> str:
+def _plain_kind(lexed: Lexed, index: int, choices: Choices) -> str:
     token = lexed.tokens[index]
     if is_word(token):
         word = token.text.upper().replace(" ", "_")
         for keyword in (word, f"_{word}"):
             if keyword in choices and not ("ID" in choices and _is_name_here(lexed, index)):
                 return keyword
-        return "ID" if word not in _RESERVED else word
+        return "ID" if word not in RESERVED else word
     if token.token_type is TokenType.IDENTIFIER:
         return "FRAME" if token.start in lexed.frames else "ID"
     if token.token_type is TokenType.STRING:
@@ -263,10 +281,10 @@ def _is_name_here(lexed: Lexed, index: int) -> bool:
     word = lexed.tokens[index].text.upper()
     if word in ("CHECK", "UNIQUE"):
         return following is not TokenType.L_PAREN
-    return following is TokenType.DOT and word not in _RESERVED
+    return following is TokenType.DOT and word not in RESERVED
 
 
-def _island_kind(lexed: Lexed, index: int, choices: _Choices) -> str | None:
+def _island_kind(lexed: Lexed, index: int, choices: Choices) -> str | None:
     token = lexed.tokens[index]
     word = token.text.upper() if is_word(token) else ""
     if "DEFAULT" in choices and word == "DEFAULT" and _default_alone(lexed, index):
@@ -297,7 +315,7 @@ def _default_alone(lexed: Lexed, index: int) -> bool:
 def _opens_query(lexed: Lexed, index: int) -> bool:
     for token in lexed.tokens[index:]:
         if token.token_type is not TokenType.L_PAREN:
-            return is_word(token) and token.text.upper() in _QUERY_STARTS
+            return is_word(token) and token.text.upper() in QUERY_STARTS
     return False
 
 

@@ -8,47 +8,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
-KEYWORDS = (
-    *("SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", "DISTINCT", "AS", "ON", "AND", "OR"),
-    *(
-        "NOT",
-        "IN",
-        "IS NULL",
-        "IS NOT NULL",
-        "LIKE",
-        "BETWEEN",
-        "EXISTS",
-        "CASE",
-        "WHEN",
-        "THEN",
-        "ELSE",
-        "END",
-        "CAST",
-    ),
-    *("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "INNER JOIN", "CROSS JOIN", "UNION ALL", "UNION", "WITH"),
-    *("INSERT INTO", "INSERT OVERWRITE TABLE", "VALUES", "DEFAULT", "UPDATE", "SET", "DELETE FROM", "MERGE INTO"),
-    *("USING", "MATCHED", "BY SOURCE", "CREATE TABLE", "CREATE TRANSACTIONAL TABLE", "CREATE DATABASE", "CREATE VIEW"),
-    *("IF NOT EXISTS", "IF EXISTS", "STORED AS ORC", "PARTITIONED BY", "CLUSTERED BY", "INTO", "BUCKETS", "LOCATION"),
-    *("TBLPROPERTIES", "PARTITION", "DROP TABLE", "DROP DATABASE", "ALTER TABLE", "TRUNCATE TABLE", "LOAD DATA INPATH"),
-    *("COMPACT", "SHOW TABLES", "SHOW DATABASES", "SHOW PARTITIONS", "SHOW CREATE TABLE", "SHOW TRANSACTIONS"),
-    *("SHOW LOCKS", "SHOW COMPACTIONS", "DESCRIBE", "DESCRIBE FORMATTED", "EXPLAIN", "EXPLAIN LOCKS", "USE"),
-    *("START TRANSACTION", "COMMIT", "ROLLBACK", "ABORT TRANSACTIONS", "NULL", "TRUE", "FALSE", "ASC", "DESC"),
-)
 FUNCTIONS = (
     *("count", "sum", "min", "max", "avg", "coalesce", "concat", "upper", "lower", "length", "substr", "trim", "round"),
-    *("abs", "floor", "ceil", "year", "month", "day", "date_add", "datediff", "to_date", "current_date"),
-    *(
-        "current_timestamp",
-        "row_number",
-        "rank",
-        "explode",
-        "collect_list",
-        "named_struct",
-        "array",
-        "map",
-        "if",
-        "nvl",
-    ),
+    *("abs", "cast", "floor", "ceil", "year", "month", "day", "date_add", "datediff", "to_date", "current_date"),
+    *("current_timestamp", "row_number", "rank", "explode", "collect_list", "named_struct", "array", "map", "if"),
+    "nvl",
 )
 
 _TOKEN = re.compile(
@@ -59,7 +23,6 @@ _TOKEN = re.compile(
 _BEFORE_TABLE = frozenset({"FROM", "JOIN", "INTO", "TABLE", "UPDATE", "USING", "DESCRIBE", "DESC", "FORMATTED"})
 _BEFORE_DATABASE = frozenset({"USE", "DATABASE", "SCHEMA"})
 _CLAUSES = frozenset({"SELECT", "FROM", "WHERE", "ON", "SET", "GROUP", "ORDER", "HAVING", "VALUES", "WHEN", "BY"})
-_NO_ALIAS = frozenset(word for keyword in KEYWORDS for word in keyword.split())
 
 
 class Names(Protocol):
@@ -131,7 +94,7 @@ def complete(text: str, cursor: int, names: Names) -> list[Candidate]:
         return []
     tables = dict(_tables_in(_tokens(text[start:]), names.current_database))
     offered: dict[str, Candidate] = {}
-    for name, kind in _offers(here, tables, names):
+    for name, kind in _offers(here, text[start : cursor - here.typed], tables, names):
         if name.lower().startswith(here.word.lower()):
             shown = _as_typed(name, kind, here)
             offered.setdefault(shown, Candidate(shown, kind, here.typed))
@@ -184,11 +147,13 @@ def _tokens(text: str) -> list[_Token]:
 
 def _tables_in(tokens: Sequence[_Token], database: str) -> Iterator[tuple[str, tuple[str, str]]]:
     """The tables that a statement names, by name and by alias: `FROM db.t AS a` gives t and a."""
+    from acidsql.grammar.next_keywords import NEVER_AN_ALIAS
+
     for place, token in enumerate(tokens):
         if token.upper not in _BEFORE_TABLE and token.text != ",":
             continue
         rest = list(tokens[place + 1 : place + 6])
-        if not rest or not rest[0].is_name or rest[0].upper in _NO_ALIAS:
+        if not rest or not rest[0].is_name or rest[0].upper in NEVER_AN_ALIAS:
             continue
         table, rest = (database, rest[0].text.lower()), rest[1:]
         if len(rest) >= 2 and rest[0].text == "." and rest[1].is_name:
@@ -196,11 +161,11 @@ def _tables_in(tokens: Sequence[_Token], database: str) -> Iterator[tuple[str, t
         yield table[1], table
         if rest and rest[0].upper == "AS":
             rest = rest[1:]
-        if rest and rest[0].is_name and rest[0].upper not in _NO_ALIAS:
+        if rest and rest[0].is_name and rest[0].upper not in NEVER_AN_ALIAS:
             yield rest[0].text.lower(), table
 
 
-def _offers(here: _Place, tables: dict[str, tuple[str, str]], names: Names) -> Iterable[tuple[str, Kind]]:
+def _offers(here: _Place, before: str, tables: dict[str, tuple[str, str]], names: Names) -> Iterable[tuple[str, Kind]]:
     wants_table = _table_follows(here.before)
     if here.qualifier is not None:
         if here.qualifier in tables and not wants_table:
@@ -210,7 +175,7 @@ def _offers(here: _Place, tables: dict[str, tuple[str, str]], names: Names) -> I
         return ((name, Kind.DATABASE) for name in names.databases())
     if wants_table:
         return _tables_and_databases(names)
-    return _anything(here, tables, names) if here.typed else ()
+    return _anything(here, before, tables, names) if here.typed else ()
 
 
 def _table_follows(before: Sequence[_Token]) -> bool:
@@ -236,12 +201,16 @@ def _tables_and_databases(names: Names) -> Iterator[tuple[str, Kind]]:
         yield database, Kind.DATABASE
 
 
-def _anything(here: _Place, tables: dict[str, tuple[str, str]], names: Names) -> Iterator[tuple[str, Kind]]:
+def _anything(
+    here: _Place, before: str, tables: dict[str, tuple[str, str]], names: Names
+) -> Iterator[tuple[str, Kind]]:
     if here.before:  # a statement begins with a keyword
         yield from _columns(tables.values(), names)
         yield from ((name, Kind.TABLE) for name in tables)
     if not here.quoted:
-        yield from ((keyword, Kind.KEYWORD) for keyword in KEYWORDS)
+        from acidsql.grammar.next_keywords import next_keywords  # the prompt need not wait for the grammar
+
+        yield from ((keyword, Kind.KEYWORD) for keyword in next_keywords(before))
         if here.before:
             yield from ((function, Kind.FUNCTION) for function in FUNCTIONS)
 

@@ -118,6 +118,24 @@ def test_keywords_come_in_the_case_that_is_typed() -> None:
     assert "MERGE INTO" in offered("ME|")
 
 
+@pytest.mark.parametrize(
+    ("text", "keywords"),
+    [
+        ("CREATE t|", ["table", "temporary", "transactional"]),
+        ("SHOW CO|", ["COLUMNS", "COMPACTIONS"]),
+        ("CREATE TABLE u (id int) S|", ["SKEWED BY", "STORED"]),
+        ("UPDATE employee SET salary = 1 W|", ["WHEN", "WHERE", "WINDOW", "WITH"]),
+        ("DELETE FROM employee W|", ["WHERE"]),
+        ("ALTER TABLE employee COMPACT 'major' A|", ["AND WAIT"]),
+        ("SELECT id FROM employee GR|", ["GROUP BY"]),
+        ("SELECT id FROM employee WHERE id IS N|", ["NOT", "NULL"]),
+        ("no statement L|", ["LATERAL", "LEFT", "LIKE", "LIMIT"]),
+    ],
+)
+def test_keywords_are_those_that_the_grammar_allows_there(text: str, keywords: list[str]) -> None:
+    assert offered(text, Kind.KEYWORD) == keywords
+
+
 def test_a_statement_begins_with_a_keyword_not_with_a_function_or_column() -> None:
     assert {candidate.kind for candidate in complete("s", 1, NAMES)} == {Kind.KEYWORD}
     assert offered("SELECT cou|", Kind.FUNCTION) == ["count"]
