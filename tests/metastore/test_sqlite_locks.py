@@ -318,6 +318,7 @@ def test_a_metastore_without_locks_gets_them_and_keeps_its_open_writers(warehous
 def test_of_two_processes_that_upgrade_a_metastore_the_second_finds_it_done(warehouse: Path) -> None:
     before = schema(warehouse)
     with sqlite3.connect(warehouse / "m.db") as db:
+        db.row_factory = sqlite3.Row
         upgrade_schema(db)
     assert schema(warehouse) == before
 

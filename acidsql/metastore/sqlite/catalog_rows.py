@@ -31,7 +31,7 @@ from acidsql.metastore.table_json import table_from_json, table_to_json
 
 def databases(db: sqlite3.Connection) -> Sequence[Database]:
     rows = db.execute("SELECT name, location, comment, properties FROM databases ORDER BY name")
-    return [Database(name, location, comment, json.loads(properties)) for name, location, comment, properties in rows]
+    return [Database(r["name"], r["location"], r["comment"], json.loads(r["properties"])) for r in rows]
 
 
 def database(db: sqlite3.Connection, name: str) -> Database:
@@ -58,7 +58,8 @@ def drop_database(db: sqlite3.Connection, name: str) -> None:
 
 def tables(db: sqlite3.Connection, database_name: str) -> Sequence[str]:
     database(db, database_name)
-    return [name for (name,) in db.execute("SELECT name FROM tables WHERE db = ? ORDER BY name", (database_name,))]
+    rows = db.execute("SELECT name FROM tables WHERE db = ? ORDER BY name", (database_name,))
+    return [row["name"] for row in rows]
 
 
 def table(db: sqlite3.Connection, database_name: str, name: str) -> Table:
@@ -67,13 +68,13 @@ def table(db: sqlite3.Connection, database_name: str, name: str) -> Table:
 
 def find_table(db: sqlite3.Connection, database_name: str, name: str) -> Table | None:
     row = db.execute("SELECT definition FROM tables WHERE db = ? AND name = ?", (database_name, name)).fetchone()
-    return None if row is None else table_from_json(row[0])
+    return None if row is None else table_from_json(row["definition"])
 
 
 def table_id(db: sqlite3.Connection, wanted: Table) -> int:
     """The key of the table that has this name now. Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND."""
     row = db.execute("SELECT id FROM tables WHERE db = ? AND name = ?", (wanted.database, wanted.name)).fetchone()
-    return _no_table(db, wanted.database, wanted.name) if row is None else int(row[0])
+    return _no_table(db, wanted.database, wanted.name) if row is None else int(row["id"])
 
 
 def create_table(
@@ -101,12 +102,13 @@ def _adopt(db: sqlite3.Connection, new: Table, adopted: AdoptedWriteIds) -> None
 
 
 def places(db: sqlite3.Connection) -> Sequence[Place]:
-    known = {key: table_from_json(text) for key, text in db.execute("SELECT id, definition FROM tables")}
+    rows = db.execute("SELECT id, definition FROM tables")
+    known = {row["id"]: table_from_json(row["definition"]) for row in rows}
     found = [Place(t.location, (t.database, t.name), t.external) for t in known.values()]
-    for key, location in db.execute("SELECT table_id, location FROM partitions"):
-        of = known[key]
-        if not location.startswith(f"{of.location}/"):
-            found.append(Place(location, (of.database, of.name), of.external))
+    for row in db.execute("SELECT table_id, location FROM partitions"):
+        of = known[row["table_id"]]
+        if not row["location"].startswith(f"{of.location}/"):
+            found.append(Place(row["location"], (of.database, of.name), of.external))
     return found
 
 
@@ -145,18 +147,22 @@ def leftovers(db: sqlite3.Connection) -> Sequence[Leftover]:
         "SELECT txn_id, definition, write_id FROM txns JOIN txn_to_write_id ON txn_id = txns.id"
         " JOIN tables ON tables.id = table_id WHERE state = 'aborted' AND NOT cleaned ORDER BY txn_id"
     )
-    writers = [Leftover(TxnId(txn), table_from_json(table), WriteId(write_id)) for txn, table, write_id in rows]
+    writers = [_leftover(row, WriteId(row["write_id"])) for row in rows]
     rows = db.execute(
         "SELECT txn_id, definition FROM txns JOIN compaction_txns ON txn_id = txns.id"
         " JOIN tables ON tables.db = compaction_txns.db AND tables.name = tbl"
         " WHERE state = 'aborted' AND NOT cleaned ORDER BY txn_id"
     )
-    return [*writers, *(Leftover(TxnId(txn), table_from_json(table), None) for txn, table in rows)]
+    return [*writers, *(_leftover(row, None) for row in rows)]
+
+
+def _leftover(row: sqlite3.Row, write_id: WriteId | None) -> Leftover:
+    return Leftover(TxnId(row["txn_id"]), table_from_json(row["definition"]), write_id)
 
 
 def partitions(db: sqlite3.Connection, of: Table) -> Sequence[Partition]:
     rows = db.execute("SELECT part_values, location FROM partitions WHERE table_id = ?", (table_id(db, of),))
-    found = [Partition(tuple(json.loads(values)), location) for values, location in rows]
+    found = [Partition(tuple(json.loads(row["part_values"])), row["location"]) for row in rows]
     return sorted(found, key=lambda p: [(v is not None, v or "") for v in p.values])
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 from acidsql.acid.write_ids import TxnId, WriteId
@@ -28,10 +28,6 @@ from acidsql.metastore.compactions import (
 from acidsql.metastore.process_identity import Process
 from acidsql.metastore.sqlite import transaction_rows
 
-_COLUMNS: Final = (
-    "id, db, tbl, part, type, properties, pool, order_by, buckets, initiator, state, enqueued, started, ended,"
-    " worker_host, worker, initiator_host, txn_id, next_txn_id, committed, highest_write_id, error"
-)
 _ACTIVE: Final = ("initiated", "working")
 
 
@@ -44,7 +40,7 @@ def enqueue(db: sqlite3.Connection, request: CompactionRequest, host: str, now: 
         f"SELECT id, state FROM compaction_queue WHERE {_AT} AND state IN {_ACTIVE} LIMIT 1", _at(request.place)
     ).fetchone()
     if waiting is not None:
-        return Enqueued(waiting[0], CompactionState(waiting[1]), accepted=False)
+        return Enqueued(waiting["id"], CompactionState(waiting["state"]), accepted=False)
     return Enqueued(_insert(db, request, CompactionState.INITIATED, host, now), CompactionState.INITIATED, True)
 
 
@@ -67,11 +63,11 @@ def _insert(db: sqlite3.Connection, request: CompactionRequest, state: Compactio
             host,
         ),
     )
-    return int(found.fetchone()[0])
+    return int(found.fetchone()["id"])
 
 
 def compactions(db: sqlite3.Connection) -> Sequence[Compaction]:
-    rows = db.execute(f"SELECT {_COLUMNS} FROM compaction_queue ORDER BY id DESC")
+    rows = db.execute("SELECT * FROM compaction_queue ORDER BY id DESC")
     return [_compaction(row) for row in rows]
 
 
@@ -83,8 +79,8 @@ def _abort(db: sqlite3.Connection, number: int, now: int) -> AbortedCompaction:
     row = db.execute("SELECT state FROM compaction_queue WHERE id = ?", (number,)).fetchone()
     if row is None:
         return AbortedCompaction(number, False, "No Such Compaction Id Available")
-    if row[0] != CompactionState.INITIATED.value:
-        message = f"Error while aborting compaction as compaction is in state-{row[0]}"
+    if row["state"] != CompactionState.INITIATED.value:
+        message = f"Error while aborting compaction as compaction is in state-{row['state']}"
         return AbortedCompaction(number, False, message)
     _end(db, number, CompactionState.ABORTED, "Compaction aborted by Abort Compaction request.", now)
     return AbortedCompaction(number, True, "Successfully aborted compaction")
@@ -97,7 +93,7 @@ def take(
     db: sqlite3.Connection, worker: str, host: str, process: Process, pools: Collection[str], now: int
 ) -> Compaction | None:
     row = db.execute(
-        f"SELECT {_COLUMNS} FROM compaction_queue WHERE state = 'initiated'"
+        "SELECT * FROM compaction_queue WHERE state = 'initiated'"
         " AND ifnull(pool, ?) IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT 1",
         (DEFAULT_POOL, json.dumps(sorted(pools))),
     ).fetchone()
@@ -106,9 +102,9 @@ def take(
     db.execute(
         "UPDATE compaction_queue SET state = 'working', worker = ?, worker_host = ?, started = ?, machine = ?, pid = ?,"
         " pid_started = ? WHERE id = ?",
-        (worker, host, now, process.machine, process.pid, process.started, row[0]),
+        (worker, host, now, process.machine, process.pid, process.started, row["id"]),
     )
-    return _find(db, row[0])
+    return _find(db, row["id"])
 
 
 def begin(db: sqlite3.Connection, compaction: Compaction, txn: TxnId, highest_write_id: WriteId) -> Compaction:
@@ -164,7 +160,7 @@ def _end(db: sqlite3.Connection, number: int, state: CompactionState, message: s
 def _require_own(db: sqlite3.Connection, compaction: Compaction) -> None:
     if not _is_own(db, compaction):
         row = db.execute("SELECT state FROM compaction_queue WHERE id = ?", (compaction.id,)).fetchone()
-        reason = "it is gone from the queue" if row is None else f"it is {row[0]}, and another worker may have it"
+        reason = "it is gone from the queue" if row is None else f"it is {row['state']}, and another worker may have it"
         place = compaction.request.place
         raise AcidSqlError(Condition.COMPACTION_LOST, id=compaction.id, resource=place.text, reason=reason)
 
@@ -184,7 +180,7 @@ def _is_own(db: sqlite3.Connection, compaction: Compaction) -> bool:
 
 def changed(db: sqlite3.Connection) -> Sequence[Changed]:
     rows = db.execute("SELECT db, tbl, part, txn_id FROM completed_txn_components ORDER BY db, tbl, part")
-    return [Changed(PlaceName(*place), TxnId(txn)) for *place, txn in rows]
+    return [Changed(_place(row), TxnId(row["txn_id"])) for row in rows]
 
 
 def forget_changed(db: sqlite3.Connection, seen: Changed) -> None:
@@ -214,7 +210,7 @@ def enqueue_cleaning(
 def ready_for_cleaning(db: sqlite3.Connection, now: int, retention_millis: int) -> Sequence[Compaction]:
     """Those of which nobody reads what was compacted: all transactions that were open at their commit have ended."""
     rows = db.execute(
-        f"SELECT {_COLUMNS} FROM compaction_queue WHERE state = 'ready for cleaning' AND committed <= ?"
+        "SELECT * FROM compaction_queue WHERE state = 'ready for cleaning' AND committed <= ?"
         " AND clean_after <= ?"
         " AND next_txn_id <= (SELECT coalesce(min(id), next_txn_id) FROM txns WHERE txns.state = 'open') ORDER BY id",
         (now - retention_millis, now),
@@ -237,14 +233,14 @@ def cleaning_failed(db: sqlite3.Connection, compaction: Compaction, message: str
 def failures_in_a_row(db: sqlite3.Connection, place: PlaceName) -> tuple[int, int]:
     """How many of the last compactions of a place failed since one did not, and when the last did."""
     count = last = 0
-    for state, ended in db.execute(
+    for row in db.execute(
         f"SELECT state, ended FROM compaction_queue WHERE {_AT} AND state IN ('failed', 'succeeded',"
         " 'ready for cleaning', 'refused') ORDER BY id DESC",
         _at(place),
     ):
-        if state != "failed":
+        if row["state"] != "failed":
             break
-        count, last = count + 1, max(last, ended)
+        count, last = count + 1, max(last, row["ended"])
     return count, last
 
 
@@ -257,11 +253,12 @@ def revoke_dead(
     """Entries whose worker has ended, has lost its transaction or takes too long wait again; their transactions are
     aborted, so that none of both workers' files can count beside the other's."""
     revoked = []
-    for number, txn, started, *process in db.execute(
+    for row in db.execute(
         "SELECT id, txn_id, started, machine, pid, pid_started FROM compaction_queue WHERE state = 'working'"
     ).fetchall():
+        number, txn = row["id"], row["txn_id"]
         is_lost = txn is not None and not _is_open(db, txn)
-        if not (is_lost or is_gone(Process(*process)) or now - started > timeout_millis):
+        if not (is_lost or is_gone(transaction_rows.process_of(row)) or now - row["started"] > timeout_millis):
             continue
         if txn is not None and not is_lost:
             transaction_rows.abort(db, TxnId(txn), "its compaction was given to another worker")
@@ -282,14 +279,14 @@ def purge_history(db: sqlite3.Connection, keep: Retention) -> None:
     """Keeps the latest of each place, by state; aborted and refused ones count as did not initiate."""
     kept: dict[tuple[PlaceName, str], int] = {}
     limits = {"succeeded": keep.succeeded, "failed": keep.failed}
-    for number, state, *place in db.execute(
+    for row in db.execute(
         "SELECT id, state, db, tbl, part FROM compaction_queue"
         " WHERE state NOT IN ('initiated', 'working', 'ready for cleaning') ORDER BY id DESC"
     ).fetchall():
-        key = (PlaceName(*place), state)
+        key = (_place(row), row["state"])
         kept[key] = kept.get(key, 0) + 1
-        if kept[key] > limits.get(state, keep.did_not_initiate):
-            db.execute("DELETE FROM compaction_queue WHERE id = ?", (number,))
+        if kept[key] > limits.get(row["state"], keep.did_not_initiate):
+            db.execute("DELETE FROM compaction_queue WHERE id = ?", (row["id"],))
 
 
 def forget_table(db: sqlite3.Connection, database: str, table: str) -> None:
@@ -316,33 +313,39 @@ def _at(place: PlaceName) -> dict[str, Any]:
     return {"db": place.database, "tbl": place.table, "part": place.partition}
 
 
+def _place(row: sqlite3.Row) -> PlaceName:
+    return PlaceName(row["db"], row["tbl"], row["part"])
+
+
 def _find(db: sqlite3.Connection, number: int) -> Compaction:
-    return _compaction(db.execute(f"SELECT {_COLUMNS} FROM compaction_queue WHERE id = ?", (number,)).fetchone())
+    return _compaction(db.execute("SELECT * FROM compaction_queue WHERE id = ?", (number,)).fetchone())
 
 
-def _compaction(row: Sequence[Any]) -> Compaction:
-    columns: Iterator[Any] = iter(row)
-    number, database, table, partition, kind, properties, pool, order_by, buckets, initiator = (
-        next(columns) for _ in range(10)
-    )
-    state, enqueued, started, ended, worker_host, worker, initiator_host = (next(columns) for _ in range(7))
-    txn, next_txn, committed, highest_write_id, error = columns
+def _compaction(row: sqlite3.Row) -> Compaction:
     request = CompactionRequest(
-        database, table, partition, CompactionType(kind), json.loads(properties), pool, order_by, buckets, initiator
+        database=row["db"],
+        table=row["tbl"],
+        partition=row["part"],
+        type=CompactionType(row["type"]),
+        properties=json.loads(row["properties"]),
+        pool=row["pool"],
+        order_by=row["order_by"],
+        buckets=row["buckets"],
+        initiator=row["initiator"],
     )
     return Compaction(
-        number,
-        request,
-        CompactionState(state),
-        enqueued,
-        started,
-        ended,
-        worker_host,
-        worker,
-        initiator_host,
-        txn,
-        next_txn,
-        committed,
-        highest_write_id,
-        error,
+        id=row["id"],
+        request=request,
+        state=CompactionState(row["state"]),
+        enqueued=row["enqueued"],
+        started=row["started"],
+        ended=row["ended"],
+        worker_host=row["worker_host"],
+        worker=row["worker"],
+        initiator_host=row["initiator_host"],
+        txn=row["txn_id"],
+        next_txn=row["next_txn_id"],
+        committed=row["committed"],
+        highest_write_id=row["highest_write_id"],
+        error=row["error"],
     )

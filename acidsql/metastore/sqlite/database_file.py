@@ -38,6 +38,7 @@ class SqliteFile:
             self._db = sqlite3.connect(
                 self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
             )
+            self._db.row_factory = sqlite3.Row  # queries read their columns by name
             self._identity = _identity(self.path)
         try:
             self._prepare(warehouse)
@@ -139,7 +140,7 @@ class SqliteFile:
     def journal_mode(self) -> str:
         """`wal` or `delete`; it is a property of the file, the same for all its users."""
         with self._lock, self._named_errors():
-            return str(self._connection().execute("PRAGMA journal_mode").fetchone()[0])
+            return str(self._connection().execute("PRAGMA journal_mode").fetchone()["journal_mode"])
 
     def _use_wal(self) -> None:
         """Lets readers and a writer work side by side. Without it all works, slower: so it may fail."""

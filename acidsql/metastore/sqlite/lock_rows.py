@@ -17,7 +17,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Lock, LockComponent, LockType, Operation
 from acidsql.metastore.lock_rules import LockedResource, Resource, Resources, must_wait, resource
 from acidsql.metastore.process_identity import Process
-from acidsql.metastore.sqlite.transaction_rows import add_components, require_open
+from acidsql.metastore.sqlite.transaction_rows import add_components, process_of, require_open
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Blocker:
 
 # Those that another transaction has or, with :queued, has asked for first.
 _IN_THE_WAY = """
-    SELECT db, tbl, part, lock_type, lock_id, number, txn_id, hive_locks.state = 'waiting',
+    SELECT db, tbl, part, lock_type, lock_id, number, txn_id, hive_locks.state = 'waiting' AS is_waiting,
            user, host, machine, pid, pid_started, last_heartbeat, ticks
     FROM hive_locks JOIN txns ON txns.id = txn_id AND txns.state = 'open'
     WHERE txn_id != :txn AND db IN (SELECT db FROM hive_locks WHERE txn_id = :txn AND state = 'waiting')
@@ -54,7 +54,7 @@ _IN_THE_WAY = """
 def request(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockComponent]) -> None:
     """Enters the components as one waiting request, behind all that are there."""
     require_open(db, txn)
-    (lock_id,) = db.execute("SELECT next FROM next_lock_id").fetchone()
+    lock_id = db.execute("SELECT next FROM next_lock_id").fetchone()["next"]
     db.execute("UPDATE next_lock_id SET next = next + 1")
     asked = dict.fromkeys(replace(c, dynamic_partition_write=False) for c in components)
     rows = [
@@ -77,40 +77,37 @@ def _blockers(db: sqlite3.Connection, txn: TxnId) -> Iterator[Blocker]:
     require_open(db, txn)
     mine = _requested(db, txn)
     key = {"txn": txn, "queued": not _holds_locks(db, txn)}
-    for database, table, partition, lock_type, lock_id, number, *who in db.execute(_IN_THE_WAY, key).fetchall():
-        theirs = LockedResource(LockType(lock_type), resource(database, table, partition))
+    for row in db.execute(_IN_THE_WAY, key).fetchall():
+        theirs = LockedResource(LockType(row["lock_type"]), resource(row["db"], row["tbl"], row["part"]))
         for kind, resources in mine.items():
             common = resources.overlapping(theirs.resource)
             if common is not None and must_wait(kind, common, theirs):
-                yield _blocker("/".join(common), (lock_id, number), theirs.lock_type, *who)
+                yield _blocker("/".join(common), row)
                 break
 
 
 def _requested(db: sqlite3.Connection, txn: TxnId) -> Mapping[LockType, Resources]:
     found: dict[LockType, list[Resource]] = {}
-    for lock_type, *names in db.execute(
+    for row in db.execute(
         "SELECT lock_type, db, tbl, part FROM hive_locks WHERE txn_id = ? AND state = 'waiting'", (txn,)
     ):
-        found.setdefault(LockType(lock_type), []).append(resource(*names))
+        found.setdefault(LockType(row["lock_type"]), []).append(resource(row["db"], row["tbl"], row["part"]))
     return {kind: Resources(resources) for kind, resources in found.items()}
 
 
-def _blocker(
-    common: str,
-    lock: tuple[int, int],
-    lock_type: LockType,
-    txn: int,
-    waiting: int,
-    user: str,
-    host: str,
-    machine: str,
-    pid: int,
-    started: int | None,
-    heard: int,
-    ticks: int | None,
-) -> Blocker:
-    process = Process(machine, pid, started)
-    return Blocker(common, lock, TxnId(txn), lock_type, bool(waiting), user, host, process, heard, ticks)
+def _blocker(common: str, row: sqlite3.Row) -> Blocker:
+    return Blocker(
+        resource=common,
+        lock=(row["lock_id"], row["number"]),
+        txn=TxnId(row["txn_id"]),
+        lock_type=LockType(row["lock_type"]),
+        waiting=bool(row["is_waiting"]),
+        user=row["user"],
+        host=row["host"],
+        process=process_of(row),
+        last_heartbeat=row["last_heartbeat"],
+        ticks=row["ticks"],
+    )
 
 
 def acquire(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockComponent], now: int) -> Blocker | None:
@@ -159,35 +156,32 @@ def release(db: sqlite3.Connection, txn: TxnId) -> None:
 
 def locks(db: sqlite3.Connection) -> Sequence[Lock]:
     rows = db.execute(
-        "SELECT lock_id, number, txn_id, db, tbl, lock_type, operation, part, hive_locks.state = 'waiting', user, host,"
-        " last_heartbeat, acquired"
+        "SELECT lock_id, number, txn_id, db, tbl, lock_type, operation, part, user, host, last_heartbeat, acquired,"
+        " hive_locks.state = 'waiting' AS is_waiting"
         " FROM hive_locks JOIN txns ON txns.id = txn_id AND txns.state = 'open' ORDER BY lock_id, number"
     ).fetchall()
-    waiting = {TxnId(row[2]) for row in rows if row[8]}
+    waiting = {TxnId(row["txn_id"]) for row in rows if row["is_waiting"]}
     blockers = {txn: find_blocker(db, txn) for txn in waiting}
-    return [_lock(blockers, *row) for row in rows]
+    return [_lock(row, blockers) for row in rows]
 
 
-def _lock(
-    blockers: Mapping[TxnId, Blocker | None],
-    lock_id: int,
-    number: int,
-    txn: TxnId,
-    database: str,
-    table: str | None,
-    lock_type: str,
-    operation: str,
-    partition: str | None,
-    waiting: int,
-    user: str,
-    host: str,
-    last_heartbeat: int,
-    acquired: int,
-) -> Lock:
-    component = LockComponent(database, table, LockType(lock_type), Operation(operation), partition)
-    blocker = blockers.get(txn) if waiting else None
-    blocked_by = None if blocker is None else blocker.lock
-    return Lock(lock_id, number, txn, component, bool(waiting), user, host, last_heartbeat, acquired, blocked_by)
+def _lock(row: sqlite3.Row, blockers: Mapping[TxnId, Blocker | None]) -> Lock:
+    txn = TxnId(row["txn_id"])
+    blocker = blockers.get(txn) if row["is_waiting"] else None
+    return Lock(
+        lock_id=row["lock_id"],
+        number=row["number"],
+        txn=txn,
+        component=LockComponent(
+            row["db"], row["tbl"], LockType(row["lock_type"]), Operation(row["operation"]), row["part"]
+        ),
+        waiting=bool(row["is_waiting"]),
+        user=row["user"],
+        host=row["host"],
+        last_heartbeat=row["last_heartbeat"],
+        acquired=row["acquired"],
+        blocked_by=None if blocker is None else blocker.lock,
+    )
 
 
 def timed_out(blocker: Blocker, seconds: float) -> AcidSqlError:

@@ -217,7 +217,7 @@ def upgrade_schema(db: sqlite3.Connection) -> None:
 
 
 def _version(db: sqlite3.Connection) -> int:
-    return int(db.execute("SELECT max(schema_version) FROM metastore").fetchone()[0])
+    return int(db.execute("SELECT max(schema_version) AS version FROM metastore").fetchone()["version"])
 
 
 def is_empty(db: sqlite3.Connection) -> bool:
@@ -229,9 +229,9 @@ def schema_problem(db: sqlite3.Connection) -> str | None:
     """Why this file cannot be used, or None."""
     if db.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'metastore'").fetchone() is None:
         return "it is a SQLite file, but not a metastore of acidsql"
-    row = db.execute("SELECT max(schema_version) FROM metastore").fetchone()
-    if row[0] is None:
+    version = db.execute("SELECT max(schema_version) AS version FROM metastore").fetchone()["version"]
+    if version is None:
         return "its schema version is missing"
-    if row[0] > SCHEMA_VERSION:
-        return f"a newer acidsql made it (schema {row[0]}, this one knows {SCHEMA_VERSION}): upgrade acidsql"
+    if version > SCHEMA_VERSION:
+        return f"a newer acidsql made it (schema {version}, this one knows {SCHEMA_VERSION}): upgrade acidsql"
     return None

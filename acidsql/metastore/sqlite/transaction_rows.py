@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
@@ -31,9 +32,14 @@ class Opener:
 
 def require_room(db: sqlite3.Connection, limit: int) -> None:
     """Raises TOO_MANY_TRANSACTIONS where that many are open."""
-    (count,) = db.execute("SELECT count(*) FROM txns WHERE state = 'open'").fetchone()
-    if count >= limit:
+    found = db.execute("SELECT count(*) AS open_txns FROM txns WHERE state = 'open'").fetchone()
+    if found["open_txns"] >= limit:
         raise AcidSqlError(Condition.TOO_MANY_TRANSACTIONS, limit=limit)
+
+
+def process_of(row: sqlite3.Row) -> Process:
+    """The process of a row of `txns` or `compaction_queue`."""
+    return Process(row["machine"], row["pid"], row["pid_started"])
 
 
 def open_txn(db: sqlite3.Connection, opener: Opener, now: Moment) -> TxnId:
@@ -50,17 +56,20 @@ def open_txn(db: sqlite3.Connection, opener: Opener, now: Moment) -> TxnId:
 def valid_txns(db: sqlite3.Connection) -> ValidTxnList:
     """As Hive's get_open_txns: who asks for his own transaction finds it among the open ones."""
     by_state: dict[str, set[TxnId]] = {"open": set(), "aborted": set()}
-    for txn, state in db.execute("SELECT id, state FROM txns WHERE state IN ('open', 'aborted')"):
-        by_state[state].add(TxnId(txn))
+    for row in db.execute("SELECT id, state FROM txns WHERE state IN ('open', 'aborted')"):
+        by_state[row["state"]].add(TxnId(row["id"]))
     return ValidTxnList(_high_watermark(db), frozenset(by_state["open"]), frozenset(by_state["aborted"]))
 
 
 def transactions(db: sqlite3.Connection) -> Sequence[Transaction]:
     rows = db.execute(
-        "SELECT id, state = 'open', started, last_heartbeat, user, host FROM txns"
+        "SELECT id, state = 'open' AS is_open, started, last_heartbeat, user, host FROM txns"
         " WHERE state IN ('open', 'aborted') ORDER BY id"
     )
-    return [Transaction(TxnId(txn), bool(is_open), *rest) for txn, is_open, *rest in rows]
+    return [
+        Transaction(TxnId(r["id"]), bool(r["is_open"]), r["started"], r["last_heartbeat"], r["user"], r["host"])
+        for r in rows
+    ]
 
 
 def add_components(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockComponent]) -> None:
@@ -81,7 +90,7 @@ def add_dynamic_partitions(
     where = "txn_id = ? AND db = ? AND tbl = ? AND operation = ? AND dynamic AND part IS NULL"
     found = db.execute(f"SELECT lock_type FROM txn_components WHERE {where}", which).fetchall()
     db.execute(f"DELETE FROM txn_components WHERE {where}", which)
-    lock_types = [lock_type for (lock_type,) in found] or ["SHARED_WRITE"]
+    lock_types = [row["lock_type"] for row in found] or ["SHARED_WRITE"]
     rows = [
         (txn, table.database, table.name, partition, operation.value, lock_type, False)
         for partition in partitions
@@ -94,8 +103,8 @@ def allocate_write_id(db: sqlite3.Connection, txn: TxnId, table_id: int) -> Writ
     require_open(db, txn)
     row = db.execute("SELECT write_id FROM txn_to_write_id WHERE table_id = ? AND txn_id = ?", (table_id, txn))
     if (known := row.fetchone()) is not None:
-        return WriteId(known[0])
-    (write_id,) = db.execute("SELECT next_write_id FROM tables WHERE id = ?", (table_id,)).fetchone()
+        return WriteId(known["write_id"])
+    write_id = db.execute("SELECT next_write_id FROM tables WHERE id = ?", (table_id,)).fetchone()["next_write_id"]
     db.execute("UPDATE tables SET next_write_id = next_write_id + 1 WHERE id = ?", (table_id,))
     db.execute("INSERT INTO txn_to_write_id VALUES (?, ?, ?)", (table_id, txn, write_id))
     return WriteId(write_id)
@@ -104,7 +113,7 @@ def allocate_write_id(db: sqlite3.Connection, txn: TxnId, table_id: int) -> Writ
 def writer(db: sqlite3.Connection, table_id: int, write_id: WriteId) -> TxnId | None:
     row = db.execute("SELECT txn_id FROM txn_to_write_id WHERE table_id = ? AND write_id = ?", (table_id, write_id))
     found = row.fetchone()
-    return None if found is None else TxnId(found[0])
+    return None if found is None else TxnId(found["txn_id"])
 
 
 def valid_write_ids(db: sqlite3.Connection, table: Table, table_id: int, txns: ValidTxnList) -> ValidWriteIdList:
@@ -115,22 +124,22 @@ def valid_write_ids(db: sqlite3.Connection, table: Table, table_id: int, txns: V
     transaction can have a write ID below the mark, if it took it before an earlier one took its own.
     """
     key = {"table": table_id, "txn_hwm": txns.high_watermark, "invalid": json.dumps([*txns.open, *txns.aborted])}
-    (adopted,) = db.execute("SELECT adopted_high_watermark FROM tables WHERE id = :table", key).fetchone()
+    adopted = db.execute("SELECT adopted_high_watermark FROM tables WHERE id = :table", key).fetchone()
     highest = db.execute(
         "SELECT write_id FROM txn_to_write_id WHERE table_id = :table AND txn_id <= :txn_hwm"
         " ORDER BY write_id DESC LIMIT 1",
         key,
     ).fetchone()
-    mark = highest[0] if highest else adopted
+    mark = highest["write_id"] if highest else adopted["adopted_high_watermark"]
     invalid: dict[str, set[WriteId]] = {"open": set(), "aborted": set()}
-    for write_id, txn in db.execute(
+    for row in db.execute(
         "SELECT write_id, txn_id FROM txn_to_write_id WHERE table_id = :table"
         " AND (txn_id > :txn_hwm OR txn_id IN (SELECT value FROM json_each(:invalid)))",
         key,
     ):
-        invalid["aborted" if txn in txns.aborted else "open"].add(WriteId(write_id))
-    for write_id, state in db.execute("SELECT write_id, state FROM adopted_write_ids WHERE table_id = :table", key):
-        invalid[state].add(WriteId(write_id))
+        invalid["aborted" if row["txn_id"] in txns.aborted else "open"].add(WriteId(row["write_id"]))
+    for row in db.execute("SELECT write_id, state FROM adopted_write_ids WHERE table_id = :table", key):
+        invalid[row["state"]].add(WriteId(row["write_id"]))
     return ValidWriteIdList(
         table.qualified, WriteId(mark), _up_to(mark, invalid["open"]), _up_to(mark, invalid["aborted"])
     )
@@ -173,7 +182,7 @@ def commit(db: sqlite3.Connection, txn: TxnId, compatible: Collection[TxnId] | N
 
 
 def abort(db: sqlite3.Connection, txn: TxnId, reason: str = "it was rolled back") -> None:
-    if _state(db, txn)[0] == "aborted":
+    if _state(db, txn).name == "aborted":
         return
     require_open(db, txn)
     _abort(db, txn, reason)
@@ -194,11 +203,12 @@ def abort_dead(
         "SELECT id, last_heartbeat, ticks, machine, pid, pid_started FROM txns WHERE state = 'open'"
     ).fetchall()
     dead = []
-    for txn, heard, ticks, *who in rows:
-        process = Process(*who)
-        silent = silent_millis(process, heard, ticks, now)
+    for row in rows:
+        process = process_of(row)
+        silent = silent_millis(process, row["last_heartbeat"], row["ticks"], now)
         if (gone := is_gone(process)) or silent > timeout_millis:
-            dead.append((TxnId(txn), "its process ended" if gone else f"no heartbeat for {silent // 1000} seconds"))
+            reason = "its process ended" if gone else f"no heartbeat for {silent // 1000} seconds"
+            dead.append((TxnId(row["id"]), reason))
     for txn, reason in dead:
         _abort(db, txn, reason)
     return [txn for txn, _ in dead]
@@ -224,7 +234,7 @@ def forget_aborted(db: sqlite3.Connection, is_gone: Callable[[Process], bool]) -
         " OR id NOT IN (SELECT txn_id FROM txn_to_write_id) AND id NOT IN (SELECT txn_id FROM compaction_txns))"
     ).fetchall()
     is_gone = cache(is_gone)
-    gone = [TxnId(txn) for txn, *process in rows if is_gone(Process(*process))]
+    gone = [TxnId(row["id"]) for row in rows if is_gone(process_of(row))]
     db.executemany(
         "INSERT OR IGNORE INTO adopted_write_ids SELECT table_id, write_id, 'aborted' FROM txn_to_write_id"
         " WHERE txn_id = ?",
@@ -236,12 +246,12 @@ def forget_aborted(db: sqlite3.Connection, is_gone: Callable[[Process], bool]) -
 
 
 def abort_writers_of_table(db: sqlite3.Connection, table_id: int, reason: str) -> None:
-    """Or they would commit files into the directory that a new table of the name may have."""
+    """Aborts open writers of a table: they could commit into a new table of the same name."""
     rows = db.execute(
         "SELECT id FROM txns JOIN txn_to_write_id ON txn_id = id WHERE table_id = ? AND state = 'open'", (table_id,)
     )
-    for (txn,) in rows.fetchall():
-        _abort(db, TxnId(txn), reason)
+    for row in rows.fetchall():
+        _abort(db, TxnId(row["id"]), reason)
 
 
 def count_as_committed(db: sqlite3.Connection, table: Table, txns: Collection[TxnId]) -> None:
@@ -254,16 +264,17 @@ def count_as_committed(db: sqlite3.Connection, table: Table, txns: Collection[Tx
         return
     db.execute("UPDATE next_txn_id SET next = max(next, ?)", (max(txns) + 1,))
     for txn in sorted(txns):
-        match db.execute("SELECT state FROM txns WHERE id = ?", (txn,)).fetchone():
-            case ("open",):
-                raise AcidSqlError(
-                    Condition.LOCATION_NOT_EMPTY,
-                    path=table.location,
-                    reason=f"transaction {txn} compacted it elsewhere, and a transaction {txn} is open here",
-                    hint="Create the table again when that transaction has ended.",
-                )
-            case ("aborted",):
-                _renumber_aborted(db, txn)
+        row = db.execute("SELECT state FROM txns WHERE id = ?", (txn,)).fetchone()
+        state = None if row is None else row["state"]
+        if state == "open":
+            raise AcidSqlError(
+                Condition.LOCATION_NOT_EMPTY,
+                path=table.location,
+                reason=f"transaction {txn} compacted it elsewhere, and a transaction {txn} is open here",
+                hint="Create the table again when that transaction has ended.",
+            )
+        if state == "aborted":
+            _renumber_aborted(db, txn)
 
 
 def _renumber_aborted(db: sqlite3.Connection, txn: TxnId) -> None:
@@ -297,8 +308,9 @@ def find_conflicts(db: sqlite3.Connection, txn: TxnId) -> Iterator[Conflict]:
         " ORDER BY id",
         {"txn": txn},
     )
-    for database, table, partition, other, other_commit, operation in theirs.fetchall():
-        place = resource(database, table, partition)
+    for row in theirs.fetchall():
+        place = resource(row["db"], row["tbl"], row["part"])
+        other = TxnId(row["txn_id"])
         for my_operation, resources in sorted(mine.items()):
             if (common := resources.overlapping(place)) is not None:
                 error = AcidSqlError(
@@ -306,12 +318,13 @@ def find_conflicts(db: sqlite3.Connection, txn: TxnId) -> Iterator[Conflict]:
                     hint="Run the statement again: it will see what the other transaction wrote.",
                     txn_id=txn,
                     commit_id=_high_watermark(db),
-                    resource="/".join(place if partition is not None else common),
+                    resource="/".join(place if row["part"] is not None else common),
                     other_txn_id=other,
-                    other_commit_id=other_commit,
-                    operations=f"{my_operation}/{operation}",
+                    other_commit_id=row["commit_id"],
+                    operations=f"{my_operation}/{row['operation']}",
                 )
-                yield Conflict(TxnId(other), database, table, _write_id(db, TxnId(other), database, table), error)
+                write_id = _write_id(db, other, row["db"], row["tbl"])
+                yield Conflict(other, row["db"], row["tbl"], write_id, error)
 
 
 def _write_id(db: sqlite3.Connection, txn: TxnId, database: str, table: str) -> WriteId | None:
@@ -319,16 +332,16 @@ def _write_id(db: sqlite3.Connection, txn: TxnId, database: str, table: str) -> 
         "SELECT write_id FROM txn_to_write_id JOIN tables ON id = table_id WHERE txn_id = ? AND db = ? AND name = ?",
         (txn, database, table),
     ).fetchone()
-    return None if row is None else WriteId(row[0])
+    return None if row is None else WriteId(row["write_id"])
 
 
 def _write_set(db: sqlite3.Connection, txn: TxnId) -> Mapping[str, Resources]:
     """What `txn` updates and deletes, by operation."""
     found: dict[str, list[Resource]] = {}
-    for operation, *names in db.execute(
+    for row in db.execute(
         "SELECT operation, db, tbl, part FROM txn_components WHERE txn_id = ? AND operation IN ('u', 'd')", (txn,)
     ):
-        found.setdefault(operation, []).append(resource(*names))
+        found.setdefault(row["operation"], []).append(resource(row["db"], row["tbl"], row["part"]))
     return {operation: Resources(resources) for operation, resources in found.items()}
 
 
@@ -340,31 +353,38 @@ def _abort(db: sqlite3.Connection, txn: TxnId, reason: str) -> None:
 
 def require_open(db: sqlite3.Connection, txn: TxnId) -> None:
     """Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED."""
-    match _state(db, txn):
-        case ("open", _):
-            return
-        case (None, _):
-            raise AcidSqlError(Condition.NO_SUCH_TRANSACTION, txn_id=f"txnid:{txn}")
-        case (_, reason):
-            raise AcidSqlError(Condition.TRANSACTION_ABORTED, txn_id=f"txnid:{txn}", reason=reason)
+    state = _state(db, txn)
+    if state.name is None:
+        raise AcidSqlError(Condition.NO_SUCH_TRANSACTION, txn_id=f"txnid:{txn}")
+    if state.name != "open":
+        raise AcidSqlError(Condition.TRANSACTION_ABORTED, txn_id=f"txnid:{txn}", reason=state.reason)
 
 
-def _state(db: sqlite3.Connection, txn: TxnId) -> tuple[str | None, str]:
-    row = db.execute("SELECT iif(state = 'open', state, 'aborted'), reason FROM txns WHERE id = ?", (txn,)).fetchone()
-    return (None, "") if row is None else (row[0], row[1])
+class _State(NamedTuple):
+    """`open`, `aborted`, or None for a transaction without a row: it has committed, or its ID was never given out."""
+
+    name: str | None
+    reason: str
+
+
+def _state(db: sqlite3.Connection, txn: TxnId) -> _State:
+    row = db.execute("SELECT state, reason FROM txns WHERE id = ?", (txn,)).fetchone()
+    if row is None:
+        return _State(None, "")
+    return _State("open" if row["state"] == "open" else "aborted", row["reason"])
 
 
 def _is_committed(db: sqlite3.Connection, txn: TxnId) -> bool:
-    return 0 < txn <= _high_watermark(db) and _state(db, txn)[0] is None
+    return 0 < txn <= _high_watermark(db) and _state(db, txn).name is None
 
 
 def _high_watermark(db: sqlite3.Connection) -> TxnId:
     """The highest transaction ID that was given out."""
-    return TxnId(db.execute("SELECT next - 1 FROM next_txn_id").fetchone()[0])
+    return TxnId(db.execute("SELECT next FROM next_txn_id").fetchone()["next"] - 1)
 
 
 def _next_txn_id(db: sqlite3.Connection) -> TxnId:
-    (txn,) = db.execute("SELECT next FROM next_txn_id").fetchone()
+    txn = db.execute("SELECT next FROM next_txn_id").fetchone()["next"]
     db.execute("UPDATE next_txn_id SET next = next + 1")
     return TxnId(txn)
 
