@@ -62,10 +62,24 @@ fuzz: $(VENV)/.installed-test java ## random tables, changes and queries for MIN
 bench: $(VENV)/.installed-bench java ## time acidsql beside plain ORC, Delta and Iceberg (BENCH_ARGS='--size full' for more)
 	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
+.PHONY: docs
+docs: docs-pages $(VENV)/.installed-docs ## build the documentation in build/docs; needs no network
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "The documentation is in build/docs/index.html"
+
+.PHONY: docs-pages
+docs-pages: $(VENV)/.installed ## write the pages that are generated: settings and errors
+	@$(BIN)/python -m docs.scripts.settings_page
+	@$(BIN)/python -m docs.scripts.errors_page
+
+.PHONY: docs-picture
+docs-picture: $(VENV)/.installed-docs java ## draw docs/terminal.svg from a session in a real shell
+	@$(BIN)/python -m docs.scripts.terminal_picture
+
 .PHONY: clean
 clean: ## remove what the other targets made; tables stay
 	rm -rf $(VENV) benchmarks/jars build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	find acidsql grammar planner tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find acidsql grammar planner tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: java
 java:

@@ -50,7 +50,7 @@ class Block:
 def blocks(page: str) -> list[Block]:
     """The blocks of a page in order."""
     found = list(_BLOCK.finditer(page))
-    starts = [match.start() for match in found[1:]] + [len(page)]
+    starts = [*(match.start() for match in found), len(page)][1:]
     return [
         Block(
             match["language"] or match["hidden"],
@@ -78,7 +78,7 @@ class PageRunner:
         """Each block that runs, what it gave, and what the page says about it (None: nothing)."""
         self.namespace["session"] = self.session
         found = blocks(page)
-        for block, following in zip(found, [*found[1:], None], strict=True):
+        for block, following in zip(found, [*found, None][1:], strict=True):
             if block.language in RUNNING:
                 has_output = following is not None and block.is_followed and following.language == "text"
                 says = following.text if following is not None and has_output else None

@@ -14,9 +14,9 @@ _INTRODUCTION: Final = """# Errors
 
 <!-- Generated from acidsql/errors.py and docs/scripts/errors_page.py by `make docs-pages`: do not edit. -->
 
-acidsql raises one exception, [`acidsql.AcidSqlError`](api.md#acidsql.AcidSqlError). Its `condition` is one of the names
-below. Programs should test `condition` or `sqlstate`, not the message. Where Hive reports the same error, the message
-and `hive_code` are Hive's.
+acidsql raises one exception, [`acidsql.AcidSqlError`](api.md#acidsql.errors.AcidSqlError). Its `condition` is one of
+the names below. Programs should test `condition` or `sqlstate`, not the message. Where Hive reports the same error, the
+message and `hive_code` are Hive's.
 
 SQLSTATE `40001` means that another transaction was in the way and that the statement or transaction can be run again.
 
@@ -122,7 +122,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "NOT_ENOUGH_HISTORY": "The directories that the snapshot needs have been cleaned up.",
         "STORAGE_FAILED": "The file system reported an error.",
         "DISK_FULL": "The file system is full.",
-        "LOCATION_NOT_EMPTY": "The directory to be adopted was compacted by a transaction that conflicts with this metastore.",
+        "LOCATION_NOT_EMPTY": "The directory to adopt was compacted by a transaction that conflicts with this metastore.",
         "LOCATION_TAKEN": "The directory belongs to another table, partition or database.",
         "LIMIT_EXCEEDED": "A limit of the format or of acidsql is exceeded.",
     },

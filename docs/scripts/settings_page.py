@@ -33,7 +33,8 @@ def page() -> str:
     compaction = {name: known for name, known in KNOWN.items() if name.startswith(_COMPACTION)}
     compactor_note = (
         "The compaction service reads these settings from its own session: `acidsql compactor --hiveconf key=value`."
-        " A table can have thresholds of its own, see [Compaction](../operations/compaction.md#when-a-table-is-compacted)."
+        " A table can have thresholds of its own, see"
+        " [Compaction](../operations/compaction.md#when-a-table-is-compacted)."
     )
     return "\n".join(
         [
@@ -50,7 +51,9 @@ def page() -> str:
 
 
 def _table(settings: dict[str, Known]) -> list[str]:
-    rows = [f"| `{name}` | {_values(known)} | `{known.default}` | {known.meaning} |" for name, known in settings.items()]
+    rows = [
+        f"| `{name}` | {_values(known)} | `{known.default}` | {known.meaning} |" for name, known in settings.items()
+    ]
     return ["| Setting | Values | Default | Meaning |", "|---|---|---|---|", *rows]
 
 

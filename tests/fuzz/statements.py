@@ -119,10 +119,11 @@ class Report:
 @cache
 def corpus() -> tuple[str, ...]:
     """Statements that mean something, and some that do not, each once."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    texts = [*_ROW.findall(readme)]
-    for page in (readme, *(p.read_text(encoding="utf-8") for p in sorted(TESTS.glob("golden/*/case.sql")))):
-        texts += [piece.text for piece in split_script("\n".join(_FENCE.findall(page)) or page)]
+    pages = [path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")))]
+    texts = [row for page in pages for row in _ROW.findall(page)]
+    texts += [piece.text for page in pages for block in _FENCE.findall(page) for piece in split_script(block)]
+    for page in (p.read_text(encoding="utf-8") for p in sorted(TESTS.glob("golden/*/case.sql"))):
+        texts += [piece.text for piece in split_script(page)]
     for path in sorted((*TESTS.glob("grammar/cases/*.sql"), *TESTS.glob("planner/cases/*.sql"))):
         texts += [block.partition("\n-->\n")[0] for block in path.read_text(encoding="utf-8").split("\n\n")]
     return tuple(dict.fromkeys(text.strip() for text in texts if len(text) < 2000))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
 
@@ -171,11 +170,10 @@ def test_a_tables_place_is_its_whole_name() -> None:
     assert name.span.text == "db . `t`"
 
 
-def test_ten_thousand_rows_are_read_in_seconds() -> None:
+@pytest.mark.timeout(60)  # a parser whose time grows with the square of the rows takes minutes
+def test_ten_thousand_rows_are_read() -> None:
     rows = ", ".join(f"({i}, 'name {i}', {i}.5, NULL, -1, DATE '2020-01-01')" for i in range(10_000))
-    begin = time.perf_counter()
     statement = parse(f"INSERT INTO t VALUES {rows}")
-    assert time.perf_counter() - begin < 10
     assert isinstance(statement, Insert)
     assert isinstance(statement.rows, Values)
     assert len(statement.rows.rows) == 10_000

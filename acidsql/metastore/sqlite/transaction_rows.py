@@ -198,7 +198,8 @@ def abort_dead(
     """Aborts open transactions without a heartbeat for `timeout_millis`, and those whose process is gone."""
     is_gone = cache(is_gone)  # many transactions are of few processes
     # Whoever wrote a time to come, on a clock that was set back, is silent from now on.
-    db.execute("UPDATE txns SET last_heartbeat = ?1 WHERE state = 'open' AND last_heartbeat > ?1", (now.wall,))
+    set_back = "UPDATE txns SET last_heartbeat = ? WHERE state = 'open' AND last_heartbeat > ?"
+    db.execute(set_back, (now.wall, now.wall))
     rows = db.execute(
         "SELECT id, last_heartbeat, ticks, machine, pid, pid_started FROM txns WHERE state = 'open'"
     ).fetchall()
