@@ -13,7 +13,7 @@ from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.metastore.client import DEFAULT_PATIENCE, MAX_OPEN_TXNS, Patience
 from acidsql.planner.event_queries import STORE_ASSIGNMENT
 from acidsql.planner.lock_requests import CONFLICTS, NONACID_LOCKS, XLOCK_MERGE_INSERT, XLOCK_OVERWRITE, XLOCK_WRITE
-from acidsql.planner.merge import CARDINALITY_CHECK
+from acidsql.planner.merge_cardinality import CARDINALITY_CHECK
 from acidsql.planner.plan import DRIVER_BYTES
 
 LOCK_RETRIES: Final = "hive.lock.numretries"

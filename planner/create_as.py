@@ -18,7 +18,7 @@ from acidsql.planner.hive_expressions import sized_length
 from acidsql.planner.insert import insert_events
 from acidsql.planner.lock_requests import LockRules, create_locks
 from acidsql.planner.name_resolution import quoted
-from acidsql.planner.plan import Branch, Effect, EventKind, Facts, QueryPlan, StoredValue, WritePlan
+from acidsql.planner.plan import Branch, Create, Effect, EventKind, Facts, QueryPlan, StoredValue, WritePlan
 from acidsql.planner.query import plan_query
 
 _UNNAMED: Final = ":_c"
@@ -111,7 +111,7 @@ def plan_create_as(
         frames=query.frames,
         locks=create_locks(table, query.scans, LockRules.of(facts)),
         positional=tuple(f":{name}" for name in names),
-        creates=True,
+        mode=Create(),
         source_span=statement.table.span,
     )
 

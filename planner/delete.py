@@ -15,7 +15,7 @@ from acidsql.planner.name_resolution import (
     check_writable,
     find_table,
     identity_columns,
-    is_row_by_row,
+    row_source,
     target_table,
 )
 from acidsql.planner.plan import BRANCH, Branch, Effect, EventKind, Facts, WritePlan
@@ -44,6 +44,6 @@ def plan_delete(statement: Delete, facts: Facts) -> WritePlan:
         values=(),
         scans=binder.scans,
         frames=binder.frames,
-        row_by_row=is_row_by_row(rows),
+        row_source=row_source(rows),
         locks=write_locks(table, (Operation.DELETE,), binder.scans, LockRules.of(facts)),
     )

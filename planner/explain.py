@@ -45,8 +45,8 @@ def _lines(plan: Plan) -> Iterator[str]:
             yield from _text("events", plan.events)
             yield "writes"
             yield from (f"  {_written(b, plan)}" for b in plan.branches)
-            if plan.checked is not None:
-                yield f"checks cardinality: {plan.branches[plan.checked].clause}"
+            if plan.cardinality_branch is not None:
+                yield f"checks cardinality: {plan.branches[plan.cardinality_branch].clause}"
         case _:
             assert_never(plan)
 

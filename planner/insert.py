@@ -19,7 +19,18 @@ from acidsql.planner.integer_casts import assigned
 from acidsql.planner.lock_requests import LockRules, insert_locks, overwrite_locks
 from acidsql.planner.name_resolution import Binder, default_of, find_column, find_table
 from acidsql.planner.partition_spec import partition_values
-from acidsql.planner.plan import BRANCH, Branch, Effect, EventKind, Facts, Overwrite, StoredValue, WritePlan
+from acidsql.planner.plan import (
+    BRANCH,
+    Append,
+    Branch,
+    Effect,
+    EventKind,
+    Facts,
+    Overwrite,
+    RowSource,
+    StoredValue,
+    WritePlan,
+)
 
 FIRST: Final = StatementId(0)
 _VARYING: Final = frozenset(
@@ -57,10 +68,10 @@ def plan_insert(statement: Insert, facts: Facts, statement_id: StatementId = FIR
         frames=binder.frames,
         locks=(overwrite_locks if statement.overwrite else insert_locks)(table, binder.scans, LockRules.of(facts)),
         positional=tuple(f":{c.name}" for c in columns),
-        overwrite=Overwrite(static, statement.if_not_exists) if statement.overwrite else None,
-        one_partition=bool(static) and len(static) == len(table.partition_columns),
+        row_source=RowSource.TEXT if isinstance(statement.rows, Values) else RowSource.QUERY,
+        mode=Overwrite(statement.if_not_exists) if statement.overwrite else Append(),
+        static=static,
         partition=_literal_partition(statement, table) if len(static) == len(table.partition_columns) else None,
-        few_rows=isinstance(statement.rows, Values),
         source_span=statement.target.span,
     )
 

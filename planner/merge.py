@@ -6,9 +6,7 @@
        than Hive" 1), as the clause's index; rows without an action are left out.
     3. Compute every clause's values beside the old row.
     4. Turn each row into its events: delete the old row, insert the new one, or both.
-    5. Cardinality: more than one action on one target row is an error. The delete events of the only MATCHED clause
-       show it, sorted by row ID as they are; with several clauses a CHECK event for each action does. The executor
-       counts them in the same job (spark/write/event_rows.py, count_actions).
+    5. Add what the cardinality check needs (merge_cardinality.py).
 
 "Not matched" means that no target row matched: it is read off the row__id that the join left NULL, never off the
 columns of ON. Statement IDs (hive-acid-v2.md, "What acidsql writes"): NOT MATCHED from 0000, then MATCHED, then NOT
@@ -43,6 +41,7 @@ from acidsql.planner.event_queries import (
 )
 from acidsql.planner.literal_rows import implied
 from acidsql.planner.lock_requests import LockRules, merge_locks
+from acidsql.planner.merge_cardinality import cardinality_branch, check_branches, check_event
 from acidsql.planner.merge_narrowing import narrowing
 from acidsql.planner.merge_rules import check_clauses, check_on, insert_columns, only_from, without_databases
 from acidsql.planner.name_resolution import (
@@ -62,7 +61,6 @@ from acidsql.planner.update import moves, set_clause
 
 ACTION: Final = ":action"
 SOURCE: Final = ":source"
-CARDINALITY_CHECK: Final = "hive.merge.cardinality.check"
 
 _ORDER: Final = (When.NOT_MATCHED, When.MATCHED, When.NOT_MATCHED_BY_SOURCE)
 
@@ -136,7 +134,7 @@ def plan_merge(statement: Merge, facts: Facts) -> WritePlan:
         scans=binder.scans,
         frames=binder.frames,
         locks=merge_locks(table, {b.effect for b in branches}, binder.scans, LockRules.of(facts)),
-        checked=_checked(branches, clauses, facts),
+        cardinality_branch=cardinality_branch(branches, _matched_ids(clauses), facts.settings),
         narrowing=narrowing(rows, sides.target, sides.source) if facts.shortcuts.keys and not keys else None,
     )
 
@@ -216,30 +214,11 @@ def _branches(clauses: Sequence[Clause], table: Table, facts: Facts) -> tuple[Br
         for c in clauses
         if c.deletes
     ]
-    check = [Branch(StatementId(0), EventKind.CHECK, Effect.HALF, "cardinality check")]
-    return (*inserts, *deletes, *(check if _needs_check_events(clauses, facts) else []))
+    return (*inserts, *deletes, *check_branches(len(_matched_ids(clauses)), facts.settings))
 
 
-def _matched(clauses: Sequence[Clause]) -> list[Clause]:
-    return [c for c in clauses if c.when is When.MATCHED]
-
-
-def _checks_cardinality(facts: Facts) -> bool:
-    return facts.settings.get(CARDINALITY_CHECK, "true").lower() != "false"
-
-
-def _needs_check_events(clauses: Sequence[Clause], facts: Facts) -> bool:
-    return len(_matched(clauses)) > 1 and _checks_cardinality(facts)
-
-
-def _checked(branches: Sequence[Branch], clauses: Sequence[Clause], facts: Facts) -> int | None:
-    """The branch whose events must not name a row twice."""
-    matched = _matched(clauses)
-    if not matched or not _checks_cardinality(facts):
-        return None
-    if len(matched) > 1:
-        return len(branches) - 1
-    return _branch(branches, matched[0], EventKind.DELETE)
+def _matched_ids(clauses: Sequence[Clause]) -> list[StatementId]:
+    return [StatementId(c.statement_id) for c in clauses if c.when is When.MATCHED]
 
 
 def _branch(branches: Sequence[Branch], clause: Clause, kind: EventKind) -> int:
@@ -392,8 +371,9 @@ def _numbers(clause: Clause, branches: Sequence[Branch], table: Table) -> str:
         numbers.append(checked_branch(str(_branch(branches, clause, EventKind.INSERT)), table))
     if clause.deletes:
         numbers.append(str(_branch(branches, clause, EventKind.DELETE)))
-    if clause.when is When.MATCHED and branches[-1].kind is EventKind.CHECK:
-        numbers.append(str(len(branches) - 1))
+    check = check_event(branches)
+    if clause.when is When.MATCHED and check is not None:
+        numbers.append(str(check))
     return ", ".join(numbers)
 
 

@@ -20,7 +20,7 @@ from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Name, Query, TableName
 from acidsql.planner.hive_expressions import rewrite, trim_literals
 from acidsql.planner.integer_casts import narrow, wide_casts
-from acidsql.planner.plan import PLACE, ROW_ID, Facts, FrameScan, Scan
+from acidsql.planner.plan import PLACE, ROW_ID, Facts, FrameScan, RowSource, Scan
 from acidsql.planner.row_conditions import column_meant, columns_of, only_counts, partition_filter, row_filter
 
 ROW_ID_COLUMN: Final = "row__id"
@@ -476,6 +476,7 @@ def default_of(target: Column, table: Table) -> exp.Expr:
     return value
 
 
-def is_row_by_row(rows: exp.Query) -> bool:
-    """Whether a query reads one relation and has no other query in it."""
-    return sum(1 for _ in rows.find_all(exp.Query)) == 1 and not rows.args.get("with_")
+def row_source(rows: exp.Query) -> RowSource:
+    """What the rows query of an UPDATE or DELETE reads: the target alone if it has no other query in it."""
+    has_queries = sum(1 for _ in rows.find_all(exp.Query)) > 1 or rows.args.get("with_")
+    return RowSource.QUERY if has_queries else RowSource.TARGET

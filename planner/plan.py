@@ -115,15 +115,36 @@ class QueryPlan:
     locks: tuple[LockComponent, ...]
 
 
+class RowSource(Enum):
+    """What the rows query of a write reads."""
+
+    TEXT = "the statement's text"
+    """INSERT .. VALUES: one writer is enough."""
+    TARGET = "the target alone"
+    """UPDATE and DELETE without a subquery: the events of a row are known from that row alone."""
+    QUERY = "any relations"
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """The write adds rows to the table, or changes and deletes rows of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """CREATE TABLE .. AS: the catalog gets the target with the commit."""
+
+
 @dataclass(frozen=True, slots=True)
 class Overwrite:
-    """INSERT OVERWRITE: the base of what is replaced even where no row comes. `static` are the partition columns that
-    have one value, by name, as SQL of the rows' scope: if they are all, that partition is replaced in any case;
-    else only the partitions that get rows."""
+    """INSERT OVERWRITE: the write replaces the table, or the partition that `WritePlan.static` names even if no row
+    goes there. Where `static` leaves columns open, it replaces the partitions that get rows."""
 
-    static: Mapping[str, str]
     if_not_exists: bool = False
-    """Whether a partition that exists is left as it is (with a value for every partition column)."""
+    """Whether a partition that exists is left as it is. `WritePlan.static` then names every partition column."""
+
+
+WriteMode: TypeAlias = Append | Create | Overwrite
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +166,9 @@ class WritePlan:
     `events` yields one row per event: BRANCH, ROW_ID, PLACE (of a partitioned table) and all the table's columns in
     order, of the table's types.
     `positional` are the names that the columns of `rows` get by position (INSERT; None elsewhere).
-    `checked` is the branch whose events must not name a row twice (MERGE), as an index.
+    `cardinality_branch` is the branch whose events must not name a row twice, as an index (merge_cardinality.py).
+
+    A plan states facts of the statement. How the events are written is decided by write_strategy.py.
     """
 
     operation: str
@@ -158,19 +181,14 @@ class WritePlan:
     frames: tuple[FrameScan, ...]
     locks: tuple[LockComponent, ...]
     positional: tuple[str, ...] | None = None
-    checked: int | None = None
-    overwrite: Overwrite | None = None
-    one_partition: bool = False
-    """INSERT with a value for every partition column: all rows go to one partition."""
+    cardinality_branch: int | None = None
+    row_source: RowSource = RowSource.QUERY
+    mode: WriteMode = Append()
+    static: Mapping[str, str] = field(default_factory=dict)
+    """INSERT: the partition columns that the PARTITION clause gives a value, with that value as SQL."""
     partition: tuple[str | None, ...] | None = None
-    """Its values, where the PARTITION clause gives all of them as literals: no row goes elsewhere."""
-    few_rows: bool = False
-    """INSERT .. VALUES: the rows are in the statement's text, one writer is enough."""
-    creates: bool = False
-    """CREATE TABLE .. AS: the catalog gets the target with the commit."""
+    """The values of `static`, where it has all partition columns and all values are literals: no row goes elsewhere."""
     narrowing: Narrowing | None = None
-    row_by_row: bool = False
-    """UPDATE and DELETE: what becomes of a row is seen from that row alone, no other relation is read."""
     source_span: Span | None = field(default=None, compare=False)
 
     @property
@@ -179,8 +197,18 @@ class WritePlan:
         return (self,)
 
     @property
+    def overwrite(self) -> Overwrite | None:
+        """The mode of an INSERT OVERWRITE, None of other statements."""
+        return self.mode if isinstance(self.mode, Overwrite) else None
+
+    @property
+    def one_partition(self) -> bool:
+        """Whether an INSERT has a value for every partition column, so that all rows go to one partition."""
+        return bool(self.static) and len(self.static) == len(self.target.partition_columns)
+
+    @property
     def inserts_only(self) -> bool:
-        """Any row may lie in any file: nothing must meet in one task."""
+        """Whether the write only adds rows, each of which may lie in any file."""
         return (
             len(self.branches) == 1
             and self.branches[0].kind is EventKind.INSERT

@@ -36,8 +36,8 @@ from acidsql.planner.name_resolution import (
     find_column,
     find_table,
     identity_columns,
-    is_row_by_row,
     quoted,
+    row_source,
     target_table,
 )
 from acidsql.planner.plan import Branch, Effect, EventKind, Facts, StoredValue, WritePlan
@@ -60,7 +60,7 @@ def plan_update(statement: Update, facts: Facts) -> WritePlan:
         values=tuple(StoredValue(f":{c.name}", c, span_of(value, statement.source)) for c, value in new_values.items()),
         scans=binder.scans,
         frames=binder.frames,
-        row_by_row=is_row_by_row(rows),
+        row_source=row_source(rows),
         locks=write_locks(table, (Operation.UPDATE,), binder.scans, LockRules.of(facts)),
     )
 

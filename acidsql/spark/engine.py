@@ -374,6 +374,23 @@ def for_little(frame: DataFrame) -> DataFrame:
     return frame if any(name in _EACH_WITH_EACH for name in nodes) else interpreted
 
 
+@contextmanager
+def settings_of_write(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Settings of a statement's storage session for one write, and for the scans in it, which look them up when they
+    run. A copy of the session would not reach the scans: they keep the session that they were made in."""
+    before = {key: spark.conf.get(key, None) for key in settings}
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, old in before.items():
+            if old is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, old)
+
+
 def copy_with(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     """A copy of the session, with settings of its own."""
     return _copy(spark, jvm(spark).properties(settings))

@@ -27,7 +27,7 @@ from acidsql.metastore.client import LockComponent
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.lock_requests import CONFLICTS, on_partitions, overwrite_locks
 from acidsql.planner.partition_pruning import has_values
-from acidsql.planner.plan import DRIVER_BYTES, Effect, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
+from acidsql.planner.plan import DRIVER_BYTES, Create, Effect, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
 from acidsql.planner.wall_clock import tells_wall_clock_time
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundScan
@@ -47,15 +47,13 @@ from acidsql.spark.scan.shared_scan import scanned_once
 from acidsql.spark.scan.source_keys import narrow
 from acidsql.spark.scan.table_scan import scan_frame
 from acidsql.spark.spark_types import hive_type_name
-from acidsql.spark.write import plain_tables
 from acidsql.spark.write.publishing import StagedFile, WriteTarget, empty, publish
 from acidsql.spark.write.row_conflicts import commit_by_rows
 from acidsql.spark.write.staging import check_format
-from acidsql.spark.write.strategies import Steering
 from acidsql.spark.write.table_writer import (
+    Steering,
     check_disjoint,
     event_rows,
-    few_tasks,
     replaced_directories,
     stage,
     static_partition,
@@ -209,7 +207,7 @@ class Executor:
         ):
             if begun is not None:
                 return self._write_in(begun.write, plan, request, jobs)
-            creates = plan.target if isinstance(plan, WritePlan) and plan.creates else None
+            creates = plan.target if isinstance(plan, WritePlan) and isinstance(plan.mode, Create) else None
             with transaction(
                 self._transactions,
                 lambda: self._locks(plan),
@@ -373,19 +371,15 @@ class Executor:
         if plan.narrowing is not None:
             narrow(spark, plan.narrowing, of_target, request.args)
         events = adopt(event_rows(spark, plan, request.args, self._settings), spark.storage)
-        if plan.target.is_transactional:
-            driver_bytes = int(self._settings.get(DRIVER_BYTES, 0))
-            staged = stage(spark.storage, events, plan, target, of_target, driver_bytes, self.steering)
-            write.staged.extend(staged)
-        else:
-            write.staged.extend(plain_tables.stage(few_tasks(events, plan), plan, target))
+        driver_bytes = int(self._settings.get(DRIVER_BYTES, 0))
+        write.staged.extend(stage(events, plan, target, of_target, driver_bytes, self.steering))
         write.emptied.extend(replaced_directories(spark, plan, write))
         return _counts(plan, write.staged)
 
     def _target(self, plan: WritePlan, bound: Sequence[BoundScan], txn: WriteTransaction) -> WriteTarget:
         table = plan.target
         files = self._engine.files(table.location)
-        known = txn.view().partitions(table) if table.partition_columns and not plan.creates else ()
+        known = txn.view().partitions(table) if table.partition_columns and not isinstance(plan.mode, Create) else ()
         return WriteTarget(
             table,
             files.resolve(table.location),
@@ -472,7 +466,7 @@ def _is_there(spark: StatementSpark, plan: WritePlan, target: WriteTarget) -> bo
     """INSERT OVERWRITE .. PARTITION (..) IF NOT EXISTS of a partition that exists: nothing is to be done."""
     if plan.overwrite is None or not plan.overwrite.if_not_exists:
         return False
-    values = static_partition(spark, plan, plan.overwrite)
+    values = static_partition(spark, plan)
     return values is not None and target.partition_directory(values) is not None
 
 

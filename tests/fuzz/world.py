@@ -14,8 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
 from acidsql.acid.partition_names import DEFAULT_PARTITION
+from acidsql.planner.write_strategy import STRATEGIES, ByDriver, StrategyKind
 from acidsql.session import Session
-from acidsql.spark.write.strategies import Strategy
 from tests.fuzz.answers import Answer, Outcome, Refused, Row, described, plain_rows, run
 from tests.fuzz.dml import RID, SID, Change, Clause, Delete, Insert, Merge, Update
 from tests.fuzz.tables import Column, Table, quoted
@@ -112,7 +112,7 @@ class World:
         new: list[Row] = []
         for insert in inserts:
             model = self.over_frames(insert.models[0])
-            outcome = self._execute(insert.text, Strategy.BY_DRIVER)
+            outcome = self._execute(insert.text, ByDriver)
             if isinstance(outcome, Refused) or isinstance(model, Refused):
                 if not (isinstance(outcome, Refused) and isinstance(model, Refused)):
                     self.found("insert", insert.text, f"{outcome} but the model says {model}")
@@ -123,7 +123,7 @@ class World:
         if len(self.findings) > before:
             self.resync(live)
 
-    def apply(self, change: Change, path: Strategy) -> None:
+    def apply(self, change: Change, path: StrategyKind) -> None:
         """Runs a statement and holds what it does against its model."""
         kind = type(change).__name__.lower()
         before = len(self.findings)
@@ -136,7 +136,7 @@ class World:
                 self._insert(change, path)
             case Merge():
                 self._merge(change, path)
-        self.done[f"{kind} {path.value}"] += 1
+        self.done[f"{kind} {path.label}"] += 1
         if len(self.findings) > before:
             for live in self.lives:
                 self.resync(live)
@@ -154,7 +154,7 @@ class World:
                     continue
                 listed = ", ".join(f"{quoted(n)}='{v}'" for n, _, v in items)
                 clause = f" PARTITION ({listed})"
-            outcome = self._execute(f"ALTER TABLE {live.name}{clause} COMPACT '{kind}' AND WAIT", Strategy.BY_DRIVER)
+            outcome = self._execute(f"ALTER TABLE {live.name}{clause} COMPACT '{kind}' AND WAIT", ByDriver)
             if isinstance(outcome, Refused) or outcome.rows[0][1] not in ("succeeded", "refused"):
                 self.found("compaction", self.history[-1], str(outcome))
         self.done["compactions"] += 1
@@ -162,7 +162,7 @@ class World:
         self.settle(live, live.rows, [], self.history[-1])
         return self.resync(live) if len(self.findings) > before else None
 
-    def _update(self, change: Update, path: Strategy) -> None:
+    def _update(self, change: Update, path: StrategyKind) -> None:
         live = self.lives[change.target]
         model = self.over_frames(change.model, rows=self._numbered(live))
         outcome = self._execute(change.text, path)
@@ -174,7 +174,7 @@ class World:
         self._count(change.text, outcome, (len(new), 0, 0))
         return self.settle(live, kept, new, change.text)
 
-    def _delete(self, change: Delete, path: Strategy) -> None:
+    def _delete(self, change: Delete, path: StrategyKind) -> None:
         live = self.lives[change.target]
         model = self.over_frames(change.model, rows=self._numbered(live))
         outcome = self._execute(change.text, path)
@@ -185,7 +185,7 @@ class World:
         self._count(change.text, outcome, (0, len(gone), 0))
         return self.settle(live, {rid: row for rid, row in live.rows.items() if rid not in gone}, [], change.text)
 
-    def _insert(self, change: Insert, path: Strategy) -> None:
+    def _insert(self, change: Insert, path: StrategyKind) -> None:
         models = [self.over_frames(model) for model in change.models]
         static = self.over_frames(change.static) if change.static is not None else None
         outcome = self._execute(change.text, path)
@@ -206,7 +206,7 @@ class World:
             self.settle(live, kept, rows, change.text)
         return None
 
-    def _merge(self, change: Merge, path: Strategy) -> None:
+    def _merge(self, change: Merge, path: StrategyKind) -> None:
         live = self.lives[change.target]
         source = self.over_frames(change.source)
         expected = source if isinstance(source, Refused) else self._merged(change, live, source)
@@ -306,9 +306,9 @@ class World:
 
     # -- statements
 
-    def _execute(self, text: str, path: Strategy) -> Outcome:
+    def _execute(self, text: str, path: StrategyKind) -> Outcome:
         named = re.sub(r"@(\d+)@", r"t\1", text)
-        self.history.append(f"{named}  -- {path.value}")
+        self.history.append(f"{named}  -- {path.label}")
         with write_path(self.session, path):
             outcome = run(self.session, named)
         if isinstance(outcome, Refused) and not outcome.is_known:
@@ -332,7 +332,7 @@ class _Merged:
 
 
 @contextmanager
-def write_path(session: Session, path: Strategy) -> Iterator[None]:
+def write_path(session: Session, path: StrategyKind) -> Iterator[None]:
     """Statements inside are written so, where they can be."""
     steering = session._executor.steering
     steering.preferred = path
@@ -384,5 +384,5 @@ def _not_replaced(live: Live, new: Sequence[Row], named: Row | None) -> dict[Row
     return {rid: row for rid, row in live.rows.items() if repr(row[len(row) - keys :]) not in places}
 
 
-def random_path(r: random.Random) -> Strategy:
-    return r.choice(list(Strategy))
+def random_path(r: random.Random) -> StrategyKind:
+    return r.choice(STRATEGIES)

@@ -11,8 +11,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
+from acidsql.planner import write_strategy
 from acidsql.session import Session, connect
-from acidsql.spark.write import driver_write, table_writer
+from acidsql.spark.write import driver_write
 from tests.selection import core
 
 ALL = (
@@ -116,7 +117,7 @@ def test_the_files_of_new_rows_are_as_many_as_spark_would_write(
 ) -> None:
     """Much is written to a file for each core; every file is numbered by itself."""
     written = by_driver(monkeypatch)
-    monkeypatch.setattr(table_writer, "SMALL", 0)
+    monkeypatch.setattr(write_strategy, "ONE_TASK", 0)
     run(
         sessions,
         "CREATE TABLE t (id INT, v STRING) STORED AS ORC TBLPROPERTIES ('transactional'='true')",

@@ -12,8 +12,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
+from acidsql.planner import write_strategy
 from acidsql.session import Session, connect
-from acidsql.spark.write import task_write
 
 _ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 _INSERT_ONLY = "TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
@@ -46,11 +46,11 @@ def away(spark: SparkSession, tmp_path: Path) -> Iterator[Away]:
         yield Away(session, behind)
 
 
-@pytest.mark.parametrize("much", [task_write.MUCH, 0])
+@pytest.mark.parametrize("much", [write_strategy.MUCH, 0])
 def test_a_full_acid_table_is_written_changed_compacted_and_dropped(
     away: Away, much: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(task_write, "MUCH", much)
+    monkeypatch.setattr(write_strategy, "MUCH", much)
     away.run(
         f"CREATE TABLE t (k INT, v STRING) {_ACID}",
         "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')",

@@ -9,9 +9,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.errors import AcidSqlError
+from acidsql.planner import write_strategy
+from acidsql.planner.write_strategy import InEachTask
 from acidsql.session import Session, connect
-from acidsql.spark.write import staging, table_writer
-from acidsql.spark.write.strategies import Strategy
+from acidsql.spark.write import shuffled_write, staging
 from tests.selection import core
 from tests.spark.acid_files import check_file, event_files
 from tests.spark.test_plan_shape import executions_after, last_execution, plan_nodes
@@ -89,13 +90,13 @@ def test_the_table_is_the_one_that_a_shuffle_leaves(
     for statement, untouched in STATEMENTS[kind]:
         expected = shuffled.execute(statement)
         before = row_ids(spread_out, untouched)
-        spread_out._executor.steering.preferred = Strategy.SPREAD
+        spread_out._executor.steering.preferred = InEachTask
         spread_out._executor.steering.taken = []
         with monkeypatch.context() as patched:
             if not arranged_by_driver:
-                patched.setattr(table_writer, "_FOR_DRIVER", -1)
+                patched.setattr(write_strategy, "MOST_DELETES_BY_DRIVER", -1)
             assert spread_out.execute(statement).counts == expected.counts, statement
-        assert spread_out._executor.steering.taken == [Strategy.SPREAD]
+        assert spread_out._executor.steering.taken == [InEachTask(4096, deletes_follow=True)]
         assert content(spread_out) == content(shuffled), statement
         rows = len(content(spread_out))
         assert [tuple(r) for r in spread_out.sql("SELECT count(*) FROM t").collect()] == [(rows,)]
@@ -114,7 +115,7 @@ def test_the_table_is_the_one_that_a_shuffle_leaves(
 
 def test_new_rows_go_through_no_shuffle_of_their_own(opened: Callable[[str], Session]) -> None:
     session = made(opened("one"), "flat")
-    session._executor.steering.preferred = Strategy.SPREAD
+    session._executor.steering.preferred = InEachTask
     before = last_execution(session.spark)
     session.execute("UPDATE t SET v = 'new' WHERE id % 2 = 0")
     names = [name for e in executions_after(session.spark, before) for name, _ in plan_nodes(e)]
@@ -134,9 +135,9 @@ def test_a_row_that_two_of_the_source_match_fails_and_leaves_nothing(
     session = made(opened("one"), "flat")
     session.execute("INSERT INTO s VALUES (250, 'again')")
     before = content(session), sorted(map(str, location(session).rglob("*")))
-    session._executor.steering.preferred = Strategy.SPREAD
+    session._executor.steering.preferred = InEachTask
     if not arranged_by_driver:
-        monkeypatch.setattr(table_writer, "_FOR_DRIVER", -1)
+        monkeypatch.setattr(write_strategy, "MOST_DELETES_BY_DRIVER", -1)
     with pytest.raises(AcidSqlError) as caught:
         session.execute(MERGE)
     assert caught.value.condition == "CARDINALITY_VIOLATION"
@@ -151,15 +152,15 @@ def test_delete_events_are_written_in_their_order_however_many_files_they_go_to(
     session.execute(f"CREATE TABLE {TABLES['flat']} {ACID}")
     rows = session.spark.range(0, 2000, 1, 40)
     session.sql("INSERT INTO t SELECT CAST(id AS INT), 'v', NULL, NULL, NULL FROM {rows}", rows=rows)
-    session._executor.steering.preferred = Strategy.SPREAD
-    monkeypatch.setattr(table_writer, "_FOR_DRIVER", -1)
+    session._executor.steering.preferred = InEachTask
+    monkeypatch.setattr(write_strategy, "MOST_DELETES_BY_DRIVER", -1)
     at_once: list[str] = []
 
     def saved(frame: DataFrame, *rest: object) -> None:
         at_once.append(str(frame.sparkSession.conf.get("spark.sql.maxConcurrentOutputFileWriters")))
         staging.save(frame, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(table_writer, "save", saved)
+    monkeypatch.setattr(shuffled_write, "save", saved)
     session.execute("UPDATE t SET v = 'new'")
     assert at_once == ["0"]
     deletes = [f for f in event_files(location(session)) if f.is_delete]
@@ -171,7 +172,7 @@ def test_delete_events_are_written_in_their_order_however_many_files_they_go_to(
 def test_a_statement_that_finds_no_row_writes_nothing(opened: Callable[[str], Session]) -> None:
     session = made(opened("one"), "flat")
     before = content(session)
-    session._executor.steering.preferred = Strategy.SPREAD
+    session._executor.steering.preferred = InEachTask
     done = session.execute("UPDATE t SET v = 'x' WHERE id + 0 > 5000").counts
     assert done is not None
     assert done.affected == 0

@@ -8,11 +8,12 @@ from typing import Any, Final
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
+from acidsql.planner.write_strategy import ONE_TASK
 from acidsql.spark.catalyst.gateway import items
 from acidsql.spark.catalyst.logical_plans import plan_of
 
-SMALL: Final = 8 * 1024 * 1024
-"""Bytes that one task writes without help."""
+SMALL: Final = ONE_TASK
+"""Bytes of a small query."""
 _UNKNOWN: Final = 1 << 60
 """What Spark answers for an RDD is more than this."""
 _VALUES: Final = "ResolvedInlineTable"

@@ -1,14 +1,13 @@
-"""Data that one process holds: the events of a statement collected, arranged and written by the driver.
+"""Strategy `ByDriver`: the driver collects the events of a statement, sorts them and writes the files.
 
-The job's tasks read in parallel as ever; what they give is sorted and written here, by threads that write ORC in C++,
-instead of by one more shuffle, sort and write of Spark's. What lies in the staging directory afterwards is what
-events.arranged_events and staging.save leave there: the same files under the same names, in the same order. A result
-that is larger than it looked ends the job, and goes the long way.
+Spark's tasks read in parallel. Threads of this process sort and write their result, as ORC in C++, in place of one more
+shuffle, sort and write of Spark's. The staging directory then holds what shuffled_write.py leaves there: the same files
+under the same names, with the same events in the same order. A result that is larger than it looked ends the job, and
+another strategy takes over.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,8 +32,10 @@ from acidsql.acid.row_id import encode_bucket
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.merge_cardinality import check_event, check_sorted
 from acidsql.planner.plan import BRANCH, EventKind, WritePlan
 from acidsql.planner.sql_errors import sql_string
+from acidsql.planner.write_strategy import ByDriver
 from acidsql.spark.catalyst.gateway import jvm, where
 from acidsql.spark.engine import for_little
 from acidsql.spark.scan.table_scan import ROW_NUMBER
@@ -49,16 +50,17 @@ from acidsql.spark.write.event_rows import (
     staging_columns,
     with_constraints,
 )
-from acidsql.spark.write.file_slots import Slots
+from acidsql.spark.write.event_write import EventWrite
+from acidsql.spark.write.file_slots import assign_slots
 from acidsql.spark.write.orc_footers import writer_options
-from acidsql.spark.write.publishing import WriteTarget
+from acidsql.spark.write.publishing import StagedFile, WriteTarget, finish_staged
 from acidsql.spark.write.row_widths import row_width
 from acidsql.storage.file_systems import FileSystem, LocalFiles
 
 _MOST: Final = 2_000_000
 """Events that a task may give."""
 LITTLE: Final = 1024 * 1024
-"""Bytes that a query which is not compiled may read, and an INSERT whose rows all go to one file."""
+"""Bytes that a query may read for Spark to interpret it instead of compiling it."""
 _REFUSED: Final = "acidsql: this is not for the driver to write"
 _TOO_LARGE: Final = "spark.driver.maxResultSize"
 """In the error of a job whose result is more than Spark lets the driver have."""
@@ -97,11 +99,26 @@ def _has_times_inside(hive_type: HiveType) -> bool:
     return is_complex(hive_type) and (has_date(hive_type) or has_timestamp(hive_type) or has_instant(hive_type))
 
 
-def write_inserts(events: DataFrame, plan: WritePlan, target: WriteTarget, size: int) -> bool:
-    """Writes what events.numbered_inserts gives one task; False, and nothing written, where there is too much.
+def stage_by_driver(write: EventWrite, strategy: ByDriver) -> list[StagedFile] | None:
+    """Writes the events; None, and nothing is written, where there are more than the driver takes.
 
-    `size`: the bytes that the query reads."""
-    rows = _collected(filed(with_constraints(events), (), plan.target), plan.target, size)
+    Raises CARDINALITY_VIOLATION.
+    """
+    plan, target = write.plan, write.target
+    if plan.inserts_only:
+        return finish_staged(target, None) if _write_inserts(write) else None
+    slots = assign_slots(plan.branches, write.buckets, strategy.files, plan.target.bucket_count)
+    placed = _collected(placed_events(write.events, plan, slots), plan.target, write.size)
+    if placed is None:
+        return None
+    write_placed(placed.combine_chunks(), plan, target)
+    return finish_staged(target, slots.by_code())
+
+
+def _write_inserts(write: EventWrite) -> bool:
+    """Writes the rows of an INSERT to one file; whether the driver takes them."""
+    plan, target = write.plan, write.target
+    rows = _collected(filed(with_constraints(write.events), (), plan.target), plan.target, write.size)
     if rows is None:
         return False
     if rows.num_rows:
@@ -111,27 +128,20 @@ def write_inserts(events: DataFrame, plan: WritePlan, target: WriteTarget, size:
     return True
 
 
-def write_events(events: DataFrame, plan: WritePlan, slots: Slots, target: WriteTarget, size: int) -> bool:
-    """Writes what events.arranged_events gives; False, and nothing written, where there is too much.
-
-    `size`: the bytes that the query reads. Raises CARDINALITY_VIOLATION.
-    """
-    placed = _collected(placed_events(events, plan, slots), plan.target, size)
-    if placed is None:
-        return False
-    write_placed(placed.combine_chunks(), plan, target)
-    return True
-
-
 def write_placed(placed: Any, plan: WritePlan, target: WriteTarget) -> None:
-    """Writes an Arrow table of what events.placed_events gives; of delete events alone, it may be without their rows.
+    """Writes placed events (event_rows.py), an Arrow table; delete events alone may come without their rows.
 
     Raises CARDINALITY_VIOLATION.
     """
     directories = staging_columns(plan)
-    order = _order(placed, (*directories, OLD_WRITE_ID, OLD_BUCKET, OLD_ROW))
-    if plan.checked is not None:
-        order = _checked(placed, order, plan, directories)
+    row_columns = (*directories, OLD_WRITE_ID, OLD_BUCKET, OLD_ROW)
+    order = _order(placed, row_columns)
+    if plan.cardinality_branch is not None:
+        branches = _numbers(placed.column(BRANCH))[order]
+        checked = order[branches == plan.cardinality_branch]
+        check_sorted([_numbers(placed.column(name))[checked] for name in row_columns])
+        if (check := check_event(plan.branches)) is not None:
+            order = order[branches != check]
     files = list(_files(placed, order, directories, plan))
     if len({f.directory for f in files}) < len(files):
         reason = "two groups of rows would go to one file"
@@ -177,21 +187,6 @@ def _order(placed: Any, keys: Sequence[str]) -> _Numbers:
     filled = {k: c.fill_null("" if pa.types.is_string(c.type) else -1) for k, c in columns.items()}
     order = pc.sort_indices(pa.table(filled), sort_keys=[(k, "ascending") for k in keys])
     return np.asarray(order.to_numpy(), np.int64)
-
-
-def _checked(placed: Any, order: _Numbers, plan: WritePlan, directories: Sequence[str]) -> _Numbers:
-    """MERGE's cardinality check (events.count_actions): the order without the events that are only checked."""
-    branches = _numbers(placed.column(BRANCH))[order]
-    checked = order[branches == plan.checked]
-    keys = (*directories, OLD_WRITE_ID, OLD_BUCKET, OLD_ROW)
-    twice = np.flatnonzero(~_starts(placed, checked, keys))
-    if len(twice):
-        of_row = placed.slice(int(checked[twice[0]]), 1)
-        parts = (of_row.column(name)[0].as_py() for name in (OLD_WRITE_ID, OLD_BUCKET, OLD_ROW))
-        row_id = dict(zip(("writeid", "bucketid", "rowid"), parts, strict=True))
-        raise AcidSqlError(Condition.CARDINALITY_VIOLATION, row_id=json.dumps(row_id, separators=(",", ":")))
-    checks = [i for i, b in enumerate(plan.branches) if b.kind is EventKind.CHECK]
-    return order[branches != checks[0]] if checks else order
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,10 @@
-"""Events to staged files: one shuffle, one sort within each task, one write.
+"""The columns of events on their way to staged files, as SQL that the write strategies share.
 
-Every event gets the code of its slot (file_slots.py), the file that it will lie in. Sorted by (code, old row ID), each
-file is sorted as Hive needs it; new rows are numbered behind the sort, so row IDs ascend in every file."""
+A *placed* event has the code of its slot (file_slots.py), which is the file that it will lie in, the row ID that it
+names, its bucket, and its row as it is filed. A *finished* event has the six ACID columns in place of these. Between
+the two, a strategy brings the events into the order of their files. Sorted by (code, old row ID), each file is sorted
+as Hive needs it; new rows are numbered behind the sort, so that their row IDs ascend.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,10 @@ from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
 from acidsql.acid.row_id import MAX_BUCKET, encode_bucket
 from acidsql.acid.table import Column, Table
 from acidsql.acid.write_ids import StatementId, WriteId
-from acidsql.errors import Condition
 from acidsql.planner.event_queries import name_sql
 from acidsql.planner.partition_text import partition_text
 from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, EventKind, WritePlan
-from acidsql.planner.sql_errors import raise_sql, sql_string
+from acidsql.planner.sql_errors import sql_string
 from acidsql.spark.catalyst.gateway import jvm, select, where, with_columns
 from acidsql.spark.catalyst.logical_plans import same_micros, with_literals
 from acidsql.spark.scan.table_scan import ROW_NUMBER
@@ -39,13 +41,11 @@ OLD_ROW: Final = ":rowid"
 """Columns of a placed event: the parts of the row ID that it names."""
 NEW_BUCKET: Final = ":bucket"
 _WRITE_IDS: Final = ":write_ids"
-_NEW: Final = f"`{_WRITE_IDS}`[spark_partition_id() & 0]"
-"""SQL: the write ID. Not as a number: Spark compiles a statement's code once as long as no number in it changes, and it
-would fold `[0]`."""
-_TASK: Final = "spark_partition_id()"
-_OLD_FILE: Final = f"shiftright({name_sql(ROW_ID)}.bucketid, 16) & {MAX_BUCKET}"
+NEW_WRITE_ID: Final = f"`{_WRITE_IDS}`[spark_partition_id() & 0]"
+"""SQL of the write ID. It is no literal number: Spark reuses compiled code only while no number in it changes. It would
+fold a plain `[0]`."""
+OLD_FILE: Final = f"shiftright({name_sql(ROW_ID)}.bucketid, 16) & {MAX_BUCKET}"
 _HASHED: Final = ":hashed_bucket"
-_ACTIONS: Final = ":actions"
 
 PLACE_DIRECTORY: Final = ":place_directory"
 """Partition column of the staged files of a partitioned table: the number of the old row's partition."""
@@ -65,15 +65,8 @@ def staging_columns(plan: WritePlan) -> tuple[str, ...]:
     return (SLOT, *([PLACE_DIRECTORY] if plan.keeps_places else []), *values)
 
 
-def numbered_inserts(events: DataFrame, plan: WritePlan, statement_id: StatementId, write_id: WriteId) -> DataFrame:
-    """INSERT: no shuffle and no sort. The task is the bucket; row IDs count its rows from 0."""
-    bucket = f"shiftleft(spark_partition_id(), 16) | {encode_bucket(0, statement_id)}"
-    written = _with_write_id(with_constraints(events), write_id)
-    return filed(written, insert_event(_NEW, bucket, ROW_NUMBER, _NEW), plan.target)
-
-
-def _with_write_id(events: DataFrame, write_id: WriteId) -> DataFrame:
-    """The events with what _NEW reads."""
+def with_write_id(events: DataFrame, write_id: WriteId) -> DataFrame:
+    """The events with what NEW_WRITE_ID reads."""
     return with_literals(events, {_WRITE_IDS: jvm(events.sparkSession).long_array(np.array([write_id], np.int64))})
 
 
@@ -95,79 +88,31 @@ def acid_columns(values: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(f"{value} AS {name}" for name, value in values.items())
 
 
-def arranged_events(
-    events: DataFrame, plan: WritePlan, slots: Slots, statement_ids: Sequence[StatementId], write_id: WriteId
-) -> DataFrame:
-    """The events in the order in which they are written, with row IDs; SLOT is the partition column.
-
-    `statement_ids` are the branches' own. Raises CARDINALITY_VIOLATION when it runs.
-    """
-    arranged = placed_events(events, plan, slots).repartition(slots.tasks, SLOT)
-    arranged = arranged.sortWithinPartitions(*staging_columns(plan), OLD_WRITE_ID, OLD_BUCKET, OLD_ROW)
-    if plan.checked is not None:
-        arranged = count_actions(arranged, plan)
-    return _finished(arranged, plan, statement_ids, write_id)
-
-
-def events_in_place(
-    events: DataFrame, plan: WritePlan, slots: Slots, statement_ids: Sequence[StatementId], write_id: WriteId
-) -> DataFrame:
-    """The same without a shuffle and a sort, for tasks that read one file of the target each, the only one of its
-    bucket: new rows go to files of that number too, and every file gets its events in the order of the rows read.
-    """
-    return _finished(placed_events(events, plan, slots, new_bucket=_OLD_FILE), plan, statement_ids, write_id)
-
-
-def events_by_task(
-    events: DataFrame, plan: WritePlan, slots: Slots, statement_ids: Sequence[StatementId], write_id: WriteId
-) -> DataFrame:
-    """The same in any order: the new rows of a task go to the files of its number, and so do its delete events, which
-    are not for the table then (task_write.py). Each branch numbers its new rows for itself: none has a gap."""
-    placed = placed_events(events, plan, slots, new_bucket=_TASK)
-    numbers = " ".join(f"WHEN {number} THEN {ROW_NUMBER}" for number in range(len(plan.branches)))
-    return _finished(placed, plan, statement_ids, write_id, f"CASE `{BRANCH}` {numbers} END")
-
-
-def _finished(
+def finished_events(
     arranged: DataFrame,
     plan: WritePlan,
     statement_ids: Sequence[StatementId],
     write_id: WriteId,
     row_number: str = ROW_NUMBER,
 ) -> DataFrame:
-    """Placed events in their order as they are written."""
+    """Placed events as they are written: the staging columns, the six ACID columns, and the row.
+
+    `statement_ids` are those of the branches. `row_number` is SQL that numbers the new rows of a file.
+    """
     deletes = [i for i, b in enumerate(plan.branches) if b.kind is not EventKind.INSERT]
     is_delete = f"`{BRANCH}` IN ({', '.join(map(str, deletes))})" if deletes else "false"
     new_bucket = f"shiftleft(`{NEW_BUCKET}`, 16) | {_by_branch([str(encode_bucket(0, s)) for s in statement_ids])}"
     columns = {
         "operation": f"CASE WHEN {is_delete} THEN {OPERATION_DELETE} ELSE {OPERATION_INSERT} END",
-        "originalTransaction": f"CASE WHEN {is_delete} THEN `{OLD_WRITE_ID}` ELSE {_NEW} END",
+        "originalTransaction": f"CASE WHEN {is_delete} THEN `{OLD_WRITE_ID}` ELSE {NEW_WRITE_ID} END",
         "bucket": f"CASE WHEN {is_delete} THEN `{OLD_BUCKET}` ELSE {new_bucket} END",
         "rowId": f"CASE WHEN {is_delete} THEN `{OLD_ROW}` ELSE {row_number} END",
-        "currentTransaction": _NEW,
+        "currentTransaction": NEW_WRITE_ID,
         "row": f"CASE WHEN NOT {is_delete} THEN true END",
     }
     names = (f"_c{i}" for i in range(len(plan.target.columns)))
     staged = map(name_sql, staging_columns(plan))
-    return select(_with_write_id(arranged, write_id), (*staged, *acid_columns(columns), *names))
-
-
-def count_actions(arranged: DataFrame, plan: WritePlan) -> DataFrame:
-    """MERGE's cardinality check: no two events of the checked branch may name one row.
-
-    The window is over what the shuffle and the sort have already brought together. CHECK events end here.
-    """
-    same_row = ", ".join(f"`{c}`" for c in (*staging_columns(plan), OLD_WRITE_ID, OLD_BUCKET, OLD_ROW))
-    counted = select(arranged, ("*", f"count(1) OVER (PARTITION BY {same_row}) AS `{_ACTIONS}`"))
-    ids = f"`{OLD_WRITE_ID}`, ',\"bucketid\":', `{OLD_BUCKET}`, ',\"rowid\":', `{OLD_ROW}`"
-    failure = raise_sql(Condition.CARDINALITY_VIOLATION, row_id=f"concat('{{\"writeid\":', {ids}, '}}')")
-    checks = [i for i, b in enumerate(plan.branches) if b.kind is EventKind.CHECK]
-    is_written = f"`{BRANCH}` <> {checks[0]}" if checks else "true"
-    return where(
-        counted,
-        f"CASE WHEN `{BRANCH}` = {plan.checked} AND `{_ACTIONS}` > 1 THEN CAST({failure} AS BOOLEAN)"
-        f" ELSE {is_written} END",
-    )
+    return select(with_write_id(arranged, write_id), (*staged, *acid_columns(columns), *names))
 
 
 def placed_events(events: DataFrame, plan: WritePlan, slots: Slots, *, new_bucket: str | None = None) -> DataFrame:
@@ -211,12 +156,12 @@ def _bucket(plan: WritePlan, tasks: int) -> str:
     """The number of the file of an event: of a delete event that of its row."""
     inserts = [i for i, b in enumerate(plan.branches) if b.kind is EventKind.INSERT]
     if not inserts:
-        return _OLD_FILE
+        return OLD_FILE
     of_inserts = _new_bucket(plan, tasks)
     if len(inserts) == len(plan.branches):
         return of_inserts
     is_insert = f"`{BRANCH}` IN ({', '.join(map(str, inserts))})"
-    return f"CASE WHEN {is_insert} THEN {of_inserts} ELSE {_OLD_FILE} END"
+    return f"CASE WHEN {is_insert} THEN {of_inserts} ELSE {OLD_FILE} END"
 
 
 def _new_bucket(plan: WritePlan, tasks: int) -> str:

@@ -1,8 +1,11 @@
-"""Rows written into a hidden directory, in the form of a table's files but for their ends (orc_footers.py)."""
+"""The one Spark write of a table: rows into its staging directory, in the form of the table's files.
+
+The ends of the files are Spark's still; orc_footers.py makes them Hive's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pyspark.sql import DataFrame, DataFrameWriter
@@ -10,6 +13,7 @@ from pyspark.sql import DataFrame, DataFrameWriter
 from acidsql.acid.hive_types import has_instant, parse_type
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.spark.engine import settings_of_write
 from acidsql.spark.write.event_rows import nested_rows, plain_rows
 from acidsql.spark.write.orc_footers import SPARK_FORMATS, writer_options
 from acidsql.storage.file_systems import FileSystem, is_local
@@ -22,8 +26,17 @@ _RAW_FILES: Final = {
 }
 
 
-def save(rows: DataFrame, table: Table, files: FileSystem, staging: str, partition_by: Sequence[str]) -> None:
-    """Writes events (of other tables than full ACID ones, rows) in their order, by the columns of `partition_by`.
+def save(
+    rows: DataFrame,
+    table: Table,
+    files: FileSystem,
+    staging: str,
+    partition_by: Sequence[str],
+    settings: Mapping[str, str] | None = None,
+) -> None:
+    """Writes events, or the rows of a table that is not full ACID, in their order and by the columns `partition_by`.
+
+    `settings` are Spark's for this write and the scans that it runs.
 
     Raises NOT_YET_SUPPORTED, and what the query raises when it runs.
     """
@@ -38,7 +51,8 @@ def save(rows: DataFrame, table: Table, files: FileSystem, staging: str, partiti
         writer = _without_processes(writer, files, staging)
     writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
     writer = writer.partitionBy(*partition_by) if partition_by else writer
-    writer.format(SPARK_FORMATS[table.file_format]).save(staging)
+    with settings_of_write(rows.sparkSession, settings or {}):
+        writer.format(SPARK_FORMATS[table.file_format]).save(staging)
 
 
 def check_format(table: Table) -> None:

@@ -1,11 +1,12 @@
-"""New rows written by the tasks that make them: of much data, their shuffle and their sort would cost most.
+"""Strategy `InEachTask`: new rows are written by the tasks that make them, without a shuffle and a sort.
 
-Only delete events have to meet, those of a file in one task. The same job sets them aside, bare row IDs, and they are
-arranged behind it, like the events of a statement that makes no rows:
+The rows of a plain INSERT are all there is. Other statements also have delete events, and those of a file must meet in
+one task. The same job sets them aside, as bare row IDs, and a second step writes them like the events of a statement
+that makes no rows:
 
-    staging/rows/%3Aslot=<branch>/part-<task>         of an INSERT branch: new rows, the task is the bucket; of another
-                                                      one: its events, set aside
-    staging/deletes/..                                what comes of these (events.arranged_events)
+    staging/rows/%3Aslot=<branch>/part-<task>    new rows of an INSERT branch, whose bucket is the task; events of
+                                                 another branch, set aside
+    staging/deletes/..                           the delete events that the second step writes
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -24,30 +25,47 @@ from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 
 from acidsql.acid.hive_types import parse_type
 from acidsql.acid.partition_names import DEFAULT_PARTITION
-from acidsql.acid.row_id import MAX_BUCKET
+from acidsql.acid.row_id import MAX_BUCKET, encode_bucket
 from acidsql.planner.event_queries import ROW_ID_TYPE, name_sql
 from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, EventKind, WritePlan
+from acidsql.planner.write_strategy import (
+    OPEN_FILES,
+    ByDriver,
+    InEachTask,
+    Shuffled,
+    WriteFacts,
+    choose_for_deletes,
+)
 from acidsql.spark.catalyst.gateway import select
 from acidsql.spark.engine import CONCURRENT_WRITERS
 from acidsql.spark.scan.exact_paths import load_orc_exactly
+from acidsql.spark.scan.table_scan import ROW_NUMBER
 from acidsql.spark.spark_types import ddl, query_type
+from acidsql.spark.write import driver_write
 from acidsql.spark.write.event_rows import (
+    NEW_WRITE_ID,
     OLD_BUCKET,
     OLD_ROW,
     OLD_WRITE_ID,
     PLACE_DIRECTORY,
-    events_by_task,
+    filed,
+    finished_events,
+    insert_event,
+    placed_events,
     staging_columns,
+    with_constraints,
+    with_write_id,
 )
-from acidsql.spark.write.file_slots import SLOT, Slots, slots_by_task
+from acidsql.spark.write.event_write import EventWrite
+from acidsql.spark.write.file_slots import SLOT, Slots, assign_slots, slots_by_task
 from acidsql.spark.write.publishing import StagedFile, WriteTarget, finish_staged, staged_files, staged_values
+from acidsql.spark.write.shuffled_write import stage_shuffled
 from acidsql.spark.write.staging import save
 from acidsql.storage.footer_cache import read_file_tail
 
-MUCH: Final = 1 << 25
-"""Bytes that a statement reads; below, the second step takes longer than the shuffle would have."""
-_OPEN: Final = 16
-"""Files that a task may write together, or Spark would sort its rows by file."""
+_TASK: Final = "spark_partition_id()"
+_OPEN_TOGETHER: Final = {CONCURRENT_WRITERS: str(OPEN_FILES)}
+"""Spark's setting for tasks that write to several files and do not sort their rows by file."""
 _ROW_ID: Final = ("originalTransaction", "bucket", "rowId")
 _SCHEMA: Final = StructType(
     [StructField(n, t) for n, t in zip(_ROW_ID, (LongType(), IntegerType(), LongType()), strict=True)]
@@ -122,30 +140,56 @@ def _placed(part: _Part, codes: Any, plan: WritePlan) -> Any:
     return pa.table(columns)
 
 
-def can_spread(plan: WritePlan, places: int) -> bool:
-    """Whether new rows may go to any file, and a task writes few files; `places` is the number of partitions that the
-    statement reads."""
-    kinds = {b.kind for b in plan.branches}
-    if EventKind.INSERT not in kinds or len(kinds) == 1:
-        return False
-    if plan.target.bucket_count or plan.moves_rows or plan.few_rows:
-        return False
-    return len(plan.branches) * (places if plan.keeps_places else 1) <= _OPEN
+def stage_in_each_task(write: EventWrite, strategy: InEachTask, facts: WriteFacts) -> list[StagedFile]:
+    """Writes the new rows in one step, and the delete events, if there are any, in another.
+
+    Raises CARDINALITY_VIOLATION.
+    """
+    if not strategy.deletes_follow:
+        return _stage_inserts(write, strategy)
+    staged, aside = _stage_new_rows(write, strategy)
+    return [*staged, *_stage_deletes(write, aside, facts)] if aside.count else staged
 
 
-def write_rows(
-    spark: SparkSession, events: DataFrame, plan: WritePlan, target: WriteTarget
-) -> tuple[list[StagedFile], Aside]:
-    """Writes the new rows, and sets the other events aside."""
-    target = replace(target, part="rows")
+def _stage_inserts(write: EventWrite, strategy: InEachTask) -> list[StagedFile]:
+    """The rows of an INSERT. The task is the bucket; row IDs count its rows from 0."""
+    plan, target = write.plan, write.target
+    bucket = f"shiftleft({_TASK}, 16) | {encode_bucket(0, target.statement_ids[0])}"
+    events = with_constraints(write.events.coalesce(strategy.most_tasks))
+    columns = insert_event(NEW_WRITE_ID, bucket, ROW_NUMBER, NEW_WRITE_ID)
+    rows = filed(with_write_id(events, target.write_id), columns, plan.target)
+    save(rows, plan.target, target.files, target.staging, ())
+    return finish_staged(target, None)
+
+
+def _stage_new_rows(write: EventWrite, strategy: InEachTask) -> tuple[list[StagedFile], Aside]:
+    """Writes the new rows of a task to the files of its number, and sets its other events aside."""
+    plan, target = write.plan, replace(write.target, part="rows")
     slots = slots_by_task(plan.branches)
-    rows = events_by_task(events.coalesce(MAX_BUCKET + 1), plan, slots, target.statement_ids, target.write_id)
-    before = spark.conf.get(CONCURRENT_WRITERS, "0")
-    spark.conf.set(CONCURRENT_WRITERS, _OPEN)
-    save(rows, plan.target, target.files, target.staging, staging_columns(plan))
-    # Where more are needed, Spark sorts by file, and by row ID no more: not for the second step.
-    spark.conf.set(CONCURRENT_WRITERS, before or 0)
+    placed = placed_events(write.events.coalesce(strategy.most_tasks), plan, slots, new_bucket=_TASK)
+    # Each branch numbers its new rows for itself: none has a gap.
+    numbers = " ".join(f"WHEN {number} THEN {ROW_NUMBER}" for number in range(len(plan.branches)))
+    rows = finished_events(placed, plan, target.statement_ids, target.write_id, f"CASE `{BRANCH}` {numbers} END")
+    save(rows, plan.target, target.files, target.staging, staging_columns(plan), _OPEN_TOGETHER)
     return finish_staged(target, slots.by_code(), EventKind.INSERT), Aside(tuple(_set_aside(plan, target)))
+
+
+def _stage_deletes(write: EventWrite, aside: Aside, facts: WriteFacts) -> list[StagedFile]:
+    """Writes the events that were set aside. Many files may be open at once here only by sorting for them, and that
+    would undo the order by row ID: the write has Spark's own settings."""
+    spark, plan, target = write.spark, write.plan, replace(write.target, part="deletes")
+    can_write = driver_write.can_write(spark, plan.target, target.files, aside.size)
+    step = choose_for_deletes(aside.count, replace(facts, size=aside.size, driver_can_write=can_write))
+    match step:
+        case ByDriver():
+            slots = assign_slots(plan.branches, write.buckets, step.files)
+            driver_write.write_placed(aside.placed(plan, slots), plan, target)
+            return finish_staged(target, slots.by_code())
+        case Shuffled():
+            second = replace(write, events=aside.events(spark, plan), target=target, size=aside.size)
+            return stage_shuffled(second, step)
+        case _:
+            assert_never(step)
 
 
 def _set_aside(plan: WritePlan, target: WriteTarget) -> Iterator[_Part]:

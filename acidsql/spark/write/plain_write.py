@@ -1,23 +1,22 @@
-"""Plain (non-transactional) tables: their rows staged as files of their format."""
+"""Strategy `Plain`: the rows of a plain (non-transactional) table, staged as files of its format."""
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-
 from acidsql.planner.event_queries import name_sql
 from acidsql.planner.partition_text import partition_text
-from acidsql.planner.plan import WritePlan
+from acidsql.planner.write_strategy import Plain
 from acidsql.spark.catalyst.gateway import with_columns
 from acidsql.spark.write.bucket_expression import bucket_column
 from acidsql.spark.write.event_rows import filed, value_directories, with_constraints
-from acidsql.spark.write.publishing import BUCKET_DIRECTORY, StagedFile, WriteTarget, finish_staged
+from acidsql.spark.write.event_write import EventWrite
+from acidsql.spark.write.publishing import BUCKET_DIRECTORY, StagedFile, finish_staged
 from acidsql.spark.write.staging import save
 
 
-def stage(events: DataFrame, plan: WritePlan, target: WriteTarget) -> list[StagedFile]:
-    """Writes the rows of the events, in the storage session."""
-    table = plan.target
-    rows = with_constraints(events)
+def stage_plain(write: EventWrite, strategy: Plain) -> list[StagedFile]:
+    """Writes the rows of the events, as the tasks make them."""
+    table, target = write.plan.target, write.target
+    rows = with_constraints(write.events.coalesce(strategy.most_tasks))
     if table.bucket_columns:
         rows = with_columns(rows, {BUCKET_DIRECTORY: bucket_column(table)})
     texts = value_directories(table)
