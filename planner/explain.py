@@ -7,6 +7,7 @@ from typing import assert_never
 
 from acidsql.metastore.client import LockComponent
 from acidsql.planner.plan import Branch, EventKind, MultiWritePlan, Plan, QueryPlan, Scan, WritePlan
+from acidsql.planner.write_strategy import explain_strategy
 
 
 def explain(plan: Plan) -> str:
@@ -47,6 +48,7 @@ def _lines(plan: Plan) -> Iterator[str]:
             yield from (f"  {_written(b, plan)}" for b in plan.branches)
             if plan.cardinality_branch is not None:
                 yield f"checks cardinality: {plan.branches[plan.cardinality_branch].clause}"
+            yield f"strategy: {explain_strategy(plan)}"
         case _:
             assert_never(plan)
 

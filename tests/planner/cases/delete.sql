@@ -19,6 +19,7 @@ events
   FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), else shuffled
 
 DELETE FROM t WHERE id = 1 OR name IS NULL
 -->
@@ -35,6 +36,7 @@ events
   FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), else shuffled
 
 DELETE FROM t AS x WHERE x.id = 1
 -->
@@ -51,6 +53,7 @@ events
   FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), else shuffled
 
 DELETE FROM t x WHERE EXISTS (SELECT 1 FROM t y WHERE y.id = x.id AND y.row__id.rowid < x.row__id.rowid)
 -->
@@ -68,6 +71,7 @@ events
   FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), else shuffled
 
 DELETE FROM t WHERE id NOT IN (SELECT id FROM other WHERE other.name = t.name)
 -->
@@ -85,6 +89,7 @@ events
   FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), else shuffled
 
 WITH gone AS (SELECT id FROM {frame}) DELETE FROM t WHERE id IN (SELECT id FROM gone)
 -->
@@ -102,6 +107,7 @@ events
   FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), else shuffled
 
 DELETE FROM hr.t WHERE hr.t.a IN (SELECT id FROM t)
 -->
@@ -117,6 +123,7 @@ events
   FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), else shuffled
 
 DELETE FROM t WHERE INPUT__FILE__NAME LIKE '%bucket_00000'
 -->
@@ -133,6 +140,7 @@ events
   FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), else shuffled
 
 DELETE FROM t WHERE id = :id AND name = ?
 -->
@@ -149,6 +157,7 @@ events
   FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), else shuffled
 
 EXPLAIN LOCKS DELETE FROM t WHERE id IN (SELECT id FROM other)
 -->
@@ -191,6 +200,7 @@ events
   FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), else shuffled
 
 DELETE FROM t WHERE NULL
 -->
@@ -207,3 +217,4 @@ events
   FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), else shuffled

@@ -20,6 +20,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 INSERT INTO TABLE t SELECT * FROM t
 -->
@@ -37,6 +38,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 INSERT INTO t (amount, id) VALUES (1.5, 7)
 -->
@@ -52,6 +54,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 INSERT INTO t (id, name) VALUES (1, DEFAULT), (DEFAULT, 'x')
 -->
@@ -67,6 +70,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 INSERT INTO t (id) SELECT id FROM plain WHERE note = 'x'
 -->
@@ -84,6 +88,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 WITH src AS (SELECT id, note FROM plain) INSERT INTO t (id, name) SELECT * FROM src
 -->
@@ -101,6 +106,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 INSERT INTO t (id, name) WITH src AS (SELECT id, note FROM plain) SELECT * FROM src
 -->
@@ -118,6 +124,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 -- a CTE with the target's name is the source, the target stays the table
 WITH t AS (SELECT 1 AS id) INSERT INTO t (id) SELECT id FROM t
@@ -134,6 +141,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 INSERT INTO t (id) SELECT id FROM {frame}
 -->
@@ -151,6 +159,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 INSERT INTO t (id) SELECT row__id.rowid FROM t UNION ALL SELECT id FROM plain
 -->
@@ -169,6 +178,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 INSERT INTO hr.t SELECT id, id FROM default.t
 -->
@@ -184,6 +194,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 -- each new row is checked, under its column names, as it is stored
 INSERT INTO checked VALUES (1, 2, 3, 'toolong')
@@ -201,6 +212,7 @@ events
   FROM `:rows`)
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 INSERT INTO checked (low) SELECT id FROM plain
 -->
@@ -219,6 +231,7 @@ events
   FROM `:rows`)
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 INSERT INTO nested SELECT array(1), map('a', 1), named_struct('x', 1, 'y', 'abc'), 'abcde', TIMESTAMP '2020-01-01 00:00:00', now()
 -->
@@ -236,6 +249,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 INSERT INTO plain VALUES (1, 'a')
 -->
@@ -249,6 +263,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: plain files
 
 INSERT INTO t (id) VALUES (:id), (?)
 -->
@@ -264,6 +279,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 INSERT INTO t (id) VALUES (1 + 2 * 3), (CAST('5' AS int)), ((SELECT max(id) FROM t))
 -->
@@ -281,6 +297,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 SET acidsql.store.assignment=ansi
 
@@ -298,6 +315,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 SET acidsql.store.assignment=hive
 
@@ -379,3 +397,4 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task

@@ -43,6 +43,7 @@ writes
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
 checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 -- only matched: an inner join
 MERGE INTO t AS a USING s AS b ON a.id = b.id WHEN MATCHED THEN DELETE
@@ -73,6 +74,7 @@ events
 writes
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
 checks cardinality: WHEN MATCHED THEN DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), else shuffled
 
 MERGE INTO t a USING s b ON a.id = b.id WHEN MATCHED AND b.n IS NULL THEN DELETE
 -->
@@ -102,6 +104,7 @@ events
 writes
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
 checks cardinality: WHEN MATCHED THEN DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), else shuffled
 
 -- only not matched: an anti join, one writer's worth of inserts
 MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id, n) VALUES (s.id, n + 1)
@@ -135,6 +138,7 @@ events
     WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED BY SOURCE THEN DELETE
 -->
@@ -163,6 +167,7 @@ events
     WHERE `:action` IS NOT NULL))
 writes
   delete_delta_W_W_0000: WHEN NOT MATCHED BY SOURCE THEN DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), else shuffled
 
 MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED BY SOURCE AND n > 1 THEN UPDATE SET n = n - 1, name = DEFAULT WHEN NOT MATCHED BY SOURCE THEN DELETE
 -->
@@ -194,6 +199,7 @@ writes
   delta_W_W_0000: WHEN NOT MATCHED BY SOURCE THEN UPDATE, the new rows
   delete_delta_W_W_0000: WHEN NOT MATCHED BY SOURCE THEN UPDATE, the old rows
   delete_delta_W_W_0001: WHEN NOT MATCHED BY SOURCE THEN DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 -- the order of the statement IDs: NOT MATCHED, MATCHED, NOT MATCHED BY SOURCE
 MERGE INTO t USING s ON t.id <=> s.id
@@ -251,6 +257,7 @@ writes
   delete_delta_W_W_0007: WHEN NOT MATCHED BY SOURCE THEN UPDATE, the old rows
   nothing: cardinality check
 checks cardinality: cardinality check
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *
 -->
@@ -287,6 +294,7 @@ writes
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
 checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 MERGE INTO t USING plain p ON t.id = p.id WHEN MATCHED THEN UPDATE SET t.n = p.n, default.t.name = p.name
 -->
@@ -317,6 +325,7 @@ writes
   delta_W_W_0000: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
 checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 MERGE INTO t USING (SELECT id, max(n) AS n FROM s GROUP BY id) x ON x.id = t.id WHEN MATCHED THEN UPDATE SET n = x.n WHEN NOT MATCHED THEN INSERT (id, n) VALUES (x.id, x.n)
 -->
@@ -353,6 +362,7 @@ writes
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
 checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 MERGE INTO t USING (VALUES (1, 'a'), (2, NULL)) AS v(k, w) ON t.id = v.k WHEN MATCHED THEN UPDATE SET name = w WHEN NOT MATCHED THEN INSERT (id, name) VALUES (k, w)
 -->
@@ -384,6 +394,7 @@ writes
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
 checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 WITH c AS (SELECT id, n FROM s WHERE n > 0) MERGE INTO t USING c ON t.id = c.id WHEN MATCHED THEN UPDATE SET n = c.n WHEN NOT MATCHED BY SOURCE THEN DELETE
 -->
@@ -416,6 +427,7 @@ writes
   delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
   delete_delta_W_W_0001: WHEN NOT MATCHED BY SOURCE THEN DELETE
 checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 -- a CTE that goes by the target's name
 WITH t AS (SELECT 1 AS id) MERGE INTO t AS x USING t AS y ON x.id = y.id WHEN MATCHED THEN DELETE
@@ -445,6 +457,7 @@ events
 writes
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
 checks cardinality: WHEN MATCHED THEN DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), else shuffled
 
 MERGE INTO t USING {new} f ON t.id = f.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *
 -->
@@ -481,6 +494,7 @@ writes
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
 checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 MERGE INTO t USING {new} ON t.id = new.id WHEN NOT MATCHED THEN INSERT (id) VALUES (new.id)
 -->
@@ -513,6 +527,7 @@ events
     WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 -- the target as its own source reads the same snapshot
 MERGE INTO t USING t AS o ON t.id = o.n WHEN MATCHED THEN UPDATE SET name = o.name WHEN NOT MATCHED THEN INSERT VALUES (o.n, o.name, NULL)
@@ -550,6 +565,7 @@ writes
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
 checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 MERGE INTO t USING seen ON t.id = seen.id WHEN MATCHED THEN DELETE
 -->
@@ -578,6 +594,7 @@ events
 writes
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
 checks cardinality: WHEN MATCHED THEN DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), else shuffled
 
 MERGE INTO default.t USING hr.s ON default.t.id = hr.s.id WHEN MATCHED AND hr.s.wage > 1 THEN UPDATE SET n = hr.s.wage WHEN NOT MATCHED THEN INSERT (id) VALUES (hr.s.id)
 -->
@@ -614,6 +631,7 @@ writes
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
 checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 MERGE INTO t USING s ON t.id = s.id OR t.n = s.n AND s.name = 'x' WHEN MATCHED AND t.n = 1 OR s.n = 2 THEN DELETE WHEN NOT MATCHED AND s.n = 1 OR s.n = 2 THEN INSERT (id) VALUES (s.id)
 -->
@@ -645,6 +663,7 @@ writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
   delete_delta_W_W_0001: WHEN MATCHED THEN DELETE
 checks cardinality: WHEN MATCHED THEN DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 MERGE INTO t USING s ON t.row__id.writeid = s.id WHEN MATCHED AND t.row__id.rowid > s.row__id.rowid THEN UPDATE SET name = s.INPUT__FILE__NAME WHEN NOT MATCHED THEN INSERT (id) VALUES (s.row__id.rowid)
 -->
@@ -677,6 +696,7 @@ writes
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
 checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 MERGE INTO t USING s ON t.row__id.writeid = s.id AND default.t.id = 1 WHEN NOT MATCHED THEN INSERT (id, n) VALUES (s.row__id.rowid, row__id.bucketid)
 -->
@@ -705,6 +725,7 @@ events
     WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET name = s.row__id.rowid WHEN NOT MATCHED BY SOURCE AND t.row__id.writeid > 1 THEN DELETE
 -->
@@ -737,6 +758,7 @@ writes
   delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
   delete_delta_W_W_0001: WHEN NOT MATCHED BY SOURCE THEN DELETE
 checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = (SELECT max(n) FROM t) WHEN NOT MATCHED AND s.id IN (SELECT id FROM plain) THEN INSERT (id, n) VALUES (s.id, (SELECT count(*) FROM t x WHERE x.n = s.n))
 -->
@@ -776,6 +798,7 @@ writes
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
 checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 MERGE INTO checked USING s ON checked.id = s.id WHEN MATCHED AND s.n = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET v = s.n WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.n)
 -->
@@ -813,6 +836,7 @@ writes
   delete_delta_W_W_0002: WHEN MATCHED THEN UPDATE, the old rows
   nothing: cardinality check
 checks cardinality: cardinality check
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 MERGE INTO rich USING rich r ON rich.info.zip = r.info.zip WHEN MATCHED THEN UPDATE SET info = r.info, tags = transform(r.tags, x -> upper(x)) WHEN NOT MATCHED AND info.city = 'Rome' THEN INSERT (info, tags) VALUES (named_struct('city', info.city, 'zip', r.info.zip), filter(tags, x -> x <> info.city))
 -->
@@ -845,6 +869,7 @@ writes
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
 checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 MERGE INTO t USING s ON t.id = s.id AND s.n = :n WHEN MATCHED AND t.name = :name THEN UPDATE SET n = ?
 -->
@@ -875,6 +900,7 @@ writes
   delta_W_W_0000: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
 checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 SET hive.merge.cardinality.check=false
 
@@ -908,6 +934,7 @@ writes
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
   delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 SET hive.merge.cardinality.check=true
 
@@ -998,6 +1025,7 @@ events
 writes
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
 checks cardinality: WHEN MATCHED THEN DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), else shuffled
 
 MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.name)
 -->
@@ -1134,6 +1162,7 @@ writes
   delete_delta_W_W_0000: WHEN MATCHED THEN UPDATE, the old rows
   delete_delta_W_W_0001: WHEN NOT MATCHED BY SOURCE THEN DELETE
 checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 MERGE INTO t USING plain p ON t.id = p.id WHEN MATCHED AND p.row__id.writeid = 1 THEN DELETE WHEN NOT MATCHED BY SOURCE THEN DELETE
 -->
@@ -1179,6 +1208,7 @@ events
     WHERE `:action` IS NOT NULL))
 writes
   delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 -- a condition without a type is no condition that Spark takes
 MERGE INTO t USING s ON t.id = s.id WHEN MATCHED AND NULL THEN DELETE
@@ -1209,3 +1239,4 @@ events
 writes
   delete_delta_W_W_0000: WHEN MATCHED THEN DELETE
 checks cardinality: WHEN MATCHED THEN DELETE
+strategy: by the driver (up to acidsql.driver.write.max.bytes), else shuffled

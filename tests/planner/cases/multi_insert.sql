@@ -20,6 +20,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 INSERT OVERWRITE default.b
 rows
   SELECT id + 1, name FROM `:scanned` AS `s` WHERE p = 2 AND id > 0
@@ -30,6 +31,7 @@ events
   FROM `:rows`
 writes
   base_W: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 -- a function may give something else the second time: all rows are read
 FROM s x INSERT INTO a SELECT x.id, x.name WHERE rand() < 0.5 INSERT INTO b SELECT id, name
@@ -49,6 +51,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 INSERT default.b
 rows
   SELECT id, name FROM `:scanned` AS `x`
@@ -59,6 +62,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0001: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 -- several relations: a struct for each, taken apart again in the branches
 FROM s JOIN a ON s.id = a.id INSERT INTO b SELECT a.id, s.name INSERT INTO b SELECT s.id, a.name WHERE a.id > 1
@@ -79,6 +83,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 INSERT default.b
 rows
   SELECT s.id, a.name FROM `:scanned` AS `:scanned` LATERAL VIEW inline(array(`:scanned`.`:s`)) s LATERAL VIEW inline(array(`:scanned`.`:a`)) a WHERE a.id > 1
@@ -89,6 +94,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0001: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 FROM s INSERT OVERWRITE TABLE a SELECT id, name INSERT INTO a SELECT id, name
 -->

@@ -25,6 +25,7 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), in each task (from 32 MiB), else shuffled
 
 UPDATE t SET name = 'x'
 -->
@@ -45,6 +46,7 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), in each task (from 32 MiB), else shuffled
 
 -- right sides see the old row
 UPDATE t SET id = id + 1, amount = id
@@ -66,6 +68,7 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), in each task (from 32 MiB), else shuffled
 
 UPDATE t AS x SET x.amount = x.id, name = upper(x.name) WHERE x.id > 1 OR x.name IS NULL
 -->
@@ -86,6 +89,7 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), in each task (from 32 MiB), else shuffled
 
 UPDATE default.t SET default.t.name = default.t.info.city WHERE default.t.id = 1
 -->
@@ -106,6 +110,7 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), in each task (from 32 MiB), else shuffled
 
 UPDATE t SET name = DEFAULT, amount = DEFAULT
 -->
@@ -126,6 +131,7 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), in each task (from 32 MiB), else shuffled
 
 UPDATE t SET name = (SELECT max(o.name) FROM other o WHERE o.id = t.id) WHERE id IN (SELECT id FROM other)
 -->
@@ -148,6 +154,7 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 -- subqueries on the target itself read the same snapshot
 UPDATE t SET amount = (SELECT max(amount) FROM t) WHERE id = (SELECT min(id) FROM t x WHERE x.name = t.name)
@@ -171,6 +178,7 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 UPDATE t SET name = 'seen' WHERE EXISTS (SELECT 1 FROM {frame} f WHERE f.id = t.id)
 -->
@@ -192,6 +200,7 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 WITH best AS (SELECT max(id) AS id FROM other) UPDATE t SET name = 'best' WHERE id IN (SELECT id FROM best)
 -->
@@ -213,6 +222,7 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 -- a CTE with the target's name does not become the target
 WITH t AS (SELECT 1 AS id) UPDATE t SET name = 'x' WHERE id IN (SELECT id FROM t)
@@ -234,6 +244,7 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 UPDATE t SET name = 'x' WHERE row__id.writeid = 1
 -->
@@ -254,6 +265,7 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), in each task (from 32 MiB), else shuffled
 
 UPDATE t SET name = INPUT__FILE__NAME
 -->
@@ -274,6 +286,7 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), in each task (from 32 MiB), else shuffled
 
 UPDATE checked SET high = low, code = id
 -->
@@ -298,6 +311,7 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), in each task (from 32 MiB), else shuffled
 
 UPDATE checked SET id = NULL WHERE low = 1 AND high = 2 OR id = 3
 -->
@@ -322,6 +336,7 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), in each task (from 32 MiB), else shuffled
 
 UPDATE t SET name = :name WHERE id = ?
 -->
@@ -342,6 +357,7 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), in each task (from 32 MiB), else shuffled
 
 UPDATE t SET ID = 1, `Name` = 'x'
 -->
@@ -362,6 +378,7 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), in each task (from 32 MiB), else shuffled
 
 EXPLAIN LOCKS UPDATE t SET name = (SELECT max(name) FROM other) WHERE id IN (SELECT id FROM t)
 -->
@@ -391,6 +408,7 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
+strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), in each task (from 32 MiB), else shuffled
 
 SET acidsql.store.assignment=hive
 
