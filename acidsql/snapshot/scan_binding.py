@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from acidsql.acid.data_files import flushed_length
@@ -122,22 +122,6 @@ def data_files(bound: BoundScan, footers: FooterCache) -> list[SourceFile]:
     return [f for number, part in enumerate(bound.parts) for f in _part_files(bound, number, part, footers)]
 
 
-def delete_files(bound: BoundScan, footers: FooterCache) -> list[SourceFile]:
-    """The delete files that hold an event and whose bucket some data file of the partition has."""
-    return [
-        f
-        for number, part in enumerate(bound.parts)
-        for f in _part_delete_files(bound, number, part, part.buckets, footers)
-    ]
-
-
-def all_delete_files(bound: BoundScan, footers: FooterCache) -> list[SourceFile]:
-    """The delete files that hold an event, of any bucket: what they delete may lie elsewhere."""
-    return [
-        f for number, part in enumerate(bound.parts) for f in _part_delete_files(bound, number, part, None, footers)
-    ]
-
-
 def _part_files(bound: BoundScan, number: int, part: BoundPart, footers: FooterCache) -> Iterator[SourceFile]:
     originals = part.snapshot.original_files
     for directory in part.data_directories:
@@ -182,7 +166,7 @@ def _source_files(
     footers: FooterCache,
 ) -> Iterator[SourceFile]:
     counted: dict[int, int] = {}
-    for data, file, tail in _opened(bound, part, files, footers):
+    for data, file, tail in opened_files(bound, part, files, footers):
         first_row = counted.get(data.bucket, 0)
         if not tail.is_acid:
             _check_plain(bound, data, file.path)
@@ -209,7 +193,7 @@ def _source_files(
             )
 
 
-def _opened(
+def opened_files(
     bound: BoundScan, part: BoundPart, files: Sequence[DataFile], footers: FooterCache
 ) -> Iterator[tuple[DataFile, SizedFile, Tail]]:
     """The files with their footers; none of which a streaming client has not committed anything yet."""
@@ -248,20 +232,3 @@ def _check_version_2(bound: BoundScan, tail: Tail, path: str) -> None:
     operations = tail.integer_range(OPERATION_COLUMN)
     if operations is not None and operations[1] > 0:
         raise AcidSqlError(Condition.ACID_V1_FILE, path=path, table=bound.table.qualified)
-
-
-def _part_delete_files(
-    bound: BoundScan, number: int, part: BoundPart, buckets: Collection[int] | None, footers: FooterCache
-) -> Iterator[SourceFile]:
-    for directory in part.snapshot.delete_deltas:
-        files = [f for f in directory.files if buckets is None or f.bucket in buckets]
-        for data, file, tail in _opened(bound, part, files, footers):
-            if not tail.is_acid:
-                reason = "a file of delete events has the six ACID columns, and it has not"
-                raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=file.path, reason=reason)
-            if tail.rows:
-                hidden = directory.invalid_write_ids
-                read = footers.copies.readable(bound.files, file, tail, data.file.length)
-                yield SourceFile(
-                    read.path, read.size, number, True, tail.row_names, hidden, tail=tail, modified=read.modified
-                )

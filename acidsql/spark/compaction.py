@@ -33,7 +33,8 @@ from acidsql.acid.write_ids import StatementId, TxnId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.event_queries import name_sql
 from acidsql.planner.plan import Scan
-from acidsql.snapshot.scan_binding import BoundPart, BoundScan, all_delete_files
+from acidsql.snapshot.delete_applicability import delete_buckets, every_delete_file, without_deletes
+from acidsql.snapshot.scan_binding import BoundPart, BoundScan
 from acidsql.spark.catalyst.gateway import select
 from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, StatementSpark, adopt, copy_with
 from acidsql.spark.failures import translate
@@ -160,15 +161,14 @@ def undo(job: Job) -> bool:
 def _write_events(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots:
     if job.scope.rewrite is not Rewrite.MINOR and job.source.has_one_file_a_bucket:
         return _write_in_order(spark, job, caches)
-    rows = scan_frame(spark.storage, _undeleted(job), caches)
+    is_minor = job.scope.rewrite is Rewrite.MINOR
+    rows = scan_frame(spark.storage, without_deletes(job.source) if is_minor else job.source, caches)
     events = _insert_events(rows, job.table)
     wanted = [Slot(_ROWS, b) for b in sorted(job.source.buckets)]
-    if job.scope.rewrite is Rewrite.MINOR and (found := all_delete_files(job.source, caches.footers)):
+    if is_minor and (found := every_delete_file(job.source, caches.footers)):
         deletes = _deletions(delete_events(spark.storage, job.source, found), events)
         events = events.unionAll(deletes)
-        wanted += [
-            Slot(_DELETES, b) for b in sorted({f.bucket for d in job.scope.source.delete_deltas for f in d.files})
-        ]
+        wanted += [Slot(_DELETES, b) for b in delete_buckets(job.scope.source)]
     slots = slot_a_task(wanted, max(1, len(wanted)))
     of_rows, of_deletes = (code_of_bucket(slots, branch, _FILE) for branch in (_ROWS, _DELETES))
     slot = f"CASE WHEN operation = {OPERATION_DELETE} THEN {of_deletes} ELSE {of_rows} END AS {name_sql(SLOT)}"
@@ -190,15 +190,6 @@ def _write_in_order(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slot
 def _numbered(events: DataFrame) -> DataFrame:
     """With the number of the bucket file of each."""
     return select(events, ("*", f"CAST(shiftright(bucket, 16) & {MAX_BUCKET} AS INT) AS `{_FILE}`"))
-
-
-def _undeleted(job: Job) -> BoundScan:
-    """What gives the rows: without those that are deleted, but in a minor compaction, which keeps both events."""
-    if job.scope.rewrite is not Rewrite.MINOR:
-        return job.source
-    (part,) = job.source.parts
-    snapshot = replace(part.snapshot, delete_deltas=())
-    return replace(job.source, parts=(replace(part, snapshot=snapshot),))
 
 
 def _insert_events(rows: DataFrame, table: Table) -> DataFrame:

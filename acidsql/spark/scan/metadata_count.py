@@ -12,13 +12,12 @@ from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
-from acidsql.acid.layout import OPERATION_INSERT
+from acidsql.snapshot.delete_applicability import row_range, shows_all_rows
 from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.catalyst.logical_plans import rows_of
 from acidsql.spark.scan.deletes.cache import DeleteCache
 from acidsql.storage.file_systems import FileSystem
-from acidsql.storage.orc.tail import BUCKET_COLUMN, ORIGINAL_TRANSACTION_COLUMN, ROW_ID_COLUMN
 
 _COLUMN: Final = ":counted"
 _ROWS_A_TASK: Final = 1 << 27
@@ -36,7 +35,7 @@ def counted_rows(
 
     Raises MALFORMED_LAYOUT.
     """
-    if not all(_is_told(f) for f in data):
+    if not all(map(shows_all_rows, data)):
         return None
     living = sum(f.tail.rows for f in data if f.tail is not None)
     if deletes:
@@ -47,11 +46,6 @@ def counted_rows(
     return rows_of(spark, _COLUMN, living, -(-living // _ROWS_A_TASK) or 1)
 
 
-def _is_told(file: SourceFile) -> bool:
-    """Whether its footer says how many rows are seen."""
-    return file.tail is not None and not file.hidden and (not file.is_acid or file.is_all(OPERATION_INSERT))
-
-
 def _deleted(
     spark: SparkSession,
     files: FileSystem,
@@ -60,24 +54,12 @@ def _deleted(
     cache: DeleteCache,
 ) -> int | None:
     """How many of the files' rows are deleted."""
-    places = [_row_ids(f) for f in data]
-    found = cache.bits(jvm(spark), files, deletes) if None not in places else None
+    ranges = [row_range(f) for f in data]
+    found = cache.bits(jvm(spark), files, deletes) if None not in ranges else None
     if found is None:
         return None
     return sum(
-        found.bitmap.count(file.part, *place) for file, place in zip(data, places, strict=True) if place is not None
+        found.bitmap.count(file.part, of.write_id, of.bucket_property, of.row_ids)
+        for file, of in zip(data, ranges, strict=True)
+        if of is not None
     )
-
-
-def _row_ids(file: SourceFile) -> tuple[int, int, range] | None:
-    """The write ID, the bucket property and the row IDs of all of a file's rows; None where they have no such order."""
-    assert file.tail is not None
-    if not file.is_acid:
-        return file.write_id, file.bucket_property, range(file.first_row, file.first_row + file.tail.rows)
-    ranges = [file.tail.integer_range(c) for c in (ORIGINAL_TRANSACTION_COLUMN, BUCKET_COLUMN, ROW_ID_COLUMN)]
-    if None in ranges:
-        return None
-    (write_id, last_write_id), (bucket, last_bucket), (first, last) = (r for r in ranges if r is not None)
-    if (write_id, bucket, last - first + 1) != (last_write_id, last_bucket, file.tail.rows):
-        return None
-    return write_id, bucket, range(first, last + 1)

@@ -38,7 +38,8 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.event_queries import name_sql
 from acidsql.planner.plan import Scan
 from acidsql.planner.sql_errors import raise_sql, sql_string
-from acidsql.snapshot.scan_binding import BoundScan, SourceFile, data_files, delete_files
+from acidsql.snapshot.delete_applicability import applicable_delete_files, visible_sql
+from acidsql.snapshot.scan_binding import BoundScan, SourceFile, data_files
 from acidsql.spark.catalyst.char_columns import CHAR_LENGTH, VARCHAR_LENGTH
 from acidsql.spark.catalyst.gateway import jvm, select, where, with_columns
 from acidsql.spark.catalyst.logical_plans import keeping_columns, same_micros, with_literals
@@ -90,7 +91,7 @@ def scan_frame(spark: SparkSession, bound: BoundScan, caches: ScanCaches) -> Dat
     files = needed_files(bound.scan, data_files(bound, caches.footers))
     if not files:
         return _empty(spark, bound)
-    deletes = delete_files(bound, caches.footers) if bound.table.is_full_acid else []
+    deletes = applicable_delete_files(bound, caches.footers) if bound.table.is_full_acid else []
     if bound.scan.counted:
         counted = counted_rows(spark, bound.files, files, deletes, caches.deletes)
         if counted is not None:
@@ -270,10 +271,9 @@ def _events(
     if is_known:
         return keeping_columns(events, [name for name, _ in types].index(cheapest))
     leaf = f"`row`.{name_sql(cheapest)}"
-    seen = f"NOT IN ({', '.join(map(str, sorted(files[0].hidden)))})" if files[0].hidden else ">= 0"
     return where(
         events,
-        f"{_KEEPS_IDS} AND {_KEEPS_ROW.format(leaf=leaf)} AND coalesce(currentTransaction, 0) {seen}"
+        f"{_KEEPS_IDS} AND {_KEEPS_ROW.format(leaf=leaf)} AND {visible_sql(CURRENT_TRANSACTION, files[0].hidden)}"
         f" AND CASE WHEN operation <=> {operation} THEN true ELSE CAST({failure} AS BOOLEAN) END",
     )
 

@@ -13,6 +13,7 @@ from pyspark.sql import Column
 
 from acidsql.acid.layout import OPERATION_DELETE
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.snapshot.delete_applicability import visible_mask
 from acidsql.spark.catalyst.gateway import Jvm
 from acidsql.spark.scan.deletes.array_lookup import Longs
 from acidsql.spark.scan.deletes.bitmap import DeleteBitmap, DeleteKeys, concatenated, delete_bitmap
@@ -112,7 +113,7 @@ def _read_file(files: FileSystem, file: SourceFile) -> DeleteKeys | None:
         operation, write_id, bucket, row, deleter = (_longs(c) for c in columns.columns)
     except (pa.ArrowException, ValueError):
         return None
-    seen = ~np.isin(deleter, sorted(file.hidden)) if file.hidden else np.ones(len(row), np.bool_)
+    seen = visible_mask(deleter, file.hidden)
     if (operation[seen] != OPERATION_DELETE).any():
         reason = "a delete_delta holds an event that is no delete"
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=file.origin, reason=reason)
