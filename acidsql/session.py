@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from acidsql.compactor.background import Background
 from acidsql.compactor.metrics import Metric, metrics, serve_prometheus
 from acidsql.compactor.service import Compactor
-from acidsql.ddl.alteration import Alter
-from acidsql.ddl.catalog_changes import Ddl
+from acidsql.ddl.plan_runner import Ddl
+from acidsql.ddl.table_lookup import TableLookup
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
 from acidsql.grammar.nesting_depth import depth_limited
@@ -93,7 +93,8 @@ class Session:
         self._transactions = Transactions(metastore, self._settings.patience)
         self._executor = Executor(engine, self._transactions, self._settings.values)
         ddl = Ddl(self._transactions, warehouse, engine.files)
-        self._plans = StatementPlans(engine, self._executor, ddl, self._settings.values)
+        lookup = TableLookup.waiting(self._transactions, engine.files)
+        self._plans = StatementPlans(engine, self._executor, ddl, lookup, self._settings.values)
         self.compactor = Compactor(engine, self._transactions, self._settings.values)
         """Compacts, and runs the service that does."""
         self._background = Background(self.compactor, self._settings.values)
@@ -102,7 +103,7 @@ class Session:
             engine,
             self._executor,
             ddl,
-            Alter(ddl),
+            lookup,
             Loader(engine, self._transactions),
             self._plans,
             self._settings,

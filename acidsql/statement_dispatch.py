@@ -9,11 +9,12 @@ from acidsql.acid.write_ids import TxnId
 from acidsql.compactor.background import Background
 from acidsql.compactor.compaction_requests import compaction_request
 from acidsql.compactor.service import Compactor
-from acidsql.ddl.alteration import Alter
-from acidsql.ddl.catalog_changes import Ddl
+from acidsql.ddl.plan_runner import Ddl
+from acidsql.ddl.table_lookup import TableLookup
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
 from acidsql.metastore.client import Metastore
+from acidsql.planner.ddl import truncate_step
 from acidsql.planner.lock_requests import CONFLICTS
 from acidsql.planner.plan import MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.results import Counts, CountsResult, Done, QueryResult, Result, ResultColumn, RowsResult
@@ -33,7 +34,7 @@ class StatementDispatch:
     engine: Engine
     executor: Executor
     ddl: Ddl
-    alter: Alter
+    lookup: TableLookup
     loader: Loader
     plans: StatementPlans
     settings: Settings
@@ -57,16 +58,16 @@ class StatementDispatch:
             case s.AlterTable():
                 return self._alter_table(statement)
             case s.DropTable():
-                self.ddl.drop_table(statement, self.plans.database)
+                self.ddl.run(statement, self.plans.database)
                 return Done("DROP TABLE")
             case s.CreateDatabase():
-                self.ddl.create_database(statement)
+                self.ddl.run(statement, self.plans.database)
                 return Done("CREATE DATABASE")
             case s.DropDatabase():
-                self.ddl.drop_database(statement)
+                self.ddl.run(statement, self.plans.database)
                 return Done("DROP DATABASE")
             case s.UseDatabase():
-                self.plans.database = self.ddl.database(statement.database).name
+                self.plans.database = self.lookup.database(statement.database).name
                 return Done("USE")
             case s.CreateView() | s.DropView():
                 raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=first_words(statement))
@@ -81,10 +82,10 @@ class StatementDispatch:
             case s.AbortCompactions():
                 return self._abort_compactions(statement)
             case s.Show():
-                answer = show.show(statement, self.ddl, self.plans.database, self.compactor)
+                answer = show.show(statement, self.lookup, self.plans.database, self.compactor)
                 return _rows(f"SHOW {statement.what.value}", answer)
             case s.Describe():
-                return _rows("DESCRIBE", show.describe(statement, self.ddl, self.plans.database))
+                return _rows("DESCRIBE", show.describe(statement, self.lookup, self.plans.database))
             case s.Explain():
                 text = self.plans.explain(statement.statement, locks=statement.locks)
                 return _rows("EXPLAIN", show.Answer(("plan",), tuple((line,) for line in text.splitlines())))
@@ -110,7 +111,7 @@ class StatementDispatch:
                 assert_never(plan)
 
     def _load(self, statement: s.LoadData) -> Result:
-        table = self.ddl.lookup(statement.target, self.plans.database)
+        table = self.lookup.table(statement.target, self.plans.database)
         done = self.loader.load(statement, table)
         write_ids = {} if done.write_id is None else {table.qualified: done.write_id}
         counts = Counts(done.rows, 0, 0, done.rows)
@@ -120,22 +121,22 @@ class StatementDispatch:
 
     def _create_table(self, statement: s.CreateTable, request: Request) -> Result:
         if statement.query is None:
-            self.ddl.create_table(statement, self.plans.database)
+            self.ddl.run(statement, self.plans.database)
             return Done("CREATE TABLE")
-        if self.ddl.exists(statement, self.plans.database):
+        if statement.if_not_exists and self.lookup.exists(statement.table, self.plans.database):
             return Done("CREATE TABLE AS SELECT")
         return self._execute(self.plans.plan_create(statement, request), request)
 
     def _truncate(self, statement: s.TruncateTable) -> Result:
-        table = self.ddl.lookup(statement.table, self.plans.database)
-        txn_id, write_id = self.executor.truncate(table, statement.partition, statement.table)
+        table = self.lookup.table(statement.table, self.plans.database)
+        txn_id, write_id = self.executor.truncate(truncate_step(statement, table))
         write_ids = {table.qualified: write_id} if table.is_transactional else {}
         return Done("TRUNCATE TABLE", txn_id, write_ids)
 
     def _alter_table(self, statement: s.AlterTable) -> Result:
         if isinstance(statement.action, s.Compact):
             return self._compact(statement.table, statement.action)
-        self.alter.run(statement, self.plans.database)
+        self.ddl.run(statement, self.plans.database)
         return Done("ALTER TABLE")
 
     def _compact(self, name: s.TableName, action: s.Compact) -> Result:
@@ -143,7 +144,7 @@ class StatementDispatch:
 
         Raises COMPACTION_FAILED, and what `compaction_request` raises.
         """
-        table = self.ddl.lookup(name, self.plans.database)
+        table = self.lookup.table(name, self.plans.database)
         partitions = self.metastore.partitions(table) if table.partition_columns else ()
         request = compaction_request(action, table, name, partitions)
         done = self.compactor.request(request, wait=action.wait)

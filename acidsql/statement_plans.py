@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from acidsql.ddl.catalog_changes import Ddl
-from acidsql.ddl.ddl_explain import DDL_STATEMENTS, plan_ddl
+from acidsql.ddl.plan_runner import Ddl
+from acidsql.ddl.table_lookup import TableLookup
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
 from acidsql.grammar.table_names import table_names
 from acidsql.metastore.client import DEFAULT_DATABASE
 from acidsql.planner.create_as import column_names, column_types, plan_create_as, plan_create_query
+from acidsql.planner.ddl_explain import explain_ddl
+from acidsql.planner.ddl_plan import DDL_STATEMENTS
 from acidsql.planner.explain import explain, explain_locks
 from acidsql.planner.lock_requests import on_partitions
 from acidsql.planner.plan import Facts, Plan, Shortcuts, WritePlan
@@ -22,7 +24,9 @@ from acidsql.spark.executor import Executor, Request
 class StatementPlans:
     """Plans queries, DML and CREATE TABLE .. AS in the session's current database."""
 
-    def __init__(self, engine: Engine, executor: Executor, ddl: Ddl, settings: Mapping[str, str]) -> None:
+    def __init__(
+        self, engine: Engine, executor: Executor, ddl: Ddl, lookup: TableLookup, settings: Mapping[str, str]
+    ) -> None:
         """`settings` are the session's; each plan reads their current values."""
         self.database = DEFAULT_DATABASE
         """The current database: that of table names without one."""
@@ -31,6 +35,7 @@ class StatementPlans:
         self._engine = engine
         self._executor = executor
         self._ddl = ddl
+        self._lookup = lookup
         self._settings = settings
 
     def plan(self, statement: s.Statement) -> Plan:
@@ -50,16 +55,16 @@ class StatementPlans:
         columns = self._executor.columns(query, request)
         names = column_names([name for name, _ in columns])
         types = column_types(statement, [kind for _, kind in columns])
-        table = self._ddl.declare(statement, self.database, list(zip(names, types, strict=True)))
+        table = self._ddl.declared(statement, self.database, list(zip(names, types, strict=True)))
         return plan_create_as(statement, table, query, names, facts)
 
     def explain(self, statement: s.Statement, *, locks: bool = False) -> str:
         """The plan of a statement as text or, with `locks`, the locks that it takes. Opens no transaction."""
         if isinstance(statement, DDL_STATEMENTS) and not _has_query(statement):
-            ddl_plan = plan_ddl(statement, self._ddl, self.database)
-            return explain_locks(ddl_plan.locks) if locks else ddl_plan.text()
+            ddl_plan = self._ddl.plan(statement, self.database)
+            return explain_locks(ddl_plan.locks) if locks else explain_ddl(ddl_plan)
         plan = self.plan(statement)
-        return explain_locks(on_partitions(plan, self._ddl.metastore.partitions)) if locks else explain(plan)
+        return explain_locks(on_partitions(plan, self._lookup.metastore.partitions)) if locks else explain(plan)
 
     def _facts(self, statement: s.Statement) -> Facts:
         """The tables that the statement names; for an unknown name also temporary views, and similar names for the
@@ -67,13 +72,13 @@ class StatementPlans:
         tables = {}
         has_unknown_name = False
         for name in table_names(statement):
-            table = self._ddl.find(name, self.database)
+            table = self._lookup.find(name, self.database)
             if table is None:
                 has_unknown_name = True
             else:
                 tables[table.qualified] = table
         views = self._engine.temporary_views() if has_unknown_name else frozenset[str]()
-        similar = tuple(self._ddl.metastore.tables(self.database)) if has_unknown_name else ()
+        similar = tuple(self._lookup.metastore.tables(self.database)) if has_unknown_name else ()
         return Facts(self.database, tables, views, self._settings, similar, self.shortcuts)
 
 

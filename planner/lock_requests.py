@@ -83,6 +83,12 @@ def database_lock(name: str) -> LockComponent:
     return LockComponent(name, None, LockType.SHARED_READ, Operation.NO_TXN)
 
 
+def exclusive_lock(database: str, table: str | None) -> LockComponent:
+    """The lock on a table, or on a database with all its tables, that waits for readers and writers and excludes both,
+    as Hive's DDL does (DDL_EXCLUSIVE)."""
+    return LockComponent(database, table, LockType.EXCLUSIVE, Operation.NO_TXN)
+
+
 def write_locks(
     table: Table, operations: Sequence[Operation], scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES
 ) -> tuple[LockComponent, ...]:

@@ -13,7 +13,7 @@ from sqlglot import exp
 from acidsql.acid.hive_types import Char as CharType
 from acidsql.acid.hive_types import Decimal as DecimalType
 from acidsql.acid.hive_types import Primitive, Varchar, parse_type
-from acidsql.acid.partition_names import DEFAULT_PARTITION
+from acidsql.acid.partition_names import DEFAULT_PARTITION, partition_name
 from acidsql.acid.partition_values import NUMBER, check_names, normal_value
 from acidsql.acid.table import Column, Table
 from acidsql.errors import AcidSqlError, Condition, Span
@@ -61,6 +61,21 @@ def partitions_named(
     """
     _by_column(items, table, span)
     return [values for values in known if all(_holds(item, table, values) for item in items)]
+
+
+def name_of_partition(table: Table, values: PartitionValues) -> str:
+    """`p=a/q=b`"""
+    return partition_name([c.name for c in table.partition_columns], values)
+
+
+def default_location(table: Table, values: PartitionValues) -> str:
+    """The directory of a partition that has no LOCATION of its own."""
+    return f"{table.location}/{name_of_partition(table, values)}"
+
+
+def comparison_text(item: PartitionItem) -> str:
+    """An item of a clause as SQL: `p >= 3`."""
+    return item.column.value if item.value is None else f"{item.column.value} {item.operator} {to_spark(item.value)}"
 
 
 def _by_column(items: Sequence[PartitionItem], table: Table, span: Span | None) -> dict[str, PartitionItem]:

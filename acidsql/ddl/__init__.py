@@ -1,1 +1,1 @@
-"""DDL statements: changes of the catalog and of directories that need no Spark job."""
+"""DDL: runs the plans of statements that change the catalog and directories without a Spark job."""

@@ -1,6 +1,8 @@
-"""Whose a directory is: no table's lies in another's, and none is removed that is not its owner's alone.
+"""Owners of directories: no table's directory lies in another table's, and a directory is removed only if its table is
+its only owner.
 
-The directory of a database may hold its tables'; that of `default` holds the other databases' too.
+The directory of a database may hold its tables' directories. The directory of `default` also holds those of the other
+databases.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from acidsql.storage.file_systems import FileSystem, is_local
 
 
 class Relation(Enum):
-    """How a directory lies to another one."""
+    """Where a directory lies, compared with another one."""
 
     SAME = "that is the directory of {other}"
     INSIDE = "it lies in the directory of {other}"
@@ -29,7 +31,7 @@ class Relation(Enum):
 
 @dataclass(frozen=True)
 class Ownership:
-    """Holds directories against all that the metastore knew when the first of them was held."""
+    """Compares directories with those that the metastore knows. It asks the metastore once, at the first comparison."""
 
     metastore: Metastore
     files: Callable[[str], FileSystem]
@@ -41,25 +43,27 @@ class Ownership:
 
     @cached_property
     def _databases(self) -> Sequence[tuple[str, str]]:
-        """Names and directories."""
+        """The databases' names and directories."""
         known = self.metastore.databases()
-        return [(d.name, where) for d in known for where in (d.location, d.managed_location) if where]
+        return [(d.name, location) for d in known for location in (d.location, d.managed_location) if location]
 
     def require_for_table(self, table: Table, span: Span | None) -> None:
-        """Raises LOCATION_TAKEN where the table's directory is somebody else's, or would be."""
+        """Raises LOCATION_TAKEN if the table's directory overlaps the directory of another table, of another database
+        or of the metastore."""
         self._require_outside_tables(table, table.location, span)
         self._require_in_own_database(table, table.location, span)
 
     def require_for_partition(
         self, table: Table, partition: Partition, others: Iterable[Partition], span: Span | None
     ) -> None:
-        """The same of a partition's directory; `others` are the table's other partitions."""
+        """Raises LOCATION_TAKEN as `require_for_table` does, for the directory of a partition. `others` are the table's
+        other partitions."""
         location = partition.location
         related = self._related(location, table.location)
         if related in (Relation.SAME, Relation.AROUND):
             raise _taken(location, related, f"table {table.qualified} itself", span)
         if related is Relation.INSIDE:
-            self._require_no_default_place(table, partition, span)
+            self._require_not_default_location(table, partition, span)
         else:
             self._require_outside_tables(table, location, span)
             self._require_in_own_database(table, location, span)
@@ -69,38 +73,38 @@ class Ownership:
                 raise _taken(location, found, f"another partition of {table.qualified}", span)
 
     def require_for_database(self, name: str, location: str, span: Span | None) -> None:
-        """The same of the directory of a database that is to be."""
+        """Raises LOCATION_TAKEN as `require_for_table` does, for the directory of a database that is to be created."""
         for place in self._places:
             found = self._related(location, place.location)
             if found is not None:
                 raise _taken(location, found, _named(place), span)
-        for other, where in self._databases:
-            found = self._related(location, where)
+        for other, directory in self._databases:
+            found = self._related(location, directory)
             if found is not None and (other, found) != (DEFAULT_DATABASE, Relation.INSIDE):
                 raise _taken(location, found, f"database {other}", span)
 
     def is_own(self, table: Table, location: str, others: Iterable[Partition] = ()) -> bool:
-        """Whether nothing of another table, of a database or of the metastore itself would go with a directory of the
-        table; nor of its partitions `others`."""
+        """Whether the removal of a directory of the table would remove nothing of another table, of a database, of the
+        metastore, or of the table's partitions `others`."""
         if any(self._related(location, other.location) is not None for other in others):
             return False
         places = (p for p in self._places if not _is_of(p, table))
         if any(self._related(location, place.location) is not None for place in places):
             return False
-        return all(self._related(location, w) in (None, Relation.INSIDE) for _, w in self._databases)
+        return all(self._related(location, other) in (None, Relation.INSIDE) for _, other in self._databases)
 
     def is_empty(self, location: str) -> bool:
-        """Whether no file lies in a directory, and no table has its own there."""
+        """Whether a directory holds no file, and overlaps no directory of a table."""
         if any(self._related(location, place.location) is not None for place in self._places):
             return False
-        if any(self._related(location, w) in (Relation.SAME, Relation.AROUND) for _, w in self._databases):
+        if any(self._related(location, other) in (Relation.SAME, Relation.AROUND) for _, other in self._databases):
             return False
         files = self.files(location)
         listing = files.list_below(files.resolve(location))
         return not listing.files and not listing.hidden
 
     def _require_outside_tables(self, table: Table, location: str, span: Span | None) -> None:
-        """External tables may share a directory, for nothing is removed with them."""
+        """External tables may share a directory, because acidsql removes no files of theirs."""
         for place in self._places:
             if _is_of(place, table) or (table.external and place.external):
                 continue
@@ -109,21 +113,22 @@ class Ownership:
                 raise _taken(location, found, _named(place), span)
 
     def _require_in_own_database(self, table: Table, location: str, span: Span | None) -> None:
-        """Not in the directory of another database, but for that of `default`; nor around one."""
+        """The directory must not lie in the directory of another database, except that of `default`, nor around one."""
         inside: list[tuple[int, str]] = []
-        for name, where in self._databases:
-            found = self._related(location, where)
+        for name, directory in self._databases:
+            found = self._related(location, directory)
             if found is Relation.INSIDE:
-                inside.append((len(self._canonical(where, location)), name))
+                inside.append((len(self._canonical(directory, location)), name))
             elif found is not None:
                 raise _taken(location, found, f"database {name}", span)
         nearest = {name for length, name in inside if length == max(inside)[0]}
         if nearest and not nearest & {table.database, DEFAULT_DATABASE}:
             raise _taken(location, Relation.INSIDE, f"database {min(nearest)}", span)
 
-    def _require_no_default_place(self, table: Table, partition: Partition, span: Span | None) -> None:
-        """Below the table's directory, `p=..` is where rows of that partition go, whether it is there or not."""
-        root, place = (self._canonical(where, table.location) for where in (table.location, partition.location))
+    def _require_not_default_location(self, table: Table, partition: Partition, span: Span | None) -> None:
+        """Raises LOCATION_TAKEN for a directory `p=..` below the table's: the rows of another partition go there, even
+        if the catalog lacks that partition."""
+        root, place = (self._canonical(path, table.location) for path in (table.location, partition.location))
         below = place[len(root) + 1 :]
         names = [c.name for c in table.partition_columns]
         name, sign, _ = below.partition("/")[0].partition("=")
@@ -134,6 +139,7 @@ class Ownership:
             raise AcidSqlError(Condition.LOCATION_TAKEN, span=span, path=partition.location, reason=reason)
 
     def _related(self, mine: str, other: str) -> Relation | None:
+        """How `mine` lies relative to `other`; None where they do not overlap."""
         if not other or is_local(mine) is not is_local(other):
             return None
         path, place = self._canonical(mine, mine), self._canonical(other, mine)
@@ -144,6 +150,8 @@ class Ownership:
         return Relation.AROUND if place.startswith(f"{path}/") else None
 
     def _canonical(self, location: str, beside: str) -> str:
+        """The one path of a directory that may have several, without symbolic links and `..`, in the file system of
+        `beside`."""
         key = location, urlparse(beside)[:2]
         if key not in self._canonical_names:
             files = self.files(beside)
@@ -153,7 +161,7 @@ class Ownership:
 
 
 def absolute(location: str) -> str:
-    """A location that means the same whatever a process's working directory is, without a slash at its end."""
+    """The location without a slash at its end, and independent of the process's working directory."""
     is_relative = is_local(location) and not location.startswith(("/", "file:"))
     return (os.path.abspath(location) if is_relative else location).rstrip("/") or "/"
 

@@ -1,27 +1,23 @@
-"""Directories that move with a renamed table or partition, whatever dies in the middle.
+"""Moves of the directory of a renamed table or partition, which another process finishes if this one dies.
 
-Three steps: the catalog has the new name, the old location, and MOVING; the directory is renamed; the catalog has the
-new location. Whoever meets MOVING in a table waits for its EXCLUSIVE lock, so for a mover that is alive, and then does
-what a dead one left undone.
+A move has three steps: the catalog gets the new name, the old location and the property MOVING; the directory is
+renamed; the catalog gets the new location. Whoever finds MOVING in a table waits for the table's EXCLUSIVE lock, and so
+for a mover that is alive, and then finishes the move of one that died.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
 
 from acidsql.acid.table import Table
-from acidsql.ddl.exclusive_access import Held, exclusively
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import LockComponent, Metastore, Partition
+from acidsql.metastore.client import Metastore, Partition
 from acidsql.metastore.transactions import Transactions
+from acidsql.planner.lock_requests import exclusive_lock
+from acidsql.planner.table_definition import MOVING
 from acidsql.storage.file_systems import FileSystem
-
-MOVING: Final = "acidsql.moving"
-"""Table property: the locations from and to which a directory is being moved, as a JSON list."""
 
 Files = Callable[[str], FileSystem]
 
@@ -32,11 +28,14 @@ def with_move(table: Table, old: str, new: str) -> Table:
 
 
 def finish_move(metastore: Metastore, files_of: Files, table: Table) -> Table:
-    """Does what is left of the move of a table whose EXCLUSIVE lock is held; the table as it is then."""
+    """Finishes the move of a table whose EXCLUSIVE lock the caller holds, and gives the table as it is then. A table
+    without a move stays as it is."""
+    if MOVING not in table.properties:
+        return table
     old, new = json.loads(table.properties[MOVING])
     files = files_of(old)
     source, target = files.resolve(old), files.resolve(new)
-    # Only the move itself makes `target`: where it is there, a directory at `source` is somebody else's.
+    # Only the move itself makes `target`. If `target` exists, a directory at `source` is somebody else's.
     if files.exists(source) and not files.exists(target):
         files.make_directories(target.rpartition("/")[0])
         files.rename(source, target)
@@ -48,21 +47,12 @@ def finish_move(metastore: Metastore, files_of: Files, table: Table) -> Table:
 
 
 def settled(transactions: Transactions, files_of: Files, table: Table) -> Table:
-    """The table without a move under way: waits for one, or finishes that of a process that died."""
+    """The table without a move under way: waits for a mover that is alive, or finishes the move of one that died."""
     if MOVING not in table.properties:
         return table
-    with exclusively_settled(transactions, files_of, table) as held:
-        return held.table
-
-
-@contextmanager
-def exclusively_settled(
-    transactions: Transactions, files_of: Files, table: Table, *also: LockComponent
-) -> Iterator[Held]:
-    """`exclusively`, after the move that a process may have died in."""
-    with exclusively(transactions, table, *also) as held:
-        under_way = MOVING in held.table.properties
-        yield replace(held, table=finish_move(transactions.metastore, files_of, held.table)) if under_way else held
+    metastore = transactions.metastore
+    with transactions.run(lambda: (exclusive_lock(table.database, table.name),)):
+        return finish_move(metastore, files_of, metastore.table(table.database, table.name))
 
 
 def require_free(files_of: Files, location: str) -> None:

@@ -14,7 +14,7 @@ from acidsql.acid.table import Column, Table
 from acidsql.acid.text_format import SERDES
 from acidsql.compactor.metrics import metrics
 from acidsql.compactor.service import Compactor
-from acidsql.ddl.catalog_changes import Ddl
+from acidsql.ddl.table_lookup import TableLookup
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import Describe, PartitionItem, Show, Shown
 from acidsql.metastore.client import Lock, Transaction
@@ -48,31 +48,31 @@ class Answer:
     rows: tuple[tuple[str | None, ...], ...]
 
 
-def show(statement: Show, ddl: Ddl, database: str, compactor: Compactor) -> Answer:
+def show(statement: Show, lookup: TableLookup, database: str, compactor: Compactor) -> Answer:
     """Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND, NOT_YET_SUPPORTED."""
     match statement.what:
         case Shown.TABLES:
             of = statement.database.value if statement.database else database
-            return _names("tab_name", ddl.metastore.tables(of), statement.pattern)
+            return _names("tab_name", lookup.metastore.tables(of), statement.pattern)
         case Shown.DATABASES:
-            return _names("database_name", [d.name for d in ddl.metastore.databases()], statement.pattern)
+            return _names("database_name", [d.name for d in lookup.metastore.databases()], statement.pattern)
         case Shown.COLUMNS:
-            return _names("field", _table(statement, ddl, database).column_names, statement.pattern)
+            return _names("field", _table(statement, lookup, database).column_names, statement.pattern)
         case Shown.PARTITIONS:
-            return _partitions(statement, ddl, database)
+            return _partitions(statement, lookup, database)
         case Shown.CREATE_TABLE:
-            text = create_table_text(_table(statement, ddl, database))
+            text = create_table_text(_table(statement, lookup, database))
             return Answer(("createtab_stmt",), tuple((line,) for line in text.splitlines()))
         case Shown.TBLPROPERTIES:
-            return _properties(_table(statement, ddl, database), statement.property_key)
+            return _properties(_table(statement, lookup, database), statement.property_key)
         case Shown.TRANSACTIONS:
-            return _transactions(ddl.metastore.transactions())
+            return _transactions(lookup.metastore.transactions())
         case Shown.LOCKS:
-            return _locks(statement, ddl, database)
+            return _locks(statement, lookup, database)
         case Shown.COMPACTIONS:
-            return _compactions(statement, ddl, database)
+            return _compactions(statement, lookup, database)
         case Shown.METRICS:
-            rows = ((m.name, m.place, f"{m.value:g}", m.help) for m in metrics(ddl.metastore, compactor))
+            rows = ((m.name, m.place, f"{m.value:g}", m.help) for m in metrics(lookup.metastore, compactor))
             return Answer(("name", "place", "value", "help"), tuple(rows))
         case Shown.VIEWS:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="SHOW VIEWS")
@@ -80,15 +80,15 @@ def show(statement: Show, ddl: Ddl, database: str, compactor: Compactor) -> Answ
             assert_never(statement.what)
 
 
-def describe(statement: Describe, ddl: Ddl, database: str) -> Answer:
+def describe(statement: Describe, lookup: TableLookup, database: str) -> Answer:
     """Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND, COLUMN_NOT_FOUND, NOT_YET_SUPPORTED."""
     if statement.database is not None:
-        found = ddl.metastore.database(statement.database.value)
+        found = lookup.metastore.database(statement.database.value)
         return Answer(("db_name", "comment", "location"), ((found.name, found.comment or "", found.location),))
     assert statement.table is not None
     if statement.partition:
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="DESCRIBE .. PARTITION")
-    table = ddl.lookup(statement.table, database)
+    table = lookup.table(statement.table, database)
     columns: Sequence[Column] = (*table.columns, *table.partition_columns)
     if statement.column is not None:
         columns = [c for c in columns if c.name == statement.column.value]
@@ -118,14 +118,14 @@ def _transactions(found: Sequence[Transaction]) -> Answer:
     return Answer(columns, tuple(rows))
 
 
-def _locks(statement: Show, ddl: Ddl, database: str) -> Answer:
+def _locks(statement: Show, lookup: TableLookup, database: str) -> Answer:
     """SHOW LOCKS [table [PARTITION (..)] | DATABASE db] [EXTENDED], the columns of Hive's ShowLocksDesc; EXTENDED adds
     nothing, as with Hive's DbTxnManager."""
-    found = list(ddl.metastore.locks())
+    found = list(lookup.metastore.locks())
     if statement.database is not None:
         found = [lock for lock in found if lock.component.database == statement.database.value]
     if statement.table is not None:
-        table = _table(statement, ddl, database)
+        table = _table(statement, lookup, database)
         of_table = (table.database, table.name)
         found = [lock for lock in found if (lock.component.database, lock.component.table) == of_table]
         if statement.partition:
@@ -133,13 +133,13 @@ def _locks(statement: Show, ddl: Ddl, database: str) -> Answer:
     return Answer(_LOCK_COLUMNS, tuple(_lock_row(lock) for lock in found))
 
 
-def _compactions(statement: Show, ddl: Ddl, database: str) -> Answer:
+def _compactions(statement: Show, lookup: TableLookup, database: str) -> Answer:
     """SHOW COMPACTIONS [DATABASE db | table [PARTITION (..)]] and its filters."""
-    found = list(ddl.metastore.compactions())
+    found = list(lookup.metastore.compactions())
     if statement.database is not None:
         found = [c for c in found if c.request.database == statement.database.value]
     if statement.table is not None:
-        table = _table(statement, ddl, database)
+        table = _table(statement, lookup, database)
         found = [c for c in found if (c.request.database, c.request.table) == (table.database, table.name)]
         if statement.partition:
             found = [c for c in found if _is_on(statement.partition, table, c.request.partition)]
@@ -237,19 +237,19 @@ def _quoted(text: str) -> str:
     return f"'{escaped}'"
 
 
-def _table(statement: Show, ddl: Ddl, database: str) -> Table:
+def _table(statement: Show, lookup: TableLookup, database: str) -> Table:
     assert statement.table is not None
-    return ddl.lookup(statement.table, database)
+    return lookup.table(statement.table, database)
 
 
-def _partitions(statement: Show, ddl: Ddl, database: str) -> Answer:
+def _partitions(statement: Show, lookup: TableLookup, database: str) -> Answer:
     """`p=a/q=b`, as Hive escapes them; a PARTITION clause picks those with these values."""
-    table = _table(statement, ddl, database)
+    table = _table(statement, lookup, database)
     if not table.partition_columns:
         assert statement.table is not None
         raise AcidSqlError(Condition.NOT_PARTITIONED, span=statement.table.span, table=table.qualified)
     names = [c.name for c in table.partition_columns]
-    found = [p for p in ddl.metastore.partitions(table) if has_values(statement.partition, table, p.values)]
+    found = [p for p in lookup.metastore.partitions(table) if has_values(statement.partition, table, p.values)]
     return Answer(("partition",), tuple((n,) for n in sorted(partition_name(names, p.values) for p in found)))
 
 

@@ -22,10 +22,12 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.dialect import to_spark
-from acidsql.grammar.statements import PartitionItem, TableName
+from acidsql.grammar.statements import PartitionItem
 from acidsql.metastore.client import LockComponent
 from acidsql.metastore.transactions import Transactions
-from acidsql.planner.lock_requests import CONFLICTS, on_partitions, overwrite_locks
+from acidsql.planner.ddl import truncate_locks
+from acidsql.planner.ddl_plan import EmptyTable
+from acidsql.planner.lock_requests import CONFLICTS, on_partitions
 from acidsql.planner.partition_pruning import has_values
 from acidsql.planner.plan import DRIVER_BYTES, Create, Effect, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
 from acidsql.planner.wall_clock import tells_wall_clock_time
@@ -265,20 +267,17 @@ class Executor:
     def _committing(self) -> Callable[[WriteTransaction], None] | None:
         return commit_by_rows if self._settings.get(CONFLICTS) == "row" else None
 
-    def truncate(self, table: Table, items: Sequence[PartitionItem], name: TableName) -> tuple[TxnId, WriteId]:
+    def truncate(self, step: EmptyTable) -> tuple[TxnId, WriteId]:
         """TRUNCATE TABLE: an empty base in the table's directory, or in every partition that the clause names.
 
-        Raises TRUNCATE_EXTERNAL, NOT_PARTITIONED, PARTITION_NOT_FOUND.
+        Raises PARTITION_NOT_FOUND.
         """
-        if table.external:
-            raise AcidSqlError(Condition.TRUNCATE_EXTERNAL, span=name.span, table=table.qualified)
-        if items and not table.partition_columns:
-            raise AcidSqlError(Condition.NOT_PARTITIONED, span=name.span, table=table.qualified)
+        table, items = step.table, step.partition
         if self.begun.current is not None:
             raise AcidSqlError(
                 Condition.IN_TRANSACTION, operation="TRUNCATE", txn_id=f"txnid:{self.begun.current.write.id}"
             )
-        with transaction(self._transactions, lambda: overwrite_locks(table, ())) as txn:
+        with transaction(self._transactions, lambda: truncate_locks(step)) as txn:
             txn.check_unchanged(table)
             files = self._engine.files(table.location)
             emptied = self._truncated(table, items, files)

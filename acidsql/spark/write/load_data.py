@@ -10,21 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from uuid import uuid4
 
 from acidsql.acid.layout import STAGING_DIRECTORY, base_name, delta_name
-from acidsql.acid.partition_names import partition_name
-from acidsql.acid.partition_values import as_known, check_own_place
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import StatementId, TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import LoadData
-from acidsql.metastore.client import LockComponent, Metastore, Partition, PartitionValues
+from acidsql.metastore.client import Metastore, Partition, PartitionValues
 from acidsql.metastore.transactions import Transactions
-from acidsql.planner.lock_requests import insert_locks, overwrite_locks
-from acidsql.planner.partition_spec import partition_values
+from acidsql.planner.ddl import load_locks, load_step
+from acidsql.planner.ddl_plan import LoadFiles
 from acidsql.spark.engine import Engine
 from acidsql.spark.write.load_sources import LoadedFile, Sources, find_sources, path_span
 from acidsql.spark.write.publishing import add_file, visible_files
@@ -64,12 +62,8 @@ class Loader:
         return self.transactions.metastore
 
     def load(self, statement: LoadData, table: Table) -> Loaded:
-        """Raises PARTITION_REQUIRED, INVALID_PARTITION_SPEC, what `find_sources` raises: then nothing has changed."""
-        if table.partition_columns and not statement.partition:
-            span = statement.target.span
-            hint = f"PARTITION ({', '.join(f'{c.name} = ..' for c in table.partition_columns)})"
-            raise AcidSqlError(Condition.PARTITION_REQUIRED, span=span, table=table.qualified, hint=hint)
-        self._place(statement, table)  # what is wrong with the clause is said first
+        """Raises what `load_step` and `find_sources` raise: then nothing has changed."""
+        self._step(statement, table)  # what is wrong with the clause is said first
         sources = find_sources(self.engine, statement, table)
         load = self._load_in_transaction if table.is_transactional else self._load_plain
         with _named_failures(statement):
@@ -78,34 +72,25 @@ class Loader:
             _remove(statement, sources)
         return loaded
 
-    def _place(self, statement: LoadData, table: Table) -> _Place:
-        if not statement.partition:
-            files = self.engine.files(table.location)
-            return _Place(files, files.resolve(table.location), None)
-        partition, is_new = self._partition(statement, table)
-        files = self.engine.files(partition.location)
-        new = partition if is_new else None
-        return _Place(files, files.resolve(partition.location), new, (partition.values,))
+    def _step(self, statement: LoadData, table: Table) -> LoadFiles:
+        """The plan's step, with the partitions as the catalog has them now."""
+        return load_step(statement, table, self.metastore.partitions(table) if statement.partition else ())
 
-    def _partition(self, statement: LoadData, table: Table) -> tuple[Partition, bool]:
-        """The partition that the clause names, and whether it is a new one."""
-        values = partition_values(statement.partition, table, statement.target.span)
-        known = {p.values: p for p in self.metastore.partitions(table)}
-        found = as_known(values, table.partition_columns, known.keys())
-        if found is not None:
-            return known[found], False
-        name = partition_name([c.name for c in table.partition_columns], values)
-        location = f"{table.location}/{name}"
-        places = {p.location: p.values for p in known.values()}
-        check_own_place(location, table.partition_columns, places, statement.target.span)
-        return Partition(values, location), True
+    def _place(self, step: LoadFiles) -> _Place:
+        partition = step.partition
+        if partition is None:
+            files = self.engine.files(step.table.location)
+            return _Place(files, files.resolve(step.table.location), None)
+        files = self.engine.files(partition.location)
+        new = partition if step.is_new else None
+        return _Place(files, files.resolve(partition.location), new, (partition.values,))
 
     # -- transactional tables
 
     def _load_in_transaction(self, statement: LoadData, table: Table, sources: Sources) -> Loaded:
-        with self.transactions.run(lambda: self._locks(statement, table)) as txn:
+        with self.transactions.run(lambda: load_locks(self._step(statement, table))) as txn:
             self._check_unchanged(table)
-            place = self._place(statement, table)  # while it waited, a partition may have come or gone
+            place = self._place(self._step(statement, table))  # while it waited, a partition may have come or gone
             write_id = self.metastore.allocate_write_id(txn.id, table)
             staging = f"{place.directory}/{STAGING_DIRECTORY}_{txn.id}_{write_id}"
             name = base_name(write_id) if statement.overwrite else delta_name(write_id, StatementId(0))
@@ -123,14 +108,6 @@ class Loader:
             for directory in made:
                 place.files.delete(directory)
 
-    def _locks(self, statement: LoadData, table: Table) -> Sequence[LockComponent]:
-        locks = (overwrite_locks if statement.overwrite else insert_locks)(table, ())
-        if not table.partition_columns:
-            return locks
-        partition, _ = self._partition(statement, table)
-        name = partition_name([c.name for c in table.partition_columns], partition.values)
-        return [replace(lock, partition=name) for lock in locks]
-
     def _check_unchanged(self, table: Table) -> None:
         if self.metastore.find_table(table.database, table.name) != table:
             raise AcidSqlError(Condition.TABLE_CHANGED, table=table.qualified)
@@ -143,7 +120,7 @@ class Loader:
 
     def _load_plain(self, statement: LoadData, table: Table, sources: Sources) -> Loaded:
         """Files appear one by one; those that OVERWRITE replaces go when all new ones are there."""
-        place = self._place(statement, table)
+        place = self._place(self._step(statement, table))
         old = visible_files(place.files, place.directory) if statement.overwrite else []
         staging = f"{place.directory}/{STAGING_DIRECTORY}_{uuid4().hex[:12]}"
         placed: list[str] = []

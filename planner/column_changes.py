@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import assert_never
 
 from sqlglot import exp
 
@@ -19,9 +20,24 @@ from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import AddColumns, ChangeColumn, ColumnDefinition, Name, Query, ReplaceColumns
+from acidsql.planner.ddl_plan import ColumnAction
 
 
-def with_added(table: Table, action: AddColumns) -> Table:
+def redefined(table: Table, action: ColumnAction, span: Span | None) -> Table:
+    """The table after a change of its columns; `span` is the table's name. Raises what the three functions below
+    raise."""
+    match action:
+        case AddColumns():
+            return _with_added(table, action)
+        case ChangeColumn():
+            return _with_changed(table, action)
+        case ReplaceColumns():
+            return _with_replaced(table, action, span)
+        case _:
+            assert_never(action)
+
+
+def _with_added(table: Table, action: AddColumns) -> Table:
     """Columns behind the regular ones: NULL in the rows that are there. Raises INVALID_COLUMN_NAME,
     DUPLICATE_COLUMN, INVALID_TYPE."""
     added = tuple(_column(d, "ADD COLUMNS") for d in action.columns)
@@ -32,7 +48,7 @@ def with_added(table: Table, action: AddColumns) -> Table:
     return replace(table, columns=(*table.columns, *added))
 
 
-def with_changed(table: Table, action: ChangeColumn) -> Table:
+def _with_changed(table: Table, action: ChangeColumn) -> Table:
     """A column with another name, type, comment or place.
 
     Raises COLUMN_NOT_FOUND, DUPLICATE_COLUMN, CANNOT_REORDER_COLUMNS, INCOMPATIBLE_COLUMN_CHANGE, ALTER_REFUSED.
@@ -50,7 +66,7 @@ def with_changed(table: Table, action: ChangeColumn) -> Table:
     return replace(_renamed(table, {old.name: new.name}), columns=tuple(columns))
 
 
-def with_replaced(table: Table, action: ReplaceColumns, span: Span | None) -> Table:
+def _with_replaced(table: Table, action: ReplaceColumns, span: Span | None) -> Table:
     """Other columns for all regular ones; files with columns by position keep their types.
 
     Raises DUPLICATE_COLUMN, REPLACE_CANNOT_DROP_COLUMNS, INCOMPATIBLE_COLUMN_CHANGE, ALTER_REFUSED.

@@ -1,0 +1,28 @@
+"""CREATE DATABASE and DROP DATABASE."""
+
+from __future__ import annotations
+
+from acidsql.ddl.ownership import Ownership
+from acidsql.ddl.plan_run import PlanRun
+from acidsql.planner.ddl_plan import RegisterDatabase, RemoveDatabase
+
+
+def register(step: RegisterDatabase, run: PlanRun) -> None:
+    """Raises DATABASE_ALREADY_EXISTS, LOCATION_TAKEN."""
+    database = step.database
+    run.ownership.require_for_database(database.name, database.location, step.span)
+    run.metastore.create_database(database)
+    run.make_directory(database.location)
+
+
+def remove(step: RemoveDatabase, run: PlanRun) -> None:
+    """A directory that still holds files stays: they belong to no table.
+
+    Raises DATABASE_NOT_FOUND, DATABASE_NOT_EMPTY, CANNOT_DROP_DEFAULT_DATABASE.
+    """
+    database = step.database
+    run.require_open()
+    run.metastore.drop_database(database.name)
+    for location in filter(None, (database.location, database.managed_location)):
+        if Ownership(run.metastore, run.files).is_empty(location):
+            run.delete(location)

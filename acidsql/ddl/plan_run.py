@@ -1,0 +1,50 @@
+"""One run of a DDL plan: what its steps change, and the transaction that holds its locks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from acidsql.acid.table import Table
+from acidsql.acid.write_ids import WriteId
+from acidsql.ddl.ownership import Ownership
+from acidsql.ddl.relocation import Files
+from acidsql.metastore.client import Metastore
+from acidsql.metastore.transactions import OpenTransaction
+
+
+@dataclass(frozen=True)
+class PlanRun:
+    """`transaction` is None for a plan without locks. `after_commit` collects what happens once the catalog's change is
+    visible to all."""
+
+    metastore: Metastore
+    files: Files
+    transaction: OpenTransaction | None = None
+    after_commit: list[Callable[[], None]] = field(default_factory=list)
+
+    @cached_property
+    def ownership(self) -> Ownership:
+        """Compares directories with those that are known when it is asked first."""
+        return Ownership(self.metastore, self.files)
+
+    def require_open(self) -> None:
+        """Raises TRANSACTION_ABORTED where others may have the plan's locks by now. Without the locks, a table and its
+        directory may be those of another table."""
+        if self.transaction is not None:
+            self.transaction.require_open()
+
+    def allocate_write_id(self, table: Table) -> WriteId:
+        """The write ID that a change of a transactional table uses up, as in Hive (tests/golden/schema_evolution)."""
+        assert self.transaction is not None
+        return self.metastore.allocate_write_id(self.transaction.id, table)
+
+    def make_directory(self, location: str) -> None:
+        files = self.files(location)
+        files.make_directories(files.resolve(location))
+
+    def delete(self, location: str) -> None:
+        """Removes a directory with all that lies in it."""
+        files = self.files(location)
+        files.delete(files.resolve(location))

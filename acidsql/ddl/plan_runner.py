@@ -1,0 +1,127 @@
+"""Runs DDL plans: one transaction that holds the plan's locks, and the steps one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from acidsql.acid.table import Table
+from acidsql.ddl import database_changes, partition_changes, property_changes, table_changes
+from acidsql.ddl.plan_facts import plan_facts, with_absolute_locations
+from acidsql.ddl.plan_run import PlanRun
+from acidsql.ddl.relocation import Files, finish_move
+from acidsql.ddl.table_lookup import TableLookup
+from acidsql.grammar.statements import CreateTable
+from acidsql.metastore.transactions import Transactions
+from acidsql.planner.ddl import plan_ddl
+from acidsql.planner.ddl_plan import (
+    AssignLocation,
+    DdlPlan,
+    DdlStatement,
+    EmptyTable,
+    LoadFiles,
+    MovePartition,
+    MoveTable,
+    RedefineColumns,
+    RegisterDatabase,
+    RegisterPartitions,
+    RegisterTable,
+    RemoveDatabase,
+    RemovePartitions,
+    RemoveProperties,
+    RemoveTable,
+    RequestCompaction,
+    Step,
+    UpdateProperties,
+)
+from acidsql.planner.lock_requests import exclusive_lock
+
+
+@dataclass(frozen=True, slots=True)
+class Ddl:
+    """Plans DDL statements and runs their plans. `files` gives the file system of a location."""
+
+    transactions: Transactions
+    warehouse: str
+    files: Files
+
+    def plan(self, statement: DdlStatement, database: str) -> DdlPlan:
+        """The plan of a statement, with `database` as the current one. Changes nothing.
+
+        Raises TABLE_NOT_FOUND, DATABASE_NOT_FOUND, and what else the statement breaks.
+        """
+        return self._plan(statement, database, TableLookup.waiting(self.transactions, self.files))
+
+    def run(self, statement: DdlStatement, database: str) -> None:
+        """Runs a statement. On an error the catalog is as it was.
+
+        The steps come from a second plan, made from the catalog as it is once the first plan's locks are held.
+        Raises what `plan` raises, LOCK_TIMEOUT, TRANSACTION_ABORTED, and what the steps' runs raise.
+        """
+        plan = self.plan(statement, database)
+        if plan.locks:
+            run = self._run_locked(plan, statement, database)
+        else:
+            run = _run_steps(plan, PlanRun(self.transactions.metastore, self.files))
+        for action in run.after_commit:
+            action()
+
+    def _run_locked(self, plan: DdlPlan, statement: DdlStatement, database: str) -> PlanRun:
+        metastore = self.transactions.metastore
+        with self.transactions.run(lambda: plan.locks) as transaction:
+            lookup = TableLookup(metastore, lambda table: self._settled(table, plan))
+            now = self._plan(statement, database, lookup)
+            return _run_steps(now, PlanRun(metastore, self.files, transaction))
+
+    def declared(self, statement: CreateTable, database: str, columns: Sequence[tuple[str, str]]) -> Table:
+        """The table of CREATE TABLE .. AS (`table_changes.declared`)."""
+        return table_changes.declared(statement, database, columns, PlanRun(self.transactions.metastore, self.files))
+
+    def _plan(self, statement: DdlStatement, database: str, lookup: TableLookup) -> DdlPlan:
+        statement = with_absolute_locations(statement, lookup, database)
+        return plan_ddl(statement, plan_facts(statement, lookup, database, self.warehouse))
+
+    def _settled(self, table: Table, held: DdlPlan) -> Table:
+        """Finishes the move that a process may have died in, if the plan holds the table's lock."""
+        if exclusive_lock(table.database, table.name) not in held.locks:
+            return table
+        return finish_move(self.transactions.metastore, self.files, table)
+
+
+def _run_steps(plan: DdlPlan, run: PlanRun) -> PlanRun:
+    for step in plan.steps:
+        _run_step(step, run)
+    return run
+
+
+def _run_step(step: Step, run: PlanRun) -> None:
+    match step:
+        case RegisterDatabase():
+            database_changes.register(step, run)
+        case RemoveDatabase():
+            database_changes.remove(step, run)
+        case RegisterTable():
+            table_changes.register(step, run)
+        case RemoveTable():
+            table_changes.remove(step, run)
+        case MoveTable():
+            table_changes.move(step, run)
+        case AssignLocation():
+            table_changes.assign_location(step, run)
+        case RedefineColumns():
+            table_changes.redefine_columns(step, run)
+        case UpdateProperties():
+            property_changes.update(step, run)
+        case RemoveProperties():
+            property_changes.remove(step, run)
+        case RegisterPartitions():
+            partition_changes.register(step, run)
+        case RemovePartitions():
+            partition_changes.remove(step, run)
+        case MovePartition():
+            partition_changes.move(step, run)
+        case EmptyTable() | LoadFiles() | RequestCompaction():
+            raise AssertionError(f"{type(step).__name__} is run by the executor, the loader or the compactor")
+        case _:
+            assert_never(step)

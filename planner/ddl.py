@@ -1,0 +1,254 @@
+"""A DDL statement and the catalog facts that it needs, to its plan: the locks first, then the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from acidsql.acid.object_names import check_database_name, check_table_name
+from acidsql.acid.partition_values import as_known, check_own_place
+from acidsql.acid.table import Table
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar import statements as s
+from acidsql.metastore.client import (
+    DEFAULT_DATABASE,
+    Database,
+    LockComponent,
+    Partition,
+)
+from acidsql.planner.create_like import spelled_out
+from acidsql.planner.ddl_plan import (
+    AssignLocation,
+    DdlFacts,
+    DdlPlan,
+    DdlStatement,
+    EmptyTable,
+    LoadFiles,
+    Move,
+    MovePartition,
+    MoveTable,
+    RedefineColumns,
+    RegisterDatabase,
+    RegisterPartitions,
+    RegisterTable,
+    RemoveDatabase,
+    RemovePartitions,
+    RemoveProperties,
+    RemoveTable,
+    RequestCompaction,
+    Step,
+    UpdateProperties,
+)
+from acidsql.planner.lock_requests import database_lock, exclusive_lock, insert_locks, overwrite_locks
+from acidsql.planner.partition_spec import default_location, name_of_partition, partition_values
+from acidsql.planner.table_definition import ADOPT_WRITE_IDS, check_supported, defined_table
+from acidsql.planner.table_properties import conversion, known_key
+
+
+def plan_ddl(statement: DdlStatement, facts: DdlFacts) -> DdlPlan:
+    """Raises the AcidSqlError of the first rule that the statement breaks, whatever state the table is in."""
+    match statement:
+        case s.CreateDatabase():
+            return _create_database(statement, facts)
+        case s.DropDatabase():
+            return _drop_database(statement, facts)
+        case s.CreateTable():
+            return _create_table(statement, facts)
+        case s.DropTable():
+            return _drop_table(statement, facts)
+        case s.TruncateTable():
+            empty = truncate_step(statement, facts.table(statement.table))
+            return DdlPlan(f"TRUNCATE TABLE {empty.table.qualified}", truncate_locks(empty), (empty,))
+        case s.LoadData():
+            load = load_step(statement, facts.table(statement.target), facts.partitions)
+            return DdlPlan(f"LOAD DATA INTO {load.table.qualified}", load_locks(load), (load,))
+        case s.AlterTable(action=s.Compact() as action):
+            table = facts.table(statement.table)
+            return DdlPlan(f"ALTER TABLE {table.qualified} COMPACT", (), (RequestCompaction(table, action),))
+        case s.AlterTable():
+            table = facts.table(statement.table)
+            return DdlPlan(f"ALTER TABLE {table.qualified}", _alter_locks(statement, facts), _alter(statement, facts))
+        case _:
+            assert_never(statement)
+
+
+# ------------------------------------------------------------------------------------------------ databases
+
+
+def _create_database(statement: s.CreateDatabase, facts: DdlFacts) -> DdlPlan:
+    name, span = statement.database.value, statement.database.span
+    title = f"CREATE DATABASE {name}"
+    if statement.if_not_exists and name in facts.databases:
+        return DdlPlan(title)
+    check_database_name(name, span)
+    location = statement.location or f"{facts.warehouse}/{name}.db"
+    database = Database(name, location, statement.comment, dict(statement.properties))
+    return DdlPlan(title, (), (RegisterDatabase(database, span),))
+
+
+def _drop_database(statement: s.DropDatabase, facts: DdlFacts) -> DdlPlan:
+    """The lock on the database is one on all its tables too. The catalog refuses to drop `default`: its tables stay."""
+    name = statement.database.value
+    title = f"DROP DATABASE {name}"
+    database = facts.databases.get(name)
+    if database is None:
+        return DdlPlan(title)
+    cascade = statement.cascade and name != DEFAULT_DATABASE
+    tables = (RemoveTable(table) for table in facts.tables.values() if cascade)
+    return DdlPlan(title, (exclusive_lock(name, None),), (*tables, RemoveDatabase(database)))
+
+
+# ------------------------------------------------------------------------------------------------ tables
+
+
+def _create_table(statement: s.CreateTable, facts: DdlFacts) -> DdlPlan:
+    """The lock keeps the database from being dropped, as Hive's CREATE TABLE does (DDL_SHARED)."""
+    check_supported(statement)
+    title = f"CREATE TABLE {facts.qualified(statement.table)}"
+    if statement.if_not_exists and facts.find(statement.table) is not None:
+        return DdlPlan(title)
+    if statement.like is not None:
+        statement = spelled_out(statement, facts.table(statement.like))
+    database = facts.database_of(statement.table)
+    step = RegisterTable(
+        defined_table(statement, database),
+        adopts=statement.location is not None,
+        write_ids=dict(statement.properties).get(ADOPT_WRITE_IDS),
+        span=statement.table.span,
+    )
+    return DdlPlan(title, (database_lock(database.name),), (step,))
+
+
+def _drop_table(statement: s.DropTable, facts: DdlFacts) -> DdlPlan:
+    """A plain table is dropped without a lock: it has no writers whose files could come into a later table."""
+    title = f"DROP TABLE {facts.qualified(statement.table)}"
+    table = facts.find(statement.table)
+    if table is None:
+        return DdlPlan(title)
+    locks = (exclusive_lock(table.database, table.name),) if table.is_transactional else ()
+    return DdlPlan(title, locks, (RemoveTable(table),))
+
+
+def truncate_step(statement: s.TruncateTable, table: Table) -> EmptyTable:
+    """Raises TRUNCATE_EXTERNAL, NOT_PARTITIONED."""
+    span = statement.table.span
+    if table.external:
+        raise AcidSqlError(Condition.TRUNCATE_EXTERNAL, span=span, table=table.qualified)
+    if statement.partition and not table.partition_columns:
+        raise AcidSqlError(Condition.NOT_PARTITIONED, span=span, table=table.qualified)
+    return EmptyTable(table, statement.partition)
+
+
+def truncate_locks(step: EmptyTable) -> tuple[LockComponent, ...]:
+    return overwrite_locks(step.table, ())
+
+
+def load_step(statement: s.LoadData, table: Table, partitions: Sequence[Partition]) -> LoadFiles:
+    """`partitions` are the table's: the clause may spell the values of one otherwise (`q=01`).
+
+    Raises PARTITION_REQUIRED, LOCATION_NOT_EMPTY, and what `partition_values` raises.
+    """
+    span = statement.target.span
+    step = LoadFiles(table, statement.path, copies=statement.local, overwrites=statement.overwrite)
+    if not statement.partition:
+        if table.partition_columns:
+            hint = f"PARTITION ({', '.join(f'{c.name} = ..' for c in table.partition_columns)})"
+            raise AcidSqlError(Condition.PARTITION_REQUIRED, span=span, table=table.qualified, hint=hint)
+        return step
+    values = partition_values(statement.partition, table, span)
+    known = {p.values: p for p in partitions}
+    found = as_known(values, table.partition_columns, known.keys())
+    if found is not None:
+        return replace(step, partition=known[found])
+    location = default_location(table, values)
+    check_own_place(location, table.partition_columns, {p.location: p.values for p in partitions}, span)
+    return replace(step, partition=Partition(values, location), is_new=True)
+
+
+def load_locks(step: LoadFiles) -> tuple[LockComponent, ...]:
+    """A plain table has none: its files appear one by one."""
+    if not step.table.is_transactional:
+        return ()
+    locks = (overwrite_locks if step.overwrites else insert_locks)(step.table, ())
+    if step.partition is None:
+        return locks
+    name = name_of_partition(step.table, step.partition.values)
+    return tuple(replace(lock, partition=name) for lock in locks)
+
+
+# ------------------------------------------------------------------------------------------------ ALTER TABLE
+
+
+def _alter_locks(statement: s.AlterTable, facts: DdlFacts) -> tuple[LockComponent, ...]:
+    """Plain tables too: two changes of one definition take turns. RENAME keeps the new database from being dropped."""
+    table = facts.table(statement.table)
+    lock = exclusive_lock(table.database, table.name)
+    if isinstance(statement.action, s.RenameTable):
+        return (lock, database_lock(facts.database_of(statement.action.new_name).name))
+    return (lock,)
+
+
+def _alter(statement: s.AlterTable, facts: DdlFacts) -> tuple[Step, ...]:
+    table, span, action = facts.table(statement.table), statement.table.span, statement.action
+    match action:
+        case s.AddColumns() | s.ChangeColumn() | s.ReplaceColumns():
+            return (RedefineColumns(table, action, span),)
+        case s.AddPartitions():
+            partitions = (
+                Partition(values, location or default_location(table, values))
+                for items, location in action.partitions
+                for values in (partition_values(items, table, span),)
+            )
+            return (RegisterPartitions(table, tuple(partitions), action.if_not_exists, span),)
+        case s.DropPartitions():
+            return (RemovePartitions(table, action.partitions, action.if_exists, span),)
+        case s.RenamePartition():
+            old, new = (partition_values(items, table, span) for items in (action.partition, action.new_partition))
+            spans = (items[0].column.span for items in (action.partition, action.new_partition))
+            return (MovePartition(table, old, new, *spans),)
+        case s.RenameTable():
+            return (_rename(table, action, facts),)
+        case s.SetTableProperties():
+            properties = {known_key(key): value for key, value in action.properties}
+            return (UpdateProperties(table, properties, conversion(table, properties), span),)
+        case s.UnsetTableProperties():
+            return (RemoveProperties(table, tuple(map(known_key, action.keys)), action.if_exists, span),)
+        case s.SetLocation():
+            return (_assign_location(table, statement, action),)
+        case s.Compact():
+            return (RequestCompaction(table, action),)
+        case _:
+            assert_never(action)
+
+
+def _rename(table: Table, action: s.RenameTable, facts: DdlFacts) -> MoveTable:
+    """As in Hive, the directory moves if the table is managed and has its default location."""
+    new_name = action.new_name
+    check_table_name(new_name.name, new_name.span)
+    database = facts.database_of(new_name)
+    if facts.find(new_name) is not None:
+        shown = f"{database.name}.{new_name.name}"
+        raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, span=new_name.span, table=shown)
+    place, new_place = (
+        d.location_of(transactional=table.is_transactional) for d in (facts.databases[table.database], database)
+    )
+    moves = not table.external and table.location == f"{place}/{table.name}"
+    move = Move(table.location, f"{new_place}/{new_name.name}") if moves else None
+    return MoveTable(table, replace(table, database=database.name, name=new_name.name), move)
+
+
+def _assign_location(table: Table, statement: s.AlterTable, action: s.SetLocation) -> AssignLocation:
+    """Of plain tables only, and no file moves, as in Hive: the table has what lies there."""
+    span = statement.table.span
+    if table.is_transactional:
+        message = (
+            f"The location of {table.qualified} cannot be set: it is transactional, and what lies elsewhere has"
+            " write IDs that are not its own"
+        )
+        hint = "CREATE TABLE .. LOCATION adopts the directory of a transactional table."
+        raise AcidSqlError(Condition.ALTER_REFUSED, span=span, message=message, hint=hint)
+    if not action.partition:
+        return AssignLocation(table, action.location, span=span)
+    values = partition_values(action.partition, table, span)
+    return AssignLocation(table, action.location, values, span, action.partition[0].column.span)

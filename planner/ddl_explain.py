@@ -1,0 +1,181 @@
+"""EXPLAIN of a DDL plan: its locks and its steps as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from acidsql.acid.layout import delta_name
+from acidsql.acid.write_ids import StatementId
+from acidsql.grammar.statements import AddColumns, ChangeColumn, ColumnDefinition, PartitionItem, ReplaceColumns
+from acidsql.planner.ddl_plan import (
+    FIRST_INSERT_ONLY,
+    AssignLocation,
+    ColumnAction,
+    Conversion,
+    DdlPlan,
+    EmptyTable,
+    LoadFiles,
+    MovePartition,
+    MoveTable,
+    RedefineColumns,
+    RegisterDatabase,
+    RegisterPartitions,
+    RegisterTable,
+    RemoveDatabase,
+    RemovePartitions,
+    RemoveProperties,
+    RemoveTable,
+    RequestCompaction,
+    Step,
+    UpdateProperties,
+)
+from acidsql.planner.explain import explain_locks
+from acidsql.planner.partition_spec import comparison_text, default_location, name_of_partition
+
+
+def explain_ddl(plan: DdlPlan) -> str:
+    """The statement, the locks that its run requests, and what its steps do."""
+    return "\n".join(_lines(plan)) + "\n"
+
+
+def _lines(plan: DdlPlan) -> Iterator[str]:
+    yield plan.title
+    if plan.locks:
+        yield "locks"
+        yield from (f"  {line}" for line in explain_locks(plan.locks).splitlines()[1:])
+    yield "does"
+    yield from (f"  {line}" for step in plan.steps for line in _step(step))
+    if not plan.steps:
+        yield "  nothing"
+
+
+def _step(step: Step) -> Iterator[str]:
+    match step:
+        case RegisterDatabase(database):
+            yield f"adds {database.name} to the catalog, at {database.location}"
+        case RemoveDatabase(database):
+            yield f"removes {database.name} from the catalog"
+            for location in filter(None, (database.location, database.managed_location)):
+                yield f"removes {location} if no file lies in it"
+        case RegisterTable(table):
+            yield f"adds {table.qualified} to the catalog"
+            yield f"adopts the files in {table.location}" if step.adopts else f"makes {table.location}"
+        case RemoveTable(table):
+            yield f"removes {table.qualified} from the catalog"
+            yield (
+                f"leaves {table.location}: the table is external"
+                if table.external
+                else f"removes {table.location} if nothing of another table lies in it"
+            )
+        case EmptyTable(table):
+            does = "writes an empty base_W in" if table.is_transactional else "removes the files in"
+            yield f"{does} {_emptied(step)}"
+        case LoadFiles():
+            yield from _load(step)
+        case RequestCompaction(_, action):
+            yield f"queues a {action.type} compaction"
+        case _:
+            yield from _alter(step)
+
+
+def _alter(
+    step: MoveTable
+    | RedefineColumns
+    | UpdateProperties
+    | RemoveProperties
+    | AssignLocation
+    | RegisterPartitions
+    | RemovePartitions
+    | MovePartition,
+) -> Iterator[str]:
+    match step:
+        case MoveTable(table, renamed, move):
+            yield f"renames {table.qualified} to {renamed.qualified} in the catalog"
+            yield f"moves {move.source} to {move.target}" if move else f"leaves its files in {table.location}"
+        case RedefineColumns(_, action):
+            yield _columns(action)
+        case UpdateProperties(_, properties, conversion):
+            pairs = (f"'{key}'='{value}'" for key, value in properties.items())
+            yield f"sets {', '.join(pairs)}"
+            yield from _conversion(conversion)
+        case RemoveProperties(_, keys):
+            yield f"removes the properties {', '.join(keys)}"
+        case AssignLocation(table, location, values):
+            of = table.qualified if values is None else f"the partition {name_of_partition(table, values)}"
+            yield f"sets the location of {of} to {location}; no file moves"
+        case RegisterPartitions(table, partitions):
+            for partition in partitions:
+                yield f"adds the partition {name_of_partition(table, partition.values)} at {partition.location}"
+        case RemovePartitions(table, clauses):
+            for clause in clauses:
+                yield f"removes the partitions with {_clause(clause)} from the catalog"
+            yield (
+                "leaves their directories: the table is external"
+                if table.external
+                else "removes those of their directories in which nothing else lies"
+            )
+        case MovePartition(table, old, new):
+            yield f"renames the partition {name_of_partition(table, old)} to {name_of_partition(table, new)}"
+            yield from _partition_move(step)
+        case _:
+            assert_never(step)
+
+
+def _emptied(step: EmptyTable) -> str:
+    if not step.table.partition_columns:
+        return step.table.location
+    return f"its partitions with {_clause(step.partition)}" if step.partition else "its partitions"
+
+
+def _load(step: LoadFiles) -> Iterator[str]:
+    table, partition = step.table, step.partition
+    if partition is not None and step.is_new:
+        yield f"adds the partition {name_of_partition(table, partition.values)} at {partition.location}"
+    place = table.location if partition is None else partition.location
+    directory = "" if not table.is_transactional else "/base_W" if step.overwrites else "/delta_W_W_0000"
+    yield f"{'copies' if step.copies else 'moves'} the files of {step.path} to {place}{directory}"
+    if step.overwrites and not table.is_transactional:
+        yield "removes the files that lay there"
+
+
+def _columns(action: ColumnAction) -> str:
+    match action:
+        case AddColumns(columns):
+            return f"adds the columns {', '.join(map(_column, columns))}"
+        case ChangeColumn(column, definition, position):
+            place = f", {position}" if position else ""
+            return f"changes the column {column.value} to {_column(definition)}{place}"
+        case ReplaceColumns(columns):
+            return f"replaces the columns by {', '.join(map(_column, columns))}"
+        case _:
+            assert_never(action)
+
+
+def _column(definition: ColumnDefinition) -> str:
+    return f"{definition.name.value} {definition.type}"
+
+
+def _conversion(conversion: Conversion | None) -> Iterator[str]:
+    match conversion:
+        case Conversion.FULL_ACID:
+            yield "converts the table to full ACID; no file moves"
+        case Conversion.INSERT_ONLY:
+            yield f"moves the files to {delta_name(FIRST_INSERT_ONLY, StatementId(0))}"
+            yield "converts the table to insert-only"
+        case None:
+            return
+        case _:
+            assert_never(conversion)
+
+
+def _partition_move(step: MovePartition) -> Iterator[str]:
+    if step.table.external:
+        yield "leaves its directory: the table is external"
+        return
+    old, new = (default_location(step.table, values) for values in (step.old, step.new))
+    yield f"moves {old} to {new}, unless the partition has a LOCATION of its own"
+
+
+def _clause(items: tuple[PartitionItem, ...]) -> str:
+    return ", ".join(map(comparison_text, items))

@@ -1,0 +1,150 @@
+"""CREATE TABLE: the table that a statement defines, and the rules for its columns, properties and format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from acidsql.acid.hive_types import parse_type
+from acidsql.acid.object_names import check_column_name, check_table_name, without_case
+from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Check, Column, Constraints, Table
+from acidsql.acid.text_format import SERDES, text_format
+from acidsql.errors import AcidSqlError, Condition, suggestion
+from acidsql.grammar.dialect import to_spark
+from acidsql.grammar.statements import ColumnDefinition, CreateTable, Name
+from acidsql.metastore.client import Database
+
+ADOPT_WRITE_IDS: Final = "acidsql.adopt.writeids"
+"""Property of CREATE TABLE .. LOCATION: the write IDs of the files that the table adopts. The catalog does not
+keep it."""
+
+MOVING: Final = "acidsql.moving"
+"""Table property: the locations from and to which a directory is being moved, as a JSON list."""
+
+
+def check_supported(statement: CreateTable) -> None:
+    """Raises NOT_YET_SUPPORTED for what acidsql cannot create."""
+    span = statement.table.span
+    if statement.temporary:
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="CREATE TEMPORARY TABLE")
+    if statement.file_format == "textfile" and statement.serde in (None, SERDES["textfile"]):
+        text_format(dict(statement.row_format))
+    if statement.serde is not None and statement.serde != SERDES.get(statement.file_format or "orc"):
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature=f"ROW FORMAT SERDE '{statement.serde}'")
+
+
+def with_columns(statement: CreateTable, columns: Sequence[tuple[str, str]]) -> CreateTable:
+    """CREATE TABLE .. AS with the columns of its query: names and Hive's types. PARTITIONED BY (p) says which of them
+    are partition columns. Raises COLUMN_NOT_FOUND where the query lacks one of these."""
+    partitions = {c.name.value: c for c in statement.partition_columns}
+    types = dict(columns)
+    for name, definition in partitions.items():
+        if name not in types:
+            near = suggestion(name, list(types))
+            raise AcidSqlError(Condition.COLUMN_NOT_FOUND, span=definition.name.span, column=name, suggestion=near)
+    span = statement.table.span
+    regular = (ColumnDefinition(Name(n, span), kind) for n, kind in columns if n not in partitions)
+    keys = (replace(definition, type=types[name]) for name, definition in partitions.items())
+    return replace(statement, columns=tuple(regular), partition_columns=tuple(keys), query=None)
+
+
+def defined_table(statement: CreateTable, database: Database) -> Table:
+    """The table, whose location is the statement's or the default one in `database`. `created` is 0.
+
+    Raises INVALID_TABLE_NAME, INVALID_COLUMN_NAME, DUPLICATE_COLUMN, COLUMN_NOT_FOUND, INVALID_TYPE,
+    INVALID_TABLE_PROPERTIES, SORTED_TABLE.
+    """
+    check_table_name(statement.table.name, statement.table.span)
+    columns = tuple(_column(c) for c in statement.columns)
+    partition_columns = tuple(_column(c) for c in statement.partition_columns)
+    _check_columns(statement)
+    properties = _properties(statement)
+    transactional = properties.get(TRANSACTIONAL, "").lower() == "true"
+    table = Table(
+        database=database.name,
+        name=statement.table.name,
+        columns=columns,
+        partition_columns=partition_columns,
+        location=statement.location or f"{database.location_of(transactional=transactional)}/{statement.table.name}",
+        bucket_columns=tuple(c.value for c in statement.bucket_columns),
+        bucket_count=statement.bucket_count,
+        sort_columns=tuple(c.value for c in statement.sort_columns),
+        file_format=statement.file_format or "orc",
+        row_format=dict(statement.row_format) if statement.file_format == "textfile" else {},
+        properties=properties,
+        constraints=_constraints(statement),
+        external=statement.external,
+        comment=statement.comment,
+    )
+    _check_transactional(table, statement)
+    return table
+
+
+def _column(definition: ColumnDefinition) -> Column:
+    parse_type(definition.type)
+    return Column(definition.name.value, definition.type, definition.comment)
+
+
+def _check_columns(statement: CreateTable) -> None:
+    """Every name once, and the columns that buckets, sorting and constraints name must be there."""
+    seen: set[str] = set()
+    for definition in (*statement.columns, *statement.partition_columns):
+        name = definition.name
+        check_column_name(name.value, name.span)
+        if without_case(name.value) in seen:
+            raise AcidSqlError(Condition.DUPLICATE_COLUMN, span=name.span, column=name.value)
+        seen.add(without_case(name.value))
+    regular = [c.name.value for c in statement.columns]
+    if not regular:
+        message = "A table needs at least one column that is no partition column"
+        raise AcidSqlError(Condition.INVALID_TABLE_PROPERTIES, span=statement.table.span, message=message)
+    for name in (*statement.bucket_columns, *statement.sort_columns):
+        if name.value not in regular:
+            near = suggestion(name.value, regular)
+            raise AcidSqlError(Condition.COLUMN_NOT_FOUND, span=name.span, column=name.value, suggestion=near)
+
+
+def _properties(statement: CreateTable) -> dict[str, str]:
+    """Hive's own additions for a transactional table (TransactionalValidationListener)."""
+    properties = {k: v for k, v in statement.properties if k != ADOPT_WRITE_IDS}
+    if MOVING in properties:
+        message = f"{MOVING} is acidsql's own: it tells which directory a rename is moving"
+        raise AcidSqlError(Condition.INVALID_TABLE_PROPERTIES, span=statement.table.span, message=message)
+    if statement.transactional:
+        properties[TRANSACTIONAL] = "true"
+    # Hive takes `transactional` in any case, and keeps it in lower case.
+    for key in [k for k in properties if k.lower() in (TRANSACTIONAL, TRANSACTIONAL_PROPERTIES)]:
+        properties[key.lower()] = properties.pop(key)
+    if properties.get(TRANSACTIONAL, "").lower() == "true":
+        properties.setdefault(TRANSACTIONAL_PROPERTIES, "default")
+    properties.setdefault("bucketing_version", "2")
+    return properties
+
+
+def _check_transactional(table: Table, statement: CreateTable) -> None:
+    if not table.is_transactional:
+        return
+    span = statement.table.span
+    if table.external:
+        message = f"{table.qualified} cannot be declared transactional because it's an external table"
+        raise AcidSqlError(Condition.INVALID_TABLE_PROPERTIES, span=span, message=message)
+    if table.is_full_acid and table.file_format != "orc":
+        message = (
+            f"The table must be stored using an ACID compliant format (such as ORC): {table.qualified}"
+            f" is stored as {table.file_format}"
+        )
+        hint = "Store it as ORC, or set 'transactional_properties'='insert_only'."
+        raise AcidSqlError(Condition.INVALID_TABLE_PROPERTIES, span=span, message=message, hint=hint)
+    if table.is_full_acid and table.sort_columns:
+        raise AcidSqlError(Condition.SORTED_TABLE, span=span, table=table.qualified)
+
+
+def _constraints(statement: CreateTable) -> Constraints:
+    checks = [Check(c.name, to_spark(c.condition)) for c in statement.checks]
+    checks += [Check(None, to_spark(c.check)) for c in statement.columns if c.check is not None]
+    return Constraints(
+        not_null=frozenset(c.name.value for c in statement.columns if c.not_null),
+        defaults={c.name.value: to_spark(c.default) for c in statement.columns if c.default is not None},
+        checks=tuple(checks),
+    )

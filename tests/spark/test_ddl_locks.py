@@ -1,0 +1,156 @@
+"""For each DDL statement: the locks that EXPLAIN prints are those that its run requests from the metastore."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import get_args
+
+import pyarrow as pa
+import pytest
+from pyarrow import orc
+
+from acidsql.errors import AcidSqlError
+from acidsql.grammar import statements as s
+from acidsql.grammar.parser import parse
+from acidsql.planner.ddl_plan import DdlStatement, Step
+from acidsql.session import Session
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+SETUP = f"""
+CREATE TABLE acid (k int) PARTITIONED BY (p int) {ACID};
+ALTER TABLE acid ADD PARTITION (p = 1);
+CREATE TABLE whole (k int) {ACID};
+CREATE TABLE plain (k int) PARTITIONED BY (p int);
+ALTER TABLE plain ADD PARTITION (p = 1);
+CREATE TABLE heap (k int);
+CREATE EXTERNAL TABLE ext (k int);
+CREATE DATABASE d;
+CREATE TABLE d.one (k int) {ACID};
+CREATE TABLE d.two (k int);
+CREATE DATABASE bare
+"""
+
+CASES = {
+    "CREATE DATABASE e": "",
+    "CREATE DATABASE IF NOT EXISTS d": "",
+    "DROP DATABASE bare": "bare -> EXCLUSIVE",
+    "DROP DATABASE d CASCADE": "d -> EXCLUSIVE",
+    "DROP DATABASE IF EXISTS nowhere": "",
+    "CREATE TABLE n (k int)": "default -> SHARED_READ",
+    f"CREATE TABLE d.n (k int) {ACID}": "d -> SHARED_READ",
+    "CREATE EXTERNAL TABLE n (k int) LOCATION '{tmp}/elsewhere'": "default -> SHARED_READ",
+    "CREATE TABLE d.n LIKE acid": "d -> SHARED_READ",
+    "CREATE TABLE IF NOT EXISTS acid (k int)": "",
+    f"CREATE TABLE n {ACID} AS SELECT 1 AS k": "default -> SHARED_READ, default.n -> EXCL_WRITE",
+    "CREATE TABLE d.n AS SELECT k FROM whole": (
+        "d -> SHARED_READ, d.n -> EXCLUSIVE, default.whole -> SHARED_READ"  # plain: readers see it grow
+    ),
+    "DROP TABLE acid": "default.acid -> EXCLUSIVE",
+    "DROP TABLE plain": "",
+    "DROP TABLE ext": "",
+    "DROP TABLE IF EXISTS nothing": "",
+    "TRUNCATE TABLE whole": "default.whole -> EXCLUSIVE",
+    "TRUNCATE TABLE acid PARTITION (p = 1)": "default.acid -> EXCLUSIVE",
+    "TRUNCATE TABLE heap": "default.heap -> EXCLUSIVE",
+    "LOAD DATA LOCAL INPATH '{tmp}/in' INTO TABLE whole": "default.whole -> SHARED_READ",
+    "LOAD DATA LOCAL INPATH '{tmp}/in' INTO TABLE acid PARTITION (p = 1)": "default.acid.p=1 -> SHARED_READ",
+    "LOAD DATA LOCAL INPATH '{tmp}/in' OVERWRITE INTO TABLE acid PARTITION (p = '02')": (
+        "default.acid.p=2 -> EXCLUSIVE"
+    ),
+    "LOAD DATA LOCAL INPATH '{tmp}/in' INTO TABLE heap": "",
+    "ALTER TABLE acid RENAME TO d.acid": "d -> SHARED_READ, default.acid -> EXCLUSIVE",
+    "ALTER TABLE plain RENAME TO other": "default -> SHARED_READ, default.plain -> EXCLUSIVE",
+    "ALTER TABLE ext RENAME TO d.ext": "d -> SHARED_READ, default.ext -> EXCLUSIVE",
+    "ALTER TABLE acid SET LOCATION '{tmp}/elsewhere'": "ALTER_REFUSED",
+    "ALTER TABLE plain PARTITION (p = 1) SET LOCATION '{tmp}/elsewhere'": "default.plain -> EXCLUSIVE",
+    "ALTER TABLE heap SET LOCATION '{tmp}/elsewhere'": "default.heap -> EXCLUSIVE",
+    "ALTER TABLE acid COMPACT 'major'": "NO_COMPACTION_PARTITION",
+    "ALTER TABLE acid PARTITION (p = 1) COMPACT 'major'": "",
+    "ALTER TABLE heap SET TBLPROPERTIES ('transactional'='true')": "default.heap -> EXCLUSIVE",
+    "ALTER TABLE plain SET TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')": (
+        "default.plain -> EXCLUSIVE"
+    ),
+} | {
+    statement.format(table): f"default.{table} -> EXCLUSIVE"
+    for table in ("acid", "plain")
+    for statement in (
+        "ALTER TABLE {} ADD COLUMNS (v string)",
+        "ALTER TABLE {} CHANGE COLUMN k k bigint",
+        "ALTER TABLE {} REPLACE COLUMNS (k int, v string)",
+        "ALTER TABLE {} ADD PARTITION (p = 2)",
+        "ALTER TABLE {} ADD IF NOT EXISTS PARTITION (p = 1)",
+        "ALTER TABLE {} DROP PARTITION (p = 1)",
+        "ALTER TABLE {} DROP IF EXISTS PARTITION (p > 7)",
+        "ALTER TABLE {} PARTITION (p = 1) RENAME TO PARTITION (p = 2)",
+        "ALTER TABLE {} SET TBLPROPERTIES ('a'='b')",
+        "ALTER TABLE {} UNSET TBLPROPERTIES IF EXISTS ('a')",
+    )
+}
+"""The statement and its locks, or the condition of the error that its run raises."""
+
+
+@pytest.fixture
+def db(session: Session, tmp_path: Path) -> Session:
+    for _ in session.script(SETUP):
+        pass
+    (tmp_path / "in").mkdir()
+    orc.write_table(pa.table({"k": pa.array([1], pa.int32())}), tmp_path / "in" / "000000_0")
+    return session
+
+
+@pytest.fixture
+def metastore(db: Session, tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    """The embedded metastore's file, which logs from now on each lock that is entered in its table."""
+    with closing(sqlite3.connect(tmp_path / "metastore.db", isolation_level=None)) as connection:
+        connection.execute("CREATE TABLE requested (db TEXT, tbl TEXT, part TEXT, lock_type TEXT)")
+        connection.execute(
+            "CREATE TRIGGER log_locks AFTER INSERT ON hive_locks BEGIN"
+            " INSERT INTO requested VALUES (new.db, new.tbl, new.part, new.lock_type); END"
+        )
+        yield connection
+
+
+def requested(metastore: sqlite3.Connection) -> list[str]:
+    """The locks that were requested, as EXPLAIN prints locks."""
+    rows = metastore.execute("SELECT * FROM requested").fetchall()
+    return sorted(f"{'.'.join(filter(None, names))} -> {kind}" for *names, kind in rows)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_explain_prints_the_locks_that_the_run_requests(
+    db: Session, metastore: sqlite3.Connection, tmp_path: Path, case: str
+) -> None:
+    statement = case.replace("{tmp}", str(tmp_path))
+    if CASES[case].isidentifier():
+        with pytest.raises(AcidSqlError) as caught:
+            db.execute(statement)
+        assert caught.value.condition == CASES[case]
+        assert requested(metastore) == []
+        return
+    title, *printed = [str(row[0]) for row in db.execute(f"EXPLAIN LOCKS {statement}").rows()]
+    assert title == "LOCK INFORMATION:"
+    in_plan = db.explain(statement)
+    assert requested(metastore) == [], "EXPLAIN locks nothing"
+    db.execute(statement)
+    assert printed == requested(metastore) == list(filter(None, CASES[case].split(", ")))
+    if " AS SELECT" not in statement:
+        assert [line.strip() for line in in_plan.splitlines() if " -> " in line] == printed
+
+
+def test_the_cases_hold_every_ddl_statement_and_every_alter_action() -> None:
+    parsed = [parse(case.replace("{tmp}", "")) for case in CASES]
+    assert {type(p) for p in parsed} == set(get_args(DdlStatement))
+    assert {type(p.action) for p in parsed if isinstance(p, s.AlterTable)} == set(get_args(s.AlterAction))
+
+
+def test_the_plans_of_the_cases_have_every_step(db: Session, tmp_path: Path) -> None:
+    found: set[type[object]] = set()
+    for case in CASES:
+        parsed = parse(case.replace("{tmp}", str(tmp_path)))
+        assert isinstance(parsed, get_args(DdlStatement))
+        if not CASES[case].isidentifier() and not (isinstance(parsed, s.CreateTable) and parsed.query is not None):
+            found |= {type(step) for step in db._dispatch.ddl.plan(parsed, "default").steps}
+    assert found == set(get_args(Step))
