@@ -1,4 +1,4 @@
-"""Event queries: from the rows that a statement found to one row per event, of the target's column types."""
+"""Event queries: SQL that turns the rows a statement found into one row per event, with the target's column types."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def name_sql(name: str) -> str:
 
 
 def stored(value: str, target: Column, settings: Mapping[str, str]) -> str:
-    """SQL for `value` as it is stored in a column: Hive's store assignment (semantics.md, "Expressions").
+    """SQL that converts `value` to the type of its column by Hive's store assignment (semantics.md, "Expressions").
 
     >>> stored("x", Column("c", "int"), {})
     'CAST(x AS INT)'
@@ -47,12 +47,12 @@ def stored(value: str, target: Column, settings: Mapping[str, str]) -> str:
 
 
 def is_strict(settings: Mapping[str, str]) -> bool:
-    """Whether a value that its column cannot take is an error, instead of NULL or what is left of it."""
+    """Whether a value that does not fit its column is an error. Otherwise it becomes NULL or is cut."""
     return settings.get(STORE_ASSIGNMENT, "hive") == "ansi"
 
 
 def spark_type(hive_type: HiveType) -> str:
-    """The type's name in the Spark SQL of a plan; TIMESTAMP is one without time zone there, as in Hive."""
+    """The type's name in the Spark SQL of a plan, where TIMESTAMP has no time zone, as in Hive."""
     match hive_type:
         case Char() | Varchar():
             return "STRING"
@@ -77,22 +77,23 @@ def _spark_type(hive_type: HiveType) -> str:
 
 
 def _field_sql(name: str) -> str:
-    """A name of a struct's field in Spark SQL, as Hive's text of the type has it where that can be read so."""
+    """The name of a struct field in Spark SQL, quoted if it is not a plain name."""
     return name if _PLAIN_NAME.fullmatch(name) else name_sql(name)
 
 
 def exploded(branches: str, identity: Mapping[str, str], values: Mapping[str, str], source: str) -> str:
-    """The events of each row: one for each number in `branches`, an array. `identity` and `values` are SQL over the
-    row and BRANCH.
+    """A query that yields one event for each number in `branches`, an array of the row's branches. `identity` and
+    `values` are SQL over the row and BRANCH.
 
-    Numbers are exploded, not structs: a struct's values would be boxed, each of them, for every event.
+    The query explodes numbers instead of structs: Spark would box each value of a struct for every event.
     """
     columns = select_list({BRANCH: name_sql(BRANCH), **identity, **values})
     return f"SELECT\n  {columns}\nFROM (SELECT *, explode({branches}) AS {name_sql(BRANCH)} FROM {source})"
 
 
-def of_inserts(inserts: int, values: Mapping[str, str]) -> dict[str, str]:
-    """The new rows of events whose branches below `inserts` have some: Hive stores no row in a delete event."""
+def in_inserts(inserts: int, values: Mapping[str, str]) -> dict[str, str]:
+    """The values in the events of branches below `inserts`, and NULL in others: Hive stores no row in a delete
+    event."""
     return {name: f"CASE WHEN {name_sql(BRANCH)} < {inserts} THEN {value} END" for name, value in values.items()}
 
 
@@ -101,12 +102,13 @@ def rows_view() -> str:
 
 
 def old_identity(table: Table) -> dict[str, str]:
-    """Which row an event is about, and its partition: columns of the rows query."""
+    """The row ID and the partition of an old row, as columns of the rows query."""
     return {ROW_ID: name_sql(ROW_ID)} | ({PLACE: name_sql(PLACE)} if table.partition_columns else {})
 
 
 def event_identity(table: Table, moved: Collection[int]) -> dict[str, str]:
-    """The same of an event; the rows of the branches `moved` go to the partition that their partition columns name."""
+    """The row ID and the partition of an event. Rows of the branches `moved` go to the partition that their partition
+    columns name."""
     identity = old_identity(table)
     if table.partition_columns and moved:
         branches = ", ".join(map(str, sorted(moved)))
@@ -115,7 +117,7 @@ def event_identity(table: Table, moved: Collection[int]) -> dict[str, str]:
 
 
 def no_identity(table: Table) -> dict[str, str]:
-    """Of a row that is new."""
+    """The identity of a new row: NULLs."""
     return {ROW_ID: f"CAST(NULL AS {ROW_ID_TYPE})"} | ({PLACE: _NO_PLACE} if table.partition_columns else {})
 
 
@@ -126,7 +128,7 @@ def select_list(values: Mapping[str, str], indent: str = "  ") -> str:
 
 
 def nulls(table: Table) -> dict[str, str]:
-    """The columns of a delete event: Hive stores no row there."""
+    """The column values of a delete event, in which Hive stores no row: NULLs."""
     return {c.name: null_of(c) for c in table.all_columns}
 
 
@@ -135,21 +137,22 @@ def null_of(target: Column) -> str:
 
 
 def checked_branch(branch: str, table: Table) -> str:
-    """The branch of a new row, or a raised CONSTRAINT_VIOLATED: NOT NULL, then each CHECK, which passes on NULL."""
+    """SQL for the branch of a new row. It raises CONSTRAINT_VIOLATED for NULL in a NOT NULL column, then for a CHECK
+    that is false."""
     cases = [
         f"WHEN {name_sql(c.name)} IS NULL THEN {_violated(f'NOT NULL on column {c.name}')}"
         for c in table.all_columns
         if c.name in table.constraints.not_null
     ]
     cases += [
-        f"WHEN NOT ({_on_stripped(check.condition, table)}) THEN {_violated(f'CHECK {check.name or check.condition}')}"
+        f"WHEN NOT ({_unpadded(check.condition, table)}) THEN {_violated(f'CHECK {check.name or check.condition}')}"
         for check in table.constraints.checks
     ]
     return f"CASE {' '.join(cases)} ELSE {branch} END" if cases else branch
 
 
-def _on_stripped(condition: str, table: Table) -> str:
-    """A CHECK's condition over CHAR values without their padding, as Hive's expressions see them."""
+def _unpadded(condition: str, table: Table) -> str:
+    """The condition of a CHECK, with CHAR values stripped of their padding, as Hive's expressions see them."""
     padded = {c.name for c in table.columns if isinstance(parse_type(c.type), Char)}
     if not padded:
         return condition
@@ -168,7 +171,7 @@ def _violated(detail: str) -> str:
 
 
 def fitted(text: str, hive_type: HiveType) -> str:
-    """SQL: CHAR is padded and CHAR and VARCHAR are cut to their length, as Hive writes them, inside other types too."""
+    """SQL that cuts CHAR and VARCHAR to their length and pads CHAR, as Hive writes them, also inside nested types."""
     return inside(text, hive_type, _fitted)
 
 
@@ -183,7 +186,8 @@ def _fitted(text: str, hive_type: HiveType) -> str:
 
 
 def inside(text: str, hive_type: HiveType, change: Callable[[str, HiveType], str], depth: int = 0) -> str:
-    """SQL: a value with `change`, SQL from SQL and a type, made to all that is no array, map or struct in it.
+    """SQL that applies `change`, which makes SQL from SQL and a type, to each value in `text` that is no array, map or
+    struct.
 
     >>> inside("a", parse_type("array<char(2)>"), lambda text, kind: f"f({text})")
     'TRANSFORM(a, i0 -> f(i0))'

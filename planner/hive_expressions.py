@@ -1,12 +1,12 @@
-"""Expressions that mean one thing in Hive and another one in Spark, made to mean Hive's. Seen on Hive 4.0.1.
+"""Rewrites expressions that differ between Hive and Spark, so that Spark computes Hive's result (Hive 4.0.1).
 
-CHAR and VARCHAR: a value that is cast to one is cut to its length, and the blanks at a CHAR's end do not count
-(HiveChar, HiveVarchar): not in its column, which is read without them (spark/scan/table_scan.py), and not in a literal
-that it is compared with, which Hive takes for a CHAR (TypeCheckProcFactory), but in BETWEEN. greatest and least are
-NULL where an argument is. stddev, std and variance are those of the population.
+CHAR and VARCHAR: a cast cuts the value to the type's length. Trailing blanks of a CHAR do not count (HiveChar,
+HiveVarchar): the scan strips them from CHAR columns (spark/scan/table_scan.py), and this module strips them from
+literals that are compared with a CHAR column, which Hive converts to CHAR (TypeCheckProcFactory). Hive does not do so
+in BETWEEN. greatest and least return NULL if an argument is NULL. stddev, std and variance are those of the population.
 
-Hive's TIMESTAMP is wall-clock time, and so is what its functions give: the time now is that of the session's zone.
-Spark's functions of the same names give instants.
+Hive's TIMESTAMP is wall-clock time, and its functions return wall-clock times in the session's time zone. Spark's
+functions of the same names return instants.
 """
 
 from __future__ import annotations
@@ -28,25 +28,26 @@ _INSTANT: Final = exp.DataType.Type.TIMESTAMPLTZ
 
 
 def rewrite(tree: exp.Query) -> None:
-    """Of what the query itself says; CAST to an array of CHARs or the like stays as it is. What the query gives keeps
-    its name."""
-    for node in _others(tree):
+    """Rewrites the expressions of a query in place. Its output columns keep their names. A CAST to a nested type that
+    contains CHAR stays as it is."""
+    for node in _differing(tree):
         _keep_name(node)
-    for node in sorted(_others(tree), key=lambda found: -found.depth):  # the inner ones first
+    for node in sorted(_differing(tree), key=lambda found: -found.depth):  # the inner ones first
         node.replace(_as_in_hive(node))
 
 
-def _others(tree: exp.Query) -> list[exp.Expr]:
+def _differing(tree: exp.Query) -> list[exp.Expr]:
     sized = [cast for cast in tree.find_all(exp.Cast) if sized_length(cast.to) is not None]
-    return [*sized, *tree.find_all(exp.CurrentTimestamp), *filter(_is_other, tree.find_all(exp.Anonymous))]
+    return [*sized, *tree.find_all(exp.CurrentTimestamp), *filter(_is_differing, tree.find_all(exp.Anonymous))]
 
 
-def _is_other(call: exp.Anonymous) -> bool:
-    """A subquery stands where it is: asked twice, it would be read twice."""
+def _is_differing(call: exp.Anonymous) -> bool:
+    """Whether Hive computes a call differently. The rewrite of greatest and least repeats their arguments, so it leaves
+    subqueries alone, which Spark would read twice."""
     name = call.name.lower()
     if name in _STRICT:
         return len(call.expressions) > 1 and call.find(exp.Query) is None
-    return name in _RENAMED or (name, len(call.expressions)) in _OF_TIME
+    return name in _RENAMED or (name, len(call.expressions)) in _TIME_FUNCTIONS
 
 
 def _as_in_hive(node: exp.Expr) -> exp.Expr:
@@ -59,7 +60,7 @@ def _as_in_hive(node: exp.Expr) -> exp.Expr:
     arguments = [e.copy() for e in node.expressions]
     if name in _RENAMED:
         return _call(_RENAMED[name], *arguments)
-    return _strict(node) if name in _STRICT else _OF_TIME[name, len(arguments)](arguments)
+    return _strict(node) if name in _STRICT else _TIME_FUNCTIONS[name, len(arguments)](arguments)
 
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
@@ -85,22 +86,22 @@ def _to_timestamp(arguments: list[exp.Expr]) -> exp.Expr:
 
 
 def _seconds(arguments: list[exp.Expr]) -> exp.Expr:
-    """unix_timestamp: a TIMESTAMP is one of the session's zone. With an instant beside it COALESCE makes an instant of
-    it; text stays text."""
+    """unix_timestamp interprets a TIMESTAMP in the session's time zone. COALESCE with a NULL instant converts a
+    TIMESTAMP to an instant and leaves text as it is."""
     value, *form = arguments
     if not (isinstance(value, exp.Literal) and value.is_string):
         value = _call("coalesce", value, exp.cast(exp.null(), _INSTANT))
     return _call("unix_timestamp", value, *form)
 
 
-_OF_TIME: Final = {
+_TIME_FUNCTIONS: Final = {
     **{(name, 0): _now for name in _NOW},
     ("to_utc_timestamp", 2): _to_utc,
     ("from_utc_timestamp", 2): _from_utc,
     ("timestamp", 1): _to_timestamp,
     **{(name, count): _seconds for name in ("unix_timestamp", "to_unix_timestamp") for count in (1, 2)},
 }
-"""What is made of calls, by their names and the number of their arguments."""
+"""The rewrites of functions of time, by name and number of arguments."""
 
 
 def _strict(call: exp.Anonymous) -> exp.Expr:
@@ -116,7 +117,7 @@ def _cut(cast: exp.Cast) -> exp.Expr:
 
 
 def _keep_name(node: exp.Expr) -> None:
-    """A column of a SELECT without a name goes by its text."""
+    """Gives an unnamed item of a SELECT list its text as its alias."""
     while node.parent is not None and not isinstance(node.parent, exp.Select):
         node = node.parent
     if isinstance(node.parent, exp.Select) and node.arg_key == "expressions" and not isinstance(node, exp.Alias):
@@ -124,14 +125,14 @@ def _keep_name(node: exp.Expr) -> None:
 
 
 def sized_length(kind: exp.DataType) -> str | None:
-    """Of CHAR(n) and VARCHAR(n)."""
+    """The length of CHAR(n) and VARCHAR(n); None for another type."""
     if kind.this not in (exp.DataType.Type.CHAR, exp.DataType.Type.VARCHAR) or len(kind.expressions) != 1:
         return None
     return str(kind.expressions[0].name)
 
 
 def trim_literals(columns: Iterable[exp.Column], is_char: Callable[[exp.Column], bool]) -> None:
-    """Takes the blanks off the ends of literals that a CHAR column is compared with."""
+    """Strips trailing blanks from the literals that are compared with a CHAR column."""
     for column in columns:
         padded = [text for text in _compared(column) if text.is_string and str(text.this).endswith(" ")]
         if padded and is_char(column):

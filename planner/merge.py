@@ -8,9 +8,9 @@
     4. Turn each row into its events: delete the old row, insert the new one, or both.
     5. Add what the cardinality check needs (merge_cardinality.py).
 
-"Not matched" means that no target row matched: it is read off the row__id that the join left NULL, never off the
-columns of ON. Statement IDs (hive-acid-v2.md, "What acidsql writes"): NOT MATCHED from 0000, then MATCHED, then NOT
-MATCHED BY SOURCE, each in the order written; an UPDATE uses one ID for both its directories.
+A source row is "not matched" if the join left the target's row__id NULL; the columns of ON may be NULL in a target row.
+Statement IDs (hive-acid-v2.md, "What acidsql writes") start at 0000 for NOT MATCHED clauses, then come MATCHED, then
+NOT MATCHED BY SOURCE, each in the order written. An UPDATE uses one ID for both its directories.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from acidsql.planner.event_queries import (
     checked_branch,
     event_identity,
     exploded,
+    in_inserts,
     name_sql,
     no_identity,
     null_of,
-    of_inserts,
     old_identity,
     rows_view,
     select_list,
@@ -67,7 +67,7 @@ _ORDER: Final = (When.NOT_MATCHED, When.MATCHED, When.NOT_MATCHED_BY_SOURCE)
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A WHEN clause with its place: `statement_id` is also its action number; `values` are what it writes."""
+    """A WHEN clause. `statement_id` is also the number of its action; `values` are the values that it writes."""
 
     statement_id: int
     written: MergeClause
@@ -87,7 +87,7 @@ class Clause:
         return not isinstance(self.written.action, MergeDelete)
 
     def moves(self, table: Table) -> bool:
-        """Whether its new rows go to the partition that their partition columns name."""
+        """Whether the new rows go to the partition that their own partition columns name."""
         return not self.deletes or moves(table, (target for target, _ in self.values))
 
     @property
@@ -101,7 +101,8 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """The names that target and source go by in the statement; `databases` of those that have no alias, by name."""
+    """The names of target and source in the statement. `databases` maps each name that is not an alias to its
+    database."""
 
     target: str
     source: str
@@ -110,7 +111,7 @@ class Sides:
 
 def plan_merge(statement: Merge, facts: Facts) -> WritePlan:
     """Raises what UPDATE and INSERT raise, MERGE_CLAUSE_ORDER, MERGE_UNCONDITIONAL_NOT_LAST, MERGE_INSERT_LENGTH,
-    MERGE_ON_WITHOUT_TARGET, and COLUMN_NOT_FOUND for a clause that reads the side it has no row of."""
+    MERGE_ON_WITHOUT_TARGET, and COLUMN_NOT_FOUND for a clause that names the side of which it has no row."""
     table = find_table(statement.target, facts)
     check_writable(table, statement.target)
     check_clauses(statement)
@@ -158,8 +159,8 @@ def _clause(number: int, written: MergeClause, statement: Merge, table: Table, s
 
 
 def _visible(tree: exp.Expr, when: When, statement: Merge, sides: Sides) -> exp.Expr:
-    """The expression with the names that this kind of clause can see: a NOT MATCHED row has no target side, and a
-    NOT MATCHED BY SOURCE row no source side."""
+    """The expression, once its names are checked: a NOT MATCHED row has no target side, and a NOT MATCHED BY SOURCE row
+    has no source side."""
     tree = without_databases(tree, sides.databases)
     match when:
         case When.MATCHED:
@@ -192,7 +193,7 @@ def _values(written: MergeClause, table: Table, sides: Sides) -> tuple[tuple[Col
 
 
 def _branches(clauses: Sequence[Clause], table: Table, facts: Facts) -> tuple[Branch, ...]:
-    """Inserts first: in a task they are written, and numbered, before the delete events."""
+    """The branches, inserts first: a task writes and numbers them before the delete events."""
     inserts = [
         Branch(
             StatementId(c.statement_id),
@@ -229,7 +230,8 @@ def _branch(branches: Sequence[Branch], clause: Clause, kind: EventKind) -> int:
 
 
 def _rows(statement: Merge, table: Table, sides: Sides, clauses: Sequence[Clause]) -> exp.Select:
-    """Old row__id, action, old values, and every clause's values as `:<action>.<column>`."""
+    """The query for the old row__id, the action, the old values, and the values of every clause as
+    `:<action>.<column>`."""
     kinds = {c.when for c in clauses}
     new = [exp.alias_(v.copy(), quoted(c.value_name(t))) for c in clauses for t, v in c.values]
     if kinds == {When.NOT_MATCHED}:
@@ -237,9 +239,13 @@ def _rows(statement: Merge, table: Table, sides: Sides, clauses: Sequence[Clause
         query = exp.select(action, *new).from_(statement.using.copy())
         query = query.join(target_table(table, sides.target), on=statement.on.copy(), join_type="LEFT ANTI")
     else:
-        old = [exp.alias_(column(c.name, sides.target), quoted(c.name)) for c in _kept(table, clauses)]
+        old = [exp.alias_(column(c.name, sides.target), quoted(c.name)) for c in _unassigned(table, clauses)]
         action = exp.alias_(_action(clauses, sides), quoted(ACTION))
-        source = _marked(statement, sides, clauses) if When.NOT_MATCHED_BY_SOURCE in kinds else statement.using.copy()
+        source = (
+            _source_with_mark(statement, sides, clauses)
+            if When.NOT_MATCHED_BY_SOURCE in kinds
+            else statement.using.copy()
+        )
         query = exp.select(*identity_columns(table, sides.target), action, *old, *new).from_(
             target_table(table, sides.target)
         )
@@ -249,14 +255,15 @@ def _rows(statement: Merge, table: Table, sides: Sides, clauses: Sequence[Clause
     return query
 
 
-def _kept(table: Table, clauses: Sequence[Clause]) -> list[Column]:
-    """The columns whose old value some UPDATE writes again."""
+def _unassigned(table: Table, clauses: Sequence[Clause]) -> list[Column]:
+    """The columns that some UPDATE does not assign, so that it writes their old values again."""
     updates = [{t for t, _ in c.values} for c in clauses if c.deletes and c.inserts]
     return [c for c in table.all_columns if any(c not in assigned for assigned in updates)]
 
 
 def _literal_keys(statement: Merge, table: Table, sides: Sides) -> list[exp.Expr]:
-    """What ON may say of the target besides; nothing where the target's rows without a partner are needed."""
+    """Further conditions on the target that follow from ON. NOT MATCHED BY SOURCE needs all target rows, so it has
+    none."""
     if any(c.when is When.NOT_MATCHED_BY_SOURCE for c in statement.clauses):
         return []
     return implied(statement.on, table, sides.target, sides.source, statement.using)
@@ -274,8 +281,8 @@ def _join_type(kinds: set[When]) -> str:
             return "INNER"
 
 
-def _marked(statement: Merge, sides: Sides, clauses: Sequence[Clause]) -> exp.Expr:
-    """The source as a FROM item with a column that is NULL where the join found no source row."""
+def _source_with_mark(statement: Merge, sides: Sides, clauses: Sequence[Clause]) -> exp.Expr:
+    """The source as a FROM item, with a column SOURCE that is NULL where the join found no source row."""
     virtual = [exp.alias_(column(name, sides.source), quoted(name)) for name in _virtual(statement, sides, clauses)]
     mark = exp.alias_(exp.true(), quoted(SOURCE))
     return exp.select("*", *virtual, mark).from_(statement.using.copy()).subquery(quoted(sides.source))
@@ -291,8 +298,8 @@ def _virtual(statement: Merge, sides: Sides, clauses: Sequence[Clause]) -> list[
 
 
 def _joinable(using: exp.Expr) -> exp.Expr:
-    """The source as an item that may stand behind JOIN: PIVOT and UNPIVOT may not, and the name behind them is that of
-    what they give."""
+    """The source as an item that may follow JOIN. PIVOT and UNPIVOT may not, so they become a subquery with the alias
+    of their result."""
     pivots = using.args.get("pivots")
     if not pivots or not pivots[-1].alias:
         return using
@@ -313,7 +320,7 @@ def _sides(statement: Merge, table: Table, facts: Facts) -> Sides:
 
 
 def _action(clauses: Sequence[Clause], sides: Sides) -> exp.Expr:
-    """The statement ID of the clause that acts on a joined row, or NULL."""
+    """SQL for the statement ID of the clause that acts on a joined row; NULL if none does."""
     of = {when: [c for c in clauses if c.when is when] for when in When}
     case = exp.Case()
     if of[When.NOT_MATCHED]:
@@ -329,7 +336,7 @@ def _is_null(name: str, table: str) -> exp.Expr:
 
 
 def _first_true(clauses: Sequence[Clause]) -> exp.Expr:
-    """CASE of the clauses' conditions; a clause without one ends it."""
+    """A CASE of the clauses' conditions. It ends at the first clause without a condition, which is always true."""
     case = exp.Case()
     for clause in clauses:
         number = exp.Literal.number(clause.statement_id)
@@ -340,7 +347,7 @@ def _first_true(clauses: Sequence[Clause]) -> exp.Expr:
 
 
 def _boolean(condition: exp.Expr) -> exp.Expr:
-    """A condition that is NULL alone has no type, and Spark's CASE wants one."""
+    """The condition; a bare NULL is cast to BOOLEAN, because Spark's CASE requires a type."""
     return exp.cast(exp.null(), "boolean") if isinstance(condition.unnest(), exp.Null) else condition.copy()
 
 
@@ -348,7 +355,7 @@ def _boolean(condition: exp.Expr) -> exp.Expr:
 
 
 def _events(table: Table, clauses: Sequence[Clause], branches: Sequence[Branch], facts: Facts) -> str:
-    """The events of each row, by its action."""
+    """The query that turns each row into the events of its action."""
     only_inserts = all(not c.deletes for c in clauses)
     identity = no_identity(table) if only_inserts else old_identity(table)
     new = {c.name: _new_value(c, clauses, facts) for c in table.all_columns}
@@ -360,12 +367,12 @@ def _events(table: Table, clauses: Sequence[Clause], branches: Sequence[Branch],
     moved = {_branch(branches, c, EventKind.INSERT) for c in clauses if c.inserts and c.moves(table)}
     values = {c.name: name_sql(c.name) for c in table.all_columns}
     if 0 < inserts < len(branches):
-        values = of_inserts(inserts, values)
+        values = in_inserts(inserts, values)
     return exploded(numbers, event_identity(table, moved), values, source)
 
 
 def _numbers(clause: Clause, branches: Sequence[Branch], table: Table) -> str:
-    """The branches of the events of a row on which the clause acts."""
+    """The branches of the events that a clause makes of a row, as SQL."""
     numbers = []
     if clause.inserts:
         numbers.append(checked_branch(str(_branch(branches, clause, EventKind.INSERT)), table))
@@ -378,7 +385,7 @@ def _numbers(clause: Clause, branches: Sequence[Branch], table: Table) -> str:
 
 
 def _new_value(target: Column, clauses: Sequence[Clause], facts: Facts) -> str:
-    """The value that the acting clause gives to a column; the old one where it gives none."""
+    """SQL for the value that the acting clause assigns to a column; the old value if it assigns none."""
     cases = []
     for clause in clauses:
         if clause.inserts:

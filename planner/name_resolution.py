@@ -1,4 +1,4 @@
-"""Names to tables, and queries to Spark SQL over scan views: what every kind of statement shares."""
+"""Resolves the names of tables and columns, and rewrites queries to Spark SQL over scan views."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from acidsql.grammar.statements import Name, Query, TableName
 from acidsql.planner.hive_expressions import rewrite, trim_literals
 from acidsql.planner.integer_casts import narrow, wide_casts
 from acidsql.planner.plan import PLACE, ROW_ID, Facts, FrameScan, RowSource, Scan
-from acidsql.planner.row_conditions import column_meant, columns_of, only_counts, partition_filter, row_filter
+from acidsql.planner.row_conditions import columns_of, only_counts, partition_filter, resolved_column, row_filter
 
 ROW_ID_COLUMN: Final = "row__id"
 ROW_ID_FIELDS: Final = ("writeid", "bucketid", "rowid")
 FILE_NAME_COLUMN: Final = "input__file__name"
 _VIRTUAL: Final = (ROW_ID_COLUMN, FILE_NAME_COLUMN, PLACE)
 TARGET: Final = "acidsql_target"
-"""`meta` mark of the exp.Table node that stands for a statement's target."""
+"""Key in the `meta` of an exp.Table node: the node stands for the statement's target."""
 
 
 def find_table(name: TableName, facts: Facts) -> Table:
-    """The table of a statement's target. Raises TABLE_NOT_FOUND with the nearest names, INVALID_COLUMN_NAME."""
+    """Finds the table that a statement names. Raises TABLE_NOT_FOUND with similar names, INVALID_COLUMN_NAME."""
     qualified = f"{name.database or facts.database}.{name.name}"
     table = facts.tables.get(qualified)
     if table is None:
@@ -45,7 +45,8 @@ def find_table(name: TableName, facts: Facts) -> Table:
 
 
 def _check_columns(table: Table, span: Span | None) -> None:
-    """Raises INVALID_COLUMN_NAME for a name that a plan has for itself; only another program makes such a table."""
+    """Raises INVALID_COLUMN_NAME for a name with a colon: plans use these names for their own columns. acidsql does not
+    create such a table, but another program can."""
     for wrong in (c.name for c in table.all_columns if ":" in c.name):
         hint = f"ALTER TABLE {table.qualified} CHANGE COLUMN gives a column another name."
         reason = "[., :] can not be used in a column name"
@@ -53,7 +54,8 @@ def _check_columns(table: Table, span: Span | None) -> None:
 
 
 def check_writable(table: Table, name: TableName) -> None:
-    """UPDATE, DELETE and MERGE need a full ACID table (SemanticAnalyzer, ErrorMsg 10297, 10414, 10298)."""
+    """Raises an error unless the table is full ACID, as UPDATE, DELETE and MERGE need it (SemanticAnalyzer, ErrorMsg
+    10297, 10414, 10298)."""
     if not table.is_transactional:
         raise AcidSqlError(
             Condition.NOT_TRANSACTIONAL,
@@ -92,21 +94,21 @@ def target_table(table: Table, alias: str) -> exp.Table:
 
 
 def identity_columns(table: Table, alias: str) -> list[exp.Expr]:
-    """row__id of a target's row, and the number of its partition, under the names that events give them."""
+    """The row__id of a target row and the number of its partition, named as the columns of events."""
     columns: list[exp.Expr] = [exp.alias_(column(ROW_ID_COLUMN, alias), quoted(ROW_ID))]
     if table.partition_columns:
         place = column(PLACE, alias)
-        place.meta[PLACE] = True  # what a user calls so is no such column
+        place.meta[PLACE] = True  # tells it from a column to which the user gives this name
         columns.append(exp.alias_(place, quoted(PLACE)))
     return columns
 
 
 class Binder:
-    """Rewrites queries over tables to queries over scan views, and remembers the scans.
+    """Rewrites queries over tables to queries over scan views, and collects the scans.
 
-    Each mention of a transactional or plain table becomes a Scan of its own with a view name that no Hive table can
-    have (`t@1`). row__id and INPUT__FILE__NAME become columns of the view under such names too, so that `*` can leave
-    them out (`* EXCEPT (..)`).
+    Each mention of a transactional or plain table becomes one Scan, whose view has a name that no Hive table can have
+    (`t@1`). row__id and INPUT__FILE__NAME become columns of the view under names of the same kind, so that `*` can
+    exclude them (`* EXCEPT (..)`).
     """
 
     def __init__(self, facts: Facts, source: str) -> None:
@@ -115,7 +117,7 @@ class Binder:
         self._scans: dict[str, Scan] = {}
         self._frames: dict[str, FrameScan] = {}
         self._ctes: set[str] = set()
-        """The names of common table expressions, which come before those of views."""
+        """The names of common table expressions, which Spark resolves before the names of views."""
 
     @property
     def scans(self) -> tuple[Scan, ...]:
@@ -126,8 +128,11 @@ class Binder:
         return tuple(self._frames.values())
 
     def bind(self, query: exp.Query) -> exp.Query:
-        """A copy of the query over scan views. Raises TABLE_NOT_FOUND, AMBIGUOUS_ROW_ID, ROW_ID_OF_PLAIN_TABLE, and
-        UNRESOLVED_QUERY where sqlglot's scopes cannot tell what it reads."""
+        """Returns a copy of the query over scan views.
+
+        Raises TABLE_NOT_FOUND, AMBIGUOUS_ROW_ID, ROW_ID_OF_PLAIN_TABLE, and UNRESOLVED_QUERY where sqlglot's scopes
+        cannot determine which tables the query reads.
+        """
         try:
             return self._bind(query.copy())
         except OptimizeError as error:
@@ -146,7 +151,9 @@ class Binder:
             _check_aliases(scope, self._source)
         named = {id(node) for scope in scopes for node in _table_nodes(scope)}
         views = {key: self._view_of(node) for scope in scopes for key, node in self._sources(scope, named)}
-        casts = wide_casts(tree, {id(node): meant for scope in scopes for node, meant in self._meant(scope, views)})
+        casts = wide_casts(
+            tree, {id(node): meant for scope in scopes for node, meant in self._resolved_columns(scope, views)}
+        )
         for scope in scopes:
             self._bind_virtual_columns(scope, views)
         for scope in scopes:
@@ -168,7 +175,7 @@ class Binder:
                 yield id(node), node
 
     def _view_of(self, node: exp.Table) -> str | None:
-        """The scan view for a table of the FROM clause; None for what Spark itself resolves."""
+        """The scan view for an item of the FROM clause; None for an item that Spark itself resolves."""
         if not isinstance(node.this, exp.Identifier):
             return None  # a table function
         frame = frame_of(node)
@@ -185,7 +192,8 @@ class Binder:
         return view
 
     def _is_view(self, name: str) -> bool:
-        """Whether Spark itself resolves the name; a table of the catalog comes before a temporary view."""
+        """Whether the name is one of a temporary view. A table of the catalog hides a temporary view of the same
+        name."""
         return name in self._facts.views and f"{self._facts.database}.{name}" not in self._facts.tables
 
     def _replace(self, node: exp.Table, views: dict[int, str | None]) -> None:
@@ -229,7 +237,7 @@ class Binder:
         _keep_output_name(node, new, name)
 
     def _source_of(self, node: exp.Column, scope: Scope, views: dict[int, str | None]) -> tuple[str, str] | None:
-        """Alias and view of the table that a virtual column belongs to; None where it is an ordinary column."""
+        """The alias and the view of the table that a virtual column belongs to; None for an ordinary column."""
         within: Scope | None = scope
         while within is not None:
             found = self._candidates(node, within, views)
@@ -244,7 +252,7 @@ class Binder:
         return self._plain_source(scope, views) if node.name.lower() == ROW_ID_COLUMN and not node.table else None
 
     def _plain_source(self, scope: Scope, views: dict[int, str | None]) -> tuple[str, str] | None:
-        """The first table of a FROM clause that has only tables without a row__id."""
+        """The first table of a FROM clause, if none of its items has a row__id."""
         found = [(alias, views.get(id(source))) for alias, (_, source) in scope.selected_sources.items()]
         plain = [(alias, view) for alias, view in found if view is not None and view in self._scans]
         return plain[0] if plain and len(plain) == len(found) else None
@@ -260,7 +268,7 @@ class Binder:
         return found
 
     def _hide_virtual_columns(self, scope: Scope, views: dict[int, str | None]) -> None:
-        """`*` gives a table's own columns only (interface.md: row__id is not part of `*`)."""
+        """Excludes the virtual columns from `*`, which gives the columns of the table only (interface.md)."""
         if not isinstance(scope.expression, exp.Select):
             return
         hidden = {alias: names for alias, names in self._hidden(scope, views) if names}
@@ -276,9 +284,9 @@ class Binder:
                 star.set("except_", [*kept, *(quoted(n) for n in names)])
 
     def _prune(self, scope: Scope, views: dict[int, str | None]) -> None:
-        """What the scope's query says of the rows that it needs of the tables it reads (row_conditions.py)."""
+        """Records in each scan of the scope which rows the query needs (row_conditions.py)."""
         query, may = scope.expression, self._facts.shortcuts
-        for alias, _ in scope.references:  # those of SEMI and ANTI joins too, which are no selected sources
+        for alias, _ in scope.references:  # `selected_sources` lacks the right sides of SEMI and ANTI joins
             item = scope.sources.get(alias)
             scan = self._scans.get(views.get(id(item)) or "")
             if scan is not None and isinstance(item, exp.Table):
@@ -289,19 +297,19 @@ class Binder:
                     counted=may.counts and only_counts(query, item),
                 )
 
-    def _meant(self, scope: Scope, views: dict[int, str | None]) -> Iterator[tuple[exp.Column, Column]]:
-        """The names of a scope that surely mean a table's column, with that."""
+    def _resolved_columns(self, scope: Scope, views: dict[int, str | None]) -> Iterator[tuple[exp.Column, Column]]:
+        """The column nodes of a scope that certainly refer to a column of a table, each with that column."""
         for alias, _ in scope.references:
             item = scope.sources.get(alias)
             scan = self._scans.get(views.get(id(item)) or "")
             if scan is not None and isinstance(item, exp.Table):
                 for node in scope.columns:
-                    meant = column_meant(node, scope.expression, item, scan.table)
+                    meant = resolved_column(node, scope.expression, item, scan.table)
                     if meant is not None:
                         yield node, meant
 
     def _is_char(self, scope: Scope, views: dict[int, str | None], node: exp.Column) -> bool:
-        """Whether it is a CHAR column of a table in the FROM clause."""
+        """Whether the node refers to a CHAR column of a table in the FROM clause."""
         items = [source for source in _visible_sources(node, scope).values() if isinstance(source, exp.Table)]
         scans = [(item, self._scans.get(views.get(id(item)) or "")) for item in items]
         columns = [columns_of(item, scan.table).get(node.name.lower()) for item, scan in scans if scan is not None]
@@ -316,7 +324,7 @@ class Binder:
 
 
 def _name_items(tree: exp.Query) -> None:
-    """Of several FROM items without a name each gets one: sqlglot's scopes take them for one item else."""
+    """Names the unnamed FROM items if there are several: sqlglot's scopes would take them for one item."""
     for query in tree.find_all(exp.Select):
         clauses = [query.args.get("from_"), *(query.args.get("joins") or ())]
         unnamed = [clause.this for clause in clauses if clause is not None and _has_no_name(clause.this)]
@@ -325,7 +333,7 @@ def _name_items(tree: exp.Query) -> None:
 
 
 def _has_no_name(item: exp.Expr) -> bool:
-    """Parentheses around tables have none of their own: the names in them are seen outside."""
+    """Whether a FROM item needs a name. Parentheses around tables need none: the names in them are visible outside."""
     if item.alias:
         return False
     match item:
@@ -338,13 +346,13 @@ def _has_no_name(item: exp.Expr) -> bool:
 
 
 def _table_nodes(scope: Scope) -> list[exp.Table]:
-    """The tables that a scope reads, CTE references left out."""
+    """The tables that a scope reads, without references to CTEs."""
     ctes = scope.cte_sources
     return [t for t in scope.tables if not (t.name in ctes and not t.db)]
 
 
 def _lower_names(tree: exp.Query) -> None:
-    """Names of tables, CTEs and aliases in lower case: Hive ignores case, sqlglot's scopes do not."""
+    """Lowers the names of tables, CTEs and aliases: Hive ignores case, sqlglot's scopes do not."""
     for node in tree.find_all(exp.Table, exp.TableAlias, exp.Column):
         keys = ("db", "table") if isinstance(node, exp.Column) else ("this", "db")
         for name in (node.args.get(key) for key in keys):
@@ -355,14 +363,14 @@ def _lower_names(tree: exp.Query) -> None:
 
 
 def _name_frame(node: exp.Table) -> None:
-    """`{x}` goes by the name x, and is never taken for a CTE x."""
+    """Gives the frame `{x}` the alias x and a name that no CTE has."""
     if not node.alias:
         node.set("alias", exp.TableAlias(this=quoted(node.name)))
     node.set("this", quoted(f"{node.name}@frame"))
 
 
 def _check_aliases(scope: Scope, source: str) -> None:
-    """Raises AMBIGUOUS_TABLE_ALIAS where two tables of a FROM clause go by one name, as in Hive."""
+    """Raises AMBIGUOUS_TABLE_ALIAS, as Hive does, where two tables of a FROM clause have the same name."""
     seen: set[str] = set()
     for name, node in scope.references:
         if name in seen and name:
@@ -373,15 +381,15 @@ def _check_aliases(scope: Scope, source: str) -> None:
 
 
 def _visible_sources(node: exp.Column, scope: Scope) -> dict[str, exp.Table | Scope]:
-    """The tables that a column may belong to, by alias. The right side of a semi or anti join is seen by its ON only,
-    where a column must name it."""
+    """The tables that a column may belong to, by alias. Only the ON of a semi or anti join sees the join's right side,
+    and its columns must name it there."""
     if node.table:
         return {node.table: scope.sources[node.table]} if node.table in _references(scope) else {}
     return {alias: source for alias, (_, source) in scope.selected_sources.items()}
 
 
 def _grouped_columns(scope: Scope) -> list[exp.Column]:
-    """Virtual columns of HAVING without a table's name, which sqlglot takes for names of the SELECT list."""
+    """The unqualified virtual columns in HAVING: sqlglot takes them for names of the SELECT list."""
     having = scope.expression.args.get("having")
     known = {id(node) for node in scope.columns}
     names = (ROW_ID_COLUMN, FILE_NAME_COLUMN)
@@ -390,7 +398,7 @@ def _grouped_columns(scope: Scope) -> list[exp.Column]:
 
 
 def _is_output_name(node: exp.Column, scope: Scope) -> bool:
-    """Whether a name in ORDER BY is that of an output column: of two columns, ORDER BY sees this one first."""
+    """Whether a name in ORDER BY refers to an output column, which ORDER BY prefers to a column of a table."""
     order = node.find_ancestor(exp.Order, exp.Select)
     if node.table or not isinstance(order, exp.Order) or order.parent is not scope.expression:
         return False
@@ -403,14 +411,14 @@ def _references(scope: Scope) -> set[str]:
 
 
 def is_counted(star: exp.Star) -> bool:
-    """COUNT(*), which is no expansion."""
+    """Whether the star is that of COUNT(*), which Spark does not expand."""
     parent = star.parent
     return isinstance(parent, exp.Count) or (isinstance(parent, exp.Anonymous) and parent.name.lower() == "count")
 
 
 def _unnest_row_id_fields(tree: exp.Expr) -> None:
-    """`row__id.writeid` reads as column writeid of table row__id: make it a field of the column row__id; of
-    `row__id.*` all its fields."""
+    """Makes `row__id.writeid` a field of the column row__id, and `row__id.*` all its fields: sqlglot parses both as
+    columns of a table row__id."""
     for node in list(tree.find_all(exp.Column)):
         names = [p.name.lower() for p in node.parts]
         if ROW_ID_COLUMN not in names[:-1]:
@@ -431,7 +439,7 @@ def _row_id_field(parts: Sequence[exp.Expr], at: int, names: Sequence[exp.Expr])
 
 
 def _type_bare_nulls(tree: exp.Query) -> None:
-    """WHERE NULL and its like: NULL alone has no type, and Spark wants a condition to have one."""
+    """Casts a condition that is only NULL to BOOLEAN: Spark requires a condition to have a type."""
     for clause in tree.find_all(exp.Where, exp.Having, exp.Join):
         key = "on" if isinstance(clause, exp.Join) else "this"
         condition = clause.args.get(key)
@@ -440,12 +448,12 @@ def _type_bare_nulls(tree: exp.Query) -> None:
 
 
 def _lift_values(tree: exp.Query) -> exp.Query:
-    """VALUES alone is no scope to sqlglot: read it as SELECT * FROM VALUES."""
+    """Rewrites VALUES to SELECT * FROM VALUES: sqlglot has no scope for VALUES alone."""
     return exp.select("*").from_(tree) if isinstance(tree, exp.Values) else tree
 
 
 def _drop_database(node: exp.Column, scope: Scope, database: str) -> None:
-    """`db.t.c` is `t.c` once `db.t` is a view of another name; so is `db.t.c.field`."""
+    """Rewrites `db.t.c` to `t.c`, and `db.t.c.field` to `t.c.field`: the view that replaces `db.t` has no database."""
     if len(node.parts) < 3:
         return
     owner, name = (part.name.lower() for part in node.parts[:2])
@@ -455,7 +463,7 @@ def _drop_database(node: exp.Column, scope: Scope, database: str) -> None:
 
 
 def _keep_output_name(node: exp.Column, new: exp.Column, name: str) -> None:
-    """A virtual column in a SELECT list keeps the name that the user asked for."""
+    """Replaces a virtual column. In a SELECT list the new column gets the old name as its alias."""
     parent = node.parent
     if isinstance(parent, exp.Select) and node.arg_key == "expressions":
         node.replace(exp.alias_(new, quoted(name)))
@@ -464,7 +472,7 @@ def _keep_output_name(node: exp.Column, new: exp.Column, name: str) -> None:
 
 
 def default_of(target: Column, table: Table) -> exp.Expr:
-    """The value that DEFAULT stands for: the column's DEFAULT, else NULL."""
+    """The value of the word DEFAULT: the column's DEFAULT constraint, or NULL without one."""
     text = table.constraints.defaults.get(target.name)
     if text is None:
         return exp.null()
@@ -472,7 +480,7 @@ def default_of(target: Column, table: Table) -> exp.Expr:
     assert isinstance(query, Query)
     value = query.tree.selects[0].copy()
     for node in value.walk():
-        node.meta.clear()  # no place in the statement that is planned
+        node.meta.clear()  # the positions are those of the constraint's text, not of the statement
     return value
 
 

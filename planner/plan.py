@@ -1,5 +1,5 @@
-"""Plans: what a statement will do, as frozen values. Statement IDs are in them; transactions, write IDs and snapshots
-are not, so that EXPLAIN can print a plan and open nothing."""
+"""Plans of queries and DML statements, as frozen values. A plan has statement IDs, but no transactions, write IDs or
+snapshots, so EXPLAIN can print it without opening a transaction."""
 
 from __future__ import annotations
 
@@ -16,36 +16,37 @@ from acidsql.errors import Span
 from acidsql.metastore.client import LockComponent
 
 ROWS: Final = ":rows"
-"""The view that an events query reads: the rows that a statement found, with its new values beside the old ones."""
+"""The view that an events query reads: the rows that a statement found, with the new values beside the old ones."""
 KEYS: Final = ":keys"
-"""The view of a MERGE's source rows with nothing but what ON compares with the target's columns
+"""The view of MERGE's source rows, with only the expressions that ON compares with the target's columns
 (merge_narrowing.py)."""
 BRANCH: Final = ":branch"
-"""Column of an event: which Branch it belongs to, as an index."""
+"""Column of an event: the index of its Branch."""
 ROW_ID: Final = ":row_id"
-"""Column of an event: row__id of the old row; NULL for a row that is new."""
+"""Column of an event: the row__id of the old row; NULL for a new row."""
 
 
 PLACE: Final = ":place"
-"""Column of an event, of partitioned tables only: the number of the old row's partition among those that the target's
-scan reads; NULL where the row goes to the partition that its partition columns name."""
+"""Column of an event of a partitioned table: the number of the old row's partition among those that the target's scan
+reads; NULL if the row goes to the partition that its partition columns name."""
 
 
 DRIVER_BYTES: Final = "acidsql.driver.write.max.bytes"
-"""Setting: the bytes that a statement may read for the driver to write what it gives, without Spark's writer."""
+"""Setting: the driver itself writes the rows of a statement that reads at most this many bytes."""
 
 
 class EventKind(Enum):
-    """What an event becomes: a row of a delta, or of a delete_delta."""
+    """The directory in which an event becomes a row."""
 
     INSERT = "delta"
     DELETE = "delete_delta"
     CHECK = "check"
-    """Never written: a matched row that some MATCHED clause acts on, for MERGE's cardinality check."""
+    """An event that is never written. It counts a clause's action on a matched row, for MERGE's cardinality check."""
 
 
 class Effect(Enum):
-    """What a branch counts as in `num_updated_rows` and its like; HALF is the delete half of an update."""
+    """The count to which the events of a branch add (`num_updated_rows` ..). HALF is the delete half of an update,
+    which adds to none."""
 
     UPDATED = "updated"
     DELETED = "deleted"
@@ -55,22 +56,22 @@ class Effect(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One directory that a statement writes in each partition it touches."""
+    """One of the directories that a statement writes in each partition that it changes."""
 
     statement_id: StatementId
     kind: EventKind
     effect: Effect
     clause: str
     by_columns: bool = False
-    """Whether the event's partition is the one that its partition columns name, not its old row's."""
+    """Whether the event goes to the partition that its partition columns name, instead of its old row's partition."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
     """One reading of a table, as the view `view` of the plan's SQL.
 
-    The view has the table's columns; `row_id`, `file_name` and `place` name the columns for row__id, for
-    INPUT__FILE__NAME and for the number of the row's partition, where the statement asks for them.
+    The view has the table's columns. `row_id`, `file_name` and `place` are the names of its columns for row__id, for
+    INPUT__FILE__NAME and for the number of the row's partition; None if the statement does not need them.
     """
 
     view: str
@@ -80,17 +81,16 @@ class Scan:
     place: str | None = None
     is_target: bool = False
     partition_filter: tuple[exp.Expr, ...] = ()
-    """What the query says of the partition columns alone (partition_pruning.py)."""
+    """The query's conditions on partition columns (partition_pruning.py)."""
     row_filter: tuple[exp.Expr, ...] = ()
-    """What it says of the other columns alone, in comparisons that no NULL fulfils: files may be read without rows for
-    which that is not true."""
+    """The query's conditions on the other columns. The scan may skip rows for which they are not true."""
     counted: bool = False
-    """The query asks how many rows there are, and for no column of them."""
+    """Whether the query needs only the number of rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrameScan:
-    """A frame given with the call, as the view `view`."""
+    """A DataFrame that the caller passes to the statement, as the view `view`."""
 
     view: str
     frame: str
@@ -98,7 +98,7 @@ class FrameScan:
 
 @dataclass(frozen=True, slots=True)
 class StoredValue:
-    """A column of the rows query and the table column that it is stored in."""
+    """A column of the rows query, and the column of the table that stores it."""
 
     name: str
     column: Column
@@ -149,10 +149,10 @@ WriteMode: TypeAlias = Append | Create | Overwrite
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """How MERGE can do with the target's rows that may match, where the source is small beside the target.
+    """A narrower read of MERGE's target for a source that is small compared with it: only the rows that may match.
 
-    `rows` are those rows of the view `view`, the target's scan; it reads the view KEYS, which is `keys` over the scans.
-    """
+    `rows` is the query for these rows of the view `view`, the target's scan. It reads the view KEYS, whose query over
+    the scans is `keys`."""
 
     view: str
     keys: str
@@ -193,7 +193,7 @@ class WritePlan:
 
     @property
     def writes(self) -> tuple[WritePlan, ...]:
-        """Itself alone; a MultiWritePlan has several."""
+        """The plan itself. A MultiWritePlan has several."""
         return (self,)
 
     @property
@@ -229,11 +229,11 @@ class WritePlan:
 
 @dataclass(frozen=True, slots=True)
 class MultiWritePlan:
-    """FROM .. INSERT .. INSERT ..: `rows` over the scans is read once, as the view SCANNED (multi_insert.py), from
-    which each of the `writes` reads.
+    """FROM .. INSERT .. INSERT ..: Spark reads `rows` once, as the view SCANNED (multi_insert.py), and each of the
+    `writes` reads that view.
 
-    `sources` are the relations of a FROM clause with more than one: each is a struct column of `rows`, by its name.
-    `columns` are the names, in lower case, that the branches mention; None where a star may mean any.
+    `sources` are the relations of a FROM clause with several: each is a struct column of `rows`, named as the relation.
+    `columns` are the names, in lower case, that the branches mention; None if a star may mean any column.
     """
 
     operation: str
@@ -251,17 +251,17 @@ Plan: TypeAlias = QueryPlan | WritePlan | MultiWritePlan
 
 @dataclass(frozen=True, slots=True)
 class Shortcuts:
-    """Which ways of not reading what a statement does not need a plan may use. None of them changes an answer: tests
-    plan with some of them and without, and compare."""
+    """The optimizations that a plan may use to read less. None changes a result: tests compare plans with and without
+    them."""
 
     partitions: bool = True
-    """`Scan.partition_filter`: partitions that are not read, and locks on single partitions."""
+    """Skip partitions, and lock single partitions (`Scan.partition_filter`)."""
     rows: bool = True
-    """`Scan.row_filter`: files, stripes and row groups that are not read."""
+    """Skip files, stripes and row groups (`Scan.row_filter`)."""
     counts: bool = True
-    """`Scan.counted`: COUNT(*) of a whole table without reading it."""
+    """Answer COUNT(*) of a whole table from metadata (`Scan.counted`)."""
     keys: bool = True
-    """MERGE: the target's rows narrowed to the keys of the source (literal_rows.py, merge_narrowing.py)."""
+    """Narrow the target of MERGE to the keys of its source (literal_rows.py, merge_narrowing.py)."""
 
 
 NO_SHORTCUTS: Final = Shortcuts(partitions=False, rows=False, counts=False, keys=False)
@@ -269,10 +269,10 @@ NO_SHORTCUTS: Final = Shortcuts(partitions=False, rows=False, counts=False, keys
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a planner may know of the world.
+    """What a planner knows besides the statement.
 
-    `tables` by qualified name (`db.t`); `views` are names that Spark itself resolves (temporary views); `near` are
-    names of other tables, for the suggestions of errors.
+    `tables` maps qualified names (`db.t`) to tables. `views` are the names of Spark's temporary views. `near` are names
+    of other tables, which errors may suggest.
     """
 
     database: str

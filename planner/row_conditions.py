@@ -1,13 +1,13 @@
-"""What a query says of the rows of one table that it reads: conditions which every row that it needs fulfils.
+"""Row filters: the conditions that a query puts on one of its tables. Every row that the query needs fulfils them.
 
-They come from WHERE, and from ON where the join gives nothing for a row for which ON is not true. Partitions
-(partition_pruning.py), files (value_ranges.py) and row groups (spark/scan/data_skipping.py) without such rows are not
-read, and locks keep to such partitions.
+The conditions come from WHERE, and from the ON of joins that drop a row for which ON is not true. The scan skips
+partitions (partition_pruning.py), files (value_ranges.py) and row groups (spark/scan/data_skipping.py) that hold no
+such rows, and the locks cover only the remaining partitions.
 
-This is a positive list. A FROM item that is no bare table, a clause, a name or an expression that is not known here
-says nothing. So a name means a column of the table for sure, and a condition is made of comparisons of columns with
-literals, AND and OR. None is true where all columns of the table are NULL: therefore a table may be read without the
-other rows below an outer join too, which puts NULLs in their places.
+This module extracts a condition only from what it knows. It ignores FROM items other than bare tables, and unknown
+clauses, names and expressions. Each name therefore certainly refers to a column of the table, and a condition consists
+of comparisons of columns with literals, AND and OR. No condition is true for a row of NULLs only. This makes it safe to
+skip rows below an outer join too, which replaces them by NULLs.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ from acidsql.planner.literals import fraction_digits, value_of
 
 COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _BARE: Final = frozenset({"this", "db", "catalog", "alias"})
-"""What a FROM item consists of that gives a table's rows and columns as they are: no PIVOT, TABLESAMPLE or joins."""
+"""The arguments of a FROM item that yields a table's rows and columns unchanged: no PIVOT, TABLESAMPLE or joins."""
 _CLAUSES: Final = frozenset(
     {
         *("with_", "hint", "distinct", "expressions", "from_", "joins", "laterals", "where", "group", "having"),
         *("windows", "qualify", "order", "sort", "distribute", "cluster", "limit", "offset"),
     }
 )
-"""The clauses of a SELECT beside which its WHERE is applied to the rows that FROM gives, before anything else is."""
+"""The clauses of a SELECT in which WHERE filters the rows of FROM before any other clause."""
 _DIGITS: Final = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
-"""Of the DECIMAL that Spark compares a column of the type as (DecimalType.forType)."""
+"""The precision of the DECIMAL to which Spark converts an integer column for a comparison (DecimalType.forType)."""
 _MOST_DIGITS: Final = 38
 _ColumnOf: TypeAlias = Callable[[exp.Expr], Column | None]
 
 
 def partition_filter(query: exp.Expr, item: exp.Table, table: Table) -> tuple[exp.Expr, ...]:
-    """Conditions on partition columns that are true of the rows that `query` needs of its FROM item `item`. Columns go
-    by the table's names for them, whatever the item calls them."""
-    return tuple(_said_of(query, item, table, table.partition_columns))
+    """The conditions on partition columns that every row fulfils which `query` needs of its FROM item `item`. They name
+    the columns as the table does, even if the item renames them."""
+    return tuple(_conditions_on(query, item, table, table.partition_columns))
 
 
 def row_filter(query: exp.Expr, item: exp.Table, table: Table) -> tuple[exp.Expr, ...]:
-    """The same of the table's other columns."""
-    return tuple(_said_of(query, item, table, table.columns))
+    """The same for the columns that are not partition columns."""
+    return tuple(_conditions_on(query, item, table, table.columns))
 
 
 def only_counts(query: exp.Expr, item: exp.Table) -> bool:
-    """Whether a SELECT asks of its only FROM item how many rows it has, and for nothing in them: COUNT(*), COUNT(1),
-    literals. Told by what it may consist of, for there are functions that look at a row without naming a column."""
+    """Whether a SELECT needs only the number of rows of its one FROM item: its items are COUNT(*), COUNT(1) and
+    literals. All other expressions are excluded, because some functions look at a row without naming a column."""
     source = query.args.get("from_")
     return (
         isinstance(query, exp.Select)
@@ -93,8 +93,8 @@ def _has_only(node: exp.Expr, names: Collection[str]) -> bool:
 # ------------------------------------------------------------------------------------------------ FROM
 
 
-def _said_of(query: exp.Expr, item: exp.Table, table: Table, columns: Sequence[Column]) -> Iterator[exp.Expr]:
-    place = _place(query, item) if columns else None
+def _conditions_on(query: exp.Expr, item: exp.Table, table: Table, columns: Sequence[Column]) -> Iterator[exp.Expr]:
+    place = _item_index(query, item) if columns else None
     if place is None:
         return
     joins = query.args.get("joins") or ()
@@ -102,14 +102,14 @@ def _said_of(query: exp.Expr, item: exp.Table, table: Table, columns: Sequence[C
     column_of = partial(_column_of, item.alias_or_name.lower(), names, merges=any(map(_merges, joins)))
     for condition in _conditions(query, joins, place):
         for conjunct in conjuncts(condition):
-            weaker = _weaker(conjunct, column_of)
-            if weaker is not None:
-                yield weaker
+            implied = _implied(conjunct, column_of)
+            if implied is not None:
+                yield implied
 
 
-def column_meant(node: exp.Column, query: exp.Expr, item: exp.Table, table: Table) -> Column | None:
-    """The column of the FROM item `item` that a name in the query's clauses surely means."""
-    place = _place(query, item)
+def resolved_column(node: exp.Column, query: exp.Expr, item: exp.Table, table: Table) -> Column | None:
+    """The column of the FROM item `item` to which a name in the query's clauses certainly refers; None if in doubt."""
+    place = _item_index(query, item)
     joins = query.args.get("joins") or ()
     if place is None or any(_hides(join) for join in joins):
         return None
@@ -118,48 +118,49 @@ def column_meant(node: exp.Column, query: exp.Expr, item: exp.Table, table: Tabl
 
 
 def _hides(join: exp.Join) -> bool:
-    """SEMI and ANTI: a name of the right side means another column outside of ON."""
+    """Whether the names of a join's right side are visible in its ON only: SEMI and ANTI."""
     return join.kind in ("SEMI", "ANTI")
 
 
-def _place(query: exp.Expr, item: exp.Table) -> int | None:
-    """The place of a bare table among the FROM items; None where rows or names may be others than the tables'."""
+def _item_index(query: exp.Expr, item: exp.Table) -> int | None:
+    """The index of a bare table among the FROM items; None if a clause may change the rows or the names of the
+    tables."""
     if not isinstance(query, exp.Select) or not _has_only(query, _CLAUSES) or not _has_only(item, _BARE):
         return None
     first, joins = query.args.get("from_"), query.args.get("joins") or ()
     items = [first.this, *(join.this for join in joins)] if first is not None else []
     if any(node.args.get("pivots") for node in (*items, *joins)):
-        return None  # a PIVOT that stands after a join turns all that is joined
+        return None  # a PIVOT behind a join applies to all joined tables
     return next((number for number, found in enumerate(items) if found is item), None)
 
 
 def columns_of(item: exp.Table, table: Table) -> Mapping[str, Column]:
-    """The table's columns by the names that they have beside a FROM item; its alias may rename them by position."""
+    """The table's columns by their names in the query: the alias of a FROM item may rename them by position."""
     renamed = [name.lower() for name in item.alias_column_names]
     if not renamed:
         return {column.name: column for column in table.all_columns}
     if len(renamed) != len(table.all_columns) or len(set(renamed)) < len(renamed):
-        return {}  # Spark says what is wrong with it
+        return {}  # Spark raises the error
     return dict(zip(renamed, table.all_columns, strict=True))
 
 
 def _merges(join: exp.Join) -> bool:
-    """NATURAL and USING: a name without a table's may be a column made of both sides' columns."""
+    """Whether a join merges columns of both sides into one (NATURAL, USING), to which an unqualified name may refer."""
     return bool(join.args.get("method") or join.args.get("using"))
 
 
 def _column_of(alias: str, names: Mapping[str, Column], node: exp.Expr, *, merges: bool) -> Column | None:
-    """The column that a name means. One without a table's name is the table's if the table has such a column: where
-    another FROM item has one too, Spark says that it is ambiguous."""
+    """The column to which a name refers. An unqualified name refers to the table's column if the table has one: Spark
+    raises an error if another FROM item has one too."""
     if not isinstance(node, exp.Column) or not _has_only(node, ("this", "table")):
         return None
-    is_its = node.table.lower() == alias if node.table else not merges
-    return names.get(node.name.lower()) if is_its and isinstance(node.this, exp.Identifier) else None
+    is_of_item = node.table.lower() == alias if node.table else not merges
+    return names.get(node.name.lower()) if is_of_item and isinstance(node.this, exp.Identifier) else None
 
 
 def _conditions(query: exp.Expr, joins: Sequence[exp.Join], place: int) -> Iterator[exp.Expr]:
-    """WHERE, and the ON of every join that gives nothing for a row of the item for which it is not true. Of an item
-    that stands right of a SEMI or ANTI join only the ON of that join can speak."""
+    """WHERE, and the ON of each join that drops a row of the item for which ON is not true. For the right side of a
+    SEMI or ANTI join only the ON of that join counts."""
     for number, join in enumerate(joins, 1):
         if join.args.get("on") is not None and place <= number and _drops(join, right=place == number):
             yield join.args["on"]
@@ -171,7 +172,7 @@ def _conditions(query: exp.Expr, joins: Sequence[exp.Join], place: int) -> Itera
 
 
 def _drops(join: exp.Join, *, right: bool) -> bool:
-    """Whether a join gives nothing for a row of its right side, or of its left, for which its ON is not true."""
+    """Whether a join drops a row of its right (or left) side for which ON is not true."""
     match join.kind:
         case "SEMI":
             return True
@@ -186,19 +187,19 @@ def _drops(join: exp.Join, *, right: bool) -> bool:
 # ------------------------------------------------------------------------------------------------ conditions
 
 
-def _weaker(condition: exp.Expr, column_of: _ColumnOf) -> exp.Expr | None:
-    """What is left of a condition, and is true where it is, when all but the comparisons of `column_of`'s columns with
-    literals is taken out; None where that is nothing."""
+def _implied(condition: exp.Expr, column_of: _ColumnOf) -> exp.Expr | None:
+    """A condition that follows from `condition` and consists only of comparisons of `column_of`'s columns with
+    literals; None if there is none."""
     match condition:
         case exp.Paren():
-            inner = _weaker(condition.this, column_of)
+            inner = _implied(condition.this, column_of)
             return None if inner is None else exp.Paren(this=inner)
         case exp.And():
-            parts = [_weaker(part, column_of) for part in (condition.this, condition.expression)]
+            parts = [_implied(part, column_of) for part in (condition.this, condition.expression)]
             known = [part for part in parts if part is not None]
             return exp.And(this=known[0], expression=known[1]) if len(known) == 2 else known[0] if known else None
         case exp.Or():
-            left, right = (_weaker(part, column_of) for part in (condition.this, condition.expression))
+            left, right = (_implied(part, column_of) for part in (condition.this, condition.expression))
             return None if left is None or right is None else exp.Or(this=left, expression=right)
         case exp.In() if condition.expressions and _has_only(condition, ("this", "expressions")):
             return _comparison(condition, {"this": condition.this}, condition.expressions, column_of)
@@ -217,7 +218,7 @@ def _weaker(condition: exp.Expr, column_of: _ColumnOf) -> exp.Expr | None:
 def _comparison(
     condition: exp.Expr, columns: Mapping[str, exp.Expr], literals: Sequence[exp.Expr], column_of: _ColumnOf
 ) -> exp.Expr | None:
-    """A comparison with its column under the table's name for it; `columns` has it by its place in the comparison."""
+    """The comparison with the table's name for its column; `columns` holds the column by its argument's name."""
     ((place, node),) = columns.items()
     column = column_of(node)
     if column is None or not all(_is_literal(node) and _is_exact(node, column) for node in literals):
@@ -228,8 +229,8 @@ def _comparison(
 
 
 def _is_literal(node: exp.Expr) -> bool:
-    """A number, a text, such a one as another type, or what is reckoned of some. Of texts only those whose order is the
-    same by UTF-8 bytes, as Spark has it, and by UTF-16 units, as ORC has it."""
+    """Whether an expression consists of literals, casts and arithmetic. A string must have the same order by UTF-8
+    bytes (Spark) and by UTF-16 units (ORC), so it has no character from U+D800 on."""
     match node:
         case exp.Literal():
             return not node.is_string or all(c < "\ud800" for c in str(node.this))
@@ -242,8 +243,8 @@ def _is_literal(node: exp.Expr) -> bool:
 
 
 def _is_exact(literal: exp.Expr, column: Column) -> bool:
-    """Whether Spark compares all digits of an exact number with all of the column's. It does if both fit into the
-    DECIMAL that it makes of both (widerDecimalType); else it rounds them."""
+    """Whether Spark compares a number with the column without rounding: both fit into the DECIMAL to which Spark
+    converts them (widerDecimalType)."""
     number = value_of(literal, {})
     if not isinstance(number, Number):
         return True

@@ -20,8 +20,8 @@ from acidsql.planner.event_queries import (
     checked_branch,
     event_identity,
     exploded,
+    in_inserts,
     name_sql,
-    of_inserts,
     old_identity,
     rows_view,
     select_list,
@@ -119,8 +119,8 @@ def _events(table: Table, new_values: dict[Column, exp.Expr], facts: Facts) -> s
     identity = event_identity(table, {0} if moves(table, new_values) else ())
     branch = checked_branch("0", table)
     if branch == "0":
-        return exploded("array(1, 0)", identity, of_inserts(1, values), rows_view())
+        return exploded("array(1, 0)", identity, in_inserts(1, values), rows_view())
     # A constraint reads the new row by its column names: give it a row of them first.
     source = f"(SELECT {select_list({**old_identity(table), **values})} FROM {rows_view()})"
     kept = {c.name: name_sql(c.name) for c in table.all_columns}
-    return exploded(f"array(1, {branch})", identity, of_inserts(1, kept), source)
+    return exploded(f"array(1, {branch})", identity, in_inserts(1, kept), source)
