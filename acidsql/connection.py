@@ -1,4 +1,4 @@
-"""The session that `run_sql` and the magics share, and `connect`; nothing is imported before the first call."""
+"""`connect`, and the default session of `run_sql` and the magics. Heavy imports wait for the first call."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def connect(
     spark: SparkSession | None = None,
     conf: Mapping[str, str] | None = None,
 ) -> Session:
-    """Opens a session: see acidsql.session.connect. Raises METASTORE_UNAVAILABLE."""
+    """Opens a session, as acidsql.session.connect documents it. Raises METASTORE_UNAVAILABLE."""
     from acidsql.session import connect as open_session
 
     return open_session(warehouse, metastore, spark, conf)

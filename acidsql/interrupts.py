@@ -1,10 +1,10 @@
-"""Ctrl-C while a statement runs, without harm to the connection to the JVM.
+"""Handling of Ctrl-C while a statement runs, without harm to the connection to the JVM.
 
-A KeyboardInterrupt in the middle of py4j leaves an answer on the connection that the next call takes for its own, and
-py4j's remedy (0.10.9.9: it has the JVM shut the socket) hits connections made after it. PySpark, reading an Arrow table
-from a socket of its own, waits for the end of the job before it lets one pass. So no interrupt is raised inside either:
-there, a thread with a connection of its own cancels the running jobs and signals again, until the call has come back.
-Nor is one raised while a transaction commits (`hold`), is opened or undone (`holding`).
+A KeyboardInterrupt inside py4j leaves an answer on the connection, and the next call takes it for its own. The remedy
+of py4j 0.10.9.9, to let the JVM shut the socket, hits connections that were made later. PySpark, while it reads an
+Arrow table from its own socket, delays the interrupt until the job ends. Therefore the signal handler raises nothing
+inside py4j and PySpark. Instead a thread with its own connection cancels the running jobs and repeats the signal until
+the call has returned. An interrupt also waits while a transaction commits (`hold`), opens or is undone (`holding`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _AGAIN_SECONDS: Final = 0.05
 _TOO_LATE: Final = "The statement was finished when the interrupt came."
 
 _statements: list[_Interrupt] = []
-"""Those of the main thread that run, the innermost last."""
+"""One entry for each running statement of the main thread, the innermost last."""
 
 
 def hold() -> bool:
-    """From here on an interrupt waits for the end of the `interruptible` block. Gives whether one waits already."""
+    """Delays interrupts until the end of the `interruptible` block. Returns whether one waits already."""
     if not _statements or threading.current_thread() is not threading.main_thread():
         return False
     return _statements[-1].hold()
@@ -32,8 +32,8 @@ def hold() -> bool:
 
 @contextmanager
 def holding() -> Iterator[None]:
-    """Inside, an interrupt waits; the end of the block raises it. For what must be known to be done or not, and does
-    not take long."""
+    """Delays interrupts until the end of the block, which raises them. For short steps that must be either done or
+    not done."""
     if not _statements or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -47,8 +47,11 @@ def holding() -> Iterator[None]:
 
 @contextmanager
 def interruptible(cancel: Callable[[], None]) -> Iterator[None]:
-    """Inside, SIGINT raises KeyboardInterrupt in the main thread, but outside of PySpark and py4j only; `cancel` ends
-    what a call to the JVM waits for. In other threads, and where SIGINT is ignored, nothing changes."""
+    """Runs a statement so that SIGINT raises KeyboardInterrupt in the main thread only outside PySpark and py4j.
+
+    `cancel` ends the jobs that a call to the JVM waits for. Changes nothing in other threads, and where SIGINT is
+    ignored.
+    """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield
@@ -74,15 +77,15 @@ def interruptible(cancel: Callable[[], None]) -> Iterator[None]:
 
 
 class _Interrupt:
-    """A SIGINT that waits for the main thread to leave PySpark, or for the end of the statement."""
+    """The state of SIGINT for one statement: whether a signal waits for PySpark or for the statement's end."""
 
     def __init__(self, cancel: Callable[[], None]) -> None:
         self._cancel = cancel
         self._held = False
         self._blocks = 0
-        """How many `holding` blocks are under way."""
+        """How many `holding` blocks are open."""
         self._kept = False
-        """Whether one came in such a block."""
+        """Whether a signal came inside a `holding` block."""
         self._raised = threading.Event()
         self._insisting: threading.Thread | None = None
 
@@ -108,7 +111,7 @@ class _Interrupt:
         self._blocks += 1
 
     def leave(self) -> None:
-        """Raises KeyboardInterrupt where one has come, unless it has to wait longer."""
+        """Ends a `holding` block. Raises the KeyboardInterrupt that waited for it, unless another reason delays it."""
         self._blocks -= 1
         if self._kept and not self._blocks and not self._held:
             self._kept = False
@@ -116,7 +119,7 @@ class _Interrupt:
             raise KeyboardInterrupt
 
     def end(self) -> bool:
-        """Ends the waiting; whether there was an interrupt that was not raised yet."""
+        """Stops waiting. Returns whether an interrupt was not raised yet."""
         waiting = self._is_waiting
         self._kept = False
         self._raised.set()
@@ -140,7 +143,7 @@ class _Interrupt:
             try:
                 self._cancel()
             except Py4JError:
-                return  # the JVM is gone, and with it the call that it did not answer
+                return  # the JVM has ended, and with it the call
             if not self._raised.is_set() and not self._held:
                 signal.pthread_kill(main, signal.SIGINT)
 

@@ -1,4 +1,4 @@
-"""A session: the four calls of a statement's life, parse, plan, execute, and what they give.
+"""A session: the life of a statement, from its text to its result.
 
 text --parse--> Statement --plan--> Plan --execute--> staged files --commit--> visible
      grammar/             planner/       acidsql/spark/           acidsql/metastore/
@@ -57,12 +57,12 @@ def connect(
     spark: SparkSession | None = None,
     conf: Mapping[str, str] | None = None,
 ) -> Session:
-    """Opens a session. Starts nothing: Spark starts with the first statement that needs it.
+    """Opens a session. Spark starts with the first statement that needs it.
 
-    `warehouse` is a directory or a URI (default $ACIDSQL_WAREHOUSE, else ./warehouse), `metastore` is
-    `sqlite:///PATH` or None for the embedded one, `thrift://HOST:PORT[,HOST:PORT..]` for a Hive Metastore, whose own
-    warehouse it then is (default $ACIDSQL_METASTORE, else <warehouse>/.acidsql/metastore.db), `spark` a session to use
-    instead of one of its own, `conf` Spark settings for that one.
+    `warehouse` is a directory or a URI; the default is $ACIDSQL_WAREHOUSE, else ./warehouse. `metastore` is
+    `sqlite:///PATH` for the embedded metastore, or `thrift://HOST:PORT[,HOST:PORT..]` for a Hive Metastore, which
+    brings its own warehouse; the default is $ACIDSQL_METASTORE, else <warehouse>/.acidsql/metastore.db. `spark` is a
+    Spark session to use instead of a new one, and `conf` holds Spark settings for the new one.
     Raises METASTORE_UNAVAILABLE.
     """
     where = str(warehouse) if warehouse is not None else os.environ.get(WAREHOUSE_VARIABLE, "warehouse")
@@ -81,7 +81,7 @@ def _embedded_uri(warehouse: str) -> str:
 
 
 class Session:
-    """Statements in, results out. A context manager; `connect` makes one."""
+    """Runs statements on one warehouse and one metastore. A context manager; `connect` opens one."""
 
     def __init__(self, warehouse: str, metastore: Metastore, engine: Engine) -> None:
         self.warehouse = warehouse
@@ -96,7 +96,7 @@ class Session:
         lookup = TableLookup.waiting(self._transactions, engine.files)
         self._plans = StatementPlans(engine, self._executor, ddl, lookup, self._settings.values)
         self.compactor = Compactor(engine, self._transactions, self._settings.values)
-        """Compacts, and runs the service that does."""
+        """Runs compactions, and the background service."""
         self._background = Background(self.compactor, self._settings.values)
         self._dispatch = StatementDispatch(
             metastore,
@@ -123,12 +123,12 @@ class Session:
 
     @property
     def spark(self) -> SparkSession:
-        """The Spark session; starts it."""
+        """The Spark session. Starts Spark if it is not running."""
         return self._engine.spark
 
     @property
     def transaction_id(self) -> int | None:
-        """Of the transaction that START TRANSACTION began and that is under way."""
+        """The ID of the open transaction that START TRANSACTION began; None without one."""
         return self._executor.begun.id
 
     def start(self) -> None:
@@ -136,22 +136,22 @@ class Session:
         _ = self._engine.spark
 
     def use_spark(self, spark: SparkSession) -> None:
-        """Runs what follows on this Spark session."""
+        """Runs all later statements on this Spark session."""
         self._engine.use(spark)
 
     def cancel(self) -> None:
-        """Cancels the Spark jobs that run, for example those of a query whose rows are being read."""
+        """Cancels the running Spark jobs, for example those of a query whose rows are being read."""
         self._engine.cancel()
 
     def progress(self) -> str:
-        """How far the running Spark jobs are, in words; empty where none runs. May be asked from any thread."""
+        """The progress of the running Spark jobs in words; empty without one. Any thread may call it."""
         return self._engine.progress()
 
     def close(self) -> None:
-        """Ends the statements that other threads run in it, rolls back a transaction that is under way, closes the
-        metastore, and stops Spark if this session started it. Frames that the session gave must not be read after it.
+        """Closes the session: cancels the statements of other threads, rolls back an open transaction, closes the
+        metastore, and stops Spark if this session started it. Frames of the session must not be read afterwards.
 
-        In a process that was forked from the session's it does nothing.
+        In a process that was forked from the session's process it does nothing.
         """
         if not self._uses.is_of_this_process:
             return
@@ -172,15 +172,16 @@ class Session:
     # -- statements
 
     def sql(self, sql: str, args: Mapping[str, object] | Sequence[object] | None = None, **frames: object) -> DataFrame:
-        """Runs one statement, like SparkSession.sql: a query's rows, lazily; a DML statement's counts; SHOW's rows.
+        """Runs one statement and returns a DataFrame, as SparkSession.sql does: the lazy rows of a query, the counts
+        of a DML statement, or the rows of SHOW.
 
-        `args` are the values of `:name` (a mapping) or `?` (a sequence) parameters, `frames` the frames that the text
-        names as `{name}`. Raises AcidSqlError.
+        `args` holds the values of parameters: a mapping for `:name`, a sequence for `?`. `frames` holds the frames
+        that the text names as `{name}`. Raises AcidSqlError.
         """
         return self.execute(sql, args, frames=frames).frame()
 
     def script(self, text: str) -> Iterator[Result]:
-        """Runs the statements of a script one by one, yielding a Result each; stops at the first error."""
+        """Runs the statements of a script one by one and yields a Result for each. Stops at the first error."""
         for piece in split_script(text):
             yield self.execute(piece.text, piece=piece)
 
@@ -192,7 +193,7 @@ class Session:
         piece: Piece | None = None,
         frames: Mapping[str, object] | None = None,
     ) -> Result:
-        """Runs one statement. With the piece of a script that it is, errors point into the whole script."""
+        """Runs one statement. `piece` is its place in a script: errors then point into the whole script."""
         started = time.perf_counter()
         with _located(text, piece), self._uses.use(), depth_limited(), interruptible(self.cancel):
             result = self._run_or_roll_back(text, args, frames or {})
@@ -204,7 +205,7 @@ class Session:
     def _run_or_roll_back(
         self, text: str, args: Mapping[str, object] | Sequence[object] | None, frames: Mapping[str, object]
     ) -> Result:
-        """Whatever a statement raises ends the transaction that it is part of."""
+        """Runs a statement. Any error rolls back the transaction that START TRANSACTION began."""
         begun = self._executor.begun.id
         try:
             statement, named = name_placeholders(parse(text), args)
@@ -219,22 +220,22 @@ class Session:
             raise
 
     def explain(self, sql: str) -> str:
-        """The plan of a statement as text; opens no transaction, and starts Spark for CREATE TABLE .. AS only, whose
-        column types it tells."""
+        """The plan of a statement as text. Opens no transaction. Only CREATE TABLE .. AS starts Spark, which tells
+        the types of its columns."""
         with _located(sql, None), depth_limited():
             statement = parse(sql)
             inner = statement.statement if isinstance(statement, s.Explain) else statement
             return self._plans.explain(inner)
 
     def table(self, name: str, version: int | None = None) -> DataFrame:
-        """One snapshot of a table. Raises TABLE_NOT_FOUND."""
+        """The rows of a table in one snapshot. Raises TABLE_NOT_FOUND."""
         if version is not None:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Reading an earlier version of a table")
         quoted = ".".join(f"`{part}`" for part in name.replace("`", "").split("."))
         return self.sql(f"SELECT * FROM {quoted}")
 
     def inspect(self, name: str) -> TableContent:
-        """What lies in a table's directories, read or not, and why not. Starts no Spark where they are local.
+        """The content of a table's directories, and why a reader skips any of it. Local tables need no Spark.
 
         Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND.
         """
@@ -243,22 +244,22 @@ class Session:
         return table_content(found, self._metastore, self._engine.files(found.location))
 
     def events(self, content: TableContent, part: PartContent) -> Iterator[StoredEvent]:
-        """The events in the files of a partition that `inspect` gave, whether a reader sees each, and why not."""
+        """The events in a partition of `inspect`, and for each whether a reader sees it, or why not."""
         return stored_events(content, part, self._engine.files(content.table.location))
 
     def metrics(self) -> Sequence[Metric]:
-        """Figures of transactions and compactions, under Hive's names."""
+        """The metrics of transactions and compactions, under Hive's names."""
         return metrics(self._metastore, self.compactor)
 
     def serve_metrics(self, port: int) -> None:
-        """Serves them as Prometheus' text, from a thread of its own. Raises CANNOT_START."""
+        """Serves the metrics in Prometheus' text format, on a thread of its own. Raises CANNOT_START."""
         serve_prometheus(port, self._metastore, self.compactor)
 
     @contextmanager
     def transaction(self) -> Iterator[Session]:
-        """START TRANSACTION .. COMMIT, with ROLLBACK where the block raises.
+        """Runs the block between START TRANSACTION and COMMIT; an error in the block runs ROLLBACK.
 
-        Raises IN_TRANSACTION, and at the end WRITE_CONFLICT and what else COMMIT raises.
+        Raises IN_TRANSACTION, and at the end everything that COMMIT raises, such as WRITE_CONFLICT.
         """
         self.execute("START TRANSACTION")
         try:
@@ -272,7 +273,7 @@ class Session:
 
 @contextmanager
 def _located(text: str, piece: Piece | None) -> Iterator[None]:
-    """Errors of the statement, at their place in the script that it is a piece of."""
+    """Moves the place of an error from the statement to the script that the statement is a piece of."""
     try:
         yield
     except AcidSqlError as error:

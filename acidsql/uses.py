@@ -1,4 +1,4 @@
-"""Who uses a session at the moment: the threads of one process. Its end waits for them."""
+"""The threads that run statements in a session. Closing the session waits for them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _AGAIN_SECONDS: Final = 0.1
 
 
 class Uses:
-    """The statements of a session that run, by thread."""
+    """Counts the running statements of a session by thread."""
 
     def __init__(self) -> None:
         self._process = os.getpid()
@@ -24,13 +24,13 @@ class Uses:
 
     @property
     def is_of_this_process(self) -> bool:
-        """Not in a process that was forked: it has the same connections to the JVM and to the metastore, on which it
-        must say nothing."""
+        """False in a forked process. It shares the parent's connections to the JVM and the metastore, and must not
+        use them."""
         return os.getpid() == self._process
 
     @contextmanager
     def use(self) -> Iterator[None]:
-        """A statement that runs. Raises SESSION_CLOSED."""
+        """Counts a statement as running during the block. Raises SESSION_CLOSED."""
         if not self.is_of_this_process:
             reason = f"process {self._process} opened it, and this one was forked"
             hint = "Open a session in a process of its own, which multiprocessing's method `spawn` starts."
@@ -50,7 +50,7 @@ class Uses:
                 self._changed.notify_all()
 
     def end(self, cancel: Callable[[], None]) -> None:
-        """No statement begins any more; `cancel` ends those of other threads, until none runs."""
+        """Refuses new statements, and calls `cancel` until no other thread runs one."""
         with self._changed:
             self._closed = True
             while self._running.keys() - {threading.get_ident()}:

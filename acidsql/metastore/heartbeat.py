@@ -1,4 +1,4 @@
-"""Keeps a transaction alive while its statement runs."""
+"""The heartbeat that keeps a transaction alive while its statement runs."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def is_lost(error: AcidSqlError) -> bool:
 
 
 class Heartbeat:
-    """A context manager whose daemon thread heartbeats `txn` every `interval` seconds, first after one interval.
+    """A context manager whose daemon thread sends a heartbeat for `txn` every `interval` seconds.
 
-    `on_lost` is called, on that thread, when the transaction turns out to be gone: what is done for it is in vain.
-    An error that leaves hope (the metastore is away for a moment) is tried again at the next beat.
+    The first heartbeat is sent after one interval. `on_lost` is called on that thread when the metastore answers that
+    the transaction is gone. After any other error, such as a lost connection, the next heartbeat tries again.
     """
 
     def __init__(
@@ -61,17 +61,17 @@ class Heartbeat:
     def stop(self) -> None:
         """Ends the heartbeats; stopping twice is no error."""
         self._stopped.set()
-        # A beat that is waiting for a locked metastore must not hold up the statement: it will find nothing to do.
+        # Do not wait longer for a heartbeat that waits for a locked metastore: it finds the transaction ended.
         if threading.current_thread() is not self._thread:
             self._thread.join(_JOIN_SECONDS)
 
     @property
     def lost(self) -> AcidSqlError | None:
-        """What a heartbeat met that ends all hope."""
+        """The error of the heartbeat that found the transaction gone; None while it is open."""
         return self._lost
 
     def check(self) -> None:
-        """Raises TRANSACTION_ABORTED or NO_SUCH_TRANSACTION if a heartbeat met it: then the work is in vain."""
+        """Raises the TRANSACTION_ABORTED or NO_SUCH_TRANSACTION that a heartbeat received."""
         if self._lost is not None:
             raise self._lost
 

@@ -1,4 +1,4 @@
-"""Which lock waits for which: Hive's compatibility of lock types, and what overlaps."""
+"""The rules of locks: which lock types are compatible, and which resources overlap."""
 
 from __future__ import annotations
 
@@ -14,26 +14,28 @@ COMPATIBLE: Mapping[LockType, frozenset[LockType]] = {
     LockType.EXCL_WRITE: frozenset((LockType.SHARED_READ,)),
     LockType.EXCLUSIVE: frozenset(),
 }
-"""The lock types of others that a lock of the type can be held together with (Hive 4's TxnHandler.checkLock).
-"""
+"""For each lock type, the lock types that another transaction may hold at the same time (Hive 4's
+TxnHandler.checkLock)."""
 
 
 Resource: TypeAlias = tuple[str, ...]
-"""A database, a table or a partition: `("default", "t", "p=a", "q=1")`. One overlaps those that it begins."""
+"""A database, a table or a partition: `("default", "t", "p=a", "q=1")`. A resource overlaps every resource that it is a
+prefix of."""
 
 
 @dataclass(frozen=True, slots=True)
 class LockedResource:
-    """A lock, without who has it."""
+    """A lock without its owner."""
 
     lock_type: LockType
     resource: Resource
 
 
 def must_wait(mine: LockType, resource: Resource, theirs: LockedResource) -> bool:
-    """Whether one who asks for `mine` on a resource waits while another transaction holds `theirs`, which overlaps it.
+    """Whether a request for `mine` on a resource waits while another transaction holds `theirs`, which overlaps it.
 
-    A SHARED_READ of a database (CREATE TABLE: nobody shall drop it) goes with any lock of its tables, as in Hive.
+    A SHARED_READ of a database is compatible with any lock of its tables, as in Hive: CREATE TABLE takes it only to
+    keep the database from being dropped.
     """
     if theirs.lock_type in COMPATIBLE[mine]:
         return False
@@ -52,13 +54,13 @@ def resource(database: str, table: str | None, partition: str | None) -> Resourc
 
 
 class Resources:
-    """Many resources, asked for overlap without comparing each with each: a statement may lock 2,000 partitions."""
+    """A set of resources with a fast test for overlap: a statement may lock 2,000 partitions."""
 
     def __init__(self, resources: Iterable[Resource]) -> None:
         self._all = frozenset(resources)
         self._within = {one[:length]: one for one in sorted(self._all, reverse=True) for length in range(1, len(one))}
 
     def overlapping(self, other: Resource) -> Resource | None:
-        """One of them that contains `other` or lies in it."""
+        """A resource of the set that contains `other` or lies in it; None without one."""
         wider = (other[:length] for length in range(1, len(other) + 1))
         return next((w for w in wider if w in self._all), self._within.get(other))

@@ -1,6 +1,6 @@
-"""How a session opens transactions: with a heartbeat, with its patience, with its own readers out of the way.
+"""The transactions of a session: opening with locks and a heartbeat, commit, abort and undo.
 
-open -> lock, again where it came too late -> the block -> commit; whatever fails, abort and undo
+open -> lock, and open again where the locks came too late -> the block -> commit; on any failure abort and undo
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ hive.txn.retrysnapshot.max.count)."""
 _AWAY: Final = (Condition.METASTORE_UNAVAILABLE.name, Condition.METASTORE_FAILED.name)
 
 Locks: TypeAlias = Callable[[], Sequence[LockComponent]]
-"""What a statement locks; asked again when the locks are held, for partitions may have come in between."""
+"""Returns the locks of a statement. Called again once the locks are held: partitions may have been added meanwhile."""
 
 
 @dataclass(slots=True)
@@ -35,14 +35,14 @@ class OpenTransaction:
     id: TxnId
     heartbeat: Heartbeat
     committing: Callable[[], None] | None = None
-    """What commits it, where that is more than the metastore's commit."""
+    """Commits the transaction, where the metastore's `commit` is not enough."""
     undo: list[Callable[[], None]] = field(default_factory=list)
-    """What removes its traces once it is aborted, the last first."""
+    """Steps that remove the transaction's files after an abort; they run in reverse order."""
 
     def require_open(self) -> None:
-        """Asks the metastore, for what must not happen when the transaction is lost: others have its locks then, and
-        the directory of a dropped table may be that of a new one. A process that was stopped for longer than the
-        timeout does not know yet that others have aborted its transactions.
+        """Asks the metastore whether the transaction is open, before a step that must not happen after its loss: other
+        transactions then hold its locks, and a new table may use the directory of a dropped one. A process that was
+        stopped for longer than the timeout does not know yet that its transactions were aborted.
 
         Raises TRANSACTION_ABORTED, NO_SUCH_TRANSACTION.
         """
@@ -50,16 +50,17 @@ class OpenTransaction:
         self.metastore.heartbeat(self.id)
 
     def lost(self, error: BaseException) -> AcidSqlError | None:
-        """Why the transaction is gone, where `error` may come of that: jobs were cancelled, or files removed."""
+        """The reason why the transaction is gone, which may have caused `error` (cancelled jobs, removed files); None
+        while it is open."""
         if self.heartbeat.lost is None and isinstance(error, Exception) and not isinstance(error, AcidSqlError):
             try:
                 self.require_open()
-            except AcidSqlError as told:
-                return told if is_lost(told) else None
+            except AcidSqlError as answer:
+                return answer if is_lost(answer) else None
         return self.heartbeat.lost
 
     def commit(self) -> None:
-        """Makes it visible; an interrupt that has come is raised before, and one that comes now waits.
+        """Commits the transaction. An earlier interrupt is raised before the commit, and a later one waits.
 
         Raises WRITE_CONFLICT, TRANSACTION_ABORTED (a heartbeat came too late), NO_SUCH_TRANSACTION.
         """
@@ -70,7 +71,7 @@ class OpenTransaction:
         self.heartbeat.stop()
 
     def abort(self) -> None:
-        """Its traces go only once it is known not to be committed."""
+        """Aborts the transaction, and only then removes its files: until the abort it may have committed."""
         self.heartbeat.stop()
         self.metastore.abort(self.id)
         for step in reversed(self.undo):
@@ -79,8 +80,11 @@ class OpenTransaction:
 
 @dataclass(slots=True)
 class Transactions:
-    """The transactions of a session. `patience` is asked at each lock; `readers` are its read-only transactions, by
-    what they lock; `unfinished` those that could not be aborted when the metastore was away."""
+    """Opens the transactions of a session.
+
+    `patience` is called at each lock. `readers` maps the session's read-only transactions to their locks. `unfinished`
+    holds the transactions that could not be aborted because the metastore was out of reach.
+    """
 
     metastore: Metastore
     patience: Callable[[], Patience] = lambda: DEFAULT_PATIENCE
@@ -94,8 +98,10 @@ class Transactions:
         on_lost: Callable[[], None] | None = None,
         opener: Callable[[], TxnId] | None = None,
     ) -> Iterator[OpenTransaction]:
-        """A transaction that commits behind the block; on any failure it is aborted. `on_lost` is called, on another
-        thread, when the transaction turns out to be gone. `opener` opens one that is not like others.
+        """Runs the block in a transaction: commits after the block, aborts on any failure.
+
+        `on_lost` is called on another thread when a heartbeat finds the transaction gone. `opener` opens a special
+        transaction, such as a compaction's.
 
         Raises LOCK_TIMEOUT, DEADLOCK, WRITE_CONFLICT, TRANSACTION_ABORTED.
         """
@@ -116,12 +122,12 @@ class Transactions:
         on_lost: Callable[[], None] | None = None,
         opener: Callable[[], TxnId] | None = None,
     ) -> OpenTransaction:
-        """A transaction that holds `locks`; whoever calls this ends it."""
+        """Opens a transaction that holds `locks`. The caller ends it."""
         attempt = 1
         while True:
             txn: OpenTransaction | None = None
             try:
-                with holding():  # or one would be open that nobody knows of
+                with holding():  # an interrupt here would leave a transaction open that nobody knows
                     txn = self._begin(on_lost, opener or self.metastore.open_txn)
                 self._finish_others()
                 wanted = locks()
@@ -137,8 +143,8 @@ class Transactions:
             attempt += 1
 
     def abort(self, txn: OpenTransaction) -> None:
-        """Aborts it and removes its traces; where the metastore is away, with the next transaction. Until then nobody
-        sees them: it is not committed."""
+        """Aborts the transaction and removes its files. While the metastore is out of reach, the next transaction does
+        it; until then no reader sees the files, because the transaction has not committed."""
         with holding():
             try:
                 txn.abort()
@@ -148,7 +154,7 @@ class Transactions:
                 self.unfinished.append(txn)
 
     def lock(self, txn: TxnId, components: Sequence[LockComponent]) -> bool:
-        """As the metastore's; the session's own readers give way to what would wait for them."""
+        """Locks as the metastore does, after the session's own readers have released locks that are in the way."""
         exclusive = [c for c in components if c.lock_type is LockType.EXCLUSIVE]
         if exclusive and self.readers:
             self._make_way(exclusive)
@@ -162,16 +168,16 @@ class Transactions:
         return OpenTransaction(self.metastore, txn, heartbeat)
 
     def _finish_others(self) -> None:
-        """The metastore is there: what could not be aborted before is aborted now."""
+        """Aborts the transactions that could not be aborted earlier; the metastore is in reach again."""
         with holding():
             others, self.unfinished = self.unfinished, []
             for other in others:
-                with suppress(AcidSqlError):  # the metastore remembers it no more; it may have been committed
+                with suppress(AcidSqlError):  # the metastore does not know it any more; it may have committed
                     self.abort(other)
 
     def _make_way(self, exclusive: Sequence[LockComponent]) -> None:
-        """Frames that the user has not let go of yet must not hold up his next statement. Their transactions stay
-        open: no cleaner removes what they read."""
+        """Releases the locks of readers, so that a frame that the user still holds does not block the next statement.
+        The readers' transactions stay open: cleaners keep the files that the frames read."""
         wanted = Resources(resource(c.database, c.table, c.partition) for c in exclusive)
         for reader, held in list(self.readers.items()):
             if any(wanted.overlapping(resource(c.database, c.table, c.partition)) for c in held):
