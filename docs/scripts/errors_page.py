@@ -122,7 +122,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "NOT_ENOUGH_HISTORY": "The directories that the snapshot needs have been cleaned up.",
         "STORAGE_FAILED": "The file system reported an error.",
         "DISK_FULL": "The file system is full.",
-        "LOCATION_NOT_EMPTY": "The directory to adopt was compacted by a transaction that conflicts with this metastore.",
+        "LOCATION_NOT_EMPTY": "The directory was compacted by a transaction that conflicts with this metastore.",
         "LOCATION_TAKEN": "The directory belongs to another table, partition or database.",
         "LIMIT_EXCEEDED": "A limit of the format or of acidsql is exceeded.",
     },

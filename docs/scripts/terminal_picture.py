@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import sys
 import tempfile
@@ -22,11 +23,11 @@ WIDTH: Final = 100
 HEIGHT: Final = 60
 PROMPT: Final = "acidsql> "
 TYPED: Final = (
-    "CREATE TABLE employee (id int, name string, salary int) TBLPROPERTIES ('transactional'='true');",
+    "CREATE TABLE employee (id int, name string, salary int)\rTBLPROPERTIES ('transactional'='true');",
     "INSERT INTO employee VALUES (1, 'Jerry', 5000), (2, 'Tom', 8000), (3, 'Kate', 6000);",
     "UPDATE employee SET salary = salary + 500 WHERE name = 'Tom';",
-    "MERGE INTO employee t USING (VALUES (3, 'Kate', 6100), (4, 'Mary', 9000)) s(id, name, salary)"
-    " ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *;",
+    "MERGE INTO employee t\rUSING (VALUES (3, 'Kate', 6100), (4, 'Mary', 9000)) s(id, name, salary) ON t.id = s.id\r"
+    "WHEN MATCHED THEN UPDATE SET *\rWHEN NOT MATCHED THEN INSERT *;",
     "SELECT row__id, * FROM employee ORDER BY id;",
     "UPDATE employee SET salry = 1;",
 )
@@ -74,6 +75,8 @@ def _type_all(warehouse: str, stream: pyte.Stream, screen: pyte.Screen) -> None:
         sys.executable, command, encoding="utf-8", dimensions=(HEIGHT, WIDTH), env=environment, timeout=120
     )
     _read(shell, stream, screen, prompts=1)
+    while any("Spark is starting" in line for line in screen.display):
+        stream.feed(shell.read_nonblocking(65536, timeout=120))
     for number, statement in enumerate(TYPED, 2):
         shell.send(statement)
         shell.send("\r")
@@ -83,8 +86,6 @@ def _type_all(warehouse: str, stream: pyte.Stream, screen: pyte.Screen) -> None:
 
 
 def _inherited() -> dict[str, str]:
-    import os
-
     return {k: v for k, v in os.environ.items() if k not in ("TERM", "XDG_STATE_HOME")}
 
 
