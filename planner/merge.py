@@ -46,7 +46,6 @@ from acidsql.planner.merge_narrowing import narrowing
 from acidsql.planner.merge_rules import check_clauses, check_on, insert_columns, only_from, without_databases
 from acidsql.planner.name_resolution import (
     FILE_NAME_COLUMN,
-    ROW_ID_COLUMN,
     Binder,
     check_writable,
     column,
@@ -57,6 +56,7 @@ from acidsql.planner.name_resolution import (
     target_table,
 )
 from acidsql.planner.plan import Branch, Effect, EventKind, Facts, StoredValue, WritePlan
+from acidsql.planner.query_normalization import ROW_ID_COLUMN
 from acidsql.planner.update import moves, set_clause
 
 ACTION: Final = ":action"
