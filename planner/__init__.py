@@ -1,1 +1,1 @@
-"""Statement plus table facts to a Plan: pure, no Spark, files, clock or randomness."""
+"""Plans statements from facts about their tables, as pure functions: no Spark, files, clock or randomness."""

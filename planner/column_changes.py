@@ -1,7 +1,8 @@
-"""ADD, CHANGE and REPLACE COLUMNS: a table's definition in, the changed one out, or the reason why not.
+"""ADD, CHANGE and REPLACE COLUMNS: computes the changed definition of a table, or raises the rule that the change
+breaks.
 
-Files are never rewritten. Those of ORC and text have their columns by position, those of Parquet by name, so a change
-is allowed where the files that lie there still say the same.
+ALTER TABLE never rewrites files. ORC and text files identify columns by position, Parquet files by name. A change is
+allowed if the existing files still yield the same values.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def redefined(table: Table, action: ColumnAction, span: Span | None) -> Table:
 
 
 def _with_added(table: Table, action: AddColumns) -> Table:
-    """Columns behind the regular ones: NULL in the rows that are there. Raises INVALID_COLUMN_NAME,
+    """Adds columns after the regular ones. They are NULL in existing rows. Raises INVALID_COLUMN_NAME,
     DUPLICATE_COLUMN, INVALID_TYPE."""
     added = tuple(_column(d, "ADD COLUMNS") for d in action.columns)
     names = list(table.column_names)
@@ -49,7 +50,7 @@ def _with_added(table: Table, action: AddColumns) -> Table:
 
 
 def _with_changed(table: Table, action: ChangeColumn) -> Table:
-    """A column with another name, type, comment or place.
+    """Gives a column another name, type, comment or position.
 
     Raises COLUMN_NOT_FOUND, DUPLICATE_COLUMN, CANNOT_REORDER_COLUMNS, INCOMPATIBLE_COLUMN_CHANGE, ALTER_REFUSED.
     """
@@ -67,7 +68,7 @@ def _with_changed(table: Table, action: ChangeColumn) -> Table:
 
 
 def _with_replaced(table: Table, action: ReplaceColumns, span: Span | None) -> Table:
-    """Other columns for all regular ones; files with columns by position keep their types.
+    """Replaces all regular columns. Files that identify columns by position keep their types.
 
     Raises DUPLICATE_COLUMN, REPLACE_CANNOT_DROP_COLUMNS, INCOMPATIBLE_COLUMN_CHANGE, ALTER_REFUSED.
     """
@@ -93,7 +94,7 @@ def _with_replaced(table: Table, action: ReplaceColumns, span: Span | None) -> T
 
 
 def _same_values(table: Table, new: Sequence[Column]) -> Iterator[tuple[Column, Column]]:
-    """The old and the new columns that are the same one in the files."""
+    """Pairs of an old and a new column that are the same column in the files."""
     if table.file_format == "parquet":
         by_name = {c.name: c for c in table.columns}
         return ((by_name[c.name], c) for c in new if c.name in by_name)
@@ -175,7 +176,7 @@ def _reordered(table: Table, columns: Sequence[Column], moved: Column, action: C
 
 
 def _renamed(table: Table, names: dict[str, str]) -> Table:
-    """Buckets, sorting and constraints under the columns' new names."""
+    """The table with new names of columns in its buckets, sorting and constraints."""
     if all(old == new for old, new in names.items()):
         return table
     constraints = table.constraints
@@ -201,7 +202,7 @@ def _condition(text: str, names: dict[str, str]) -> str:
 
 
 def _only(constraints: Constraints, kept: set[str]) -> Constraints:
-    """Without those of columns that are no more."""
+    """The constraints without those on columns that are not kept."""
     return Constraints(
         not_null=constraints.not_null & kept,
         defaults={n: text for n, text in constraints.defaults.items() if n in kept},

@@ -1,4 +1,4 @@
-"""CREATE TABLE .. AS: the query, and the writing of its rows into the table that is made of them."""
+"""CREATE TABLE .. AS: the plan of the query, and the plan that writes its rows into the new table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _UNNAMED: Final = ":_c"
 
 
 def plan_create_query(statement: CreateTable, facts: Facts) -> QueryPlan:
-    """The query of CREATE TABLE .. AS (`column_names` names its columns). Raises what a query raises."""
+    """Plans the query of CREATE TABLE .. AS, whose columns `column_names` names. Raises what `plan_query` raises."""
     assert statement.query is not None
     tree = statement.query.copy()
     for item in tree.selects:
@@ -35,7 +35,7 @@ def plan_create_query(statement: CreateTable, facts: Facts) -> QueryPlan:
 
 
 def column_names(names: Sequence[str]) -> list[str]:
-    """What Hive calls the columns: `_c1` the second if it is an expression without a name.
+    """Hive's names for the columns: an unnamed expression in the second place is `_c1`.
 
     >>> column_names(["Id", ":_c"])
     ['id', '_c1']
@@ -44,9 +44,9 @@ def column_names(names: Sequence[str]) -> list[str]:
 
 
 def column_types(statement: CreateTable, types: Sequence[str]) -> list[str]:
-    """Those of the table's columns, given what Spark says of the query: what is CAST to VARCHAR(n) or CHAR(n) is a
-    STRING there, and of that type in Hive. Seen where the CAST is the column, in a SELECT or in all of a UNION's.
-    """
+    """The Hive types of the columns, given Spark's types of the query. Spark's type of a CAST to VARCHAR(n) or CHAR(n)
+    is STRING, but the column has the type of the CAST if the CAST is the whole item, in a SELECT or in all parts of a
+    UNION."""
     assert statement.query is not None
     casts = _casts(statement.query, len(types))
     return [kind if cast is None else cast.to_hive() for kind, cast in zip(types, casts, strict=True)]
@@ -63,12 +63,12 @@ class _Sized:
         return f"{'char' if self.is_char else 'varchar'}({self.length})"
 
     def common(self, other: _Sized) -> _Sized | None:
-        """Of a UNION's column; CHAR and VARCHAR have none, they become STRING (seen on Hive 4.0.1)."""
+        """The common type in a UNION. CHAR and VARCHAR have none and become STRING (Hive 4.0.1)."""
         return _Sized(self.is_char, max(self.length, other.length)) if self.is_char is other.is_char else None
 
 
 def _casts(query: exp.Expr, count: int) -> list[_Sized | None]:
-    """What each of the query's columns is CAST to; None of one that is not, and of a star's."""
+    """The type to which each of the query's columns is CAST; None for other columns and for those of a star."""
     if isinstance(query, exp.Subquery):
         return _casts(query.this, count)
     if isinstance(query, exp.SetOperation):
@@ -95,8 +95,8 @@ def _cast(item: exp.Expr) -> _Sized | None:
 def plan_create_as(
     statement: CreateTable, table: Table, query: QueryPlan, names: Sequence[str], facts: Facts
 ) -> WritePlan:
-    """Writes the rows of the query, whose columns are called `names`, into `table`, which the catalog does not know
-    yet."""
+    """Plans the write of the query's rows, with the columns `names`, into `table`, which the catalog lacks until the
+    commit."""
     given = {name: name_sql(f":{name}") for name in names}
     columns = {c.name: c for c in table.all_columns}
     spans = _spans(statement, len(names))
@@ -117,7 +117,7 @@ def plan_create_as(
 
 
 def _spans(statement: CreateTable, count: int) -> Sequence[Span | None]:
-    """The places of the columns, where no star hides them."""
+    """The spans of the columns: those of the SELECT list if it has no star, else that of the table's name."""
     assert statement.query is not None
     items = statement.query.selects
     spans = [span_of(item, statement.source) for item in items]

@@ -1,4 +1,4 @@
-"""CREATE TABLE .. LIKE: the statement that makes an empty table of the same shape and kind."""
+"""CREATE TABLE .. LIKE: an equivalent CREATE TABLE statement with columns."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _KIND: Final = (TRANSACTIONAL, TRANSACTIONAL_PROPERTIES)
 _COPIED: Final = (*_KIND, "bucketing_version")
 
 
-def spelled_out(statement: CreateTable, source: Table) -> CreateTable:
+def with_columns_of(statement: CreateTable, source: Table) -> CreateTable:
     """CREATE TABLE .. LIKE with the columns, partition columns, buckets, sorting and format of its source.
 
-    Of the properties it has those that say what kind of table it is and how ORC files are written, unless its own
-    TBLPROPERTIES say otherwise; no others, no constraints and no rows, as in Hive. Hive 4 does not copy the former
-    either (HIVE-25813): there a copy is transactional if the metastore makes all tables so.
+    It copies the properties that determine the kind of the table and how ORC files are written, unless the statement's
+    TBLPROPERTIES set them. It copies no other properties, no constraints and no rows, as in Hive. Hive 4 does not copy
+    the former either (HIVE-25813): there a copy is transactional if the metastore makes every table transactional.
     """
     return replace(
         statement,

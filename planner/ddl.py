@@ -17,7 +17,7 @@ from acidsql.metastore.client import (
     LockComponent,
     Partition,
 )
-from acidsql.planner.create_like import spelled_out
+from acidsql.planner.create_like import with_columns_of
 from acidsql.planner.ddl_plan import (
     AssignLocation,
     DdlFacts,
@@ -109,7 +109,7 @@ def _create_table(statement: s.CreateTable, facts: DdlFacts) -> DdlPlan:
     if statement.if_not_exists and facts.find(statement.table) is not None:
         return DdlPlan(title)
     if statement.like is not None:
-        statement = spelled_out(statement, facts.table(statement.like))
+        statement = with_columns_of(statement, facts.table(statement.like))
     database = facts.database_of(statement.table)
     step = RegisterTable(
         defined_table(statement, database),

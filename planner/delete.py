@@ -1,4 +1,4 @@
-"""DELETE: the row__id of every row that WHERE finds, as one delete event each."""
+"""DELETE: each row that WHERE finds becomes a delete event with its row__id."""
 
 from __future__ import annotations
 

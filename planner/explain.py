@@ -1,4 +1,4 @@
-"""EXPLAIN: a plan as text. Golden tests compare the same text."""
+"""EXPLAIN: the text of a plan."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from acidsql.planner.write_strategy import explain_strategy
 
 
 def explain(plan: Plan) -> str:
-    """What the statement reads, computes and writes; one section each."""
+    """Describes what the statement reads, computes and writes, in one section each."""
     return "\n".join(_lines(plan)) + "\n"
 
 
 def explain_locks(locks: Sequence[LockComponent]) -> str:
-    """EXPLAIN LOCKS: one line a lock, as Hive prints them."""
+    """The text of EXPLAIN LOCKS: one line for each lock, as Hive prints it."""
     lines = [
         f"{'.'.join(filter(None, (lock.database, lock.table, lock.partition)))} -> {lock.lock_type.value}"
         for lock in locks

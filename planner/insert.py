@@ -1,4 +1,4 @@
-"""INSERT: the rows of VALUES or of a query, each stored under its column's type as one insert event."""
+"""INSERT: each row of VALUES or of a query, converted to the types of its columns, is one insert event."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from acidsql.planner.plan import (
 )
 
 FIRST: Final = StatementId(0)
-_VARYING: Final = frozenset(
+_NONDETERMINISTIC: Final = frozenset(
     {"rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id"}
     | {"spark_partition_id", "input_file_name", "input_file_block_start", "input_file_block_length"}
     | {"reflect", "java_method", "try_reflect", "raise_error", "assert_true"}
@@ -77,7 +77,7 @@ def plan_insert(statement: Insert, facts: Facts, statement_id: StatementId = FIR
 
 
 def static_values(statement: Insert, table: Table, facts: Facts) -> dict[str, str]:
-    """The static partition columns of a PARTITION clause with their values as SQL; checks the clause."""
+    """Checks the PARTITION clause, and returns the values of its static columns as SQL."""
     items = {item.column.value: item for item in statement.partition}
     names = [c.name for c in table.partition_columns]
     for item in statement.partition:
@@ -99,8 +99,8 @@ def static_values(statement: Insert, table: Table, facts: Facts) -> dict[str, st
 
 
 def _literal_partition(statement: Insert, table: Table) -> PartitionValues | None:
-    """The values of a PARTITION clause that has all of them; None where one is no literal, or is none of its column's
-    type: Spark decides then what is stored."""
+    """The values of a PARTITION clause that has a value for every column. None if a value is not a literal of its
+    column's type: Spark then converts it."""
     types = {c.name: c.type for c in table.partition_columns}
     given = ((item.value, types[item.column.value]) for item in statement.partition)
     if any(not _is_string(value) and kind.startswith(("string", "varchar", "char")) for value, kind in given):
@@ -118,7 +118,8 @@ def _is_string(value: exp.Expr | None) -> bool:
 
 
 def _check_order(statement: Insert, names: Sequence[str], static: Mapping[str, str]) -> None:
-    """Static partitions before dynamic ones, in the table's order (ErrorMsg 10094)."""
+    """Raises DYNAMIC_PARTITION_ORDER if a static partition column follows a dynamic one in the table (ErrorMsg
+    10094)."""
     dynamic_before = False
     for name in names:
         if name in static and dynamic_before:
@@ -128,7 +129,8 @@ def _check_order(statement: Insert, names: Sequence[str], static: Mapping[str, s
 
 
 def _target_columns(statement: Insert, table: Table, static: Mapping[str, str]) -> tuple[Column, ...]:
-    """The columns that get the values, by position: dynamic partition columns last, unless the list names them."""
+    """The target columns of the values, by position. Dynamic partition columns come last, unless the column list names
+    them."""
     dynamic = [c for c in table.partition_columns if c.name not in static]
     if statement.columns is None:
         return (*table.columns, *dynamic)
@@ -152,7 +154,7 @@ def _target_columns(statement: Insert, table: Table, static: Mapping[str, str]) 
 
 
 def _stored_values(statement: Insert, columns: tuple[Column, ...]) -> tuple[StoredValue, ...]:
-    """The values with their places: in the first row of VALUES, or in the SELECT list where it has no star."""
+    """The stored values with their spans: in the first row of VALUES, or in a SELECT list without a star."""
     trees: list[exp.Expr | None]
     match statement.rows:
         case Values():
@@ -176,7 +178,7 @@ def _rows(statement: Insert, table: Table, columns: tuple[Column, ...]) -> exp.Q
 
 
 def _values(values: Values, table: Table, columns: tuple[Column, ...], statement: Insert) -> exp.Query:
-    """VALUES as a query, DEFAULT filled in. Every row must have one value for each column (ErrorMsg 10044)."""
+    """VALUES as a query, with the values of DEFAULT. Each row must have one value for each column (ErrorMsg 10044)."""
     tuples = []
     for number, row in enumerate(values.rows):
         if len(row) != len(columns):
@@ -188,31 +190,31 @@ def _values(values: Values, table: Table, columns: tuple[Column, ...], statement
     parts: list[exp.Query] = []
     for constant, group in groupby(tuples, key=_is_constant):
         rows = list(group)
-        parts += [_inline(rows)] if constant else map(_selected, rows)
+        parts += [_values_query(rows)] if constant else map(_select_query, rows)
     return exp.union(*parts, distinct=False, copy=False) if len(parts) > 1 else parts[0]
 
 
-def _inline(rows: list[exp.Tuple]) -> exp.Query:
+def _values_query(rows: list[exp.Tuple]) -> exp.Query:
     alias = exp.TableAlias(this=exp.to_identifier("rows", quoted=True))
     return exp.select("*").from_(exp.Values(expressions=rows, alias=alias))
 
 
-def _selected(row: exp.Tuple) -> exp.Query:
+def _select_query(row: exp.Tuple) -> exp.Query:
     return exp.select(*row.expressions, copy=False)
 
 
 def _is_constant(row: exp.Tuple) -> bool:
-    """Whether Spark's VALUES takes the row: it has no subquery, and no function that gives another value each time."""
+    """Whether Spark's VALUES accepts the row: it has neither subqueries nor nondeterministic functions."""
     for value in row.expressions:
         if not isinstance(value, exp.Literal | exp.Null):
             calls = value.find_all(exp.Query, exp.Anonymous)
-            if any(isinstance(call, exp.Query) or call.name.lower() in _VARYING for call in calls):
+            if any(isinstance(call, exp.Query) or call.name.lower() in _NONDETERMINISTIC for call in calls):
                 return False
     return True
 
 
 def _unify(rows: Sequence[exp.Tuple]) -> None:
-    """A column with strings and other values becomes one of strings, as in Hive; Spark's VALUES would refuse it."""
+    """Casts a column with strings and other values to STRING, as Hive does. Spark's VALUES would reject it."""
     for place in range(len(rows[0].expressions)):
         values = [row.expressions[place] for row in rows if not isinstance(row.expressions[place], exp.Null)]
         strings = [value.is_string for value in values]
@@ -223,7 +225,7 @@ def _unify(rows: Sequence[exp.Tuple]) -> None:
 
 
 def wrong_count(table: Table, expected: int, got: int, span: Span | None) -> AcidSqlError:
-    """The error of an INSERT whose rows have more or fewer values than it has columns."""
+    """The error for rows with more or fewer values than the INSERT has columns."""
     detail = f"the target has {expected} columns but the statement gives {got} values."
     return AcidSqlError(
         Condition.INSERT_COLUMN_COUNT,
@@ -235,7 +237,8 @@ def wrong_count(table: Table, expected: int, got: int, span: Span | None) -> Aci
 
 
 def insert_events(table: Table, given: Mapping[str, str], facts: Facts) -> str:
-    """The event query of new rows. `given` are SQL values by column; other columns get their DEFAULT, else NULL."""
+    """The event query of new rows. `given` maps columns to SQL values. Other columns get their DEFAULT, or NULL without
+    one."""
     values = {
         c.name: stored(
             given.get(c.name) or to_spark(assigned(default_of(c, table), c, facts.settings)), c, facts.settings
@@ -246,5 +249,5 @@ def insert_events(table: Table, given: Mapping[str, str], facts: Facts) -> str:
     head = select_list({BRANCH: branch, **no_identity(table)}).replace("\n  ", " ")
     if branch == "0":
         return f"SELECT {head},\n  {select_list(values)}\nFROM {rows_view()}"
-    # A constraint reads the new row by its column names: give it a row of them first.
+    # A constraint names columns of the new row, so a subquery computes them first.
     return f"SELECT {head}, *\nFROM (SELECT\n  {select_list(values)}\nFROM {rows_view()})"

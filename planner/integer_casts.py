@@ -1,7 +1,9 @@
-"""CAST of a DECIMAL to TINYINT, SMALLINT, INT or BIGINT: NULL in Hive where the number does not fit; Spark's wraps.
+"""CAST of a DECIMAL to TINYINT, SMALLINT, INT or BIGINT. A number that does not fit becomes NULL in Hive; Spark wraps
+it.
 
-Of other numbers both wrap (Hive 4.0.1: 300 to TINYINT is 44), so it takes the type of what is cast. Where the statement
-does not tell it, Spark does: typeof is a constant to it, and of the two casts that are written only one is left.
+Both wrap numbers of other types (Hive 4.0.1: 300 cast to TINYINT is 44), so the rewrite depends on the type of the
+operand. If the statement does not determine this type, the rewrite contains both casts and a condition on typeof, which
+Spark folds to a constant, so that one of the casts remains.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ _OTHERS: Final = frozenset(
         *("rand", "sqrt", "exp", "ln", "pow", "power", "row_number", "rank", "dense_rank"),
     }
 )
-"""Functions that never give a DECIMAL."""
+"""Functions that never return a DECIMAL."""
 _VALUE: Final = "@v"
 
 
@@ -46,16 +48,16 @@ class _Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WideCast:
-    """A CAST to an integer of what is, or may be, a DECIMAL."""
+    """A CAST to an integer whose operand is, or may be, a DECIMAL."""
 
     node: exp.Cast
     is_decimal: bool
 
 
 def wide_casts(tree: exp.Expr, meant: Mapping[int, Column]) -> list[WideCast]:
-    """Those of a query, the inner ones first; what the query gives keeps its name. `meant` has the tables' columns that
-    names in it surely mean, by the id of the node."""
-    casts = [node for node in tree.find_all(exp.Cast) if node.to.this in _INTEGERS and not _is_tried(node)]
+    """The wide casts of a query, inner ones first. The query's output columns keep their names. `meant` maps the id of
+    a column node to the table's column to which it certainly refers."""
+    casts = [node for node in tree.find_all(exp.Cast) if node.to.this in _INTEGERS and not _is_try_cast(node)]
     kinds = [(node, _kind_of(node.this, meant)) for node in casts]
     found = [WideCast(node, kind is _Kind.DECIMAL) for node, kind in kinds if kind is not _Kind.OTHER]
     for cast in found:
@@ -64,7 +66,7 @@ def wide_casts(tree: exp.Expr, meant: Mapping[int, Column]) -> list[WideCast]:
 
 
 def narrow(casts: Sequence[WideCast]) -> None:
-    """Makes the casts Hive's. Copies what is cast, so that its tables must be bound before."""
+    """Rewrites the casts in place to Hive's. It copies the operands, so their tables must be bound before."""
     written: set[int] = set()
     for cast in casts:
         value, target = cast.node.this, _INTEGERS[cast.node.to.this]
@@ -77,7 +79,7 @@ def narrow(casts: Sequence[WideCast]) -> None:
 
 
 def _keep_name(node: exp.Expr) -> None:
-    """A column of a SELECT without a name goes by its text."""
+    """Gives an unnamed item of a SELECT list its text as its alias."""
     while node.parent is not None and not isinstance(node.parent, exp.Select):
         node = node.parent
     if isinstance(node.parent, exp.Select) and node.arg_key == "expressions" and not isinstance(node, exp.Alias):
@@ -87,8 +89,8 @@ def _keep_name(node: exp.Expr) -> None:
 
 
 def assigned(value: exp.Expr, target: Column, settings: Mapping[str, str]) -> exp.Expr:
-    """A value of the statement's text or a DEFAULT, as it is before `events.stored` makes it one of its column: where
-    store assignment is not strict, a DECIMAL that does not fit is NULL."""
+    """A value of the statement or a DEFAULT, before `event_queries.stored` converts it to the column's type. Unless
+    store assignment is strict, a DECIMAL that does not fit becomes NULL."""
     wanted = exp.DataType.build(target.type) if is_integer(target) else None
     if wanted is None or is_strict(settings):
         return value
@@ -98,7 +100,7 @@ def assigned(value: exp.Expr, target: Column, settings: Mapping[str, str]) -> ex
 
 
 def exact_sql(value: str, target: Column) -> str:
-    """SQL: a DECIMAL as a value of an integer's column.
+    """SQL that converts a DECIMAL to the type of an integer column.
 
     >>> exact_sql("x", Column("c", "int"))
     'TRY_CAST(TRY_CAST(x AS BIGINT) AS INT)'
@@ -110,19 +112,19 @@ def is_integer(column: Column) -> bool:
     return column.type.upper() in _INTEGERS.values()
 
 
-def _is_tried(cast: exp.Cast) -> bool:
-    """Whether it is TRY_CAST; sqlglot has one class for that and the CAST of this dialect."""
+def _is_try_cast(cast: exp.Cast) -> bool:
+    """Whether the cast is a TRY_CAST: sqlglot has one class for TRY_CAST and for the CAST of this dialect."""
     return bool(cast.args.get("safe"))
 
 
 def _exact(value: exp.Expr, target: str) -> exp.Expr:
-    """Of a DECIMAL. Through BIGINT, which Spark does with all digits; to the others it goes by way of a DOUBLE
+    """Casts a DECIMAL through BIGINT, for which Spark uses all digits. Its casts to other integers go through DOUBLE
     (Decimal.roundToInt), for which 5.99999999999999999999 is 6."""
-    longs = _tried(value, "BIGINT")
-    return longs if target == "BIGINT" else _tried(longs, target)
+    longs = _try_cast(value, "BIGINT")
+    return longs if target == "BIGINT" else _try_cast(longs, target)
 
 
-def _tried(value: exp.Expr, target: str) -> exp.Expr:
+def _try_cast(value: exp.Expr, target: str) -> exp.Expr:
     return exp.TryCast(this=value, to=exp.DataType.build(target), safe=True)
 
 
@@ -134,15 +136,15 @@ def _by_type(value: exp.Expr, target: str) -> exp.Expr:
 
 
 def _is_long(value: exp.Expr, written: set[int]) -> bool:
-    """Whether a value is better not written several times: it holds a window, or one that is so already. A subquery
-    must be, for it may not stand in the arguments of a higher-order function; the optimizer leaves it once."""
+    """Whether the rewrite should not repeat a value: it contains a window function or another rewrite. It repeats
+    subqueries, which are not allowed in the arguments of a higher-order function; the optimizer merges them again."""
     nodes = list(value.walk())
     has_query = any(isinstance(node, exp.Query) for node in nodes)
     return not has_query and any(isinstance(node, exp.Window) or id(node) in written for node in nodes)
 
 
 def _once(value: exp.Expr, target: str) -> exp.Expr:
-    """The same with the value written once, as the only item of an array."""
+    """As `_by_type`, but with the value written once, as the only item of an array."""
     name = exp.to_identifier(_VALUE, quoted=True)
     of_item = exp.Lambda(this=_by_type(exp.Column(this=name), target), expressions=[name.copy()])
     array = exp.Anonymous(this="array", expressions=[value.copy()])
@@ -175,7 +177,7 @@ def _kind_of(node: exp.Expr, meant: Mapping[int, Column]) -> _Kind:
 
 
 def _of_literal(node: exp.Literal) -> _Kind:
-    """A number with a point, or one that no BIGINT holds, is a DECIMAL in Spark; 1.5D and 1E2 are not."""
+    """A number with a decimal point, or one beyond BIGINT, is a DECIMAL in Spark. 1.5D and 1E2 are DOUBLEs."""
     number = None if node.is_string else value_of(node, {})
     if not isinstance(number, Number):
         return _Kind.OTHER

@@ -1,8 +1,9 @@
-"""MERGE of rows that stand in the statement itself: what their keys say of the target's rows.
+"""MERGE with a source of literal rows: conditions on the target that follow from the literals.
 
-Where ON compares a column of the target with one of a source of literals, its literals are all that the target's column
-can be in a row that matches. Said in ON beside the comparison, that prunes partitions and files (partition_pruning.py)
-and goes to the reader of the others, as what a WHERE says does."""
+If ON compares a target column with a column of literals, the target column of a matching row equals one of them. MERGE
+adds this as a condition to ON. The scan then prunes partitions and files by it (partition_pruning.py) and pushes it
+down to the reader, like a condition in WHERE.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +18,19 @@ from acidsql.acid.table import Table
 from acidsql.planner.row_conditions import conjuncts
 
 _MOST: Final = 100
-"""Literals that are listed; of more numbers the smallest and the largest is said."""
+"""The maximum number of literals in an IN list. More numbers become a BETWEEN of the smallest and the largest."""
 _WHOLE: Final = tuple(Primitive(name) for name in ("tinyint", "smallint", "int", "bigint"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Expressions by row, under the names of their columns."""
+    """The rows of the source as expressions, and the names of their columns."""
 
     names: tuple[str, ...]
     rows: tuple[tuple[exp.Expr, ...], ...]
 
     def column(self, name: str) -> list[exp.Expr]:
-        """The expressions of a column; none where it is not the only one of its name, or some row has none."""
+        """The expressions of a column. Empty if the name is not unique, or if a row lacks the column."""
         if self.names.count(name) != 1:
             return []
         place = self.names.index(name)
@@ -37,8 +38,8 @@ class _Rows:
 
 
 def implied(on: exp.Expr, table: Table, target: str, source: str, using: exp.Expr) -> list[exp.Expr]:
-    """What must be true of a target's row that some row of `using` matches; `target` and `source` are the names of the
-    sides."""
+    """Conditions that hold for each target row which matches a row of `using`. `target` and `source` are the names of
+    the two sides."""
     rows = _rows(using)
     if rows is None:
         return []
@@ -52,7 +53,7 @@ def implied(on: exp.Expr, table: Table, target: str, source: str, using: exp.Exp
 
 
 def _equal(on: exp.Expr) -> Iterator[tuple[exp.Column, exp.Column]]:
-    """Columns that ON says to be equal, either way round."""
+    """The pairs of columns that ON requires to be equal, in both orders."""
     for conjunct in conjuncts(on):
         if isinstance(conjunct, exp.EQ):
             left, right = conjunct.this, conjunct.expression
@@ -62,13 +63,13 @@ def _equal(on: exp.Expr) -> Iterator[tuple[exp.Column, exp.Column]]:
 
 
 def _keys(values: Sequence[exp.Expr], kind: HiveType) -> list[exp.Expr]:
-    """The literals that a column of the type can be equal to; none where not all are of its own kind, so that each is
-    compared as their common type is. NULL is equal to nothing."""
+    """The literals that a column of the type may equal, without NULL, which equals nothing. Empty unless all literals
+    are of the column's own kind: Spark compares others after a conversion to a common type."""
     known = [value for value in values if not isinstance(value, exp.Null)]
-    return known if all(_is_of(value, kind) for value in known) else []
+    return known if all(_is_literal_of(value, kind) for value in known) else []
 
 
-def _is_of(value: exp.Expr, kind: HiveType) -> bool:
+def _is_literal_of(value: exp.Expr, kind: HiveType) -> bool:
     if kind in _WHOLE or isinstance(kind, Decimal):
         number = value.this if isinstance(value, exp.Neg) else value
         return isinstance(number, exp.Literal) and not number.is_string and str(number.this).isdecimal()
@@ -92,7 +93,7 @@ def _is_one_of(mine: exp.Column, keys: Sequence[exp.Expr]) -> exp.Expr | None:
 
 
 def _rows(source: exp.Expr) -> _Rows | None:
-    """The rows of a FROM item or query that is made of expressions only; None for any other."""
+    """The rows of a FROM item or query that reads no table; None for any other."""
     match source:
         case exp.Subquery() if _has_only(source, "this", "alias"):
             return _renamed(_rows(source.this), source)
@@ -120,7 +121,7 @@ def _items(row: exp.Expr) -> tuple[exp.Expr, ...]:
 
 
 def _renamed(rows: _Rows | None, item: exp.Expr) -> _Rows | None:
-    """The rows under the names of a FROM item's alias, where it has some."""
+    """The rows with the column names of a FROM item's alias, if the alias has some."""
     names = tuple(name.lower() for name in item.alias_column_names)
     return rows if rows is None or not names else _Rows(names, rows.rows)
 

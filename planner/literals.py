@@ -1,4 +1,4 @@
-"""Literals of SQL as Python's values that compare as Spark compares them."""
+"""SQL literals as Python values, which compare as Spark compares the literals."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from acidsql.acid.hive_types import Char, Primitive, Varchar, parse_type
 from acidsql.acid.hive_types import Decimal as DecimalType
 
 UNKNOWN: Final = object()
-"""What Spark must decide."""
+"""A value that only Spark can determine."""
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
-"""Of other texts Spark cuts the fraction, and Hive does not."""
+"""The text of an integer. Spark cuts the fraction of other texts, and Hive does not."""
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-"""The one form that every reader takes for the same day."""
+"""The only form of a date that all readers interpret in the same way."""
 _MOST_DIGITS: Final = 15
-"""As many as a DOUBLE holds of any integer."""
+"""The number of digits up to which a DOUBLE holds every integer."""
 _SUFFIX: Final = re.compile(r"(?<=[\d.])(bd|[lsy])$", re.IGNORECASE)
-"""Of an exact number: 7Y, 7S, 7L, 1.50BD."""
+"""The type suffix of an exact number: 7Y, 7S, 7L, 1.50BD."""
 _INEXACT: Final = re.compile(r"e", re.IGNORECASE)
-"""1e3 is a DOUBLE, with which Spark compares as with one."""
+"""The exponent of a DOUBLE literal, such as 1e3."""
 _INTEGER_BITS: Final = {
     exp.DataType.Type.TINYINT: 8,
     exp.DataType.Type.SMALLINT: 16,
@@ -34,7 +34,7 @@ _INTEGER_BITS: Final = {
 
 
 def value_of(node: exp.Expr, values: Mapping[str, object]) -> object:
-    """The value of a literal, or of a column that has one: `values` by name. UNKNOWN for all others."""
+    """The value of a literal, or of a column that `values` names; UNKNOWN for any other expression."""
     match node:
         case exp.Paren():
             return value_of(node.this, values)
@@ -44,7 +44,9 @@ def value_of(node: exp.Expr, values: Mapping[str, object]) -> object:
             return str(node.this) if node.is_string else _number(str(node.this))
         case exp.Neg():
             inner = value_of(node.this, values)
-            return inner.copy_negate() if isinstance(inner, Decimal) else UNKNOWN  # a minus rounds to 28 digits
+            return (
+                inner.copy_negate() if isinstance(inner, Decimal) else UNKNOWN
+            )  # the operator `-` would round to 28 digits
         case exp.Cast() if node.to.this == exp.DataType.Type.DATE and isinstance(node.this, exp.Literal):
             return day_of(str(node.this.this))
         case exp.Cast() if node.to.this in _INTEGER_BITS:
@@ -60,14 +62,14 @@ def _number(text: str) -> object:
 
 
 def _integer(number: object, bits: int) -> object:
-    """A number that the cast leaves as it is; UNKNOWN for others, which Spark cuts or wraps."""
+    """The number, if the cast does not change it; UNKNOWN for others, which Spark cuts or wraps."""
     fits = isinstance(number, Decimal) and number == int(number) and -(2 ** (bits - 1)) <= number < 2 ** (bits - 1)
     return number if fits else UNKNOWN
 
 
 def typed(value: str | None, kind: str) -> object:
-    """A partition's text as a value that compares like its type, `kind`; UNKNOWN where Spark must decide: of float and
-    double too, whose texts do not compare as their values do."""
+    """The text of a partition value as a Python value that compares like the type `kind`; UNKNOWN if only Spark can
+    compare it, as with FLOAT and DOUBLE."""
     if value is None:
         return None
     match parse_type(kind):
@@ -86,7 +88,7 @@ def typed(value: str | None, kind: str) -> object:
 
 def fraction_digits(number: Decimal) -> int:
     _, _, exponent = number.as_tuple()
-    assert isinstance(exponent, int)  # a finite number's
+    assert isinstance(exponent, int)  # the number is finite
     return -exponent
 
 
@@ -106,5 +108,5 @@ def day_of(text: str) -> object:
 
 
 def integer_of(text: str) -> object:
-    """What a text is as an integer, where it is the same compared as an integer of any type and as a DOUBLE."""
+    """The text as an integer; UNKNOWN if a comparison as an integer and one as a DOUBLE could differ."""
     return Decimal(text) if _INTEGER.fullmatch(text) and len(text) <= _MOST_DIGITS else UNKNOWN

@@ -1,7 +1,7 @@
-"""The locks of a statement: Hive's AcidUtils.makeLockComponents, with its settings (LockRules).
+"""The locks that a statement requests, as Hive's AcidUtils.makeLockComponents, with Hive's settings (LockRules).
 
-A plan has them table by table, as it is made without looking at partitions; `on_partitions` narrows them to the
-partitions that the statement can touch, where it says which.
+A plan has locks on tables, because the planner does not read partitions. `on_partitions` narrows them to the partitions
+that the statement may read or write.
 """
 
 from __future__ import annotations
@@ -25,20 +25,22 @@ NONACID_LOCKS: Final = "hive.txn.nonacid.locks"
 CONFLICTS: Final = "acidsql.conflict.detection"
 
 _MOST_PARTITIONS: Final = 200
-"""A statement on more partitions than this locks their table (Hive: hive.lock.max.partitions.. by setting)."""
+"""A statement on more partitions than this locks the whole table, as Hive does by a setting."""
 
 
 @dataclass(frozen=True, slots=True)
 class LockRules:
-    """Whether INSERT OVERWRITE excludes everybody, UPDATE, DELETE and MERGE other such writers, a MERGE's insert other
-    MERGEs; whether plain tables that are read are locked too. The defaults are acidsql's: Hive's, but for merges."""
+    """Which statements exclude which: INSERT OVERWRITE all others, UPDATE, DELETE and MERGE each other, an inserting
+    MERGE other MERGEs. `nonacid_reads` locks plain tables that a statement reads. The defaults are Hive's, except for
+    MERGE."""
 
     exclusive_overwrite: bool = True
     exclusive_write: bool = True
     exclusive_merge_insert: bool = True
     nonacid_reads: bool = True
     by_row: bool = False
-    """Writers that share conflict where they wrote a common row; a MERGE that inserts does not share then."""
+    """Whether concurrent writers conflict only if they changed the same row. An inserting MERGE then excludes
+    others."""
 
     @staticmethod
     def of(facts: Facts) -> LockRules:
@@ -53,33 +55,35 @@ DEFAULT_RULES: Final = LockRules()
 
 
 def read_locks(scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES) -> tuple[LockComponent, ...]:
-    """SHARED_READ on every table read, once each; the target of a write is not among them."""
+    """SHARED_READ once on each table that the statement reads, except the target of a write."""
     tables = {s.table.qualified: s.table for s in scans if not s.is_target}
     locked = (t for t in tables.values() if t.is_transactional or rules.nonacid_reads)
     return tuple(_lock(t, LockType.SHARED_READ, Operation.SELECT) for t in locked)
 
 
 def insert_locks(table: Table, scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES) -> tuple[LockComponent, ...]:
-    """INSERT: together with everything but those that replace the table, or, where writers share, update it alone."""
+    """INSERT: a lock that excludes only statements which replace the table, or, if writers share, also those which
+    update it alone."""
     lock_type = LockType.SHARED_READ if rules.exclusive_write else LockType.SHARED_WRITE
     return (_lock(table, lock_type, Operation.INSERT), *read_locks(scans, rules))
 
 
 def overwrite_locks(table: Table, scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES) -> tuple[LockComponent, ...]:
-    """INSERT OVERWRITE: EXCLUSIVE, so that no insert is hidden by the new base; an update of all rows."""
+    """INSERT OVERWRITE: EXCLUSIVE, because its base would hide a concurrent insert. It counts as an update of all
+    rows."""
     alone = rules.exclusive_overwrite and rules.exclusive_write
     lock_type = LockType.EXCLUSIVE if alone else LockType.EXCL_WRITE
     return (_lock(table, lock_type, Operation.UPDATE), *read_locks(scans, rules))
 
 
 def create_locks(table: Table, scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES) -> tuple[LockComponent, ...]:
-    """CREATE TABLE .. AS: of two that make one table the second waits, and finds it there."""
+    """CREATE TABLE .. AS: of two that create the same table, the second waits and then finds the table."""
     lock_type = LockType.EXCL_WRITE if table.is_transactional else LockType.EXCLUSIVE
     return (database_lock(table.database), _lock(table, lock_type, Operation.INSERT), *read_locks(scans, rules))
 
 
 def database_lock(name: str) -> LockComponent:
-    """CREATE TABLE: a database in which a table is made is not dropped."""
+    """The lock of a statement that creates a table: nobody drops the database meanwhile."""
     return LockComponent(name, None, LockType.SHARED_READ, Operation.NO_TXN)
 
 
@@ -92,8 +96,8 @@ def exclusive_lock(database: str, table: str | None) -> LockComponent:
 def write_locks(
     table: Table, operations: Sequence[Operation], scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES
 ) -> tuple[LockComponent, ...]:
-    """UPDATE and DELETE: EXCL_WRITE, so that writers of old rows take turns while inserts and readers go on; where
-    writers share, SHARED_WRITE, and the first committer wins."""
+    """UPDATE and DELETE: EXCL_WRITE, so that they take turns, while inserts and readers proceed. If writers share, the
+    lock is SHARED_WRITE and the first committer wins."""
     lock_type = LockType.EXCL_WRITE if rules.exclusive_write else LockType.SHARED_WRITE
     return (*(_lock(table, lock_type, operation) for operation in operations), *read_locks(scans, rules))
 
@@ -101,8 +105,8 @@ def write_locks(
 def merge_locks(
     table: Table, effects: Collection[Effect], scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES
 ) -> tuple[LockComponent, ...]:
-    """MERGE: what its clauses need. An INSERT counts as an update of the table, so that of two MERGEs that would insert
-    one new key one waits, or conflicts (semantics.md, "Better" 6)."""
+    """MERGE: the locks of its clauses. An INSERT counts as an update of the table, so that of two MERGEs which insert
+    the same new key one waits or conflicts (semantics.md, "Better" 6)."""
     inserts = Effect.INSERTED in effects
     operations = [
         operation
@@ -122,7 +126,7 @@ def merge_locks(
 
 
 def _lock(table: Table, lock_type: LockType, operation: Operation) -> LockComponent:
-    """A plain table has no transactions that the metastore would have to remember."""
+    """A lock on a table. The metastore records no operation for writes of plain tables."""
     kept = table.is_transactional or operation is Operation.SELECT
     return LockComponent(table.database, table.name, lock_type, operation if kept else Operation.NO_TXN)
 
@@ -131,8 +135,8 @@ def _lock(table: Table, lock_type: LockType, operation: Operation) -> LockCompon
 
 
 def on_partitions(plan: Plan, partitions_of: Callable[[Table], Sequence[Partition]]) -> tuple[LockComponent, ...]:
-    """The plan's locks, on the partitions that it can touch where its conditions or its PARTITION clause tell; on a
-    partitioned table as a whole they are marked as dynamic, for the commit to say which partitions were written."""
+    """The plan's locks, narrowed to the partitions that its conditions or its PARTITION clause select. A lock on a
+    whole partitioned table is marked as dynamic: the commit reports which partitions were written."""
     found = (lock for component in plan.locks for lock in _narrowed(component, plan, partitions_of))
     return tuple(dict.fromkeys(found))
 

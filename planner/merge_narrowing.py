@@ -1,8 +1,8 @@
-"""MERGE: which rows of the target can match at all, told by the keys of a small source.
+"""MERGE with a small source: a filter that keeps the target rows whose keys the source has.
 
-The join of a MERGE brings every row of the target together with the source's, wherever it lies. Where ON compares
-columns of the two sides, the target's rows without such a key in the source can be left out before that. Whether the
-source is small, and whether it can be read twice, the executor sees (spark/scan/source_keys.py).
+The join of MERGE shuffles all target rows, although only those can match whose key the source contains. If ON compares
+columns of the two sides, this filter drops the other rows before the join. The executor determines whether the source
+is small and may be read twice (spark/scan/source_keys.py).
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _FUNCTIONS: Final = frozenset(
         *("md5", "sha2", "hash", "xxhash64"),
     }
 )
-"""What a key may be made of: nodes and functions that give the same for the same row."""
+"""The nodes and functions of which a key may consist: they are deterministic."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A comparison of ON: `mine` of the target's columns, `key` of the source's."""
+    """A comparison in ON of `mine`, an expression over the target, with `key`, one over the source."""
 
     comparison: type[exp.Binary]
     mine: exp.Expr
@@ -45,10 +45,11 @@ class _Pair:
 
 
 def narrowing(rows: exp.Query, target: str, source: str) -> Narrowing | None:
-    """For the bound rows of a MERGE; `target` and `source` are the names of its sides.
+    """The narrowing for the bound rows query of a MERGE. `target` and `source` are the names of its sides.
 
-    None where ON compares no column of the one with one of the other, where the target's rows without a partner are
-    needed, and for an inner join: of that Spark broadcasts a small side as it is."""
+    None if ON compares no columns of the two sides, if MERGE needs the target rows without a match, and for an inner
+    join, for which Spark broadcasts a small side itself.
+    """
     join = rows.args["joins"][0]
     first = rows.args["from_"].this
     match join.side, join.kind:
@@ -84,7 +85,8 @@ def _pairs(on: exp.Expr, target: str, source: str) -> Iterator[_Pair]:
 
 
 def _side(value: exp.Expr) -> str | None:
-    """The side that all columns of a value are of; None where there is none, or where a value may differ each time."""
+    """The side to which all columns of an expression belong; None if they belong to several, or if it is not
+    deterministic."""
     if not all(map(_is_plain, value.walk())):
         return None
     owners = {".".join(part.name for part in node.parts[:-1]) for node in value.find_all(exp.Column)}

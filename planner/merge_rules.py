@@ -1,4 +1,4 @@
-"""What a MERGE may not say: the rules of its clauses, checked before anything is planned."""
+"""The rules for the clauses of MERGE, which the planner checks first."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _ACTIONS: Final[dict[When, tuple[type, ...]]] = {
 
 
 def check_clauses(statement: Merge) -> None:
-    """Kinds in Hive's order, an action that fits the kind, and no clause behind an unconditional one of its kind."""
+    """Checks that the kinds of clauses are in Hive's order, that each action fits its kind, and that no clause follows
+    an unconditional one of its kind."""
     last = 0
     closed: set[When] = set()
     for clause in statement.clauses:
@@ -52,8 +53,8 @@ def _check_action(clause: MergeClause) -> None:
 
 
 def check_on(statement: Merge, table: Table, target: str, source: str) -> None:
-    """ON must name a column of the target if there is a NOT MATCHED clause (MergeSemanticAnalyzer), and the two sides
-    need names of their own."""
+    """Checks that the two sides have different names, and that ON names a column of the target if there is a NOT
+    MATCHED clause (MergeSemanticAnalyzer)."""
     if not source:
         message = "the source has no name: give it an alias"
         raise AcidSqlError(Condition.MERGE_NAMES, span=span_of(statement.using, statement.source), message=message)
@@ -73,7 +74,7 @@ def check_on(statement: Merge, table: Table, target: str, source: str) -> None:
 
 
 def insert_columns(clause: MergeClause, table: Table) -> tuple[Column, ...]:
-    """The columns that INSERT's values go to, by position."""
+    """The target columns of INSERT's values, by position."""
     assert isinstance(clause.action, MergeInsert)
     values = clause.action.values or ()
     names = clause.action.columns
@@ -105,10 +106,10 @@ def insert_columns(clause: MergeClause, table: Table) -> tuple[Column, ...]:
 
 
 def only_from(tree: exp.Expr, side: str, other: str, when: When, source: str) -> exp.Expr:
-    """The expression with every name resolved to one side of the join, on which alone the row exists.
+    """The expression with each name resolved to `side`, the only side of the join that has a row here.
 
-    Without this a name of the other side would silently read as NULL. Names of one part inside subqueries and the
-    parameters of lambdas are left alone.
+    Raises COLUMN_NOT_FOUND for a name of the other side, which Spark would silently read as NULL. Unqualified names
+    inside subqueries and the parameters of lambdas stay as they are.
     """
     tree = tree.copy()
     inner = {node.alias_or_name.lower() for node in tree.find_all(exp.Table, exp.Subquery)}

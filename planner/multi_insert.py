@@ -1,4 +1,4 @@
-"""Multi-insert: the FROM clause as one query that is read once, each branch an INSERT that reads its rows."""
+"""Multi-insert: one query reads the rows of the FROM clause once, and each branch is an INSERT over these rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from acidsql.planner.name_resolution import Binder, column, is_counted, quoted
 from acidsql.planner.plan import Facts, MultiWritePlan, WritePlan
 
 SCANNED: Final = ":scanned"
-"""The view of the FROM clause's rows. Of one relation it has the columns; of several one struct for each."""
+"""The view of the FROM clause's rows. It has the columns of a single relation, or a struct for each of several."""
 _SIMPLE: Final = (
     exp.Column,
     exp.Identifier,
@@ -31,11 +31,11 @@ _SIMPLE: Final = (
     exp.Neg,
     exp.Paren,
 )
-"""What a WHERE may consist of to be asked twice: no function, no subquery."""
+"""The nodes of a WHERE that may be evaluated twice: neither functions nor subqueries."""
 
 
 def plan_multi_insert(statement: MultiInsert, facts: Facts) -> MultiWritePlan:
-    """FROM .. INSERT .. INSERT ..; statement IDs count over the statement, not the table, as in Hive.
+    """FROM .. INSERT .. INSERT ... Statement IDs count the branches of the statement, not of each table, as in Hive.
 
     Raises what INSERT raises, and OUTPUT_SPECIFIED_MULTIPLE_TIMES.
     """
@@ -44,7 +44,7 @@ def plan_multi_insert(statement: MultiInsert, facts: Facts) -> MultiWritePlan:
     rows = binder.bind(_scan(statement, names))
     facts = replace(facts, views=facts.views | {SCANNED})
     writes = tuple(
-        plan_insert(_reading(branch, names, statement.ctes, statement.source), facts, StatementId(number))
+        plan_insert(_branch_over_scanned(branch, names, statement.ctes, statement.source), facts, StatementId(number))
         for number, branch in enumerate(statement.branches)
     )
     _check_outputs(statement, writes)
@@ -59,7 +59,7 @@ def plan_multi_insert(statement: MultiInsert, facts: Facts) -> MultiWritePlan:
         writes=writes,
         locks=tuple(dict.fromkeys(locks)),
         sources=names if len(names) > 1 else (),
-        columns=_mentioned(statement.branches),
+        columns=_mentioned_names(statement.branches),
     )
 
 
@@ -67,14 +67,14 @@ def plan_multi_insert(statement: MultiInsert, facts: Facts) -> MultiWritePlan:
 
 
 def _relations(scanned: exp.Expr) -> tuple[str, ...]:
-    """The names by which the branches know what the FROM clause reads, in order."""
+    """The names of the FROM clause's relations in the branches, in order."""
     joined = (join.this for join in scanned.args.get("joins") or ())
     laterals = scanned.args.get("laterals") or ()
     return tuple(node.alias_or_name.lower() for node in (scanned, *joined, *laterals))
 
 
 def _scan(statement: MultiInsert, names: Sequence[str]) -> exp.Select:
-    """The FROM clause as a query: of one relation its columns, of several a struct for each."""
+    """The query of the view SCANNED."""
     scanned = statement.scanned.copy()
     joins, laterals = scanned.args.get("joins"), scanned.args.get("laterals")
     scanned.set("joins", None)
@@ -86,7 +86,7 @@ def _scan(statement: MultiInsert, names: Sequence[str]) -> exp.Select:
     query.set("laterals", laterals)
     if statement.ctes is not None:
         query.set("with_", statement.ctes.copy())
-    wanted = _wanted(statement.branches) if len(names) == 1 else None
+    wanted = _common_condition(statement.branches) if len(names) == 1 else None
     return query if wanted is None else query.where(wanted)
 
 
@@ -99,9 +99,9 @@ def _struct_name(name: str) -> str:
     return f":{name}"
 
 
-def _wanted(branches: Sequence[Insert]) -> exp.Expr | None:
-    """A condition that all rows of the branches meet, so that others are not even read; None where there is none that
-    may be asked twice."""
+def _common_condition(branches: Sequence[Insert]) -> exp.Expr | None:
+    """A condition that holds for every row that some branch needs, so that the scan may skip other rows. None if the
+    condition of a branch may not be evaluated twice."""
     conditions = [_where(branch) for branch in branches]
     simple = [c for c in conditions if c is not None and all(isinstance(node, _SIMPLE) for node in c.walk())]
     if len(simple) < len(branches):
@@ -110,13 +110,13 @@ def _wanted(branches: Sequence[Insert]) -> exp.Expr | None:
 
 
 def _where(branch: Insert) -> exp.Expr | None:
-    """The WHERE of a branch, where its names can mean nothing but columns of the FROM clause."""
+    """The WHERE of a branch, if its names can only refer to columns of the FROM clause."""
     rows = branch.rows
     where = rows.args.get("where") if isinstance(rows, exp.Select) and not rows.args.get("laterals") else None
     return where.this if isinstance(where, exp.Where) else None
 
 
-def _mentioned(branches: Sequence[Insert]) -> frozenset[str] | None:
+def _mentioned_names(branches: Sequence[Insert]) -> frozenset[str] | None:
     found: set[str] = set()
     for branch in branches:
         assert isinstance(branch.rows, exp.Query)
@@ -130,8 +130,8 @@ def _mentioned(branches: Sequence[Insert]) -> frozenset[str] | None:
 # ------------------------------------------------------------------------------------------------ the branches
 
 
-def _reading(branch: Insert, names: Sequence[str], ctes: exp.With | None, source: str) -> Insert:
-    """The branch with a query over SCANNED, in which the FROM clause's relations go by their names."""
+def _branch_over_scanned(branch: Insert, names: Sequence[str], ctes: exp.With | None, source: str) -> Insert:
+    """The branch with a query over SCANNED, in which the relations of the FROM clause keep their names."""
     assert isinstance(branch.rows, exp.Query)
     query = branch.rows.copy()
     select = query if isinstance(query, exp.Select) else query.find(exp.Select)
@@ -140,8 +140,8 @@ def _reading(branch: Insert, names: Sequence[str], ctes: exp.With | None, source
         select.set("from_", exp.From(this=_scanned(names[0])))
     else:
         select.set("from_", exp.From(this=_scanned(SCANNED)))
-        select.set("laterals", [*(_again(name) for name in names), *(select.args.get("laterals") or ())])
-        select.set("expressions", [e for item in select.expressions for e in _unfolded(item, names)])
+        select.set("laterals", [*(_relation_of_struct(name) for name in names), *(select.args.get("laterals") or ())])
+        select.set("expressions", [e for item in select.expressions for e in _without_structs(item, names)])
     if ctes is not None and {cte.alias.lower() for cte in ctes.expressions} & _tables(query):
         query.set("with_", ctes.copy())
     return replace(branch, rows=query, source=source)
@@ -151,16 +151,16 @@ def _scanned(alias: str) -> exp.Table:
     return exp.Table(this=quoted(SCANNED), alias=exp.TableAlias(this=quoted(alias)))
 
 
-def _again(name: str) -> exp.Lateral:
-    """LATERAL VIEW inline(array(`:a`)) a: the struct's fields as the columns of relation `a`."""
+def _relation_of_struct(name: str) -> exp.Lateral:
+    """LATERAL VIEW inline(array(`:a`)) a, which turns the fields of a struct into the columns of the relation `a`."""
     struct = column(_struct_name(name), SCANNED)
     array = exp.Anonymous(this="array", expressions=[struct])
     inline = exp.Anonymous(this="inline", expressions=[array])
     return exp.Lateral(this=inline, view=True, outer=False, alias=exp.TableAlias(this=quoted(name)))
 
 
-def _unfolded(item: exp.Expr, names: Sequence[str]) -> list[exp.Expr]:
-    """`*` stands for the columns of the relations, not for the structs."""
+def _without_structs(item: exp.Expr, names: Sequence[str]) -> list[exp.Expr]:
+    """Expands `*` to the columns of the relations instead of the structs."""
     if isinstance(item, exp.Star):
         return [exp.Column(this=item.copy(), table=quoted(name)) for name in names]
     return [item]
@@ -171,8 +171,8 @@ def _tables(query: exp.Query) -> set[str]:
 
 
 def _check_outputs(statement: MultiInsert, writes: Sequence[WritePlan]) -> None:
-    """A table that one branch overwrites is another branch's too only where both name other partitions (ErrorMsg
-    10087); what is known first when the partitions are, the executor checks."""
+    """Raises OUTPUT_SPECIFIED_MULTIPLE_TIMES if one branch overwrites a table that another branch writes too, unless
+    both name a partition (ErrorMsg 10087). The executor checks that these differ."""
     for branch, write in zip(statement.branches, writes, strict=True):
         for other in writes:
             if other is write or other.target != write.target or write.overwrite is None:

@@ -1,7 +1,8 @@
-"""Pruning: whether a partition can hold a row that a query needs, or is one that a PARTITION clause names.
+"""Partition pruning: whether a partition may hold a row that a query needs, and whether a PARTITION clause names it.
 
-What the query says of the partition columns (row_conditions.py) is evaluated on the driver, before anything is listed.
-What cannot be decided keeps the partition: Spark applies the whole condition again."""
+The driver evaluates the query's conditions on partition columns (row_conditions.py) before it lists directories. It
+keeps a partition for which it cannot decide a condition: Spark applies the whole condition again.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +61,7 @@ def _is_value(wanted: exp.Expr, column: Column, value: str | None) -> bool:
 
 
 def _evaluate(condition: exp.Expr, values: dict[str, object]) -> bool | None:
-    """SQL's three-valued truth, where the second None stands for "cannot tell" too: both keep the partition."""
+    """SQL's three-valued logic. None means NULL or undecided: both keep the partition."""
     match condition:
         case exp.Paren():
             return _evaluate(condition.this, values)
@@ -93,11 +94,11 @@ def _compare(kind: type[exp.Expr], left: exp.Expr, right: exp.Expr, values: dict
     if a is UNKNOWN or b is UNKNOWN:
         return None
     if a is None or b is None:
-        return False  # NULL: no row of the partition passes
+        return False  # the comparison is NULL for each row of the partition
     if isinstance(a, Decimal) and isinstance(b, str):
         b = integer_of(b) if a == a.to_integral_value() else UNKNOWN
     elif isinstance(b, Decimal) and isinstance(a, str):
-        return None  # a string column compared with a number: Spark's casts decide
+        return None  # Spark casts a string column that is compared with a number
     elif isinstance(a, date) and isinstance(b, str):
         b = day_of(b)
     elif isinstance(b, date) and isinstance(a, str):
@@ -113,7 +114,7 @@ def _ordered(kind: type[exp.Expr], a: object, b: object) -> bool | None:
     if kind is exp.NEQ:
         return a != b
     if isinstance(a, str):
-        return None  # Spark orders by UTF-8 bytes: leave it to Spark
+        return None  # Spark orders strings by UTF-8 bytes, Python by code points
     assert isinstance(a, Decimal | date)
     below, equal = a < b, a == b  # type: ignore[operator]
     if kind is exp.LT:

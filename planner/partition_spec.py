@@ -1,4 +1,4 @@
-"""PARTITION clauses of ALTER TABLE and LOAD DATA: literals to the texts that partitions have as values."""
+"""PARTITION clauses of ALTER TABLE and LOAD DATA: converts their literals to the texts of partition values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ORDERED: Final = ("<", "<=", ">", ">=")
 
 
 def partition_values(items: Sequence[PartitionItem], table: Table, span: Span | None) -> PartitionValues:
-    """The values of the one partition that a clause names, with a value for each partition column.
+    """The values of the partition that a clause names with a value for each partition column.
 
     Raises NOT_PARTITIONED, PARTITION_COLUMN_UNKNOWN, INVALID_PARTITION_SPEC, INVALID_PARTITION_VALUE.
     """
@@ -55,7 +55,7 @@ def partition_values(items: Sequence[PartitionItem], table: Table, span: Span | 
 def partitions_named(
     items: Sequence[PartitionItem], table: Table, known: Sequence[PartitionValues], span: Span | None
 ) -> list[PartitionValues]:
-    """Those of the known partitions that a clause of DROP PARTITION names: some columns, compared with values.
+    """The known partitions that a clause of DROP PARTITION selects by comparisons of some columns with values.
 
     Raises NOT_PARTITIONED, PARTITION_COLUMN_UNKNOWN, INVALID_PARTITION_SPEC.
     """
@@ -114,8 +114,8 @@ def _holds(item: PartitionItem, table: Table, values: PartitionValues) -> bool:
 
 
 def _key(value: str | None, column: Column) -> tuple[bool, Decimal] | bytes | None:
-    """What orders as the values do: NaN is above all numbers, and text goes by its bytes, that of a CHAR without its
-    padding."""
+    """A key with the order of the values: NaN is greater than all numbers, and text is ordered by its bytes. A CHAR has
+    no padding."""
     if value is None:
         return None
     kind = parse_type(column.type)
@@ -163,7 +163,7 @@ def _text(value: exp.Expr) -> str | None:
 
 
 def _as_type(text: str, column: Column) -> str | None:
-    """The text, where it is one of a value of the column's type; else None."""
+    """The text of a value of the column's type; None if `text` is not one."""
     kind = parse_type(column.type)
     match kind:
         case Primitive(name) if name in _INTEGERS:
@@ -197,7 +197,7 @@ def _float(text: str) -> str | None:
 
 
 def _decimal(text: str, precision: int, scale: int) -> str | None:
-    """Rounded as Spark rounds a value that is stored."""
+    """The text of a number, rounded as Spark rounds a value that it stores."""
     try:
         number = Decimal(text).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, _EXACT)
     except InvalidOperation:

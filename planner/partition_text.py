@@ -1,6 +1,6 @@
-"""SQL for the text by which a row's partition is named: the rule of acid/partition_values.py for the values of rows.
+"""SQL for the text of a row's partition value, by the same rule as acid/partition_values.py.
 
-It stands wherever rows are sent to partitions, before they are sorted, counted or placed.
+Each query that sends rows to partitions computes it before it sorts, counts or places them.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from acidsql.errors import Condition
 from acidsql.planner.sql_errors import raise_sql, sql_string
 
 _ESCAPED_CLASS: Final = "[" + "".join(f"\\x{ord(c):02X}" for c in sorted(ESCAPED)) + "]"
-"""A regular expression of Java."""
+"""A Java regular expression for the characters that are escaped in names of directories."""
 _NUL: Final = "chr(0)"
 
 
 def partition_text(value: str, column: Column) -> str:
     """The text for `value`, SQL of the column's type; NULL for the default partition.
 
-    It raises INVALID_PARTITION_VALUE for a value after which no directory can be named.
+    The SQL raises INVALID_PARTITION_VALUE for a value that cannot be part of a directory's name.
     """
     kind = parse_type(column.type)
     text = _text(value, kind)
@@ -30,7 +30,7 @@ def partition_text(value: str, column: Column) -> str:
         return text
     bare = f"rtrim({text})" if isinstance(kind, Char) else text
     is_default = f"{bare} = {sql_string(DEFAULT_PARTITION)} OR {text} = ''"
-    return f"CASE WHEN {is_default} THEN CAST(NULL AS STRING) {_refusals(text, column)} ELSE {text} END"
+    return f"CASE WHEN {is_default} THEN CAST(NULL AS STRING) {_checks(text, column)} ELSE {text} END"
 
 
 def _text(value: str, kind: HiveType) -> str:
@@ -44,12 +44,13 @@ def _text(value: str, kind: HiveType) -> str:
 
 
 def _is_text(kind: HiveType) -> bool:
-    """The texts of other types are short, and none is empty."""
+    """Whether the text of a value may be long or empty."""
     return isinstance(kind, Char | Varchar) or kind in (Primitive("string"), Primitive("binary"))
 
 
-def _refusals(text: str, column: Column) -> str:
-    """WHEN clauses. What is short enough, escaped or not, is not looked through."""
+def _checks(text: str, column: Column) -> str:
+    """The WHEN clauses that raise the error. They do not search a text that is short enough even if every character is
+    escaped."""
     most = NAME_BYTES - len(f"{escape(column.name)}=".encode())
     escaped = f"octet_length(regexp_replace({text}, {sql_string(_ESCAPED_CLASS)}, '%00'))"
     before, behind = map(sql_string, TOO_LONG)

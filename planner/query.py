@@ -1,4 +1,4 @@
-"""SELECT: the query as it is, over one scan view for each table it names."""
+"""SELECT: the query over scan views, one for each table that it names."""
 
 from __future__ import annotations
 

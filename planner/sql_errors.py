@@ -1,4 +1,4 @@
-"""Errors that are found inside a Spark job: SQL text that raises one, and its way back to an AcidSqlError."""
+"""Errors inside a Spark job: SQL that raises one, and the conversion of its message back to an AcidSqlError."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Final
 from acidsql.errors import AcidSqlError, Condition
 
 _MARK: Final = "acidsql-error"
-# Spark prints the plan of a query that it cannot analyse, and the call of raise_error in it; that is no error of ours:
-# there the parts stand with commas between them.
+# The plan that Spark prints for a query which it cannot analyse contains the call of raise_error. It does not match,
+# because commas separate the parts of the message there.
 _MESSAGE: Final = re.compile(rf"{_MARK}\|([A-Z_0-9]+)\|((?:\w+=[^\x1f]*\x1f)*)\|{_MARK}")
 
 
@@ -29,7 +29,7 @@ def raise_sql(condition: Condition, **parameters: str) -> str:
 
 
 def find_raised(message: str) -> AcidSqlError | None:
-    """The error that `raise_sql` put into the message of a failed job, if there is one."""
+    """The error of `raise_sql` in the message of a failed job; None without one."""
     found = _MESSAGE.search(message)
     if found is None:
         return None

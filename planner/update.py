@@ -1,7 +1,7 @@
-"""UPDATE: the row__id and the new row of every row that WHERE finds, as a delete and an insert event.
+"""UPDATE: each row that WHERE finds becomes a delete event of the old row and an insert event of the new one.
 
-SET's right sides see the old row (semantics.md), so they are computed beside it; subqueries are allowed in them and in
-WHERE, also on the target itself: all scans of a statement share one snapshot.
+The expressions of SET read the old row (semantics.md), so the same query computes them. They and WHERE may contain
+subqueries, also on the target, because all scans of a statement share one snapshot.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def plan_update(statement: Update, facts: Facts) -> WritePlan:
 
 
 def _branches(*, moved: bool) -> tuple[Branch, ...]:
-    """Hive 3's layout: one statement ID for both halves of an update."""
+    """The branches of the two halves of an update, which share a statement ID as in Hive 3."""
     return (
         Branch(StatementId(0), EventKind.INSERT, Effect.UPDATED, "UPDATE, the new rows", by_columns=moved),
         Branch(StatementId(0), EventKind.DELETE, Effect.HALF, "UPDATE, the old rows"),
@@ -74,12 +74,12 @@ def _branches(*, moved: bool) -> tuple[Branch, ...]:
 
 
 def moves(table: Table, new_values: Iterable[Column]) -> bool:
-    """Whether an update sets a partition column: its rows then go where the new value says."""
+    """Whether an update assigns a partition column, so that its rows may go to another partition."""
     return any(c in table.partition_columns for c in new_values)
 
 
 def set_clause(assignments: tuple[Assignment, ...], table: Table) -> dict[Column, exp.Expr]:
-    """SET as columns and trees, DEFAULT filled in."""
+    """The assigned columns and their expressions. The word DEFAULT becomes the column's default."""
     found: dict[Column, exp.Expr] = {}
     for assignment in assignments:
         name = assignment.column
@@ -100,7 +100,7 @@ def set_clause(assignments: tuple[Assignment, ...], table: Table) -> dict[Column
 
 
 def _rows(statement: Update, table: Table, alias: str, new_values: dict[Column, exp.Expr]) -> exp.Select:
-    """The old row__id, the new values (`:column`) and the old values of the columns that stay."""
+    """The query for the old row__id, the new values (`:column`) and the old values of all other columns."""
     kept = [exp.alias_(column(c.name, alias), quoted(c.name)) for c in table.all_columns if c not in new_values]
     new = [exp.alias_(value.copy(), quoted(f":{c.name}")) for c, value in new_values.items()]
     query = exp.select(*identity_columns(table, alias), *kept, *new).from_(target_table(table, alias))
@@ -120,7 +120,7 @@ def _events(table: Table, new_values: dict[Column, exp.Expr], facts: Facts) -> s
     branch = checked_branch("0", table)
     if branch == "0":
         return exploded("array(1, 0)", identity, in_inserts(1, values), rows_view())
-    # A constraint reads the new row by its column names: give it a row of them first.
+    # A constraint names columns of the new row, so a subquery computes them first.
     source = f"(SELECT {select_list({**old_identity(table), **values})} FROM {rows_view()})"
     kept = {c.name: name_sql(c.name) for c in table.all_columns}
     return exploded(f"array(1, {branch})", identity, in_inserts(1, kept), source)

@@ -1,7 +1,7 @@
-"""What the smallest and the largest value of each column in a file say of a condition: whether it can be true.
+"""Whether a condition can be true in a file, given the smallest and the largest value of each column.
 
-Of conditions as `prune.row_filter` gives them, comparisons of columns with literals, AND, OR; none is true for NULL.
-What cannot be told can be true: Spark applies the conditions again.
+The conditions are those of `row_conditions.row_filter`: comparisons of columns with literals, AND and OR, none of which
+is true for NULL. A condition that cannot be decided may be true: Spark applies the conditions again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from acidsql.planner.literals import day_of, value_of
 
 _Ordered = TypeVar("_Ordered", Decimal, date, bytes)
 _RECENT: Final = date(1600, 1, 1)
-"""From here on all calendars agree, and so do files of writers with different ones."""
+"""The first day of a range in which the calendars of all writers agree."""
 FLIPPED: Final[dict[type[exp.Expr], type[exp.Expr]]] = {
     exp.EQ: exp.EQ,
     exp.NEQ: exp.NEQ,
@@ -30,8 +30,8 @@ FLIPPED: Final[dict[type[exp.Expr], type[exp.Expr]]] = {
 
 
 def can_hold(conditions: Sequence[exp.Expr], range_of: Callable[[str], Range | None]) -> bool:
-    """Whether some row can fulfil all conditions; `range_of` gives the bounds of a column by its name in lower case,
-    None where they are not known."""
+    """Whether a row may fulfil all conditions. `range_of` returns the bounds of a column by its name in lower case;
+    None if they are unknown."""
     return all(_can_be_true(c, range_of) for c in conditions)
 
 
@@ -77,7 +77,7 @@ def _can_compare(
 
 
 def _overlaps(kind: type[exp.Expr], low: _Ordered, high: _Ordered, value: _Ordered) -> bool:
-    """Whether some value between the bounds compares with `value` as `kind` says."""
+    """Whether the comparison `kind` with `value` holds for some value between the bounds."""
     match kind:
         case exp.EQ:
             return low <= value <= high

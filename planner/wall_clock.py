@@ -1,7 +1,7 @@
-"""Whether a statement is about wall-clock time alone: dates and TIMESTAMPs, and no instant.
+"""Whether a statement handles only wall-clock times (dates and TIMESTAMPs) and no instants.
 
-Spark computes much of it with instants of the session's zone, in which hours are skipped and repeated. Such a statement
-can be run in UTC, where every time of the clock is an instant, and every instant that comes out of it is such a time.
+Spark computes many functions of wall-clock times with instants of the session's time zone, which skips and repeats
+hours. acidsql runs such a statement in UTC, where wall-clock times and instants correspond one to one.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _LOCAL: Final = "local time zone"
 
 
 def tells_wall_clock_time(text: str, tables: Iterable[Table]) -> bool:
-    """Whether a statement over these tables does something with times, and neither with instants nor with the
-    session's zone. To be sure, words in strings and names count too.
+    """Whether a statement over these tables handles times, but neither instants nor the session's time zone. Words in
+    strings and names count too, to be safe.
 
     >>> tells_wall_clock_time("SELECT date_format(at, 'HH:mm') FROM t", [])
     True
