@@ -44,9 +44,8 @@ def value_of(node: exp.Expr, values: Mapping[str, object]) -> object:
             return str(node.this) if node.is_string else _number(str(node.this))
         case exp.Neg():
             inner = value_of(node.this, values)
-            return (
-                inner.copy_negate() if isinstance(inner, Decimal) else UNKNOWN
-            )  # the operator `-` would round to 28 digits
+            # The operator `-` would round to 28 digits.
+            return inner.copy_negate() if isinstance(inner, Decimal) else UNKNOWN
         case exp.Cast() if node.to.this == exp.DataType.Type.DATE and isinstance(node.this, exp.Literal):
             return day_of(str(node.this.this))
         case exp.Cast() if node.to.this in _INTEGER_BITS:

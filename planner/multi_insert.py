@@ -35,7 +35,7 @@ _SIMPLE: Final = (
 
 
 def plan_multi_insert(statement: MultiInsert, facts: Facts) -> MultiWritePlan:
-    """FROM .. INSERT .. INSERT ... Statement IDs count the branches of the statement, not of each table, as in Hive.
+    """Plans a multi-insert. Statement IDs count the branches of the statement, not of each table, as in Hive.
 
     Raises what INSERT raises, and OUTPUT_SPECIFIED_MULTIPLE_TIMES.
     """

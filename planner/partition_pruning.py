@@ -61,7 +61,8 @@ def _is_value(wanted: exp.Expr, column: Column, value: str | None) -> bool:
 
 
 def _evaluate(condition: exp.Expr, values: dict[str, object]) -> bool | None:
-    """SQL's three-valued logic. None means NULL or undecided: both keep the partition."""
+    """Whether a condition is true; None if that cannot be decided, which keeps the partition. A comparison with NULL
+    counts as false, which is safe because conditions contain no NOT."""
     match condition:
         case exp.Paren():
             return _evaluate(condition.this, values)
@@ -114,7 +115,7 @@ def _ordered(kind: type[exp.Expr], a: object, b: object) -> bool | None:
     if kind is exp.NEQ:
         return a != b
     if isinstance(a, str):
-        return None  # Spark orders strings by UTF-8 bytes, Python by code points
+        return None  # Spark decides the order of strings
     assert isinstance(a, Decimal | date)
     below, equal = a < b, a == b  # type: ignore[operator]
     if kind is exp.LT:

@@ -1,1 +1,1 @@
-"""SHOW and DESCRIBE: rows that are read from the catalog, without a Spark job."""
+"""SHOW and DESCRIBE: answers from the metastore, without a Spark job."""

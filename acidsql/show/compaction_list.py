@@ -38,7 +38,7 @@ COMPACTION_COLUMNS: Final = (
     "committime",
     "highestwriteid",
 )
-"""Of Hive's ShowCompactionsDesc; times in milliseconds since 1970, the duration in milliseconds."""
+"""The columns of Hive's ShowCompactionsDesc. Times are milliseconds since 1970, the duration is in milliseconds."""
 
 _Value: TypeAlias = "str | int | None"
 _Row: TypeAlias = "dict[str, _Value]"

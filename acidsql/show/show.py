@@ -1,4 +1,4 @@
-"""SHOW and DESCRIBE: rows from the catalog."""
+"""The rows of SHOW and DESCRIBE."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _LOCK_COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Rows of text under names."""
+    """Named columns and rows of text."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str | None, ...], ...]
@@ -109,7 +109,7 @@ def describe(statement: Describe, lookup: TableLookup, database: str) -> Answer:
 
 
 def _transactions(found: Sequence[Transaction]) -> Answer:
-    """The columns of Hive's ShowTransactionsDesc; times in milliseconds since 1970."""
+    """SHOW TRANSACTIONS, with the columns of Hive's ShowTransactionsDesc. Times are milliseconds since 1970."""
     columns = ("txnid", "state", "startedtime", "lastheartbeattime", "user", "host")
     rows = (
         (str(t.id), "OPEN" if t.is_open else "ABORTED", str(t.started), str(t.last_heartbeat), t.user, t.host)
@@ -119,8 +119,8 @@ def _transactions(found: Sequence[Transaction]) -> Answer:
 
 
 def _locks(statement: Show, lookup: TableLookup, database: str) -> Answer:
-    """SHOW LOCKS [table [PARTITION (..)] | DATABASE db] [EXTENDED], the columns of Hive's ShowLocksDesc; EXTENDED adds
-    nothing, as with Hive's DbTxnManager."""
+    """SHOW LOCKS [table [PARTITION (..)] | DATABASE db] [EXTENDED], with the columns of Hive's ShowLocksDesc. EXTENDED
+    adds nothing, as with Hive's DbTxnManager."""
     found = list(lookup.metastore.locks())
     if statement.database is not None:
         found = [lock for lock in found if lock.component.database == statement.database.value]
@@ -134,7 +134,7 @@ def _locks(statement: Show, lookup: TableLookup, database: str) -> Answer:
 
 
 def _compactions(statement: Show, lookup: TableLookup, database: str) -> Answer:
-    """SHOW COMPACTIONS [DATABASE db | table [PARTITION (..)]] and its filters."""
+    """SHOW COMPACTIONS [DATABASE db | table [PARTITION (..)]] [filters]."""
     found = list(lookup.metastore.compactions())
     if statement.database is not None:
         found = [c for c in found if c.request.database == statement.database.value]
@@ -171,7 +171,7 @@ def _lock_row(lock: Lock) -> tuple[str | None, ...]:
 
 
 def create_table_text(table: Table) -> str:
-    """CREATE TABLE as SHOW CREATE TABLE prints it: a statement that makes the same table again."""
+    """The answer of SHOW CREATE TABLE: a statement that creates the same table."""
     name = f"{name_sql(table.database)}.{name_sql(table.name)}"
     lines = [f"CREATE {'EXTERNAL ' if table.external else ''}TABLE {name}("]
     items = [f"  {_column_text(c, table)}" for c in table.columns]
@@ -209,10 +209,10 @@ def _column_text(column: Column, table: Table) -> str:
 
 
 def type_text(text: str) -> str:
-    """A type as a statement may have it: a catalog's text has the names of a struct's fields without quotes."""
+    """A type as SQL. In the catalog's text of the type, the names of struct fields are not quoted."""
     try:
         return _type_text(parse_type(text))
-    except AcidSqlError:  # one that acidsql does not know
+    except AcidSqlError:  # acidsql does not know the type
         return text
 
 
@@ -243,7 +243,8 @@ def _table(statement: Show, lookup: TableLookup, database: str) -> Table:
 
 
 def _partitions(statement: Show, lookup: TableLookup, database: str) -> Answer:
-    """`p=a/q=b`, as Hive escapes them; a PARTITION clause picks those with these values."""
+    """SHOW PARTITIONS: names such as `p=a/q=b`, escaped as in Hive. A PARTITION clause selects partitions by their
+    values."""
     table = _table(statement, lookup, database)
     if not table.partition_columns:
         assert statement.table is not None
@@ -254,7 +255,7 @@ def _partitions(statement: Show, lookup: TableLookup, database: str) -> Answer:
 
 
 def _names(header: str, names: Sequence[str], pattern: str | None) -> Answer:
-    """LIKE patterns as Hive's: `*` or `%` for any characters, `_` and `?` for one, `|` between choices."""
+    """Filters names by a LIKE pattern of Hive: `*` and `%` match any text, `?` one character, `|` separates choices."""
     if pattern is None:
         return Answer((header,), tuple((n,) for n in names))
     choices = [p.strip().lower().replace("%", "*") for p in pattern.split("|")]
