@@ -47,7 +47,8 @@ from acidsql.planner.table_properties import conversion, known_key
 
 
 def plan_ddl(statement: DdlStatement, facts: DdlFacts) -> DdlPlan:
-    """Raises the AcidSqlError of the first rule that the statement breaks, whatever state the table is in."""
+    """Raises the AcidSqlError of the first rule that the statement breaks. The runs of the steps check the rules about
+    the table's columns, properties, partitions and files."""
     match statement:
         case s.CreateDatabase():
             return _create_database(statement, facts)
@@ -63,12 +64,9 @@ def plan_ddl(statement: DdlStatement, facts: DdlFacts) -> DdlPlan:
         case s.LoadData():
             load = load_step(statement, facts.table(statement.target), facts.partitions)
             return DdlPlan(f"LOAD DATA INTO {load.table.qualified}", load_locks(load), (load,))
-        case s.AlterTable(action=s.Compact() as action):
-            table = facts.table(statement.table)
-            return DdlPlan(f"ALTER TABLE {table.qualified} COMPACT", (), (RequestCompaction(table, action),))
         case s.AlterTable():
-            table = facts.table(statement.table)
-            return DdlPlan(f"ALTER TABLE {table.qualified}", _alter_locks(statement, facts), _alter(statement, facts))
+            title = f"ALTER TABLE {facts.qualified(statement.table)}"
+            return DdlPlan(title, _alter_locks(statement, facts), (_alter_step(statement, facts),))
         case _:
             assert_never(statement)
 
@@ -121,7 +119,7 @@ def _create_table(statement: s.CreateTable, facts: DdlFacts) -> DdlPlan:
 
 
 def _drop_table(statement: s.DropTable, facts: DdlFacts) -> DdlPlan:
-    """A plain table is dropped without a lock: it has no writers whose files could come into a later table."""
+    """The lock waits for the writers of a transactional table. DROP TABLE of a plain table takes no lock."""
     title = f"DROP TABLE {facts.qualified(statement.table)}"
     table = facts.find(statement.table)
     if table is None:
@@ -181,43 +179,43 @@ def load_locks(step: LoadFiles) -> tuple[LockComponent, ...]:
 
 
 def _alter_locks(statement: s.AlterTable, facts: DdlFacts) -> tuple[LockComponent, ...]:
-    """Plain tables too: two changes of one definition take turns. RENAME keeps the new database from being dropped."""
-    table = facts.table(statement.table)
-    lock = exclusive_lock(table.database, table.name)
-    if isinstance(statement.action, s.RenameTable):
-        return (lock, database_lock(facts.database_of(statement.action.new_name).name))
-    return (lock,)
+    """A plain table is locked too, so that two changes of its definition take turns. RENAME also keeps the new database
+    from being dropped. A compaction takes its locks itself, when it runs."""
+    table, action = facts.table(statement.table), statement.action
+    if isinstance(action, s.Compact):
+        return ()
+    new_database = (
+        (database_lock(facts.database_of(action.new_name).name),) if isinstance(action, s.RenameTable) else ()
+    )
+    return (exclusive_lock(table.database, table.name), *new_database)
 
 
-def _alter(statement: s.AlterTable, facts: DdlFacts) -> tuple[Step, ...]:
+def _alter_step(statement: s.AlterTable, facts: DdlFacts) -> Step:
     table, span, action = facts.table(statement.table), statement.table.span, statement.action
     match action:
         case s.AddColumns() | s.ChangeColumn() | s.ReplaceColumns():
-            return (RedefineColumns(table, action, span),)
+            return RedefineColumns(table, action, span)
         case s.AddPartitions():
-            partitions = (
-                Partition(values, location or default_location(table, values))
-                for items, location in action.partitions
-                for values in (partition_values(items, table, span),)
-            )
-            return (RegisterPartitions(table, tuple(partitions), action.if_not_exists, span),)
+            named = ((partition_values(items, table, span), location) for items, location in action.partitions)
+            partitions = (Partition(values, place or default_location(table, values)) for values, place in named)
+            return RegisterPartitions(table, tuple(partitions), action.if_not_exists, span)
         case s.DropPartitions():
-            return (RemovePartitions(table, action.partitions, action.if_exists, span),)
+            return RemovePartitions(table, action.partitions, action.if_exists, span)
         case s.RenamePartition():
             old, new = (partition_values(items, table, span) for items in (action.partition, action.new_partition))
             spans = (items[0].column.span for items in (action.partition, action.new_partition))
-            return (MovePartition(table, old, new, *spans),)
+            return MovePartition(table, old, new, *spans)
         case s.RenameTable():
-            return (_rename(table, action, facts),)
+            return _rename(table, action, facts)
         case s.SetTableProperties():
             properties = {known_key(key): value for key, value in action.properties}
-            return (UpdateProperties(table, properties, conversion(table, properties), span),)
+            return UpdateProperties(table, properties, conversion(table, properties), span)
         case s.UnsetTableProperties():
-            return (RemoveProperties(table, tuple(map(known_key, action.keys)), action.if_exists, span),)
+            return RemoveProperties(table, tuple(map(known_key, action.keys)), action.if_exists, span)
         case s.SetLocation():
-            return (_assign_location(table, statement, action),)
+            return _assign_location(table, statement, action)
         case s.Compact():
-            return (RequestCompaction(table, action),)
+            return RequestCompaction(table, action)
         case _:
             assert_never(action)
 
@@ -239,7 +237,7 @@ def _rename(table: Table, action: s.RenameTable, facts: DdlFacts) -> MoveTable:
 
 
 def _assign_location(table: Table, statement: s.AlterTable, action: s.SetLocation) -> AssignLocation:
-    """Of plain tables only, and no file moves, as in Hive: the table has what lies there."""
+    """Only plain tables can get another location. As in Hive no file moves: the table has the files that lie there."""
     span = statement.table.span
     if table.is_transactional:
         message = (

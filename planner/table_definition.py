@@ -87,7 +87,7 @@ def _column(definition: ColumnDefinition) -> Column:
 
 
 def _check_columns(statement: CreateTable) -> None:
-    """Every name once, and the columns that buckets, sorting and constraints name must be there."""
+    """Checks that the names of columns are valid and unique, and that the columns of buckets and sorting exist."""
     seen: set[str] = set()
     for definition in (*statement.columns, *statement.partition_columns):
         name = definition.name
@@ -106,14 +106,14 @@ def _check_columns(statement: CreateTable) -> None:
 
 
 def _properties(statement: CreateTable) -> dict[str, str]:
-    """Hive's own additions for a transactional table (TransactionalValidationListener)."""
+    """The table's properties, with those that Hive adds to a transactional table (TransactionalValidationListener)."""
     properties = {k: v for k, v in statement.properties if k != ADOPT_WRITE_IDS}
     if MOVING in properties:
         message = f"{MOVING} is acidsql's own: it tells which directory a rename is moving"
         raise AcidSqlError(Condition.INVALID_TABLE_PROPERTIES, span=statement.table.span, message=message)
     if statement.transactional:
         properties[TRANSACTIONAL] = "true"
-    # Hive takes `transactional` in any case, and keeps it in lower case.
+    # Hive accepts `transactional` in any case and stores it in lower case.
     for key in [k for k in properties if k.lower() in (TRANSACTIONAL, TRANSACTIONAL_PROPERTIES)]:
         properties[key.lower()] = properties.pop(key)
     if properties.get(TRANSACTIONAL, "").lower() == "true":

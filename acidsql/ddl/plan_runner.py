@@ -72,6 +72,7 @@ class Ddl:
         with self.transactions.run(lambda: plan.locks) as transaction:
             lookup = TableLookup(metastore, lambda table: self._settled(table, plan))
             now = self._plan(statement, database, lookup)
+            assert set(now.locks) <= set(plan.locks), "locks depend on the statement's names"
             return _run_steps(now, PlanRun(metastore, self.files, transaction))
 
     def declared(self, statement: CreateTable, database: str, columns: Sequence[tuple[str, str]]) -> Table:

@@ -16,7 +16,8 @@ from acidsql.planner.ddl_plan import FIRST_INSERT_ONLY, Conversion, RemoveProper
 from acidsql.planner.table_properties import invalid, with_properties, without_properties
 
 SEEDED: Final = WriteId(10_000_000)
-"""Full ACID begins above it: Hive leaves room for original files, "for now assume no partition may have > 10M"."""
+"""The write IDs of a converted full ACID table start above it. Hive leaves room for original files, "for now assume no
+partition may have > 10M"."""
 
 
 def update(step: UpdateProperties, run: PlanRun) -> None:
