@@ -1,4 +1,4 @@
-"""Every error that acidsql raises: one exception, one table of conditions, one caret block under the place."""
+"""The exception that acidsql raises, the table of its conditions, and the places in statements that it points to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A place in the text a user typed: characters `start` (inclusive) to `end` (exclusive) of `source`."""
+    """A place in the text of a statement: the characters from `start` up to, but not including, `end` of `source`."""
 
     source: str
     start: int
@@ -19,21 +19,21 @@ class Span:
 
     @property
     def text(self) -> str:
-        """The characters that the span covers."""
+        """The text at this place."""
         return self.source[self.start : self.end]
 
     @property
     def line(self) -> int:
-        """The line the span starts in, from 1."""
+        """The number of the line in which the place begins, from 1."""
         return self.source.count("\n", 0, self.start) + 1
 
     @property
     def column(self) -> int:
-        """The column the span starts at in its line, from 1."""
+        """The column at which the place begins in its line, from 1."""
         return self.start - (self.source.rfind("\n", 0, self.start) + 1) + 1
 
     def caret_block(self) -> str:
-        """The line of the place with carets under it; of a long line what is around the place.
+        """The line of the place with carets under it. A long line is cut around the place.
 
         >>> print(Span("SELECT idd FROM t", 7, 10).caret_block())
         1 | SELECT idd FROM t
@@ -47,7 +47,7 @@ class Span:
         shown = self.source[left:right]
         width = max(1, min(self.end, right) - self.start)
         number, more = str(self.line), "..." if left > begin else ""
-        # A tab is one character in the caret line too, so that both lines are laid out alike.
+        # The caret line keeps tabs, so that both lines are aligned.
         indent = " " * len(more) + "".join("\t" if c == "\t" else " " for c in shown[: self.start - left])
         plain = "".join("\ufffd" if _is_hidden(c) and c != "\t" else c for c in shown)
         tail = "..." if right < stop else ""
@@ -55,14 +55,14 @@ class Span:
 
 
 _LONGEST_LINE: Final = 400
-"""Characters of a line that a caret block shows."""
+"""How many characters of a line a caret block shows."""
 _LONGEST_MESSAGE: Final = 4000
 _BEFORE: Final = 150
-"""How many of them stand before the place, where the line is longer."""
+"""How many of them precede the place in a longer line."""
 
 
 def visible(text: str) -> str:
-    r"""The text with what a terminal would obey, or could not show, as escapes; only line feeds stay.
+    r"""The text with escapes for all control characters but line feeds, which a terminal would obey.
 
     >>> visible("a\tb\x1b[0m")
     'a\\tb\\x1b[0m'
@@ -73,15 +73,15 @@ def visible(text: str) -> str:
 
 
 def _is_hidden(character: str) -> bool:
-    """Control characters, those that turn the direction of the text after them around, and lone surrogates."""
+    """Whether a character is a control character, changes the direction of text, or is a lone surrogate."""
     return not character.isprintable() and (
         unicodedata.category(character) in ("Cc", "Cs") or character in "\u202a\u202b\u202d\u202e\u2066\u2067\u2068"
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # by identity: equal texts must not make two Conditions one
+@dataclass(frozen=True, slots=True, eq=False)  # Enum would make conditions with equal infos aliases of each other
 class ConditionInfo:
-    """What is fixed about a condition: its SQLSTATE, Hive's error code (where Hive has one) and its message text."""
+    """A condition's SQLSTATE, Hive's error code (None if Hive has none) and the template of its message."""
 
     sqlstate: str
     hive_code: int | None
@@ -93,7 +93,7 @@ def _info(sqlstate: str, template: str, hive_code: int | None = None) -> Conditi
 
 
 class Condition(Enum):
-    """The conditions, by name. Texts and codes of `org.apache.hadoop.hive.ql.ErrorMsg` where Hive has one."""
+    """The conditions. Texts and codes are those of `org.apache.hadoop.hive.ql.ErrorMsg` if Hive has the error."""
 
     # -- the text itself
     PARSE_SYNTAX_ERROR = _info("42601", "{message}")
@@ -326,10 +326,10 @@ class Condition(Enum):
 
 
 class AcidSqlError(Exception):
-    """What acidsql raises: a condition, its parameters, the place in the statement and the way out.
+    """The exception that acidsql raises.
 
-    `condition` is the condition's name, `sqlstate` its SQLSTATE, `hive_code` Hive's error code or None,
-    `span` the place (None where there is no text) and `hint` one sentence on what to do ("" if there is none).
+    `condition` is the name of the error's condition, `sqlstate` its SQLSTATE, and `hive_code` Hive's error code or
+    None. `span` is the place in the statement, or None, and `hint` says what to do ("" if there is no hint).
     """
 
     def __init__(
@@ -346,37 +346,37 @@ class AcidSqlError(Exception):
     def of(
         cls, condition: Condition, parameters: Mapping[str, str], *, span: Span | None = None, hint: str = ""
     ) -> AcidSqlError:
-        """An error whose parameters are a mapping."""
+        """Makes an error from a mapping of parameters."""
         named: dict[str, Any] = dict(parameters)
         return cls(condition, span=span, hint=hint, **named)
 
     @property
     def condition(self) -> str:
-        """The condition's name, for example TABLE_NOT_FOUND."""
+        """The name of the condition, for example TABLE_NOT_FOUND."""
         return self._condition.name
 
     @property
     def sqlstate(self) -> str:
-        """Five characters, as in the SQL standard."""
+        """The SQLSTATE, five characters."""
         return self._condition.value.sqlstate
 
     @property
     def hive_code(self) -> int | None:
-        """The code that Hive gives to the same error, where it has one."""
+        """Hive's code for this error, or None."""
         return self._condition.value.hive_code
 
     def with_span(self, span: Span) -> AcidSqlError:
-        """The same error at a place; an error that knows its place keeps it."""
+        """The same error with a place. An error that has one keeps it."""
         if self.span is not None:
             return self
         return AcidSqlError.of(self._condition, self._parameters, span=span, hint=self.hint)
 
     def with_hint(self, hint: str) -> AcidSqlError:
-        """The same error with one sentence more on what to do."""
+        """The same error with a further sentence in its hint."""
         return AcidSqlError.of(self._condition, self._parameters, span=self.span, hint=f"{self.hint} {hint}".strip())
 
     def moved(self, source: str, offset: int) -> AcidSqlError:
-        """The same error with its place `offset` characters further on, in the longer text `source`."""
+        """The same error with its place moved by `offset` characters, in the longer text `source`."""
         assert self.span is not None
         span = Span(source, self.span.start + offset, self.span.end + offset)
         return AcidSqlError.of(self._condition, self._parameters, span=span, hint=self.hint)
@@ -397,7 +397,7 @@ class AcidSqlError(Exception):
         return self.message
 
     def getQueryContext(self) -> list[Span]:
-        """The place, as a list of at most one Span (PySpark's QueryContext counterpart)."""
+        """The place as a list of at most one Span, the counterpart of PySpark's QueryContext."""
         return [self.span] if self.span is not None else []
 
     def __str__(self) -> str:
@@ -411,13 +411,13 @@ class AcidSqlError(Exception):
 
 
 def _shown(message: str) -> str:
-    """A message that names what a user typed, or what lies in a table, as a terminal may show it."""
+    """A message cut to a readable length, with its control characters escaped: it may quote text or values."""
     clipped = message if len(message) <= _LONGEST_MESSAGE else message[:_LONGEST_MESSAGE] + "..."
     return visible(clipped.expandtabs(4))
 
 
 def suggestion(wrong: str, known: list[str] | tuple[str, ...]) -> str:
-    """The tail of a "not found" message: the nearest known names.
+    """The end of a "not found" message, which names similar names or those that exist.
 
     >>> suggestion("salry", ["id", "name", "salary"])
     ' Did you mean salary?'

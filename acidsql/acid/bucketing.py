@@ -1,8 +1,8 @@
 """Hive's bucket of a row, in both bucketing versions (ObjectInspectorUtils.getBucketHashCode and getBucketHashCodeOld).
 
-Spark's hash is another one. Version 2 is a Murmur3 of its own (see `_murmur3`), version 1 is like Java's hashCode.
-acidsql.spark.write.bucket_expression says the same in Spark SQL. What Hive 4.0.1 answers stands in
-tests/acid/cases/hive_hashes.jsonl.
+Spark's hash is different. Version 2 is Hive's variant of Murmur3 (see `_murmur3`), version 1 follows Java's hashCode.
+acidsql.spark.write.bucket_expression computes the same in Spark SQL. tests/acid/cases/hive_hashes.jsonl has the hashes
+that Hive 4.0.1 computes.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ BucketValue: TypeAlias = (
     "bool | int | float | Decimal | str | bytes | date | datetime | Sequence[BucketValue]"
     " | Mapping[BucketValue, BucketValue] | None"
 )
-"""A value of a column: a list for ARRAY, a list of the fields for STRUCT, a `datetime` for TIMESTAMP (without a zone,
-wall-clock time) and for TIMESTAMP WITH LOCAL TIME ZONE (with its zone, or without one in UTC).
-
-A date may also be given as days since 1970.
+"""A value of a column: a list for ARRAY, a list of the fields for STRUCT, a `datetime` without a zone for TIMESTAMP,
+and a `datetime` for TIMESTAMP WITH LOCAL TIME ZONE, which is in UTC if it has no zone. A date may also be the number of
+days since 1970.
 """
 
 MURMUR_SEED: Final = 104729
@@ -48,9 +47,9 @@ class BucketingVersion(IntEnum):
 def bucket_number(
     types: Sequence[str], values: Sequence[BucketValue], bucket_count: int, version: BucketingVersion
 ) -> int:
-    """The bucket, from 0, of a row with these values in its bucketing columns, whose Hive types these are.
+    """The bucket, from 0, of a row with these values in its bucketing columns, which have these Hive types.
 
-    Version 1 of a TIMESTAMP depends on the time zone of Hive's JVM (java.sql.Timestamp is in it): this is UTC's.
+    In version 1 Hive's bucket of a TIMESTAMP depends on the time zone of its JVM. This function uses UTC.
     Raises NOT_YET_SUPPORTED for version 2 of a BINARY.
 
     >>> bucket_number(["int"], [5], 4, BucketingVersion.MURMUR)
@@ -61,10 +60,11 @@ def bucket_number(
 
 
 def no_rule_for_binary() -> AcidSqlError:
-    """Version 2 of a BINARY: Hive hashes a buffer that it fills again and again, with what is left of longer values.
+    """The error for version 2 of a BINARY column, for which Hive has no fixed bucket.
 
-    So rows of one value have different buckets (hashCodeMurmur takes BytesWritable.getBytes without its length;
-    tests/interop/test_hive_buckets.py sees it in Hive 4.0.1).
+    Hive reuses a buffer for the values and hashes all of it, including bytes of longer values before. Equal values get
+    different buckets (hashCodeMurmur ignores the length of BytesWritable; tests/interop/test_hive_buckets.py shows it
+    on Hive 4.0.1).
     """
     feature = "Bucketing by a BINARY in bucketing version 2 (Hive's hash depends on the rows before)"
     return AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
@@ -75,7 +75,7 @@ def _combined(hashes: Iterable[int], start: int = 0) -> int:
 
 
 def _hash(type_: t.HiveType, value: BucketValue, version: BucketingVersion) -> int:
-    """32 bits, unsigned; NULL is 0."""
+    """The unsigned 32-bit hash of a value. NULL has the hash 0."""
     match type_, value:
         case _, None:
             return 0
@@ -97,12 +97,12 @@ def _hash(type_: t.HiveType, value: BucketValue, version: BucketingVersion) -> i
 
 
 def _bytes(type_: t.HiveType, value: BucketValue) -> bytes:
-    """What version 2 feeds to Murmur3 (ObjectInspectorUtils.hashCodeMurmur)."""
+    """The bytes that version 2 hashes (ObjectInspectorUtils.hashCodeMurmur)."""
     match type_, value:
         case t.Primitive("smallint" | "int" | "bigint" | "date" as name), int() | date():
             return struct.pack(_WIDTHS[name], _days(value) if isinstance(value, date) else value)
         case t.Primitive("float"), int() | float():
-            # ByteBuffer.putFloat is given the bits as a number, so Hive hashes the bits of the bits.
+            # Hive passes the bits to ByteBuffer.putFloat as a number, so it hashes the bits of that number.
             return struct.pack(">f", _float_bits(value))
         case t.Primitive("double"), int() | float():
             return struct.pack(">d", _double_bits(value))
@@ -121,9 +121,9 @@ def _bytes(type_: t.HiveType, value: BucketValue) -> bytes:
 
 
 def _timestamp_bytes(seconds: int, nanos: int) -> bytes:
-    """TimestampWritableV2.getBytes: 31 bits of the seconds, then the fraction's digits backwards, then the other bits.
+    """TimestampWritableV2.getBytes: 31 bits of the seconds, the reversed digits of the fraction, the other bits.
 
-    The top bit says that more than the seconds follows; a fraction below zero, that the other bits do.
+    The top bit is set if a fraction or other bits follow. A negative fraction means that the other bits follow.
     """
     fraction = int(f"{nanos:09}"[::-1])
     if 0 <= seconds <= _MAX_INT:
@@ -141,14 +141,14 @@ def _vlong(number: int) -> bytes:
 
 
 def _big_integer_bytes(number: int) -> bytes:
-    """Java's BigInteger.toByteArray: two's complement, no byte more than it takes."""
+    """Java's BigInteger.toByteArray: two's complement in as few bytes as possible."""
     return number.to_bytes((number + (number < 0)).bit_length() // 8 + 1, "big", signed=True)
 
 
 def _murmur3(data: bytes, seed: int = MURMUR_SEED) -> int:
-    """Murmur3, 32 bits, but for the last `len % 4` bytes, which Hive extends with their sign.
+    """32-bit Murmur3, except that Hive sign-extends the last `len % 4` bytes.
 
-    tests/golden/bucketed_string shows it: the bucket of a text that is not ASCII.
+    tests/golden/bucketed_string shows this with text that is not ASCII.
     """
     whole = len(data) // 4 * 4
     blocks = struct.unpack(f"<{whole // 4}I", data[:whole])
@@ -175,7 +175,7 @@ def _finish(word: int) -> int:
 
 
 def _java_hash(type_: t.HiveType, value: BucketValue) -> int:
-    """ObjectInspectorUtils.hashCode of a primitive that is no BOOLEAN or TINYINT."""
+    """ObjectInspectorUtils.hashCode of all primitive types but BOOLEAN and TINYINT."""
     match type_, value:
         case t.Primitive("smallint" | "int" | "date"), int() | date():
             return (_days(value) if isinstance(value, date) else value) & _MASK
@@ -186,7 +186,7 @@ def _java_hash(type_: t.HiveType, value: BucketValue) -> int:
         case t.Primitive("double"), int() | float():
             return _folded(_double_bits(value))
         case t.Primitive("string"), str():
-            # String.hashCode of ASCII text; of other text the same over its UTF-8 bytes, as signed numbers.
+            # The formula of String.hashCode over the UTF-8 bytes as signed numbers. For ASCII it is String.hashCode.
             return _combined_bytes(value.encode(), 0)
         case t.Varchar(), str():
             return _combined_bytes(value.encode(), 1)
@@ -207,17 +207,17 @@ def _java_hash(type_: t.HiveType, value: BucketValue) -> int:
 
 
 def _combined_bytes(data: bytes, start: int) -> int:
-    """Hadoop's WritableComparator.hashBytes starts at 1, Hive's hash of a STRING at 0."""
+    """Combines signed bytes. Hadoop's WritableComparator.hashBytes starts at 1, Hive's hash of a STRING at 0."""
     return _combined(map(_signed, data), start)
 
 
 def _folded(number: int) -> int:
-    """Long.hashCode: the upper half of 64 bits folded in."""
+    """Long.hashCode: the upper 32 bits XOR the lower 32 bits."""
     return (number ^ number >> 32) & _MASK
 
 
 def _decimal_hash(unscaled: int, scale: int) -> int:
-    """BigDecimal.hashCode: that of the unscaled BigInteger (its 32-bit digits by 31, with its sign), and the scale."""
+    """BigDecimal.hashCode: combines the hash of the unscaled BigInteger (32-bit digits and sign) with the scale."""
     magnitude = abs(unscaled)
     digits = ((magnitude >> shift) & _MASK for shift in (96, 64, 32, 0))
     hashed = _combined(digits)
@@ -232,13 +232,13 @@ def _days(value: date) -> int:
 
 
 def _seconds(value: datetime) -> tuple[int, int]:
-    """Seconds since 1970, and nanoseconds; in UTC where it has a zone, else of the wall clock."""
+    """Seconds since 1970 and nanoseconds: in UTC if the value has a zone, else of the wall clock."""
     value = value.astimezone(UTC) if value.tzinfo else value
     return _days(value) * 86400 + value.hour * 3600 + value.minute * 60 + value.second, value.microsecond * 1000
 
 
 def _calendar_shift(value: datetime) -> int:
-    """Days by which the day of this name lies later in java.sql.Timestamp's calendar, Julian before 1582-10-15."""
+    """How many days later the same date is in java.sql.Timestamp's calendar, which is Julian before 1582-10-15."""
     if value.date() >= _FIRST_GREGORIAN_DAY:
         return 0
     years = value.year - (value.month <= 2)
@@ -246,22 +246,22 @@ def _calendar_shift(value: datetime) -> int:
 
 
 def _unscaled(value: Decimal) -> tuple[int, int]:
-    """The digits as a number, and the scale, both without trailing zeros: HiveDecimal drops them."""
+    """The unscaled digits and the scale, without trailing zeros, which HiveDecimal drops."""
     if not value:
         return 0, 0
     normal = value.normalize(_EXACT)
     exponent = int(normal.as_tuple().exponent)
-    # A HiveDecimal's scale is not below 0: 100 is 100, not 1E+2.
+    # The scale of a HiveDecimal is never negative: 100 is 100, not 1E+2.
     return int(normal.scaleb(max(-exponent, 0), _EXACT)), max(-exponent, 0)
 
 
 def _float_bits(value: float) -> int:
-    """Float.floatToIntBits, which knows one NaN only."""
+    """Float.floatToIntBits, which has one NaN only."""
     return int(struct.unpack(">i", struct.pack(">f", math.nan if math.isnan(value) else value))[0])
 
 
 def _double_bits(value: float) -> int:
-    """Double.doubleToLongBits, which knows one NaN only."""
+    """Double.doubleToLongBits, which has one NaN only."""
     return int(struct.unpack(">q", struct.pack(">d", math.nan if math.isnan(value) else value))[0])
 
 

@@ -1,7 +1,7 @@
-"""What a compaction merges, and the directories that it makes: rules without files.
+"""Which directories a compaction merges, and the names of the directories that it writes.
 
-Sources: org.apache.hadoop.hive.ql.txn.compactor (CompactorUtil, QueryCompactor.Util.isEnoughToCompact, CompactorMR) and
-hive-acid-v2.md, where what Hive 4.0.1 did is written down.
+Sources: org.apache.hadoop.hive.ql.txn.compactor (CompactorUtil, QueryCompactor.Util.isEnoughToCompact, CompactorMR),
+and hive-acid-v2.md, which describes what Hive 4.0.1 does.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from acidsql.acid.write_ids import TxnId, ValidWriteIdList, WriteId
 
 
 class Rewrite(Enum):
-    """What a compaction leaves of what it reads."""
+    """The kinds of compactions."""
 
     MINOR = "minor"
-    """Events: a delta and a delete delta."""
+    """Writes events: a delta and a delete delta."""
     MAJOR = "major"
-    """Rows: a base."""
+    """Writes a base with the rows that are not deleted."""
     REBALANCE = "rebalance"
-    """Rows with new row IDs: a base."""
+    """Writes a base whose rows have new row IDs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What one compaction of a table or partition reads, and the range of write IDs that it covers."""
+    """The input of one compaction of a table or partition, and the range of write IDs that it covers."""
 
     rewrite: Rewrite
     source: Snapshot
-    """The directories that are merged, and nothing else."""
+    """Only the directories that are merged."""
     low: WriteId
     high: WriteId
 
@@ -42,13 +42,13 @@ class Scope:
         return (*base, *self.source.deltas, *self.source.delete_deltas)
 
     def data_name(self, txn: TxnId) -> str:
-        """The directory of rows that the compactor's transaction `txn` makes."""
+        """The name of the directory of rows that the compactor's transaction `txn` writes."""
         if self.rewrite is Rewrite.MINOR:
             return format_directory(Delta(self.low, self.high, visibility_txn=txn))
         return format_directory(Base(self.high, visibility_txn=txn))
 
     def delete_name(self, txn: TxnId) -> str:
-        """The directory of delete events of a minor compaction."""
+        """The name of the directory of delete events that a minor compaction writes."""
         return format_directory(Delta(self.low, self.high, visibility_txn=txn, is_delete=True))
 
 
@@ -71,8 +71,10 @@ def up_to(writes: ValidWriteIdList, mark: WriteId) -> ValidWriteIdList:
 def without_unfinished(
     files: Iterable[File], directories: Iterable[str], mark: WriteId
 ) -> tuple[list[File], list[str]]:
-    """What is listed, but deltas with write IDs above `mark`: one that a streaming client still writes to is left
-    whole, or what it brings later would be lost."""
+    """The listed files and directories, without deltas that have write IDs above `mark`.
+
+    A streaming client may still write to such a delta. Compacting a part of it would lose the events that follow.
+    """
 
     def is_finished(path: str) -> bool:
         parsed = parse_directory(path.partition("/")[0])
@@ -84,10 +86,10 @@ def without_unfinished(
 def scope(
     rewrite: Rewrite, snapshot: Snapshot, writes: ValidWriteIdList, *, insert_only: bool, most: int | None = None
 ) -> Scope | str:
-    """What a compaction reads of a snapshot that was selected with `writes` (compactor_write_ids) and
-    `without_unfinished`; or why there is nothing to do.
+    """The input of a compaction, or the reason why there is nothing to compact.
 
-    A minor compaction merges at most `most` directories, the oldest (hive.compactor.max.num.delta).
+    `snapshot` is selected with `writes`, a result of compactor_write_ids, from the files that without_unfinished
+    leaves. A minor compaction merges the oldest directories, at most `most` of them (hive.compactor.max.num.delta).
     """
     if rewrite is Rewrite.MINOR:
         return _minor(snapshot, most)
@@ -107,7 +109,10 @@ def scope(
 
 
 def _minor(snapshot: Snapshot, most: int | None) -> Scope | str:
-    """Originals and the base stay. Hive counts a delta with its delete delta as one (isEnoughToCompact)."""
+    """A minor compaction leaves original files and the base alone.
+
+    Hive counts a delta and its delete delta as one directory (isEnoughToCompact).
+    """
     deltas, delete_deltas = _oldest(snapshot, most)
     count = len(deltas) + len(delete_deltas)
     if count < 2 or (len(deltas) == 1 and len(delete_deltas) == 1):
@@ -121,7 +126,7 @@ def _minor(snapshot: Snapshot, most: int | None) -> Scope | str:
 def _oldest(
     snapshot: Snapshot, most: int | None
 ) -> tuple[tuple[SelectedDirectory, ...], tuple[SelectedDirectory, ...]]:
-    """The deltas and delete deltas of the lowest write IDs, all of a write ID or none."""
+    """The deltas and delete deltas with the lowest write IDs. Those of one write ID stay together."""
     every = sorted((*snapshot.deltas, *snapshot.delete_deltas), key=lambda d: _max_write_id(d))
     if most is None or len(every) <= most:
         return snapshot.deltas, snapshot.delete_deltas
@@ -145,18 +150,18 @@ def _max_write_id(directory: SelectedDirectory) -> WriteId:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """What makes the initiator ask for a compaction (hive.compactor.*.threshold)."""
+    """The limits above which the initiator requests a compaction (hive.compactor.*.threshold)."""
 
     delta_num: int = 10
     delta_pct: float = 0.1
     aborted_txns: int = 1000
     aborted_seconds: float = 12 * 3600.0
-    """Age of the oldest aborted transaction; negative: never."""
+    """The age of the oldest aborted transaction; a negative number turns this limit off."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aborted:
-    """Aborted transactions whose files may still lie in a table."""
+    """Aborted transactions that may have left files in a table: their number, and the age of the oldest one."""
 
     count: int = 0
     oldest_seconds: float = 0.0
@@ -165,7 +170,7 @@ class Aborted:
 def due(
     snapshot: Snapshot, thresholds: Thresholds, aborted: Aborted, *, insert_only: bool
 ) -> tuple[Rewrite, str] | None:
-    """The compaction that a place needs, and why (Initiator.determineCompactionType)."""
+    """The compaction that a table or partition needs, and the reason (Initiator.determineCompactionType)."""
     if aborted.count > thresholds.aborted_txns:
         return Rewrite.MAJOR, f"{aborted.count} aborted transactions"
     if aborted.count and 0 <= thresholds.aborted_seconds < aborted.oldest_seconds:

@@ -1,4 +1,4 @@
-"""The files of a directory that is read: which hold rows, of which bucket, and which should not be there."""
+"""The data files of a directory: their buckets and kinds, and the names that are not allowed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NUMBER_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file as listed: its path relative to the table's or partition's directory, `/` between its parts."""
+    """A listed file. Its path is relative to the directory of the table or partition, with `/` between its parts."""
 
     path: str
     length: int
@@ -35,7 +35,7 @@ class File:
 
 
 class FileKind(Enum):
-    """What the columns of a data file are."""
+    """The columns of a data file."""
 
     ACID = "the six ACID columns"
     PLAIN = "the table's own columns: LOAD DATA, an insert-only table, or a time before the table was transactional"
@@ -43,25 +43,26 @@ class FileKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A file with rows or delete events. `bucket` is from its name, `statement_id` from its directory's (else 0)."""
+    """A file with rows or delete events. `bucket` comes from its name, `statement_id` from its directory (default
+    0)."""
 
     file: File
     bucket: int
     statement_id: StatementId
     kind: FileKind
     flush_length_file: str | None = None
-    """Path of the side file that says how many of its bytes are committed (streaming)."""
+    """The path of the side file in which a streaming client stores the committed length."""
 
 
 def is_visible(path: str) -> bool:
-    """Whether no part of the path is hidden."""
+    """Whether the path has no hidden part."""
     return not any(map(is_hidden, path.split("/")))
 
 
 def directory_files(
     name: str, parsed: Base | Delta, files: Sequence[File], *, insert_only: bool
 ) -> tuple[DataFile, ...]:
-    """The data files among the visible files of an ACID directory, by path. Raises MALFORMED_LAYOUT."""
+    """The data files among the visible files of an ACID directory, sorted by path. Raises MALFORMED_LAYOUT."""
     statement_id = (parsed.statement_id if isinstance(parsed, Delta) else None) or StatementId(0)
     is_delete = isinstance(parsed, Delta) and parsed.is_delete
     side_files = {path: side for side in files if (path := _bucket_file_of(side.path)) is not None}
@@ -80,10 +81,10 @@ def directory_files(
 
 
 def original_files(files: Iterable[File], *, insert_only: bool) -> tuple[DataFile, ...]:
-    """The data files among visible files outside ACID directories, in the order their row IDs count on.
+    """The data files among the visible files outside ACID directories, in the order in which their rows are numbered.
 
-    That order is the paths' as text, `000000_0_copy_10` before `000000_0_copy_2` (AcidUtils.getAcidState, last
-    step). A file of no bytes has no rows: Hive makes them for empty buckets. Raises MALFORMED_LAYOUT.
+    This is the order of the paths as text: `000000_0_copy_10` precedes `000000_0_copy_2` (the last step of
+    AcidUtils.getAcidState). Empty files, which Hive writes for empty buckets, are left out. Raises MALFORMED_LAYOUT.
     """
     return tuple(
         _insert_only_file(file, StatementId(0)) if insert_only else _original_file(file)
@@ -93,11 +94,11 @@ def original_files(files: Iterable[File], *, insert_only: bool) -> tuple[DataFil
 
 
 def flushed_length(path: str, content: bytes) -> int:
-    """The bytes of a data file that a streaming client has committed, from its side file: the last of its numbers.
+    """How many bytes of a data file a streaming client has committed: the last number in its side file.
 
-    The numbers are 8 bytes each, big-endian; a transaction writes one before it commits, so a last one that is torn is
-    of a transaction that has not (OrcAcidUtils.getLastFlushLength). Raises MALFORMED_LAYOUT where there is none, as
-    AcidUtils.getLogicalLength: reading the file as it is would show what is not committed, or miss what is.
+    Each number has 8 bytes, big-endian. A transaction appends one before it commits, so an incomplete number at the end
+    belongs to a transaction that has not committed (OrcAcidUtils.getLastFlushLength). Raises MALFORMED_LAYOUT if there
+    is no number, as AcidUtils.getLogicalLength: the committed part of the file is unknown then.
     """
     end = len(content) // _NUMBER_BYTES * _NUMBER_BYTES
     length = int.from_bytes(content[end - _NUMBER_BYTES : end], "big", signed=True) if end else -1
@@ -116,7 +117,7 @@ def _split(path: str) -> tuple[str, str]:
 
 
 def _bucket_file_of(path: str) -> str | None:
-    """Path of the bucket file that a side file belongs to; None where `path` is no side file."""
+    """The path of the bucket file that a side file belongs to, or None if `path` is not a side file."""
     folder, name = _split(path)
     parsed = parse_bucket_file(name)
     return f"{folder}/{parsed.bucket_file}" if isinstance(parsed, FlushLength) else None
@@ -131,21 +132,21 @@ def _acid_table_file(file: File, statement_id: StatementId, side_files: dict[str
         case Original(bucket):
             return DataFile(file, bucket, statement_id, FileKind.PLAIN)
         case FlushLength() | None:
-            # Hive 4.0.1 reads a delta of files named part-00000-..orc as empty, silently (hive-acid-v2.md).
+            # Hive 4.0.1 silently reads a delta with files named part-00000-..orc as empty (hive-acid-v2.md).
             raise _malformed(file.path, "a data file is named bucket_B, bucket_B_A, B_A or B_A_copy_C")
         case _:
             assert_never(parsed)
 
 
 def _insert_only_file(file: File, statement_id: StatementId) -> DataFile:
-    """Other engines write insert-only tables under names of their own; rows there have no bucket property."""
+    """Files of insert-only tables may have any name, because their rows have no bucket property."""
     parsed = parse_bucket_file(_split(file.path)[1])
     bucket = parsed.bucket if isinstance(parsed, Original) else 0
     return DataFile(file, bucket, statement_id, FileKind.PLAIN)
 
 
 def _original_file(file: File) -> DataFile:
-    """Hive's conversion to a transactional table refuses other names (TransactionalValidationListener)."""
+    """The conversion of a table to full ACID refuses files with other names (TransactionalValidationListener)."""
     parsed = parse_bucket_file(_split(file.path)[1])
     if not isinstance(parsed, Original):
         raise _malformed(file.path, "a file outside of base and delta directories is named B_A or B_A_copy_C")
@@ -153,7 +154,10 @@ def _original_file(file: File) -> DataFile:
 
 
 def _check_nesting(name: str, found: Iterable[DataFile], *, is_delete: bool) -> None:
-    """Directories inside are passed through (UNION ALL makes them), but never from rows to delete events."""
+    """Raises MALFORMED_LAYOUT if a directory of rows contains one of delete events, or the reverse.
+
+    Other subdirectories are allowed: UNION ALL makes them.
+    """
     for data in found:
         for part in data.file.path.removeprefix(f"{name}/").split("/")[:-1]:
             inner = parse_directory(part)
@@ -162,7 +166,7 @@ def _check_nesting(name: str, found: Iterable[DataFile], *, is_delete: bool) -> 
 
 
 def _check_buckets(found: Iterable[DataFile]) -> None:
-    """One bucket, one file: of two attempts nothing here says which one counts."""
+    """Raises MALFORMED_LAYOUT if a bucket has files of two task attempts: it is unknown which one is valid."""
     seen: dict[tuple[str, int], str] = {}
     for data in found:
         if data.kind is FileKind.ACID:

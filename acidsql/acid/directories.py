@@ -1,6 +1,6 @@
-"""Names of ACID directories and of the files in them: text to values and back.
+"""Parses and formats the names of ACID directories, and parses the names of the files in them.
 
-The names are those of org.apache.hadoop.hive.ql.io.AcidUtils; its widths are minimums, any number of digits parses.
+The names are those of org.apache.hadoop.hive.ql.io.AcidUtils. Numbers are padded to a minimum width and may be longer.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from acidsql.acid.write_ids import StatementId, TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 
 ORIGINALS_BASE = WriteId(-(2**63))
-"""Write ID of the base that a compaction makes of original files alone (java.lang.Long.MIN_VALUE)."""
+"""The write ID of a base that a compaction makes of original files only (java.lang.Long.MIN_VALUE)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """`base_N` or `base_N_vT`: every row as of write ID `write_id`."""
+    """`base_N` or `base_N_vT`: all rows up to write ID N."""
 
     write_id: WriteId
     visibility_txn: TxnId | None = None
-    """The compactor's transaction. None: INSERT OVERWRITE, TRUNCATE, or a compaction of Hive before 4."""
+    """The transaction of the compactor. None for INSERT OVERWRITE, TRUNCATE, and compactions of Hive 3."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """`delta_L_H[_S][_vT]`, or `delete_delta_..`: the events of write IDs L to H, both included."""
+    """`delta_L_H[_S][_vT]` or `delete_delta_..`: the events of the write IDs from L to H, inclusive."""
 
     min_write_id: WriteId
     max_write_id: WriteId
     statement_id: StatementId | None = None
-    """None: compacted, or written by a streaming client; such a directory has all events of its range."""
+    """None if a compactor or a streaming client wrote the directory. It then has all events of its range."""
     visibility_txn: TxnId | None = None
     is_delete: bool = False
 
@@ -53,7 +53,7 @@ class Original:
     bucket: int
     attempt: int
     copy: int
-    """0 where the name has no `_copy_`."""
+    """0 if the name has no `_copy_`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class FlushLength:
     """`bucket_B_flush_length`: how many bytes of the bucket file beside it a streaming client has committed."""
 
     bucket_file: str
-    """The bucket file's name."""
+    """The name of the bucket file."""
 
 
 _BASE = re.compile(r"base_([0-9]+|-9223372036854775808)(?:_v([0-9]+))?")
@@ -73,9 +73,9 @@ _PREFIXES = ("base_", "delta_", "delete_delta_")
 
 
 def parse_directory(name: str) -> Base | Delta | None:
-    """The ACID directory that `name` stands for; None where it stands for none.
+    """Parses the name of an ACID directory. Returns None for other names.
 
-    Raises MALFORMED_LAYOUT for a name that begins like one and goes on otherwise: Hive fails there too.
+    Raises MALFORMED_LAYOUT for a name that only begins like one, for which Hive fails too.
 
     >>> parse_directory("delete_delta_0000001_0000004_v0000699")
     Delta(min_write_id=1, max_write_id=4, statement_id=None, visibility_txn=699, is_delete=True)
@@ -90,7 +90,7 @@ def parse_directory(name: str) -> Base | Delta | None:
 
 
 def format_directory(directory: Base | Delta) -> str:
-    """The name of a directory, as Hive writes it.
+    """Formats the name of a directory in Hive's way.
 
     >>> format_directory(Delta(WriteId(1), WriteId(4), StatementId(2)))
     'delta_0000001_0000004_0002'
@@ -107,7 +107,7 @@ def format_directory(directory: Base | Delta) -> str:
 
 
 def parse_bucket_file(name: str) -> BucketFile | Original | FlushLength | None:
-    """What a file's name says of it; None for a name that Hive gives to no file of a transactional table."""
+    """Parses the name of a file in a transactional table. Returns None for names that Hive never writes."""
     if bucket := _BUCKET.fullmatch(name):
         return BucketFile(int(bucket[1]), int(bucket[2]) if bucket[2] else None, name)
     if original := _ORIGINAL.fullmatch(name):
@@ -118,7 +118,7 @@ def parse_bucket_file(name: str) -> BucketFile | Original | FlushLength | None:
 
 
 def is_hidden(name: str) -> bool:
-    """Whether Hive passes over a file or directory of this name (AcidUtils.hiddenFileFilter)."""
+    """Whether Hive ignores files and directories with this name (AcidUtils.hiddenFileFilter)."""
     return name.startswith(("_", "."))
 
 
@@ -138,7 +138,7 @@ def _delta(name: str, found: re.Match[str]) -> Delta:
 
 
 def _visibility(digits: str | None) -> TxnId | None:
-    """`_v0` is the same as no suffix (AcidUtils.addVisibilitySuffix)."""
+    """The transaction of a suffix. `_v0` means the same as no suffix (AcidUtils.addVisibilitySuffix)."""
     return TxnId(int(digits)) if digits and int(digits) else None
 
 

@@ -1,4 +1,4 @@
-"""Hive's column types as values: parsed from their text, written back the same."""
+"""Hive's column types as values. Parsing a type's text and formatting the result gives the same text."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ HiveType: TypeAlias = Primitive | Decimal | Char | Varchar | Array | Map | Struc
 
 
 def parse_type(text: str) -> HiveType:
-    """The type of a normalized Hive type text. Raises INVALID_TYPE.
+    """Parses the normalized text of a Hive type. Raises INVALID_TYPE.
 
     >>> str(parse_type("map<string,array<decimal(10,2)>>"))
     'map<string,array<decimal(10,2)>>'
@@ -171,7 +171,7 @@ def _expect(sign: str, text: str, whole: str) -> str:
 
 
 def _arguments(text: str, whole: str) -> tuple[list[int], str]:
-    """`(10,2)` of decimal(10,2), or nothing."""
+    """The numbers in parentheses, as in decimal(10,2), and the rest of the text; no numbers if there are none."""
     if not text.startswith("("):
         return [], text
     inside, closing, rest = text[1:].partition(")")
@@ -181,7 +181,7 @@ def _arguments(text: str, whole: str) -> tuple[list[int], str]:
 
 
 def has_timestamp(hive_type: HiveType) -> bool:
-    """Whether a TIMESTAMP (without zone) is in it."""
+    """Whether the type is or contains a TIMESTAMP without time zone."""
     return _has_primitive(hive_type, "timestamp")
 
 
@@ -190,7 +190,7 @@ def has_date(hive_type: HiveType) -> bool:
 
 
 def has_instant(hive_type: HiveType) -> bool:
-    """Whether a TIMESTAMP WITH LOCAL TIME ZONE is in it."""
+    """Whether the type is or contains a TIMESTAMP WITH LOCAL TIME ZONE."""
     return _has_primitive(hive_type, "timestamp with local time zone")
 
 

@@ -1,4 +1,4 @@
-"""The names that acidsql writes, and what a directory that another program wrote says of its write IDs."""
+"""Names of the directories and files that acidsql writes, and the write IDs in the names that others have written."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ ACID_VERSION_FILE = "_orc_acid_version"
 ACID_VERSION_CONTENT = b"2"
 METADATA_FILE = "_metadata_acid"
 TRUNCATED_METADATA = b'{"thisFileVersion":"0","dataFormat":"truncated"}'
-"""Content of METADATA_FILE in the base that TRUNCATE makes."""
+"""The content of METADATA_FILE in the empty base of a TRUNCATE."""
 STAGING_DIRECTORY = ".acidsql_staging"
-"""Hidden for Hive, which passes over names that begin with a dot."""
+"""Hive ignores names that begin with a dot."""
 
 OPERATION = "operation"
 ORIGINAL_TRANSACTION = "originalTransaction"
@@ -25,31 +25,31 @@ ROW_ID = "rowId"
 CURRENT_TRANSACTION = "currentTransaction"
 ROW = "row"
 ACID_FIELDS = (OPERATION, ORIGINAL_TRANSACTION, BUCKET, ROW_ID, CURRENT_TRANSACTION, ROW)
-"""The columns of an ACID file, in order. Hive's query-based compactor writes the names in lower case."""
+"""The columns of an ACID file, in order. Hive's query-based compactor writes their names in lower case."""
 
 OPERATION_INSERT = 0
 OPERATION_UPDATE = 1
-"""ACID version 1 only."""
+"""Occurs in files of ACID version 1 only."""
 OPERATION_DELETE = 2
 
 
 def delta_name(write_id: WriteId, statement_id: StatementId) -> str:
-    """Directory of the rows that one statement of a transaction adds. Raises LIMIT_EXCEEDED."""
+    """The directory for the rows that one statement of a transaction inserts. Raises LIMIT_EXCEEDED."""
     return _statement_directory(write_id, statement_id, is_delete=False)
 
 
 def delete_delta_name(write_id: WriteId, statement_id: StatementId) -> str:
-    """Directory of the delete events of one statement of a transaction. Raises LIMIT_EXCEEDED."""
+    """The directory for the delete events of one statement of a transaction. Raises LIMIT_EXCEEDED."""
     return _statement_directory(write_id, statement_id, is_delete=True)
 
 
 def base_name(write_id: WriteId) -> str:
-    """Directory of INSERT OVERWRITE and TRUNCATE."""
+    """The directory that INSERT OVERWRITE and TRUNCATE write."""
     return format_directory(Base(write_id))
 
 
 def bucket_name(bucket: int) -> str:
-    """File of a bucket, without an attempt, as Hive 3 names it. Raises LIMIT_EXCEEDED above 4095.
+    """The file of a bucket, without a task attempt, as in Hive 3. Raises LIMIT_EXCEEDED for buckets above 4095.
 
     >>> bucket_name(7)
     'bucket_00007'
@@ -60,7 +60,7 @@ def bucket_name(bucket: int) -> str:
 
 
 def original_name(bucket: int) -> str:
-    """File of a plain row format: insert-only tables.
+    """The file of a bucket in insert-only tables and after LOAD DATA.
 
     >>> original_name(3)
     '000003_0'
@@ -69,10 +69,10 @@ def original_name(bucket: int) -> str:
 
 
 def adopted_write_ids(files: Iterable[str], directories: Iterable[str] = ()) -> tuple[WriteId, frozenset[TxnId]]:
-    """High watermark and committed transactions of a table that another program wrote (interface.md, "adopted").
+    """The high watermark and the committed transactions of a table that is adopted (interface.md, "adopted").
 
-    The highest write ID in any directory name, 0 where there is none, and every `_v` ID. Paths are relative to the
-    table's directory, partitions included; hidden ones do not count. Raises MALFORMED_LAYOUT.
+    These are the highest write ID in the names of the directories, or 0, and the transaction IDs behind `_v`. Paths are
+    relative to the table's directory and include partitions. Hidden paths are ignored. Raises MALFORMED_LAYOUT.
     """
     high, txns = 0, set[TxnId]()
     for directory in _acid_directories(files, directories):

@@ -1,7 +1,7 @@
-"""Which names databases, tables, columns and the fields of a struct may have, as Hive 4 has it.
+"""Valid names of databases, tables, columns and struct fields, by the rules of Hive 4.
 
-Names of databases and tables become directories, so none has a character that means something in a path. No column has
-a `.` or a `:` in its name: names with them are acidsql's own, and clash with no column (`:row_id`).
+Names of databases and tables become directories, so they contain no characters with a meaning in paths. Names of
+columns contain no `.` and no `:`, so acidsql's own names, such as `:row_id`, clash with no column.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Final
 from acidsql.errors import AcidSqlError, Condition, Span
 
 _OBJECT: Final = re.compile(r"[A-Za-z0-9_]+")
-"""`\\w` of Java, as MetaStoreUtils.validateName has it."""
+"""Java's `\\w`, as in MetaStoreUtils.validateName."""
 _NOT_IN_COLUMNS: Final = ".:"
 """HiveParser.g, excludedCharForColumnName."""
 _FIELD: Final = re.compile(r"[\w$](?:[\w.$ ]*[\w$])?")
-"""TypeInfoUtils.TypeInfoParser.isTypeChar; blanks at the ends get lost in a type's text."""
+"""TypeInfoUtils.TypeInfoParser.isTypeChar. The text of a type does not keep blanks at the ends of a name."""
 _LONGEST_DATABASE: Final = 128
 _LONGEST_TABLE: Final = 255
-"""The metastore takes 256, the name of a directory 255."""
+"""The metastore accepts 256 characters, but a directory name has 255 bytes at most."""
 _LONGEST_COLUMN: Final = 767
-"""What the metastore's databases have room for (package.jdo)."""
+"""The width of the column in the metastore's database (package.jdo)."""
 VIRTUAL: Final = (
     "row__id",
     "row__is__deleted",
@@ -79,8 +79,9 @@ def is_field_name(name: str) -> bool:
 
 
 def without_case(name: str) -> str:
-    """The same for names that Spark takes for one, which compares their characters one by one, in capitals and then in
-    small letters (String.equalsIgnoreCase).
+    """A key that is equal for names that Spark considers equal.
+
+    Spark compares names with String.equalsIgnoreCase: character by character, in upper case and then in lower case.
 
     >>> without_case("Id") == without_case("iD"), without_case("\u0131") == without_case("i")
     (True, True)

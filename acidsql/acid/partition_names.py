@@ -9,7 +9,7 @@ from typing import Final
 from acidsql.acid.hive_types import Char, HiveType, Primitive, Varchar, parse_type
 
 DEFAULT_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
-"""The name of NULL, and of the empty string (hive.exec.default.partition.name)."""
+"""The directory name for NULL and for the empty string (hive.exec.default.partition.name)."""
 
 ESCAPED: Final = frozenset("\"#%'*/:=?\\{[]^\x7f") | {chr(c) for c in range(1, 0x20)}
 """org.apache.hadoop.hive.common.FileUtils.charToEscape."""
@@ -17,7 +17,7 @@ _HEX: Final = re.compile(r"%([0-9A-Fa-f]{2})")
 
 
 def escape(text: str) -> str:
-    """A column name or value as a part of a path.
+    """Escapes a column name or value for use in a path.
 
     >>> escape("a/b=c d")
     'a%2Fb%3Dc d'
@@ -26,7 +26,7 @@ def escape(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """What `escape` was given.
+    """Reverses `escape`.
 
     >>> unescape("a%2Fb")
     'a/b'
@@ -35,7 +35,7 @@ def unescape(text: str) -> str:
 
 
 def partition_name(names: Sequence[str], values: Sequence[str | None]) -> str:
-    """The path of a partition below its table's directory.
+    """The path of a partition relative to the directory of its table.
 
     >>> partition_name(["p", "q"], ["a", None])
     'p=a/q=__HIVE_DEFAULT_PARTITION__'
@@ -44,7 +44,7 @@ def partition_name(names: Sequence[str], values: Sequence[str | None]) -> str:
 
 
 def parse_partition_name(path: str, names: Sequence[str]) -> tuple[str | None, ...] | None:
-    """The values in a partition's path; None where it is not one of a table with these partition columns."""
+    """The values in the path of a partition, or None if the path does not belong to these partition columns."""
     parts = [part.partition("=") for part in path.split("/")]
     if [unescape(name).lower() for name, _, _ in parts] != list(names) or not all(sign for _, sign, _ in parts):
         return None
@@ -52,12 +52,13 @@ def parse_partition_name(path: str, names: Sequence[str]) -> tuple[str | None, .
 
 
 def value_as_read(value: str | None, hive_type: str) -> str | None:
-    """What a query sees of a partition's value: Hive 4.0.1 shows the default partition of a string column under its
-    name and of any other column as NULL (tests/golden/partitioned_dynamic).
+    """The value of a partition column as queries see it.
 
-    Of a VARCHAR or CHAR too short for the name Hive shows its beginning, and an INSERT OVERWRITE of the partition with
-    its own rows doubles them (into `c=__H`): NULL here. A CHAR has its padding in the partition's name, but it is
-    read without it, as a CHAR in a file is (spark/scan/table_scan.py).
+    The default partition of a STRING column reads as its name, and that of other columns as NULL, as in Hive 4.0.1
+    (tests/golden/partitioned_dynamic). For a VARCHAR or CHAR that is too short for the name, Hive shows the beginning
+    of the name, and an INSERT OVERWRITE of the partition with its own rows then doubles them (into `c=__H`). acidsql
+    reads NULL there. The name of a partition contains the padding of a CHAR, but the value is read without it, like a
+    CHAR in a file (spark/scan/table_scan.py).
 
     >>> value_as_read(None, "string"), value_as_read(None, "int"), value_as_read(None, "varchar(3)")
     ('__HIVE_DEFAULT_PARTITION__', None, None)

@@ -1,8 +1,8 @@
-"""The text that stands for a value in a partition's name.
+"""The text of a value in the name of a partition.
 
-A partition goes by its name: two values with one name are one value, and one value has one name. `normal_value` gives
-the text of a value that is known as text (a literal, a directory, the catalog); `planner/partition_text.py` is the same
-rule as SQL, for the values of rows.
+A partition is identified by its name, so equal values must have equal texts. `normal_value` normalizes a value that is
+known as text: a literal, a directory name, or a value in the catalog. `planner/partition_text.py` has the same rule as
+SQL, for the values of rows.
 """
 
 from __future__ import annotations
@@ -19,15 +19,14 @@ from acidsql.acid.table import Column
 from acidsql.errors import AcidSqlError, Condition, Span
 
 PartitionValues: TypeAlias = tuple[str | None, ...]
-"""The texts of a partition's values; None is the default partition."""
+"""The texts of the values of a partition. None stands for the default partition."""
 NAME_BYTES: Final = 255
-"""Bytes of UTF-8 that the name of a directory may have: Linux, and HDFS (dfs.namenode.fs-limits.max-component-length).
-"""
+"""The longest directory name, in bytes of UTF-8, on Linux and HDFS (dfs.namenode.fs-limits.max-component-length)."""
 HAS_NUL: Final = "it has a NUL character"
 TOO_LONG: Final = ("its name would have ", f" bytes, and {NAME_BYTES} are possible")
-"""What stands before and behind the size."""
+"""The text before and after the size in the error."""
 SHOWN: Final = 30
-"""Characters of a value in an error."""
+"""How many characters of a value an error shows."""
 _INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
 _INTEGER: Final = re.compile(r"[+-]?\d+")
 NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?Infinity|NaN")
@@ -35,8 +34,9 @@ _TIMESTAMP: Final = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\.(\d+)")
 
 
 def normal_value(value: str | None, hive_type: HiveType) -> str | None:
-    """The text by which Hive 4.0.1 names the partition of a value (tests/golden/partition_types); a text that is no
-    value of the type stays as it is.
+    """The text of a value in the names that Hive 4.0.1 gives to partitions (tests/golden/partition_types).
+
+    A text that is not a value of the type is returned unchanged.
 
     >>> normal_value("1.50", Decimal(10, 2)), normal_value("007", Primitive("int")), normal_value("ab", Char(4))
     ('1.5', '7', 'ab  ')
@@ -52,7 +52,7 @@ def normal_value(value: str | None, hive_type: HiveType) -> str | None:
 def by_normal_values(
     known: Collection[PartitionValues], columns: Sequence[Column]
 ) -> dict[PartitionValues, PartitionValues]:
-    """The values of known partitions by their normal texts. Of several spellings of one value the normal one counts."""
+    """The values of known partitions by their normal texts. If one value has several spellings, the normal one wins."""
     types = [parse_type(c.type) for c in columns]
     found = {tuple(map(normal_value, values, types)): values for values in known}
     return found | {values: values for values in known}
@@ -61,15 +61,17 @@ def by_normal_values(
 def as_known(
     values: PartitionValues, columns: Sequence[Column], known: Collection[PartitionValues]
 ) -> PartitionValues | None:
-    """The values under which a partition is known, which may be spelled otherwise (`q=01`); None for a new one."""
+    """The values in the spelling of the known partition (such as `q=01`), or None if the partition is new."""
     return values if values in known else by_normal_values(known, columns).get(values)
 
 
 def check_own_place(
     location: str, columns: Sequence[Column], known: Mapping[str, PartitionValues], span: Span | None = None
 ) -> None:
-    """A new partition must not get the directory of another one: each would show the rows of both. `known` are the
-    partitions by location. Raises LOCATION_NOT_EMPTY."""
+    """Raises LOCATION_NOT_EMPTY if another partition has the directory: both would show the rows of both.
+
+    `known` maps locations to partitions.
+    """
     if location in known:
         name = partition_name([c.name for c in columns], known[location])
         reason = f"it is the directory of the partition {name}"
@@ -78,7 +80,7 @@ def check_own_place(
 
 
 def check_names(values: Sequence[str | None], columns: Sequence[Column], span: Span | None) -> None:
-    """Raises INVALID_PARTITION_VALUE for a value after which no directory can be named."""
+    """Raises INVALID_PARTITION_VALUE for a value that cannot be part of a directory name."""
     for value, column in zip(values, columns, strict=True):
         if value is None:
             continue
@@ -113,14 +115,14 @@ def _normal(value: str, hive_type: HiveType) -> str:
 
 
 def _plain(number: Number) -> str:
-    """Without an exponent, and without zeros behind the fraction."""
+    """A number without exponent and without trailing zeros."""
     text = format(number, "f")
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text == "-0" else text
 
 
 def _as_float(number: float) -> tuple[float, str]:
-    """A number as a FLOAT holds it, and the fewest digits that tell it from others."""
+    """The nearest FLOAT to a number, and the shortest digits that identify it."""
     try:
         single = struct.unpack("f", struct.pack("f", number))[0]
     except OverflowError:
@@ -130,7 +132,7 @@ def _as_float(number: float) -> tuple[float, str]:
 
 
 def _java_text(number: float, digits: str) -> str:
-    """What Java's Double.toString makes of a number that Python writes as `digits`.
+    """A number in the format of Java's Double.toString. `digits` are its shortest digits.
 
     >>> [_java_text(x, repr(x)) for x in (1e100, 1.5, 2.0, 1e7, 0.001, 1e-4, -0.0, float("-inf"))]
     ['1.0E100', '1.5', '2.0', '1.0E7', '0.001', '1.0E-4', '-0.0', '-Infinity']

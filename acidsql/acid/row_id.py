@@ -1,4 +1,4 @@
-"""ROW__ID: what names a row, and the bucket property inside it (org.apache.hadoop.hive.ql.io.BucketCodec)."""
+"""ROW__ID, which identifies a row, and the bucket property in it (org.apache.hadoop.hive.ql.io.BucketCodec)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _THREE_BITS = 0b111
 
 @dataclass(frozen=True, slots=True, order=True)
 class RowId:
-    """ROW__ID of a row, unique within its partition. Ordered as every ACID file is sorted.
+    """The ROW__ID of a row, which is unique within its partition. ACID files are sorted in the order of this class.
 
-    `write_id` is the file's originalTransaction, 0 in a file from before the table was transactional.
+    `write_id` is the originalTransaction of the row. It is 0 in files that are older than the conversion of the table.
     """
 
     write_id: WriteId
@@ -32,7 +32,7 @@ class RowId:
 
 @dataclass(frozen=True, slots=True)
 class BucketProperty:
-    """The parts of a bucket property. In version 0 the whole number is the bucket."""
+    """The parts of a bucket property. In version 0 the whole number is the bucket number."""
 
     version: int
     bucket: int
@@ -40,9 +40,10 @@ class BucketProperty:
 
 
 def encode_bucket(bucket: int, statement_id: int) -> int:
-    """The bucket property, version 1: 3 bits version, 1 unused, 12 bucket, 4 unused, 12 statement ID.
+    """Encodes a bucket property of version 1.
 
-    Raises LIMIT_EXCEEDED outside 0-4095.
+    It has 3 bits for the version, 1 unused bit, 12 bits for the bucket, 4 unused bits and 12 bits for the statement ID.
+    Raises LIMIT_EXCEEDED for numbers outside 0-4095.
 
     >>> encode_bucket(3, 2)
     537067522
@@ -53,11 +54,11 @@ def encode_bucket(bucket: int, statement_id: int) -> int:
 
 
 def decode_bucket(bucket_property: int) -> BucketProperty:
-    """The parts of a bucket property; unused bits are ignored, as Hive does.
+    """Decodes a bucket property. Unused bits are ignored, as in Hive.
 
-    Raises MALFORMED_LAYOUT where the version is neither 0 nor 1.
+    Raises MALFORMED_LAYOUT if the version is neither 0 nor 1.
     """
-    # A Java int: the sign is the version's highest bit.
+    # The number is a Java int, whose sign bit is the highest bit of the version.
     version = bucket_property >> _VERSION_SHIFT & _THREE_BITS
     if version == 0:
         return BucketProperty(0, bucket_property, StatementId(0))

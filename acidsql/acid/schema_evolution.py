@@ -1,4 +1,4 @@
-"""Which changes of a column's type files written before it can follow."""
+"""Which new types of a column can read the existing files."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Final
 from acidsql.acid.hive_types import Char, Decimal, HiveType, Primitive, Varchar
 
 _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "double")
-"""Narrow to wide (org.apache.hadoop.hive.metastore.ColumnType.NumericCastOrder)."""
+"""From narrow to wide (org.apache.hadoop.hive.metastore.ColumnType.NumericCastOrder)."""
 _DIGITS: Final = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
 
 
 def is_widening(old: HiveType, new: HiveType) -> bool:
-    """Whether files with values of the old type may be read under the new one, without losing any.
+    """Whether the new type can read all values of the old type without loss.
 
-    What Hive's metastore lets pass (ColumnType.areColTypesCompatible) and ORC's SchemaEvolution reads; other than
-    Hive, which compares the types' names only, nothing that cuts a value: no shorter VARCHAR, no smaller DECIMAL, no
-    STRING to VARCHAR. Complex types stay as they are.
+    Hive's metastore (ColumnType.areColTypesCompatible) and ORC's SchemaEvolution must allow the change. In addition,
+    and unlike Hive, which compares only the names of the types, a change must not cut values: to a shorter VARCHAR, a
+    smaller DECIMAL, or from STRING to VARCHAR. Complex types cannot change.
 
     >>> is_widening(Primitive("int"), Primitive("bigint")), is_widening(Primitive("bigint"), Primitive("int"))
     (True, False)
@@ -44,7 +44,7 @@ def is_widening(old: HiveType, new: HiveType) -> bool:
 
 
 def is_widening_in_parquet(old: HiveType, new: HiveType) -> bool:
-    """The same for Parquet files, whose readers convert less: integers, float to double, decimals, text."""
+    """Like is_widening for Parquet files, whose readers convert only integers, FLOAT to DOUBLE, decimals and text."""
     if isinstance(old, Primitive) and isinstance(new, Primitive) and old != new:
         integers = old.name in _DIGITS and new.name in _DIGITS
         return is_widening(old, new) and (integers or (old.name, new.name) == ("float", "double"))

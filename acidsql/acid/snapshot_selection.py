@@ -2,15 +2,16 @@
 
 The rules are those of org.apache.hadoop.hive.ql.io.AcidUtils.getAcidState (Hive 4), in this order:
 
-1. A directory whose `_v` transaction the reader does not see as committed is not there.
-2. The base is the one with the highest write ID that is valid: a compacted one where no write ID up to its own is
-   open, one of INSERT OVERWRITE or TRUNCATE where its own write ID is committed.
-3. Deltas and delete deltas go together, by lowest write ID, the wider range first. One that brings a valid write ID
-   above those already covered is read; one that ends below is obsolete. Several statements of one range are all read.
-4. Original files count only where there is no base.
+1. The reader ignores a directory if it does not see the directory's `_v` transaction as committed.
+2. The base is the valid base with the highest write ID. A compacted base is valid if no write ID up to its own is open.
+   A base of INSERT OVERWRITE or TRUNCATE is valid if its own write ID is committed.
+3. Deltas and delete deltas are taken together, in the order of their lowest write ID, the wider range first. A delta is
+   read if it has a valid write ID above those that are already covered, and obsolete if it ends below them. All
+   statements of one range are read.
+4. Original files are read only if there is no base.
 
-Where Hive would pass over a file silently, this raises MALFORMED_LAYOUT; where Hive would meet an event in two
-directories, this says which write IDs of a directory to skip.
+This module is stricter than Hive in two cases. Where Hive silently ignores a file, it raises MALFORMED_LAYOUT. Where
+two directories have the same event, it returns the write IDs to skip in one of them.
 """
 
 from __future__ import annotations
@@ -54,12 +55,12 @@ class SkipReason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A directory, or the path of an original file, that is not read."""
+    """A directory or an original file that the reader does not read; `name` is its name or path."""
 
     name: str
     reason: SkipReason
     detail: str = ""
-    """What covers it, or which ID is in what state."""
+    """The directory that covers it, or the states of its IDs."""
 
     @property
     def why(self) -> str:
@@ -84,17 +85,21 @@ class SelectedDirectory:
     name: str
     parsed: Base | Delta
     files: tuple[DataFile, ...]
-    """By path; none in the base of a TRUNCATE."""
+    """Sorted by path. The base of a TRUNCATE has none."""
     has_version_file: bool
-    """Whether `_orc_acid_version` lies in it."""
+    """Whether the directory has a file `_orc_acid_version`."""
     invalid_write_ids: frozenset[WriteId] = frozenset()
-    """Write IDs of a delta's range whose events are to be skipped: open, aborted, above the high watermark, or
-    already in the base or in a delta before this one. Always empty for a base."""
+    """The write IDs of a delta whose events the reader skips: they are open, aborted, above the high watermark, or
+    already in the base or in an earlier delta. Always empty for a base."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What a reader reads of one table or partition: a base or original files, then deltas; less delete deltas."""
+    """The directories and files that a reader reads of one table or partition.
+
+    Its rows are those of the base, or of the original files, and of the deltas, without the rows that the delete deltas
+    name.
+    """
 
     base: SelectedDirectory | None
     deltas: tuple[SelectedDirectory, ...]
@@ -102,23 +107,23 @@ class Snapshot:
     delete_deltas: tuple[SelectedDirectory, ...]
     """By write ID, then statement ID."""
     original_files: tuple[DataFile, ...]
-    """In the order in which their row IDs count on, within each bucket."""
+    """In the order in which Hive numbers the rows of each bucket."""
     skipped: tuple[Skipped, ...]
     """By name."""
 
     @property
     def originals(self) -> tuple[File, ...]:
-        """The files of `original_files`."""
+        """The original files as they are listed in the directory."""
         return tuple(data.file for data in self.original_files)
 
     @property
     def obsolete(self) -> tuple[str, ...]:
-        """Directories and original files that a base or a wider delta covers."""
+        """Directories and original files that a base or a wider delta replaces."""
         return tuple(skipped.name for skipped in self.skipped if skipped.reason is SkipReason.COVERED)
 
     @property
     def aborted(self) -> tuple[str, ...]:
-        """Directories of which the reader sees nothing. Not all may be removed: see their reasons in `skipped`."""
+        """Directories without visible events. Some of them must not be removed: `skipped` has the reasons."""
         return tuple(skipped.name for skipped in self.skipped if skipped.reason is not SkipReason.COVERED)
 
 
@@ -149,13 +154,13 @@ def select_snapshot(
     compacted_bases: frozenset[str] = frozenset(),
     insert_only: bool = False,
 ) -> Snapshot:
-    """What a reader with these lists reads of the table or partition whose files these are.
+    """Selects what a reader with these lists reads of a table or partition.
 
-    `files` are all files below its directory, hidden ones too; `directories` the directories seen there, for those
-    without any file. `compacted_bases` names the bases without `_v` whose `_metadata_acid` says that a compactor of
-    Hive before 4 made them. In an `insert_only` table any file name will do.
+    `files` are all files below its directory, including hidden ones. `directories` are the directories found there;
+    they are needed for directories without files. `compacted_bases` names the bases without `_v` that a compactor of
+    Hive 3 made, as their `_metadata_acid` says. Files of an `insert_only` table may have any name.
 
-    Raises MALFORMED_LAYOUT, and NOT_ENOUGH_HISTORY where there is only a compacted base that is too new.
+    Raises MALFORMED_LAYOUT, and NOT_ENOUGH_HISTORY if the only base is a compacted one that is too new.
     """
     listing = _listing(files, directories)
     skipped = [_unseen(name, d, txns) for name, d in listing.acid.items() if not _is_seen(d, txns)]
@@ -191,9 +196,9 @@ class _Listing:
     acid: Mapping[str, Base | Delta]
     """The ACID directories, by name."""
     inside: Mapping[str, list[File]]
-    """Their files, hidden ones too."""
+    """The files in each ACID directory, including hidden ones."""
     outside: list[File]
-    """Visible files that are in none."""
+    """Visible files outside the ACID directories."""
 
 
 def _listing(files: Iterable[File], directories: Iterable[str]) -> _Listing:
@@ -239,10 +244,11 @@ def _is_compacted(name: str, base: Base, compacted_bases: frozenset[str]) -> boo
 
 
 def _is_valid(base: _NamedBase, writeids: ValidWriteIdList) -> bool:
-    """A compacted base has lost its history, so an open write ID in it spoils it; an aborted one is not in it.
+    """Whether the reader may read a base.
 
-    Hive 4's isValidBase also takes INSERT OVERWRITE's base_N where N itself is the lowest open write ID; that would
-    show an uncommitted write, so not here.
+    A compacted base mixes the rows of all its write IDs, so none of them may be open. It has no rows of aborted ones.
+    Hive 4's isValidBase also accepts a base_N of INSERT OVERWRITE if N is the lowest open write ID. That would show an
+    uncommitted write, so this function does not.
     """
     write_id = base.parsed.write_id
     if base.compacted:
@@ -251,7 +257,10 @@ def _is_valid(base: _NamedBase, writeids: ValidWriteIdList) -> bool:
 
 
 def _highest_valid(bases: Iterable[_NamedBase], writeids: ValidWriteIdList) -> _NamedBase | None:
-    """Of two with one write ID the compacted one, and of those the latest: the same rows in fewer files."""
+    """The valid base with the highest write ID.
+
+    If several have this write ID, the latest compacted one: it has the same rows in fewer files.
+    """
     valid = (base for base in bases if _is_valid(base, writeids))
     return max(valid, key=lambda b: (b.parsed.write_id, b.compacted, b.parsed.visibility_txn or 0), default=None)
 
@@ -269,7 +278,7 @@ def _skipped_bases(
             first = min(writeids.min_open, writeids.high_watermark + 1)
             yield Skipped(base.name, SkipReason.TOO_NEW, states(range(first, first + 1), writeids))
         else:
-            # What it was made of may be gone: reading on would give fewer rows (AcidUtils.getAcidState).
+            # The directories that were compacted may be gone, so the rows would be incomplete (AcidUtils.getAcidState).
             raise AcidSqlError(
                 Condition.NOT_ENOUGH_HISTORY,
                 high_watermark=writeids.high_watermark,
@@ -284,7 +293,7 @@ def _skipped_bases(
 def _choose_deltas(
     deltas: Iterable[_NamedDelta], base: _NamedBase | None, writeids: ValidWriteIdList
 ) -> tuple[list[_NamedDelta], list[Skipped]]:
-    """Which deltas and delete deltas are read, in order, besides the base."""
+    """Chooses the deltas and delete deltas to read, in order, and those to skip."""
     covered = WriteId(max(base.parsed.write_id, 0)) if base else WriteId(0)
     chosen: list[_NamedDelta] = []
     skipped: list[Skipped] = []
@@ -304,9 +313,9 @@ def _choose_deltas(
 
 
 def _is_invalid(low: WriteId, high: WriteId, covered: WriteId, writeids: ValidWriteIdList) -> bool:
-    """Whether the reader sees nothing of the range, or nothing of what it would bring to what is covered.
+    """Whether the reader sees no write ID of the range, or none above those that are covered.
 
-    The range alone is asked first: the directory of an open transaction is never obsolete.
+    The whole range is tested first, because the directory of an open transaction is never obsolete.
     """
     if writeids.range_response(low, high) is RangeResponse.NONE:
         return True
@@ -320,9 +329,9 @@ def _delta_order(delta: _NamedDelta) -> tuple[int, int, int, str]:
 
 
 def _best_of_range(same_range: list[_NamedDelta]) -> list[_NamedDelta]:
-    """All statements of the range, or what a compaction made of them: of two compactions the later one.
+    """All statements of the range, or the compacted directories that replace them, of the latest compaction.
 
-    Hive compacts rows and delete events of a range together, so one compacted directory covers both kinds.
+    Hive compacts the rows and the delete events of a range together, so one compacted directory covers both kinds.
     """
     whole = [delta for delta in same_range if delta.parsed.statement_id is None]
     if not whole:
@@ -332,9 +341,10 @@ def _best_of_range(same_range: list[_NamedDelta]) -> list[_NamedDelta]:
 
 
 def _refuse_overlap(chosen: list[_NamedDelta], same_range: list[_NamedDelta]) -> None:
-    """One statement of several write IDs need not have all their events, so no other range may overlap it.
+    """Raises MALFORMED_LAYOUT if a range overlaps a delta that has a statement ID and several write IDs.
 
-    Hive gives a statement ID only to a delta of one write ID, none to a streaming client's batch.
+    Such a delta need not have all events of its write IDs, so it is unknown what it covers. Hive never writes one:
+    deltas with a statement ID have one write ID, and the batches of streaming clients have no statement ID.
     """
     if not chosen:
         return
@@ -345,8 +355,11 @@ def _refuse_overlap(chosen: list[_NamedDelta], same_range: list[_NamedDelta]) ->
 
 
 def _coverer(delta: _NamedDelta, chosen: Sequence[_NamedDelta], base: _NamedBase | None) -> str:
-    """The name of what has the events of a delta: the base, or a delta as wide, best one of its kind; else the names of
-    several that overlap it."""
+    """The name of the directory that has the events of a skipped delta.
+
+    That is the base, or a delta that is at least as wide, if possible one of the same kind. If there is none, it is the
+    names of all deltas that overlap the skipped one.
+    """
     low, high = delta.range
     if base and base.parsed.write_id >= high:
         return base.name
@@ -364,7 +377,7 @@ def _invalid(name: str, low: WriteId, high: WriteId, writeids: ValidWriteIdList)
 
 
 def states(write_ids: Iterable[int], writeids: ValidWriteIdList) -> str:
-    """The states of some write IDs, in words, at most a few of them.
+    """Describes the states of the first few write IDs.
 
     >>> states([2, 3], ValidWriteIdList("db.t", WriteId(3), aborted=frozenset({WriteId(2)})))
     'write ID 2 is aborted, write ID 3 is committed'

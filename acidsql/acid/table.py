@@ -1,4 +1,4 @@
-"""What is known of a table, whoever keeps the catalog."""
+"""Tables as values, independent of the metastore that stores them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Table:
     sort_columns: tuple[str, ...] = ()
     file_format: str = "orc"
     row_format: Mapping[str, str] = field(default_factory=dict)
-    """Properties of a text table's SerDe (acidsql.acid.text_format)."""
+    """The SerDe properties of a text table (acidsql.acid.text_format)."""
     properties: Mapping[str, str] = field(default_factory=dict)
     constraints: Constraints = Constraints()
     external: bool = False
@@ -64,7 +64,7 @@ class Table:
 
     @property
     def is_transactional(self) -> bool:
-        """Hive compares the property's value ignoring case (AcidUtils.isTransactionalTable)."""
+        """Whether the property `transactional` is `true` in upper or lower case (AcidUtils.isTransactionalTable)."""
         return _property(self.properties, TRANSACTIONAL).lower() == "true"
 
     @property
@@ -87,5 +87,5 @@ class Table:
 
 
 def _property(properties: Mapping[str, str], name: str) -> str:
-    """Table property by name; Hive takes `transactional` in any case (wiki, Table Properties)."""
+    """The value of a table property. Hive ignores the case of `transactional` (wiki, Table Properties)."""
     return next((v for k, v in properties.items() if k.lower() == name), "")

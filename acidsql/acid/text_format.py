@@ -1,4 +1,4 @@
-"""How the lines of a text table are made: what LazySimpleSerDe's properties say (LazySerDeParameters)."""
+"""The format of the lines of a text table, from the properties of LazySimpleSerDe (LazySerDeParameters)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SERDES: Final = {
     "parquet": "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe",
     "textfile": "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe",
 }
-"""Hive's for each file format."""
+"""Hive's SerDe for each file format."""
 LEVELS: Final = 8
-"""Separators that there are: of fields, of items, of keys, and of what lies deeper."""
+"""The number of nested levels: fields, items, keys, and deeper ones."""
 HEADER_LINES: Final = "skip.header.line.count"
 FOOTER_LINES: Final = "skip.footer.line.count"
 _NULL: Final = "serialization.null.format"
@@ -25,14 +25,14 @@ _ESCAPE: Final = "escape.delim"
 _LINE: Final = "line.delim"
 _FIELDS: Final = ("field.delim", "serialization.format")
 _ITEMS: Final = ("collection.delim", "colelction.delim")
-"""Hive 4's spelling, and Hive's before."""
+"""The spelling of Hive 4, and the misspelling of earlier versions."""
 _KEYS: Final = ("mapkey.delim",)
 _KNOWN: Final = frozenset((_NULL, _ESCAPE, _LINE, *_FIELDS, *_ITEMS, *_KEYS))
 
 
 @dataclass(frozen=True, slots=True)
 class TextFormat:
-    """`separators` by level: of columns, then of what is in a column, and so on down."""
+    """`separators` has one character for each level of nesting, beginning with the one between columns."""
 
     separators: tuple[str, ...]
     null: str = "\\N"
@@ -40,8 +40,9 @@ class TextFormat:
 
 
 def text_format(row_format: Mapping[str, str]) -> TextFormat:
-    r"""The format that SerDe properties stand for. Raises NOT_YET_SUPPORTED for others than those of ROW FORMAT
-    DELIMITED.
+    r"""The format that the SerDe properties describe.
+
+    Raises NOT_YET_SUPPORTED for properties that ROW FORMAT DELIMITED cannot set.
 
     >>> text_format({"field.delim": ",", "escape.delim": "\\"}).separators[:2]
     (',', '\x02')
@@ -61,7 +62,7 @@ def _first(row_format: Mapping[str, str], names: tuple[str, ...]) -> str | None:
 
 
 def _sign(text: str | None, default: str) -> str:
-    """A number is a byte's, of other text the first sign counts (LazyUtils.getByte)."""
+    """The separator that a property means: the byte of a number, else the first character (LazyUtils.getByte)."""
     if not text:
         return default
     number = text.removeprefix("-")
@@ -72,7 +73,7 @@ def _sign(text: str | None, default: str) -> str:
 
 
 def check_types(table: Table) -> None:
-    """Raises NOT_YET_SUPPORTED for what is not known here of a table's text."""
+    """Raises NOT_YET_SUPPORTED if acidsql cannot read or write the text files of the table."""
     text_format(table.row_format)
     if table.properties.get(FOOTER_LINES, "0") != "0":
         feature = f"{FOOTER_LINES} ({table.qualified})"
@@ -84,7 +85,7 @@ def check_types(table: Table) -> None:
 
 
 def header_lines(table: Table) -> int:
-    """The lines at the beginning of each file that are no rows."""
+    """The number of header lines at the beginning of each file."""
     count = table.properties.get(HEADER_LINES, "0")
     return int(count) if count.isdecimal() else 0
 
@@ -106,5 +107,5 @@ def is_text(hive_type: HiveType) -> bool:
 
 
 def sign_class(signs: Sequence[str]) -> str:
-    """A regular expression for one of the signs."""
+    """A regular expression that matches one of the characters."""
     return "[" + "".join(f"\\x{{{ord(sign):x}}}" for sign in signs) + "]"

@@ -1,4 +1,4 @@
-"""Bounds of the values that a column has in a file."""
+"""The minimum and the maximum of a column in a file."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from decimal import Decimal
 from typing import TypeAlias
 
 Range: TypeAlias = tuple[Decimal, Decimal] | tuple[date, date] | tuple[bytes, bytes]
-"""Bounds of the values of a column, both inclusive: numbers, dates, or texts in UTF-8, as Spark and ORC order them."""
+"""Minimum and maximum, both inclusive: numbers, dates, or text as UTF-8 bytes, in the order of Spark and ORC."""

@@ -1,4 +1,4 @@
-"""Transaction and write IDs, and the lists that say which of them a reader sees."""
+"""Transaction IDs, write IDs, and the lists of those that a reader sees."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WriteId = NewType("WriteId", int)
 StatementId = NewType("StatementId", int)
 
 NONE_OPEN = 2**63 - 1
-"""`min_open` of a list without open IDs (java.lang.Long.MAX_VALUE)."""
+"""The value of `min_open` in a list without open IDs (java.lang.Long.MAX_VALUE)."""
 
 
 class RangeResponse(Enum):
@@ -27,7 +27,7 @@ class RangeResponse(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ValidTxnList:
-    """Which transactions a reader sees as committed: those up to the high watermark, but open and aborted ones."""
+    """The transactions that a reader sees as committed: all up to the high watermark but open and aborted ones."""
 
     high_watermark: TxnId
     open: frozenset[TxnId] = frozenset()
@@ -35,7 +35,7 @@ class ValidTxnList:
 
     @property
     def min_open(self) -> int:
-        """The lowest open transaction, NONE_OPEN where none is."""
+        """The lowest open transaction, or NONE_OPEN."""
         return min(self.open, default=NONE_OPEN)
 
     def is_valid(self, txn: TxnId) -> bool:
@@ -43,11 +43,11 @@ class ValidTxnList:
         return txn <= self.high_watermark and txn not in self.open and txn not in self.aborted
 
     def ended(self, txns: Iterable[TxnId]) -> frozenset[TxnId]:
-        """Those of `txns` that had committed or were aborted when this list was made."""
+        """The transactions of `txns` that were committed or aborted when this list was made."""
         return frozenset(txn for txn in txns if 0 < txn <= self.high_watermark and txn not in self.open)
 
     def state(self, txn: TxnId) -> str:
-        """What the reader takes `txn` for, in words."""
+        """The state of a transaction as the reader sees it, in words."""
         return _state(txn, self.high_watermark, self.open, self.aborted)
 
     def range_response(self, low: TxnId, high: TxnId) -> RangeResponse:
@@ -61,17 +61,17 @@ class ValidTxnList:
 
 @dataclass(frozen=True, slots=True)
 class ValidWriteIdList:
-    """Which write IDs of one table a reader sees as committed."""
+    """The write IDs of one table that a reader sees as committed."""
 
     table: str
-    """Qualified, `db.t`."""
+    """The qualified name, as in `db.t`."""
     high_watermark: WriteId
     open: frozenset[WriteId] = frozenset()
     aborted: frozenset[WriteId] = frozenset()
 
     @property
     def min_open(self) -> int:
-        """The lowest open write ID, NONE_OPEN where none is."""
+        """The lowest open write ID, or NONE_OPEN."""
         return min(self.open, default=NONE_OPEN)
 
     def is_valid(self, write_id: WriteId) -> bool:
@@ -79,7 +79,7 @@ class ValidWriteIdList:
         return write_id <= self.high_watermark and write_id not in self.open and write_id not in self.aborted
 
     def state(self, write_id: WriteId) -> str:
-        """What the reader takes `write_id` for, in words."""
+        """The state of a write ID as the reader sees it, in words."""
         return _state(write_id, self.high_watermark, self.open, self.aborted)
 
     def range_response(self, low: WriteId, high: WriteId) -> RangeResponse:
@@ -93,7 +93,7 @@ class ValidWriteIdList:
         return frozenset(listed).union(map(WriteId, above))
 
     def with_own(self, own: WriteId) -> ValidWriteIdList:
-        """The list of the transaction that writes under `own`: it reads its own rows, and nothing else that is new."""
+        """The list for the transaction that writes under `own`: it also sees its own rows, but no other new ones."""
         others = frozenset(map(WriteId, range(self.high_watermark + 1, own)))
         return ValidWriteIdList(
             self.table,
@@ -108,13 +108,13 @@ class ValidWriteIdList:
 
 
 def parse_valid_txns(text: str) -> ValidTxnList:
-    """Reads what `ValidTxnList.to_text` and Hive write. Raises INVALID_SETTING."""
+    """Parses the text of `ValidTxnList.to_text`, which is Hive's. Raises INVALID_SETTING."""
     high, opened, aborted = _parse_ids("ValidTxnList", text)
     return ValidTxnList(TxnId(high), frozenset(map(TxnId, opened)), frozenset(map(TxnId, aborted)))
 
 
 def parse_valid_write_ids(text: str) -> ValidWriteIdList:
-    """Reads what `ValidWriteIdList.to_text` and Hive write. Raises INVALID_SETTING."""
+    """Parses the text of `ValidWriteIdList.to_text`, which is Hive's. Raises INVALID_SETTING."""
     table, colon, ids = text.partition(":")
     if not colon or not table:
         raise _invalid("ValidWriteIdList", text, "it begins with the table's name and a colon")
@@ -122,9 +122,9 @@ def parse_valid_write_ids(text: str) -> ValidWriteIdList:
 
 
 def parse_adopted_write_ids(table: str, text: str) -> ValidWriteIdList:
-    """Reads the table property `acidsql.adopt.writeids`: a ValidWriteIdList after the table name.
+    """Parses the table property `acidsql.adopt.writeids`, a ValidWriteIdList without the name of the table.
 
-    Raises INVALID_SETTING, naming the property.
+    Raises INVALID_SETTING, which names the property.
     """
     return _write_ids("acidsql.adopt.writeids", table, text)
 
@@ -157,7 +157,7 @@ def _ids_to_text(high_watermark: int, min_open: int, opened: Iterable[int], abor
 
 
 def _parse_ids(name: str, text: str) -> tuple[int, frozenset[int], frozenset[int]]:
-    """High watermark, open and aborted IDs. Hive leaves out empty lists at the end; so may the text."""
+    """The high watermark, the open and the aborted IDs. Empty lists at the end may be missing, as in Hive's texts."""
     high, min_open, opened, aborted, *rest = (*text.strip().split(":"), "", "", "")
     if any(rest) or text.count(":") > 3:
         raise _invalid(name, text, "it has four parts: high watermark, lowest open ID, open IDs, aborted IDs")
