@@ -1,6 +1,6 @@
 """SQL for Hive ACID tables on Spark: `run_sql`, `connect`, and `%load_ext acidsql`.
 
-Importing this imports neither pyspark nor the parser: both come with the first call.
+Importing this package imports neither pyspark nor the parser. The first call imports both.
 """
 
 from __future__ import annotations
@@ -30,10 +30,20 @@ def run_sql(
     spark: SparkSession | None = None,
     **frames: Any,
 ) -> DataFrame:
-    """Runs one statement in the default session; with `spark`, on that Spark session.
+    """Runs one statement in the default session.
 
-    A query gives its rows, lazily; a DML statement runs at once and gives one row of counts. `args` are the values of
-    `:name` or `?` parameters, `frames` the frames that the text names as `{name}`. Raises AcidSqlError.
+    Args:
+        sql: The statement.
+        args: The values of `:name` parameters (a mapping) or of `?` parameters (a sequence).
+        spark: A Spark session to use for this and the following statements of the default session.
+        **frames: Spark, pandas or Arrow frames that the statement names as `{name}`.
+
+    Returns:
+        The rows of a query, which runs when they are fetched. A DML statement runs at once and returns one row of
+        counts.
+
+    Raises:
+        AcidSqlError: For every error.
     """
     session = default_session(spark)
     if spark is not None:

@@ -1,4 +1,4 @@
-"""`connect`, and the default session of `run_sql` and the magics. Heavy imports wait for the first call."""
+"""`connect`, and the default session of `run_sql` and the magics. Heavy modules are imported at the first call."""
 
 from __future__ import annotations
 
@@ -21,14 +21,30 @@ def connect(
     spark: SparkSession | None = None,
     conf: Mapping[str, str] | None = None,
 ) -> Session:
-    """Opens a session, as acidsql.session.connect documents it. Raises METASTORE_UNAVAILABLE."""
+    """Opens a session on a warehouse. Spark starts with the first statement that needs it.
+
+    Args:
+        warehouse: A directory, or a URI of one of Spark's file systems. The default is `$ACIDSQL_WAREHOUSE`, else
+            `./warehouse`.
+        metastore: `sqlite:///PATH` for an embedded metastore, or `thrift://HOST:PORT[,HOST:PORT..]` for a Hive
+            Metastore, which brings its own warehouse. The default is `$ACIDSQL_METASTORE`, else
+            `<warehouse>/.acidsql/metastore.db`.
+        spark: A Spark session to use. Without it acidsql starts Spark.
+        conf: Spark settings for the Spark session that acidsql starts.
+
+    Returns:
+        The session, which is a context manager. Close it to stop a Spark that it has started.
+
+    Raises:
+        AcidSqlError: METASTORE_UNAVAILABLE if the metastore cannot be opened.
+    """
     from acidsql.session import connect as open_session
 
     return open_session(warehouse, metastore, spark, conf)
 
 
 def default_session(spark: SparkSession | None = None) -> Session:
-    """The session of `run_sql`: opened at the first call, on $ACIDSQL_WAREHOUSE and $ACIDSQL_METASTORE."""
+    """The session of `run_sql`. The first call opens it on `$ACIDSQL_WAREHOUSE` and `$ACIDSQL_METASTORE`."""
     global _default
     with _default_lock:
         if _default is None:

@@ -14,7 +14,7 @@ _INTRODUCTION: Final = """# Errors
 
 <!-- Generated from acidsql/errors.py and docs/scripts/errors_page.py by `make docs-pages`: do not edit. -->
 
-acidsql raises one exception, [`acidsql.AcidSqlError`](api.md#acidsql.errors.AcidSqlError). Its `condition` is one of
+acidsql raises one exception, [`acidsql.AcidSqlError`](api.md#acidsql.AcidSqlError). Its `condition` is one of
 the names below. Programs should test `condition` or `sqlstate`, not the message. Where Hive reports the same error, the
 message and `hive_code` are Hive's.
 
