@@ -19,7 +19,7 @@ COUNT_COLUMNS: Final = ("num_affected_rows", "num_updated_rows", "num_deleted_ro
 
 @dataclass(frozen=True, slots=True)
 class ResultColumn:
-    """A column of rows: its name and Spark's name of its type (`simpleString`)."""
+    """A column of a result: its name and its Spark type (`simpleString`)."""
 
     name: str
     type: str

@@ -81,7 +81,7 @@ def _embedded_uri(warehouse: str) -> str:
 
 
 class Session:
-    """Runs statements on one warehouse and one metastore. A context manager; `connect` opens one."""
+    """Runs statements on a warehouse. `acidsql.connect` opens a session, which is a context manager."""
 
     def __init__(self, warehouse: str, metastore: Metastore, engine: Engine) -> None:
         self.warehouse = warehouse
@@ -128,7 +128,7 @@ class Session:
 
     @property
     def transaction_id(self) -> int | None:
-        """The ID of the open transaction that START TRANSACTION began; None without one."""
+        """The ID of the transaction that START TRANSACTION has opened, or None."""
         return self._executor.begun.id
 
     def start(self) -> None:
@@ -136,22 +136,23 @@ class Session:
         _ = self._engine.spark
 
     def use_spark(self, spark: SparkSession) -> None:
-        """Runs all later statements on this Spark session."""
+        """Uses this Spark session for the following statements."""
         self._engine.use(spark)
 
     def cancel(self) -> None:
-        """Cancels the running Spark jobs, for example those of a query whose rows are being read."""
+        """Cancels the running Spark jobs, for example those of a query whose rows are being fetched."""
         self._engine.cancel()
 
     def progress(self) -> str:
-        """The progress of the running Spark jobs in words; empty without one. Any thread may call it."""
+        """The progress of the running Spark jobs, in words, or an empty text. Any thread may call this."""
         return self._engine.progress()
 
     def close(self) -> None:
-        """Closes the session: cancels the statements of other threads, rolls back an open transaction, closes the
-        metastore, and stops Spark if this session started it. Frames of the session must not be read afterwards.
+        """Closes the session.
 
-        In a process that was forked from the session's process it does nothing.
+        This ends the statements of other threads, rolls back an open transaction, closes the metastore, and stops Spark
+        if the session has started it. DataFrames of the session cannot be read afterwards. In a forked process this
+        does nothing.
         """
         if not self._uses.is_of_this_process:
             return
@@ -172,16 +173,24 @@ class Session:
     # -- statements
 
     def sql(self, sql: str, args: Mapping[str, object] | Sequence[object] | None = None, **frames: object) -> DataFrame:
-        """Runs one statement and returns a DataFrame, as SparkSession.sql does: the lazy rows of a query, the counts
-        of a DML statement, or the rows of SHOW.
+        """Runs one statement, like SparkSession.sql.
 
-        `args` holds the values of parameters: a mapping for `:name`, a sequence for `?`. `frames` holds the frames
-        that the text names as `{name}`. Raises AcidSqlError.
+        Args:
+            sql: The statement.
+            args: The values of `:name` parameters (a mapping) or of `?` parameters (a sequence).
+            **frames: Spark, pandas or Arrow frames that the statement names as `{name}`.
+
+        Returns:
+            The rows of a query, which runs when they are fetched; one row of counts for a DML statement, which runs at
+            once; the rows of SHOW, DESCRIBE and EXPLAIN.
+
+        Raises:
+            AcidSqlError: For every error.
         """
         return self.execute(sql, args, frames=frames).frame()
 
     def script(self, text: str) -> Iterator[Result]:
-        """Runs the statements of a script one by one and yields a Result for each. Stops at the first error."""
+        """Runs the statements of a script and yields a Result for each. Stops at the first error."""
         for piece in split_script(text):
             yield self.execute(piece.text, piece=piece)
 
@@ -193,7 +202,7 @@ class Session:
         piece: Piece | None = None,
         frames: Mapping[str, object] | None = None,
     ) -> Result:
-        """Runs one statement. `piece` is its place in a script: errors then point into the whole script."""
+        """Runs one statement and returns its Result. If `piece` is a part of a script, errors point into the script."""
         started = time.perf_counter()
         with _located(text, piece), self._uses.use(), depth_limited(), interruptible(self.cancel):
             result = self._run_or_roll_back(text, args, frames or {})
@@ -220,22 +229,27 @@ class Session:
             raise
 
     def explain(self, sql: str) -> str:
-        """The plan of a statement as text. Opens no transaction. Only CREATE TABLE .. AS starts Spark, which tells
-        the types of its columns."""
+        """The plan of a statement as text. Opens no transaction.
+
+        Starts Spark for CREATE TABLE .. AS only, to find the types of the columns.
+        """
         with _located(sql, None), depth_limited():
             statement = parse(sql)
             inner = statement.statement if isinstance(statement, s.Explain) else statement
             return self._plans.explain(inner)
 
     def table(self, name: str, version: int | None = None) -> DataFrame:
-        """The rows of a table in one snapshot. Raises TABLE_NOT_FOUND."""
+        """The rows of a table at the current snapshot. Raises TABLE_NOT_FOUND.
+
+        `version` is not supported yet and raises NOT_YET_SUPPORTED.
+        """
         if version is not None:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Reading an earlier version of a table")
         quoted = ".".join(f"`{part}`" for part in name.replace("`", "").split("."))
         return self.sql(f"SELECT * FROM {quoted}")
 
     def inspect(self, name: str) -> TableContent:
-        """The content of a table's directories, and why a reader skips any of it. Local tables need no Spark.
+        """The directories and files of a table, and why a reader ignores some of them. Local tables need no Spark.
 
         Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND.
         """
@@ -244,22 +258,22 @@ class Session:
         return table_content(found, self._metastore, self._engine.files(found.location))
 
     def events(self, content: TableContent, part: PartContent) -> Iterator[StoredEvent]:
-        """The events in a partition of `inspect`, and for each whether a reader sees it, or why not."""
+        """The events in the files of a partition from `inspect`: whether a reader sees them, and why not."""
         return stored_events(content, part, self._engine.files(content.table.location))
 
     def metrics(self) -> Sequence[Metric]:
-        """The metrics of transactions and compactions, under Hive's names."""
+        """Figures about transactions and compactions, with Hive's names."""
         return metrics(self._metastore, self.compactor)
 
     def serve_metrics(self, port: int) -> None:
-        """Serves the metrics in Prometheus' text format, on a thread of its own. Raises CANNOT_START."""
+        """Serves the metrics in Prometheus' text format from a thread, on all interfaces. Raises CANNOT_START."""
         serve_prometheus(port, self._metastore, self.compactor)
 
     @contextmanager
     def transaction(self) -> Iterator[Session]:
-        """Runs the block between START TRANSACTION and COMMIT; an error in the block runs ROLLBACK.
+        """Runs the statements of a `with` block as one transaction, and rolls it back if the block raises.
 
-        Raises IN_TRANSACTION, and at the end everything that COMMIT raises, such as WRITE_CONFLICT.
+        Raises IN_TRANSACTION at the beginning, and the errors of COMMIT, such as WRITE_CONFLICT, at the end.
         """
         self.execute("START TRANSACTION")
         try:
