@@ -71,7 +71,7 @@ LOOKED_AT_BY_FRAMES: Final = frozenset(
         "spark.sql.planChangeValidation.nullability",
     }
 )
-"""What Spark looks at while a frame runs, which is the user's: README names them."""
+"""Settings that Spark reads while a frame runs, in the user's session: docs/sql/set.md names them."""
 
 _numbers = count()
 
