@@ -1,4 +1,4 @@
-"""What acidsql asks of a metastore: a catalog of tables, and Hive's transactions. Protocols and their values."""
+"""The protocols of a metastore (catalog, transactions), and the values that their methods take and return."""
 
 from __future__ import annotations
 
@@ -23,14 +23,17 @@ MAX_OPEN_TXNS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a statement waits for its locks: pauses from 100 ms, doubling up to `longest_pause` seconds
-    (hive.lock.sleep.between.retries), `retries` of them (hive.lock.numretries), as DbLockManager."""
+    """How long a statement waits for its locks, as in Hive's DbLockManager.
+
+    There are `retries` pauses (hive.lock.numretries). The first lasts 100 ms, and each is twice as long as the one
+    before, up to `longest_pause` seconds (hive.lock.sleep.between.retries).
+    """
 
     retries: int = 105
     longest_pause: float = 6.0
 
     def pauses(self) -> Iterator[float]:
-        """Seconds."""
+        """The pauses in seconds."""
         pause = 0.1
         for _ in range(self.retries):
             yield min(pause, self.longest_pause)
@@ -38,7 +41,7 @@ class Patience:
 
     @property
     def seconds(self) -> float:
-        """All of them: 10 minutes, if not told otherwise."""
+        """The sum of the pauses: about 10 minutes with the defaults."""
         return sum(self.pauses())
 
 
@@ -49,7 +52,7 @@ class Database:
     comment: str | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
     managed_location: str | None = None
-    """Where its transactional tables lie, if not in `location` (a Hive Metastore may keep them apart)."""
+    """The directory of transactional tables, where a Hive Metastore keeps them apart from `location`."""
 
     def location_of(self, *, transactional: bool) -> str:
         """The directory for tables that have no LOCATION of their own."""
@@ -58,7 +61,7 @@ class Database:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """One partition: `values` in the order of the table's partition columns (None: the NULL partition)."""
+    """A partition. `values` has the order of the table's partition columns; None is the NULL partition."""
 
     values: tuple[str | None, ...]
     location: str
@@ -70,7 +73,7 @@ PartitionValues: TypeAlias = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A directory that is in use: of the table `table` (database and name), or of None, the metastore's own file."""
+    """A location that is in use: of `table` (database and name), or with None of the metastore's own file."""
 
     location: str
     table: tuple[str, str] | None
@@ -87,7 +90,7 @@ class LockType(Enum):
 
 
 class Operation(Enum):
-    """What a transaction does to a table (org.apache.hadoop.hive.metastore.api.DataOperationType)."""
+    """The kind of access of a transaction to a table (org.apache.hadoop.hive.metastore.api.DataOperationType)."""
 
     SELECT = "s"
     INSERT = "i"
@@ -110,12 +113,12 @@ class LockComponent:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """A component that an open transaction has locked or, if `waiting`, is waiting for (ShowLocksResponseElement).
+    """A component that an open transaction has locked or, if `waiting`, waits for (ShowLocksResponseElement).
 
-    `lock_id` is the same for all components of one lock() call, and higher for a later call; `number` counts them.
-    `txn` is 0 for a lock that belongs to no transaction, `blocked_by` the lock_id and number that this one waits for,
-    where the metastore tells. `last_heartbeat` and `acquired` are milliseconds since 1970, 0 for none. `user` and
-    `host` are the transaction's. `component.dynamic_partition_write` is not kept: it is always false here.
+    All components of one lock() call have the same `lock_id`; a later call has a higher one. `number` counts the
+    components of a call. `txn` is 0 for a lock that belongs to no transaction. `blocked_by` is the lock_id and number
+    of the lock that this one waits for, if the metastore tells. `last_heartbeat` and `acquired` are milliseconds since
+    1970, or 0. `user` and `host` are those of the transaction. `component.dynamic_partition_write` is always false.
     """
 
     lock_id: int
@@ -133,7 +136,7 @@ class Lock:
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """A transaction that is open or was aborted (TxnInfo). Both times are milliseconds since 1970."""
+    """An open or aborted transaction (TxnInfo). Both times are milliseconds since 1970."""
 
     id: TxnId
     is_open: bool
@@ -145,10 +148,10 @@ class Transaction:
 
 @dataclass(frozen=True, slots=True)
 class AdoptedWriteIds:
-    """The write IDs of a table that another program wrote, as found or as told (interface.md, "adopted").
+    """The write IDs of a table that another program wrote: found in its directories, or listed by the user.
 
-    Every write ID up to `high_watermark` counts as committed but those in `open` and `aborted`; transactions in
-    `committed_txns` (the `_v` suffixes found) count as committed, and new transaction IDs start above them.
+    Every write ID up to `high_watermark` counts as committed, except those in `open` and `aborted`. The transactions
+    in `committed_txns` (the `_v` suffixes of directories) count as committed, and new transaction IDs are higher.
     """
 
     high_watermark: WriteId
@@ -162,8 +165,8 @@ DEFAULT_PATIENCE = Patience()
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """A write ID whose transaction was aborted, and whose files nobody has said to be gone; None for a compaction,
-    whose directories are named after its transaction."""
+    """Files that an aborted transaction may have left under a write ID. A compaction has none: its directories are
+    named after its transaction."""
 
     txn: TxnId
     table: Table
@@ -172,8 +175,8 @@ class Leftover:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Another transaction that has updated or deleted in the same place since, the write ID it had for the table, and
-    the WRITE_CONFLICT that it makes."""
+    """A transaction that updated or deleted in the same place meanwhile, its write ID of the table, and the
+    WRITE_CONFLICT error that it causes."""
 
     txn: TxnId
     database: str
@@ -220,16 +223,16 @@ class Catalog(Protocol):
         ...
 
     def places(self) -> Sequence[Place]:
-        """Where all tables lie, and the embedded metastore and all its partitions that do not lie below their tables;
-        a Hive Metastore is not asked for the partitions of every table."""
+        """The locations of all tables. The embedded metastore adds its own file and the partitions outside their
+        tables' directories; a Hive Metastore is not asked for the partitions of every table."""
         ...
 
     def drop_table(self, database: str, name: str, *, with_files: bool = True) -> None:
-        """Forgets the table, its partitions and its write IDs; files are not the catalog's, but a Hive Metastore
-        removes a managed table's, unless they are to stay. Raises TABLE_NOT_FOUND.
+        """Forgets the table, its partitions and its write IDs. Raises TABLE_NOT_FOUND.
 
-        A table of that name made later starts its write IDs at 1. Open transactions with a write ID of the table are
-        aborted by the embedded metastore: their files would fall into the new table's directory.
+        The embedded metastore touches no files. A Hive Metastore removes the files of a managed table, unless
+        `with_files` is false. A later table of the same name starts with write ID 1. The embedded metastore aborts open
+        transactions with a write ID of the table: they could commit into a new table of the same name.
         """
         ...
 
@@ -241,14 +244,14 @@ class Catalog(Protocol):
         partitions: Mapping[PartitionValues, Partition] | None = None,
         committed_up_to: WriteId | None = None,
     ) -> None:
-        """Replaces the definition of `old`, all at once or not at all; a new name renames, and keeps all write IDs.
+        """Replaces the definition of `old` atomically. A new name renames the table and keeps its write IDs.
 
-        `partitions` are put in the place of those that have their keys as values now: a new location, new values.
-        With `committed_up_to` all write IDs up to it count as committed and the next one is higher: a Hive Metastore
-        does so by itself when a table becomes full ACID (seedWriteIdOnAcidConversion).
+        `partitions` maps the values of existing partitions to the partitions that replace them. With `committed_up_to`
+        all write IDs up to it count as committed and later ones are higher. A Hive Metastore does this itself when a
+        table becomes full ACID (seedWriteIdOnAcidConversion).
 
-        Raises TABLE_NOT_FOUND, TABLE_ALREADY_EXISTS, PARTITION_ALREADY_EXISTS and, in the embedded metastore,
-        TABLE_CHANGED where `old` is not the definition any more.
+        Raises TABLE_NOT_FOUND, TABLE_ALREADY_EXISTS and PARTITION_ALREADY_EXISTS. The embedded metastore raises
+        TABLE_CHANGED where the definition is not `old` any more.
         """
         ...
 
@@ -257,11 +260,11 @@ class Catalog(Protocol):
         ...
 
     def add_partitions(self, table: Table, partitions: Sequence[Partition]) -> None:
-        """Adds partitions; one that is there already is left as it is."""
+        """Adds partitions. Partitions that exist already do not change."""
         ...
 
     def drop_partitions(self, table: Table, values: Sequence[tuple[str | None, ...]]) -> None:
-        """Forgets partitions; one that is not there is no error."""
+        """Forgets partitions. Unknown partitions are no error."""
         ...
 
 
@@ -274,91 +277,92 @@ class TransactionClient(Protocol):
         ...
 
     def open_txn(self, *, read_only: bool = False) -> TxnId:
-        """Opens a transaction; also aborts those whose heartbeat is older than the transaction timeout.
+        """Opens a transaction. Also aborts transactions whose last heartbeat is older than the timeout.
 
-        One that is `read_only` takes SHARED_READ locks at most, and can give them back (`release_locks`).
+        A `read_only` transaction takes only SHARED_READ locks, and can release them early (`release_locks`).
         Raises TOO_MANY_TRANSACTIONS (hive.max.open.txns).
         """
         ...
 
     def transactions(self) -> Sequence[Transaction]:
-        """The open and the aborted transactions that the metastore remembers, by ID."""
+        """The open and aborted transactions that the metastore remembers, ordered by ID."""
         ...
 
     def valid_txns(self, txn: TxnId | None = None) -> ValidTxnList:
-        """The transactions that are committed now, as a snapshot for `txn` (or for a reader without one).
+        """The snapshot of committed transactions for `txn`, or for a reader without a transaction.
 
-        An open `txn` is itself in the list of open ones, as in Hive's get_open_txns: its own write IDs are invalid
-        in a list made from this one, and it reads its own writes by knowing them. A writer opens its transaction
-        before it takes its snapshot: only then does `commit` notice all that the snapshot misses.
+        An open `txn` is in the list of open transactions, as in Hive's get_open_txns. So its own write IDs are invalid
+        in a list made from this one; a transaction reads its own writes because it knows their IDs. A writer must open
+        its transaction before it takes its snapshot: only then `commit` notices every write that the snapshot misses.
         """
         ...
 
     def lock(self, txn: TxnId, components: Sequence[LockComponent], *, patience: Patience = DEFAULT_PATIENCE) -> bool:
-        """Locks what `txn` reads and writes until it ends (the UPDATE and DELETE components are its write set).
+        """Locks what `txn` reads and writes until it ends. The UPDATE and DELETE components are its write set.
 
-        All `components` are locked together, or none. Which lock waits for which is Hive's (metastore/lock_rules.py). A
-        database overlaps its tables, a table its partitions, `p=a` overlaps `p=a/q=b`.
+        Either all `components` are locked or none. lock_rules.py holds Hive's rules of which lock waits for which. A
+        database overlaps its tables, a table overlaps its partitions, and `p=a` overlaps `p=a/q=b`.
 
-        Requests are served in the order in which they came: an EXCLUSIVE that waits holds up later INSERTs. One of a
-        transaction that holds locks already goes ahead of the queue. The locks of a process that has ended, and of a
-        transaction without heartbeat, go with their transaction. While it waits, this keeps `txn` alive;
-        KeyboardInterrupt leaves nothing behind.
+        Requests are granted in the order of their arrival: an EXCLUSIVE that waits delays later INSERTs. A request of
+        a transaction that holds locks already goes ahead of the queue. The locks of a process that has ended, and of a
+        transaction without heartbeat, end with their transaction. The call keeps `txn` alive while it waits, and a
+        KeyboardInterrupt withdraws the request.
 
-        Take write IDs and the snapshot after this has returned, and the table's definition again: then every earlier
-        writer that was excluded is committed and visible, or aborted, and every later one gets a higher write ID.
+        After the call, take write IDs and the snapshot, and read the table's definition again. Then every earlier
+        writer that was excluded has committed and is visible, or was aborted, and every later one gets a higher
+        write ID.
 
-        Gives whether `txn` can be committed on a snapshot taken now: not where the metastore will count what others
-        committed since `txn` was opened as a conflict, although they held the locks before it (Hive's Driver opens
-        another transaction then).
+        Returns whether `txn` can commit on a snapshot taken now. It cannot where the metastore counts commits since
+        the opening of `txn` as conflicts although they came before its locks; Hive's Driver then opens another
+        transaction.
 
-        Raises LOCK_TIMEOUT when `patience` is over (no retries: without waiting), naming the resource and the holder;
-        `txn` stays open and keeps what it held before. Raises DEADLOCK where transactions wait for each other and
-        `txn` is the youngest of them: it is aborted then. Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED.
+        Raises LOCK_TIMEOUT with the resource and its holder when `patience` is over; without retries it does not wait.
+        `txn` then stays open and keeps its earlier locks. Raises DEADLOCK where transactions wait for each other and
+        `txn` is the youngest of them; `txn` is then aborted. Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED.
         """
         ...
 
     def release_locks(self, txn: TxnId) -> None:
-        """Gives back the locks of a read-only transaction, which stays open: cleaners still spare what it reads."""
+        """Releases the locks of a read-only transaction. It stays open: cleaners keep the files that it reads."""
         ...
 
     def locks(self) -> Sequence[Lock]:
-        """All locks of open transactions, acquired and waiting, in the order in which they were asked for."""
+        """All locks of open transactions, acquired and waiting, in the order of their requests."""
         ...
 
     def add_dynamic_partitions(self, txn: TxnId, table: Table, partitions: Sequence[str], operation: Operation) -> None:
         """Narrows the write set of a dynamic-partition write to the partitions (`p=a/q=b`) that it touched.
 
-        Components of `operation` on the table with `dynamic_partition_write` and no partition give way to these;
-        the others stay. Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED.
+        They replace the components of `operation` on the table that have `dynamic_partition_write` and no partition.
+        Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED.
         """
         ...
 
     def forget_statistics(self, txn: TxnId | None, table: Table, partitions: Sequence[PartitionValues]) -> None:
-        """What is counted of the rows of the table, or of those partitions, is not true once `txn` has committed (None:
-        a plain table): Hive must not answer queries from it. Needs the write ID of `txn`, and takes it if it must.
+        """Marks the statistics of the table, or of these partitions, as out of date, so that Hive does not answer
+        queries from them. `txn` is None for a plain table. Allocates the write ID of `txn` if it has none yet.
 
         Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED, TABLE_NOT_FOUND.
         """
         ...
 
     def allocate_write_id(self, txn: TxnId, table: Table) -> WriteId:
-        """The write ID of `txn` for the table: the same one when asked again.
+        """The write ID of `txn` for the table. Later calls return the same one.
 
         Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED.
         """
         ...
 
     def writer(self, table: Table, write_id: WriteId) -> TxnId | None:
-        """The transaction that took the write ID; None where it is not known, as on a Hive Metastore and of write IDs
-        that an adopted table came with."""
+        """The transaction of a write ID. None where it is unknown: on a Hive Metastore, and for the write IDs that an
+        adopted table came with."""
         ...
 
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
-        """Which write IDs of the table the transactions of `txns` committed.
+        """The write IDs of the table that are valid in the snapshot `txns`.
 
-        `txns` is the snapshot: nothing that opens, commits or takes a write ID after it is valid, whenever this is
-        called. Raises TABLE_NOT_FOUND.
+        No transaction that opens, commits or takes a write ID after the snapshot is valid, whenever this is called.
+        Raises TABLE_NOT_FOUND.
         """
         ...
 
@@ -367,49 +371,49 @@ class TransactionClient(Protocol):
         ...
 
     def conflicts(self, txn: TxnId) -> Sequence[Conflict]:
-        """For which `commit` would raise WRITE_CONFLICT now, if the metastore can tell before."""
+        """The conflicts for which `commit` would raise WRITE_CONFLICT now, if the metastore can tell in advance."""
         ...
 
     def commit(self, txn: TxnId, *, compatible: Collection[TxnId] | None = None) -> None:
         """Makes the writes of `txn` visible.
 
-        Raises WRITE_CONFLICT (and aborts) when another transaction that committed after `txn` was opened updated
-        or deleted in the same table or partition: the first committer wins. With `compatible`, which a Hive Metastore
-        does not know, those in it are no conflict, and `txn` stays open where there is one. Raises NO_SUCH_TRANSACTION,
-        TRANSACTION_ABORTED. Committing again what has committed is no error, as in Hive.
+        Raises WRITE_CONFLICT and aborts when another transaction that committed after the opening of `txn` updated or
+        deleted in the same table or partition: the first committer wins. With `compatible`, which needs
+        `detects_row_conflicts`, the transactions in it are no conflict, and a conflict leaves `txn` open. Raises
+        NO_SUCH_TRANSACTION, TRANSACTION_ABORTED. A second commit of the same transaction is no error, as in Hive.
         """
         ...
 
     def commit_created(self, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
-        """Creates the table that `txn` has written under write ID 1, and commits: both or none.
+        """Creates the table that `txn` has written under write ID 1 and commits, atomically.
 
-        Raises TABLE_ALREADY_EXISTS, DATABASE_NOT_FOUND and what `commit` raises; `txn` is open then.
+        Raises TABLE_ALREADY_EXISTS, DATABASE_NOT_FOUND and the errors of `commit`; `txn` then stays open.
         """
         ...
 
     def abort(self, txn: TxnId) -> None:
-        """Aborts; a transaction that is already aborted is no error.
+        """Aborts a transaction. An aborted one is no error.
 
-        Raises NO_SUCH_TRANSACTION, also for one that has committed: so its files may go only when this has returned.
+        Raises NO_SUCH_TRANSACTION also for a committed transaction, so remove its files only after this has returned.
         """
         ...
 
     def ended(self, txns: Collection[TxnId]) -> frozenset[TxnId]:
-        """Those of `txns` that have committed or were aborted; not one that is open, or that was not given out yet."""
+        """The transactions of `txns` that have committed or were aborted: not open ones, and not IDs of the future."""
         ...
 
     @property
     def knows_leftovers(self) -> bool:
-        """Whether `leftovers` tells all; else Hive's compactor removes deltas, and who writes looks for the staging
-        directories of others (storage/leftovers.py)."""
+        """Whether `leftovers` is complete. Otherwise Hive's compactor removes deltas, and each writer looks for the
+        staging directories of others (storage/leftovers.py)."""
         ...
 
     def leftovers(self) -> Sequence[Leftover]:
-        """What aborted transactions may have left. Empty where another program cleans (Hive's compactor)."""
+        """The files that aborted transactions may have left. Empty where another program cleans (Hive's compactor)."""
         ...
 
     def forget_leftovers(self, txn: TxnId) -> None:
-        """The files of an aborted transaction are gone."""
+        """Notes that the files of an aborted transaction are removed."""
         ...
 
 

@@ -1,11 +1,11 @@
-"""Compactions as a metastore knows them: requests, their states, and the queue that workers take them from.
+"""Compactions in a metastore: requests, states, and the queue that workers take requests from.
 
 The queue is Hive's COMPACTION_QUEUE and COMPLETED_COMPACTIONS (CompactionTxnHandler, TxnStore):
 
     initiated -> working -> ready for cleaning -> succeeded
         |           +-> failed, refused (nothing to compact), initiated again (its worker died)
         +-> aborted
-    did not initiate: the initiator saw the need, and did not ask because earlier ones failed
+    did not initiate: a compaction was due, but the initiator made no request because earlier ones failed
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class CompactionState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PlaceName:
-    """A table, or a partition (`p=a/q=b`) of one: what one compaction is about."""
+    """The place of one compaction: a table, or a partition (`p=a/q=b`) of it."""
 
     database: str
     table: str
@@ -56,10 +56,10 @@ class PlaceName:
 
 @dataclass(frozen=True, slots=True)
 class CompactionRequest:
-    """What is to be compacted: a table, or one partition (`p=a/q=b`) of it.
+    """A request to compact a table, or one partition (`p=a/q=b`) of it.
 
-    `properties` are those of WITH OVERWRITE TBLPROPERTIES; `order_by` (the text after ORDER BY) and `buckets` belong to
-    a rebalance. `initiator` is who asked: `manual`, or the initiator's name.
+    `properties` are those of WITH OVERWRITE TBLPROPERTIES. `order_by`, the text after ORDER BY, and `buckets` belong to
+    a rebalance. `initiator` made the request: `manual` for a statement, or the initiator's name.
     """
 
     database: str
@@ -79,11 +79,10 @@ class CompactionRequest:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """An entry of the queue or of its history. Times are milliseconds since 1970, 0 for none yet.
+    """An entry of the queue or of its history. Times are milliseconds since 1970, or 0.
 
-    `highest_write_id` is the highest write ID that went into it; `txn` is the worker's transaction, `next_txn` the
-    first transaction ID that was free when it committed: whoever was opened from there on does not read what was
-    compacted.
+    `highest_write_id` is the highest write ID that was compacted. `txn` is the worker's transaction. `next_txn` is the
+    next free transaction ID at its commit: transactions from this ID on do not read the compacted directories.
     """
 
     id: int
@@ -104,9 +103,12 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class Enqueued:
-    """The answer to a request (CompactionResponse): of another entry for the same place, if one waits or works there
-    already, and then `accepted` is false. A Hive Metastore also refuses what would compact up to the write ID of
-    another that is ready for cleaning."""
+    """The answer to a request (CompactionResponse).
+
+    `accepted` is false where another entry for the same place is waiting or working; `id` and `state` are then those
+    of that entry. A Hive Metastore also refuses a request that would compact up to the same write ID as an entry that
+    is ready for cleaning.
+    """
 
     id: int
     state: CompactionState
@@ -115,7 +117,7 @@ class Enqueued:
 
 @dataclass(frozen=True, slots=True)
 class AbortedCompaction:
-    """What became of one ID of ABORT COMPACTIONS (AbortCompactionResponseElement)."""
+    """The outcome of ABORT COMPACTIONS for one ID (AbortCompactionResponseElement)."""
 
     id: int
     aborted: bool
@@ -124,7 +126,7 @@ class AbortedCompaction:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A place that transactions have written to, and the last of them."""
+    """A place that transactions have written to, and the last of these transactions."""
 
     place: PlaceName
     txn: TxnId
@@ -132,7 +134,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """How many entries of the history are kept for each place, by state (hive.compactor.history.retention.*)."""
+    """The numbers of history entries to keep for each place, by state (hive.compactor.history.retention.*)."""
 
     succeeded: int = 3
     failed: int = 3
@@ -140,106 +142,106 @@ class Retention:
 
 
 class CompactionQueue(Protocol):
-    """What ALTER TABLE .. COMPACT, SHOW and ABORT COMPACTIONS and the workers ask of a metastore."""
+    """The methods that ALTER TABLE .. COMPACT, SHOW COMPACTIONS, ABORT COMPACTIONS and workers need."""
 
     def enqueue_compaction(self, request: CompactionRequest) -> Enqueued:
         """Raises TABLE_NOT_FOUND."""
         ...
 
     def compactions(self) -> Sequence[Compaction]:
-        """Those of the queue and of the history, the latest first."""
+        """The compactions of the queue and of the history, the latest first."""
         ...
 
     def abort_compactions(self, ids: Collection[int]) -> Sequence[AbortedCompaction]:
-        """Only what no worker has begun can be aborted, as in Hive; an answer for each ID."""
+        """Aborts requests that no worker has taken yet, as in Hive. Returns an outcome for each ID."""
         ...
 
     def take_compaction(self, worker: str, pools: Collection[str] = (DEFAULT_POOL,)) -> Compaction | None:
-        """The oldest that waits becomes `worker`'s, in state working; None where none waits.
+        """Gives the oldest waiting request to `worker`, in state working. Returns None where none waits.
 
         A request without a pool is in DEFAULT_POOL.
         """
         ...
 
     def open_compaction_txn(self, kind: CompactionType) -> TxnId:
-        """A worker's transaction. It takes no write ID; a rebalance is an update to those who write meanwhile, and
-        takes its locks as one. The worker aborts it where the compaction fails."""
+        """Opens a worker's transaction. It takes no write ID. A rebalance locks as an UPDATE, and conflicts with
+        concurrent writers as one. The worker aborts the transaction where the compaction fails."""
         ...
 
     def begin_compaction(self, compaction: Compaction, txn: TxnId, highest_write_id: WriteId) -> Compaction:
-        """Notes the worker's transaction and what it merges, before any file is written (updateCompactorState).
+        """Notes the worker's transaction and its highest write ID before any file is written (updateCompactorState).
 
-        Raises COMPACTION_LOST where the entry is no longer this worker's.
+        Raises COMPACTION_LOST where the entry does not belong to this worker any more.
         """
         ...
 
     def commit_compaction(self, compaction: Compaction) -> None:
-        """The entry is ready for cleaning, and its transaction commits.
+        """Commits the transaction and makes the entry ready for cleaning.
 
-        Raises COMPACTION_LOST where the entry is no longer this worker's, with nothing committed; TRANSACTION_ABORTED,
-        NO_SUCH_TRANSACTION.
+        Raises COMPACTION_LOST, without a commit, where the entry does not belong to this worker any more. Raises
+        TRANSACTION_ABORTED, NO_SUCH_TRANSACTION.
         """
         ...
 
     def fail_compaction(self, compaction: Compaction, error: str) -> None:
-        """It comes into the history as failed; no error where the entry is no longer this worker's."""
+        """Moves the entry to the history as failed. No error where it does not belong to this worker any more."""
         ...
 
     def refuse_compaction(self, compaction: Compaction, reason: str) -> None:
-        """There was nothing to do (or it may not be done): it comes into the history as refused."""
+        """Moves the entry to the history as refused: there is nothing to compact, or it is not allowed."""
         ...
 
     def revoke_dead_workers(self, timeout: float) -> Sequence[int]:
-        """Gives back what workers have taken that have ended, lost their transaction, or take longer than `timeout`
-        seconds. On a Hive Metastore these fail instead, and what takes long is left to it."""
+        """Returns requests to the queue whose worker has ended, has lost its transaction, or takes longer than
+        `timeout` seconds. On a Hive Metastore such requests fail instead, and its own timeout applies."""
         ...
 
 
 class CompactionKeeper(CompactionQueue, Protocol):
-    """A queue that is acidsql's own to keep: what its initiator, cleaner and housekeeper ask. A Hive Metastore has
-    these three itself."""
+    """A queue that acidsql keeps itself: the methods that its initiator, cleaner and housekeeper need. A Hive Metastore
+    runs its own."""
 
     def changed_places(self) -> Sequence[Changed]:
-        """Where transactions have written since what they wrote was compacted, as far as is known."""
+        """The places with writes since their last compaction, as far as the queue knows."""
         ...
 
     def forget_changed(self, seen: Changed) -> None:
-        """There is nothing to compact; unless a later transaction has written there."""
+        """Forgets a place without anything to compact, unless a later transaction has written there."""
         ...
 
     def failures_in_a_row(self, place: PlaceName) -> tuple[int, int]:
-        """How many of its last compactions failed one after the other, and when the last did (milliseconds since
-        1970)."""
+        """The number of consecutive failures of the place's last compactions, and the time of the last failure in
+        milliseconds since 1970."""
         ...
 
     def did_not_initiate(self, request: CompactionRequest, reason: str) -> None:
-        """Into the history."""
+        """Adds a request that was not made to the history, with the reason."""
         ...
 
     def enqueue_cleaning(self, request: CompactionRequest, highest_write_id: WriteId) -> None:
-        """For a cleaner alone: what the base of that write ID made obsolete."""
+        """Asks the cleaner to remove the directories that the base of this write ID made obsolete."""
         ...
 
     def ready_for_cleaning(self, retention: float = 0) -> Sequence[Compaction]:
-        """Those whose sources no open transaction can read, committed `retention` seconds ago at least."""
+        """Compactions whose sources no open transaction reads and that committed at least `retention` seconds ago."""
         ...
 
     def compaction_cleaned(self, compaction: Compaction) -> None:
-        """It has succeeded."""
+        """Notes that the compaction is cleaned and has succeeded."""
         ...
 
     def cleaning_failed(self, compaction: Compaction, message: str, pause: float) -> None:
-        """It is tried again after `pause` seconds."""
+        """Notes an error of the cleaner, which tries again after `pause` seconds."""
         ...
 
     def purge_compactions(self, keep: Retention) -> None:
-        """Shortens the history."""
+        """Removes old entries from the history."""
         ...
 
     def abort_timed_out(self) -> Sequence[TxnId]:
-        """Aborts the open transactions without a heartbeat for the timeout, and those whose process has ended."""
+        """Aborts open transactions whose process has ended or whose last heartbeat is older than the timeout."""
         ...
 
     def forget_aborted(self) -> Sequence[TxnId]:
-        """Forgets aborted transactions of processes that have ended, when their files are gone."""
+        """Forgets aborted transactions whose process has ended and whose files are removed."""
         ...

@@ -1,6 +1,6 @@
-"""Databases, tables and partitions in the embedded metastore: an open SQLite transaction in, values out.
+"""The catalog of the embedded metastore: databases, tables and partitions.
 
-Each function does what the method of `Catalog` (client.py) with its name says.
+Each function runs inside an open SQLite transaction, and implements the method of `Catalog` (client.py) of its name.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def drop_table(db: sqlite3.Connection, database_name: str, name: str) -> None:
 
 def alter_table(db: sqlite3.Connection, old: Table, new: Table) -> None:
     key = table_id(db, old)
-    if table(db, old.database, old.name) != old:  # whoever alters it has lost its lock, and another has altered it
+    if table(db, old.database, old.name) != old:  # this transaction lost its lock, and another one altered the table
         raise AcidSqlError(Condition.TABLE_CHANGED, table=old.qualified)
     if (old.database, old.name) != (new.database, new.name):
         _require_free(db, new)
@@ -134,7 +134,7 @@ def alter_table(db: sqlite3.Connection, old: Table, new: Table) -> None:
 
 
 def _rename_in_transactions(db: sqlite3.Connection, old: Table, new: Table) -> None:
-    """Or a transaction that is under way would not meet one that writes under the other name."""
+    """Renames the table in locks and write sets: open transactions must conflict with writers under the new name."""
     names = (new.database, new.name, old.database, old.name)
     db.execute("UPDATE OR REPLACE txn_components SET db = ?, tbl = ? WHERE db = ? AND tbl = ?", names)
     db.execute("UPDATE write_set SET db = ?, tbl = ? WHERE db = ? AND tbl = ?", names)
@@ -182,7 +182,7 @@ def drop_partitions(db: sqlite3.Connection, of: Table, values: Sequence[tuple[st
 
 
 def replace_partitions(db: sqlite3.Connection, of: Table, replaced: Mapping[PartitionValues, Partition]) -> None:
-    """Puts partitions in the place of others, by values. Raises PARTITION_ALREADY_EXISTS."""
+    """Replaces partitions, keyed by their old values. Raises PARTITION_ALREADY_EXISTS."""
     drop_partitions(db, of, list(replaced))
     known = {p.values for p in partitions(db, of)}
     for new in replaced.values():

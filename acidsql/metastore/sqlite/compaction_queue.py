@@ -1,4 +1,4 @@
-"""The embedded metastore's queue of compactions, and what initiator, cleaner and housekeeper ask of it."""
+"""The compaction queue of the embedded metastore, with the methods of initiator, cleaner and housekeeper."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from acidsql.metastore.sqlite.database_file import SqliteFile
 
 
 class SqliteQueue:
-    """A `CompactionKeeper` (compactions.py says what its methods do and raise) but for its transactions, which are the
-    metastore's (sqlite_metastore.py)."""
+    """A `CompactionKeeper` without the methods for transactions, which SqliteMetastore adds. compactions.py documents
+    the methods."""
 
     _file: SqliteFile
 
@@ -67,35 +67,28 @@ class SqliteQueue:
     # -- initiator
 
     def changed_places(self) -> Sequence[Changed]:
-        """Where transactions have written since what they wrote was compacted, as far as is known."""
         with self._file.reading() as db:
             return compaction_rows.changed(db)
 
     def forget_changed(self, seen: Changed) -> None:
-        """There is nothing to compact; unless a later transaction has written there."""
         with self._file.writing() as db:
             compaction_rows.forget_changed(db, seen)
 
     def failures_in_a_row(self, place: PlaceName) -> tuple[int, int]:
-        """How many of its last compactions failed one after the other, and when the last did (milliseconds since
-        1970)."""
         with self._file.reading() as db:
             return compaction_rows.failures_in_a_row(db, place)
 
     def did_not_initiate(self, request: CompactionRequest, reason: str) -> None:
-        """Into the history."""
         with self._file.writing() as db:
             compaction_rows.did_not_initiate(db, request, reason, platform.node(), _now())
 
     # -- cleaner and housekeeper
 
     def enqueue_cleaning(self, request: CompactionRequest, highest_write_id: WriteId) -> None:
-        """For a cleaner alone: what the base of that write ID made obsolete."""
         with self._file.writing() as db:
             compaction_rows.enqueue_cleaning(db, request, highest_write_id, platform.node(), _now())
 
     def ready_for_cleaning(self, retention: float = 0) -> Sequence[Compaction]:
-        """Those whose sources no open transaction can read, committed `retention` seconds ago at least."""
         with self._file.reading() as db:
             return compaction_rows.ready_for_cleaning(db, _now(), int(retention * 1000))
 
@@ -104,12 +97,10 @@ class SqliteQueue:
             compaction_rows.cleaned(db, compaction, _now())
 
     def cleaning_failed(self, compaction: Compaction, message: str, pause: float) -> None:
-        """It is tried again after `pause` seconds."""
         with self._file.writing() as db:
             compaction_rows.cleaning_failed(db, compaction, message, _now() + int(pause * 1000))
 
     def revoke_dead_workers(self, timeout: float) -> Sequence[int]:
-        """Gives back what workers have taken that have ended, or take longer than `timeout` seconds."""
         with self._file.writing() as db:
             return compaction_rows.revoke_dead(db, is_gone, _now(), int(timeout * 1000))
 
@@ -118,7 +109,6 @@ class SqliteQueue:
             compaction_rows.purge_history(db, keep)
 
     def forget_aborted(self) -> Sequence[TxnId]:
-        """Forgets aborted transactions of processes that have ended, when their files are gone."""
         with self._file.writing() as db:
             return transaction_rows.forget_aborted(db, is_gone)
 

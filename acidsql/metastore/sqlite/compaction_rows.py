@@ -1,7 +1,7 @@
-"""Hive's compaction queue (CompactionTxnHandler) in the embedded metastore: an open SQLite transaction in, values out.
+"""The compaction queue of the embedded metastore (Hive's CompactionTxnHandler), inside an open SQLite transaction.
 
-The queue and its history are one table. Whatever a worker says of an entry counts only while the entry is its own: it
-names the entry's ID and the worker, and a worker that was declared dead finds it changed (HIVE-29210).
+The queue and its history are one table. A worker may change an entry only while the entry belongs to it: each call
+compares the entry's ID, worker and state, so that a worker that was declared dead fails (HIVE-29210).
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def begin(db: sqlite3.Connection, compaction: Compaction, txn: TxnId, highest_wr
     _require_own(db, compaction)
     transaction_rows.require_open(db, txn)
     place = compaction.request.place
-    # Whoever removes the files of an aborted compaction finds them by this.
+    # The remover of leftovers finds the files of an aborted compaction by this row.
     db.execute(
         "INSERT OR REPLACE INTO compaction_txns VALUES (?, ?, ?, ?)",
         (txn, place.database, place.table, place.partition),
@@ -125,7 +125,7 @@ def begin(db: sqlite3.Connection, compaction: Compaction, txn: TxnId, highest_wr
 
 
 def commit(db: sqlite3.Connection, compaction: Compaction, now: int) -> AcidSqlError | None:
-    """Both or neither: the entry is ready for cleaning, and its transaction has committed. Gives a WRITE_CONFLICT.
+    """Commits the transaction and makes the entry ready for cleaning, atomically. Returns a WRITE_CONFLICT.
 
     Raises COMPACTION_LOST, TRANSACTION_ABORTED.
     """
@@ -145,7 +145,7 @@ def commit(db: sqlite3.Connection, compaction: Compaction, now: int) -> AcidSqlE
 
 
 def end(db: sqlite3.Connection, compaction: Compaction, state: CompactionState, message: str, now: int) -> None:
-    """Failed or refused; nothing where the entry is no longer this worker's."""
+    """Ends an entry as failed or refused. Does nothing where it does not belong to this worker any more."""
     if _is_own(db, compaction):
         _end(db, compaction.id, state, message, now)
 
@@ -166,7 +166,7 @@ def _require_own(db: sqlite3.Connection, compaction: Compaction) -> None:
 
 
 def _is_own(db: sqlite3.Connection, compaction: Compaction) -> bool:
-    """As it was when this worker heard of it last: a worker of the same name may have taken it again meanwhile."""
+    """Whether the entry is as this worker left it: a worker of the same name may have taken it again meanwhile."""
     row = db.execute(
         "SELECT 1 FROM compaction_queue WHERE id = ? AND state = 'working' AND worker = ? AND started = ?"
         " AND txn_id IS ?",
@@ -184,7 +184,7 @@ def changed(db: sqlite3.Connection) -> Sequence[Changed]:
 
 
 def forget_changed(db: sqlite3.Connection, seen: Changed) -> None:
-    """Unless a later transaction has written there."""
+    """Forgets a place, unless a later transaction has written there."""
     db.execute(
         f"DELETE FROM completed_txn_components WHERE {_AT} AND txn_id <= :txn", {**_at(seen.place), "txn": seen.txn}
     )
@@ -198,7 +198,8 @@ def did_not_initiate(db: sqlite3.Connection, request: CompactionRequest, reason:
 def enqueue_cleaning(
     db: sqlite3.Connection, request: CompactionRequest, highest_write_id: WriteId, host: str, now: int
 ) -> None:
-    """What a base of INSERT OVERWRITE or TRUNCATE has made obsolete may go when all are gone who may read it."""
+    """Queues the removal of directories that a base of INSERT OVERWRITE or TRUNCATE made obsolete; it waits for the
+    transactions that may read them."""
     number = _insert(db, request, CompactionState.READY_FOR_CLEANING, host, now)
     db.execute(
         "UPDATE compaction_queue SET started = ?, committed = ?, highest_write_id = ?,"
@@ -208,7 +209,7 @@ def enqueue_cleaning(
 
 
 def ready_for_cleaning(db: sqlite3.Connection, now: int, retention_millis: int) -> Sequence[Compaction]:
-    """Those of which nobody reads what was compacted: all transactions that were open at their commit have ended."""
+    """Compactions whose sources no transaction reads: all transactions that were open at the commit have ended."""
     rows = db.execute(
         "SELECT * FROM compaction_queue WHERE state = 'ready for cleaning' AND committed <= ?"
         " AND clean_after <= ?"
@@ -223,7 +224,7 @@ def cleaned(db: sqlite3.Connection, compaction: Compaction, now: int) -> None:
 
 
 def cleaning_failed(db: sqlite3.Connection, compaction: Compaction, message: str, again_at: int) -> None:
-    """It is tried again."""
+    """Notes the error, and when to try again."""
     db.execute(
         "UPDATE compaction_queue SET error = ?, clean_after = ?, clean_attempts = clean_attempts + 1 WHERE id = ?",
         (message, again_at, compaction.id),
@@ -231,7 +232,7 @@ def cleaning_failed(db: sqlite3.Connection, compaction: Compaction, message: str
 
 
 def failures_in_a_row(db: sqlite3.Connection, place: PlaceName) -> tuple[int, int]:
-    """How many of the last compactions of a place failed since one did not, and when the last did."""
+    """The number of consecutive failures of a place's last compactions, and the time of the last failure."""
     count = last = 0
     for row in db.execute(
         f"SELECT state, ended FROM compaction_queue WHERE {_AT} AND state IN ('failed', 'succeeded',"
@@ -250,8 +251,8 @@ def failures_in_a_row(db: sqlite3.Connection, place: PlaceName) -> tuple[int, in
 def revoke_dead(
     db: sqlite3.Connection, is_gone: Callable[[Process], bool], now: int, timeout_millis: int
 ) -> Sequence[int]:
-    """Entries whose worker has ended, has lost its transaction or takes too long wait again; their transactions are
-    aborted, so that none of both workers' files can count beside the other's."""
+    """Returns entries to the queue whose worker has ended, has lost its transaction or takes too long. Aborts their
+    transactions, so that the files of the first worker never become visible beside those of the second."""
     revoked = []
     for row in db.execute(
         "SELECT id, txn_id, started, machine, pid, pid_started FROM compaction_queue WHERE state = 'working'"
@@ -276,7 +277,7 @@ def _is_open(db: sqlite3.Connection, txn: int) -> bool:
 
 
 def purge_history(db: sqlite3.Connection, keep: Retention) -> None:
-    """Keeps the latest of each place, by state; aborted and refused ones count as did not initiate."""
+    """Keeps the latest entries of each place by state. Aborted and refused ones have the limit of did not initiate."""
     kept: dict[tuple[PlaceName, str], int] = {}
     limits = {"succeeded": keep.succeeded, "failed": keep.failed}
     for row in db.execute(
@@ -290,7 +291,7 @@ def purge_history(db: sqlite3.Connection, keep: Retention) -> None:
 
 
 def forget_table(db: sqlite3.Connection, database: str, table: str) -> None:
-    """A table of this name that is made later has nothing to do with what is queued."""
+    """Forgets the entries of a dropped table: they must not apply to a later table of the same name."""
     for name in ("compaction_queue", "compaction_txns", "completed_txn_components"):
         db.execute(f"DELETE FROM {name} WHERE db = ? AND tbl = ?", (database, table))
 

@@ -1,4 +1,4 @@
-"""One SQLite file that several threads and processes use at once: opening it, read and write transactions."""
+"""A SQLite file that several threads and processes use at once: opening, read and write transactions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from acidsql.metastore.client import DEFAULT_DATABASE
 from acidsql.metastore.sqlite.schema import create_schema, is_empty, is_old, schema_problem, upgrade_schema
 
 BUSY_SECONDS = 60.0
-"""How long a transaction waits for the other processes."""
+"""How long a transaction waits for other processes."""
 
 _LOCAL_FILE_SYSTEMS = frozenset(
     ("apfs", "bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "jfs", "overlay", "ramfs", "tmpfs", "xfs", "zfs")
@@ -24,10 +24,10 @@ _LOCAL_FILE_SYSTEMS = frozenset(
 
 
 class SqliteFile:
-    """The file and this process's one connection to it, which its threads take in turn."""
+    """The file, with one connection for this process; its threads use the connection in turn."""
 
     def __init__(self, path: str | Path, warehouse: str) -> None:
-        """Opens the file; makes it, and its directory, if there is none. Raises METASTORE_UNAVAILABLE."""
+        """Opens the file, or creates it with its directory. Raises METASTORE_UNAVAILABLE."""
         self.path = Path(os.path.abspath(path))
         self._process = os.getpid()
         self._lock = threading.RLock()
@@ -49,7 +49,7 @@ class SqliteFile:
     def close(self) -> None:
         """Closes the connection; closing twice is no error."""
         if os.getpid() != self._process:
-            return  # it is that of the process from which this one was forked (https://sqlite.org/howtocorrupt.html)
+            return  # the connection belongs to the parent process (https://sqlite.org/howtocorrupt.html)
         with self._lock:
             if self._db is not None:
                 self._db.close()
@@ -57,17 +57,17 @@ class SqliteFile:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that sees the file as it is at one moment."""
+        """A read transaction: it sees one state of the file."""
         with self._transaction() as db:
             db.execute("BEGIN")
             yield db
 
     @contextmanager
     def writing(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
-        """A transaction that excludes all other writers; undone if the body raises.
+        """A write transaction: it excludes other writers, and rolls back if the body raises.
 
-        It survives a power cut when this returns or, where it need not be `durable`, when the next one returns that
-        is: what is written later is never kept without it.
+        A durable transaction survives a power cut once this returns. One that is not `durable` survives once the next
+        durable one returns; no later transaction is ever kept without it.
         """
         with self._transaction() as db:
             if durable or not self._is_wal:
@@ -100,13 +100,13 @@ class SqliteFile:
     def _connection(self) -> sqlite3.Connection:
         if self._db is None:
             raise self._unavailable("it was closed")
-        # SQLite would go on writing to a file that has no name any more, and nobody would ever read it.
+        # SQLite would go on writing to a deleted file that nobody reads.
         if _identity(self.path) != self._identity:
             raise self._unavailable("the file was removed or replaced while it was in use")
         return self._db
 
     def _begin_immediate(self, db: sqlite3.Connection) -> None:
-        """Waits with even chances for all: SQLite's own pauses grow to 100 ms, so who waited longest would starve."""
+        """Waits with even chances for all writers: SQLite's own pauses grow to 100 ms and starve the longest waiter."""
         deadline = time.monotonic() + BUSY_SECONDS
         with _waiting(db, 0):
             while not _begins(db, deadline):
@@ -115,7 +115,7 @@ class SqliteFile:
     def _prepare(self, warehouse: str) -> None:
         with self._named_errors():
             db = self._connection()
-            # FULL: after a power cut a write ID that was given out must not be given out again.
+            # FULL: after a power cut no write ID may be assigned twice.
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA foreign_keys = ON")
         with self.reading() as db:
@@ -134,16 +134,16 @@ class SqliteFile:
 
     def _create(self, warehouse: str) -> None:
         with self.writing() as db:
-            if is_empty(db):  # nobody was faster
+            if is_empty(db):  # no other process was faster
                 create_schema(db, DEFAULT_DATABASE, warehouse)
 
     def journal_mode(self) -> str:
-        """`wal` or `delete`; it is a property of the file, the same for all its users."""
+        """`wal` or `delete`, a property of the file that all its users share."""
         with self._lock, self._named_errors():
             return str(self._connection().execute("PRAGMA journal_mode").fetchone()["journal_mode"])
 
     def _use_wal(self) -> None:
-        """Lets readers and a writer work side by side. Without it all works, slower: so it may fail."""
+        """Switches to a write-ahead log: readers and a writer work side by side. A failure only costs speed."""
         with self._lock, _waiting(self._connection(), 1), suppress(sqlite3.OperationalError):
             self._connection().execute("PRAGMA journal_mode = WAL")
 
@@ -154,7 +154,7 @@ class SqliteFile:
         except OSError as error:
             raise self._unavailable(f"{error.strerror}: {error.filename}") from error
         except sqlite3.DatabaseError as error:
-            # Its other subclasses (IntegrityError, ..) are mistakes of this program, not of the file.
+            # The other subclasses (IntegrityError, ..) are errors of this program, not of the file.
             if type(error) not in (sqlite3.OperationalError, sqlite3.DatabaseError):
                 raise
             raise self._unavailable(str(error)) from error
@@ -165,7 +165,7 @@ class SqliteFile:
 
 @contextmanager
 def _waiting(db: sqlite3.Connection, seconds: float) -> Iterator[None]:
-    """For a while SQLite waits this long for the locks of others, not BUSY_SECONDS."""
+    """Sets how long SQLite waits for the locks of others during the block, instead of BUSY_SECONDS."""
     db.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
     try:
         yield
@@ -197,9 +197,9 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _is_local(path: Path) -> bool:
-    """Whether a write-ahead log works there: it needs memory that all its users share (https://sqlite.org/wal.html).
+    """Whether a write-ahead log works on this file system: its users must share memory (https://sqlite.org/wal.html).
 
-    A file system that is not known for it counts as remote. Where the system does not tell, the file is local.
+    An unknown file system counts as remote. Where /proc does not tell the file system, the file counts as local.
     """
     try:
         lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -211,7 +211,7 @@ def _is_local(path: Path) -> bool:
 
 
 def _unescape(mount_point: str) -> str:
-    """proc(5): blanks and backslashes are octal there."""
+    """Decodes a mount point: proc(5) writes blanks and backslashes in octal."""
     for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         mount_point = mount_point.replace(code, character)
     return mount_point

@@ -1,9 +1,9 @@
-"""Hive's lock table (HIVE_LOCKS) in the embedded metastore: an open SQLite transaction in, values out.
+"""The lock table of the embedded metastore (Hive's HIVE_LOCKS). All functions run inside an open SQLite transaction.
 
-Each lock() call is a request with a number; its components are acquired together or wait together. A request waits
-for the acquired locks of others and for the requests that came before it, so that nobody is overtaken for ever.
-A transaction that holds locks already waits for acquired ones only. So each cycle of waiting is one of transactions
-that hold what the next one wants, and none of single statements: those ask once, when they hold nothing.
+Each lock() call is a numbered request. Its components are acquired together or wait together. A request waits for the
+acquired locks of other transactions and for earlier requests, so that no request starves. A transaction that holds
+locks already waits only for acquired locks. Therefore a cycle of waiting transactions consists of transactions that
+hold what the next one wants. A single statement is in no cycle: it makes one request, and holds nothing before it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from acidsql.metastore.sqlite.transaction_rows import add_components, process_of
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """Whom a request waits for, and where. `waiting`: the other one has come first, and waits too."""
+    """The lock that a request waits for. `waiting` means that it is an earlier request that waits too."""
 
     resource: str
     lock: tuple[int, int]
@@ -36,10 +36,10 @@ class Blocker:
     last_heartbeat: int
     """Milliseconds since 1970."""
     ticks: int | None
-    """The same by the clock of its machine (process.Moment)."""
+    """The same moment by the monotonic clock of its machine (process_identity.Moment)."""
 
 
-# Those that another transaction has or, with :queued, has asked for first.
+# The locks that another transaction has acquired or, with :queued, has requested earlier.
 _IN_THE_WAY = """
     SELECT db, tbl, part, lock_type, lock_id, number, txn_id, hive_locks.state = 'waiting' AS is_waiting,
            user, host, machine, pid, pid_started, last_heartbeat, ticks
@@ -52,7 +52,7 @@ _IN_THE_WAY = """
 
 
 def request(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockComponent]) -> None:
-    """Enters the components as one waiting request, behind all that are there."""
+    """Adds the components as one waiting request at the end of the queue."""
     require_open(db, txn)
     lock_id = db.execute("SELECT next FROM next_lock_id").fetchone()["next"]
     db.execute("UPDATE next_lock_id SET next = next + 1")
@@ -69,7 +69,7 @@ def request(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockCompone
 
 
 def find_blocker(db: sqlite3.Connection, txn: TxnId) -> Blocker | None:
-    """Whom the request of `txn` has to wait for, one who holds a lock before one who waits; None: it need not wait."""
+    """The lock that the request of `txn` must wait for, an acquired one before a waiting one; None if it need not."""
     return next(_blockers(db, txn), None)
 
 
@@ -111,7 +111,7 @@ def _blocker(common: str, row: sqlite3.Row) -> Blocker:
 
 
 def acquire(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockComponent], now: int) -> Blocker | None:
-    """Acquires what `txn` has requested, and makes it its write set, or says who is in the way."""
+    """Acquires the request of `txn` and adds it to its write set, or returns the lock that is in the way."""
     if (blocker := find_blocker(db, txn)) is not None:
         return blocker
     if not _holds_locks(db, txn):
@@ -128,7 +128,7 @@ def acquire(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockCompone
 
 
 def deadlock(db: sqlite3.Connection, txn: TxnId) -> Sequence[TxnId]:
-    """Transactions that wait for each other in a ring, `txn` first; empty where it is in none."""
+    """The transactions of a waiting cycle, `txn` first; empty where `txn` is in no cycle."""
     edges: dict[TxnId, list[TxnId]] = {}
     paths: list[tuple[TxnId, ...]] = [(txn,)]
     while paths:
@@ -143,12 +143,12 @@ def deadlock(db: sqlite3.Connection, txn: TxnId) -> Sequence[TxnId]:
 
 
 def withdraw(db: sqlite3.Connection, txn: TxnId) -> None:
-    """Forgets what `txn` waits for; what it holds stays."""
+    """Removes the waiting request of `txn`. Its acquired locks stay."""
     db.execute("DELETE FROM hive_locks WHERE txn_id = ? AND state = 'waiting'", (txn,))
 
 
 def release(db: sqlite3.Connection, txn: TxnId) -> None:
-    """Gives back all locks of `txn`."""
+    """Releases all locks of `txn`."""
     require_open(db, txn)
     db.execute("DELETE FROM hive_locks WHERE txn_id = ?", (txn,))
     db.execute("DELETE FROM txn_components WHERE txn_id = ?", (txn,))
@@ -185,7 +185,7 @@ def _lock(row: sqlite3.Row, blockers: Mapping[TxnId, Blocker | None]) -> Lock:
 
 
 def timed_out(blocker: Blocker, seconds: float) -> AcidSqlError:
-    """LOCK_TIMEOUT, with the resource and who is in the way."""
+    """The LOCK_TIMEOUT error, with the resource and the transaction in the way."""
     what = "came first and waits for" if blocker.waiting else "holds"
     return AcidSqlError(
         Condition.LOCK_TIMEOUT,
@@ -198,6 +198,6 @@ def timed_out(blocker: Blocker, seconds: float) -> AcidSqlError:
 
 
 def _holds_locks(db: sqlite3.Connection, txn: TxnId) -> bool:
-    """Whether `txn` holds a lock that others may be waiting for."""
+    """Whether `txn` holds a lock, for which others may wait."""
     row = db.execute("SELECT 1 FROM hive_locks WHERE txn_id = ? AND state = 'acquired'", (txn,))
     return row.fetchone() is not None

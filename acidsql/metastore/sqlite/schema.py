@@ -24,11 +24,11 @@ _LOCKS_2 = (
     "CREATE INDEX hive_locks_by_database ON hive_locks (db)",
 )
 
-# `seen`: the last row of write_set when the transaction got its first locks, and so could take its snapshot; `number`
-# counts the components of a lock() call; `acquired` is milliseconds since 1970.
+# `seen` is the last row of write_set at the transaction's first locks, when it could take its snapshot. `number` counts
+# the components of a lock() call. `acquired` is milliseconds since 1970.
 _UPGRADE_TO_3 = (
     "ALTER TABLE txns ADD COLUMN seen INTEGER NOT NULL DEFAULT 0",
-    # Whether the files of an aborted transaction are known to be gone.
+    # Whether the files of an aborted transaction are known to be removed.
     "ALTER TABLE txns ADD COLUMN cleaned INTEGER NOT NULL DEFAULT 0",
     "CREATE INDEX txns_left ON txns (id) WHERE state = 'aborted' AND NOT cleaned",
     "ALTER TABLE hive_locks ADD COLUMN number INTEGER NOT NULL DEFAULT 1",
@@ -81,7 +81,7 @@ _UPGRADE_TO_4 = (
         clean_attempts INTEGER NOT NULL DEFAULT 0
     )""",
     "CREATE INDEX compaction_queue_by_place ON compaction_queue (db, tbl, part)",
-    # The transactions of compactions that have begun and not committed: whose directories end with their IDs.
+    # The open transactions of compactions. The names of their directories end with their IDs.
     """CREATE TABLE compaction_txns (
         txn_id INTEGER PRIMARY KEY,
         db TEXT NOT NULL,
@@ -98,7 +98,7 @@ _UPGRADE_TO_4 = (
     "CREATE UNIQUE INDEX completed_txn_components_once ON completed_txn_components (db, tbl, ifnull(part, ''))",
 )
 
-# When the last heartbeat came by the clock of its machine that nobody sets (process.Moment.ticks).
+# The last heartbeat by the monotonic clock of its machine (process_identity.Moment.ticks).
 _UPGRADE_TO_5 = ("ALTER TABLE txns ADD COLUMN ticks INTEGER",)
 
 DDL = (
@@ -126,7 +126,7 @@ DDL = (
         PRIMARY KEY (table_id, part_values)
     ) WITHOUT ROWID""",
     "CREATE TABLE next_txn_id (next INTEGER NOT NULL)",
-    # Open and aborted transactions. One that has no row here, and an ID that was given out, has committed.
+    # Open and aborted transactions. A transaction with an assigned ID and no row here has committed.
     """CREATE TABLE txns (
         id INTEGER PRIMARY KEY,
         state TEXT NOT NULL CHECK (state IN ('open', 'aborted', 'replaced')),
@@ -166,7 +166,7 @@ DDL = (
         state TEXT NOT NULL CHECK (state IN ('open', 'aborted')),
         PRIMARY KEY (table_id, write_id)
     ) WITHOUT ROWID""",
-    # What committed transactions updated or deleted, as long as one that overlapped them is open.
+    # What committed transactions updated or deleted, while an overlapping transaction is open.
     """CREATE TABLE write_set (
         db TEXT NOT NULL,
         tbl TEXT NOT NULL,
@@ -182,7 +182,7 @@ DDL = (
     *_UPGRADE_TO_5,
 )
 
-# By the version that it starts from. Transactions that an older acidsql has open count as if they held their locks.
+# The upgrade of each version. Open transactions of an older acidsql count as if they held their locks.
 _UPGRADES = {
     1: (
         *_LOCKS_2,
@@ -195,7 +195,7 @@ _UPGRADES = {
 
 
 def create_schema(db: sqlite3.Connection, default_database: str, location: str) -> None:
-    """Makes the tables and the first database; the caller holds the write lock."""
+    """Creates the tables and the first database. The caller holds the write lock."""
     for statement in DDL:
         db.execute(statement)
     db.execute("INSERT INTO metastore VALUES (?)", (SCHEMA_VERSION,))
@@ -204,12 +204,12 @@ def create_schema(db: sqlite3.Connection, default_database: str, location: str) 
 
 
 def is_old(db: sqlite3.Connection) -> bool:
-    """Whether an older acidsql made the file: `upgrade_schema` brings it up to date."""
+    """Whether an older acidsql made the file, which `upgrade_schema` then upgrades."""
     return _version(db) < SCHEMA_VERSION
 
 
 def upgrade_schema(db: sqlite3.Connection) -> None:
-    """Brings an older file up to date, if it is one; the caller holds the write lock."""
+    """Upgrades an older file to this schema version. The caller holds the write lock."""
     for version in range(_version(db), SCHEMA_VERSION):
         for statement in _UPGRADES[version]:
             db.execute(statement)
@@ -221,12 +221,12 @@ def _version(db: sqlite3.Connection) -> int:
 
 
 def is_empty(db: sqlite3.Connection) -> bool:
-    """A new file: also one whose maker died before the schema was committed."""
+    """Whether the file is new, or its creator died before it committed the schema."""
     return db.execute("SELECT 1 FROM sqlite_master").fetchone() is None
 
 
 def schema_problem(db: sqlite3.Connection) -> str | None:
-    """Why this file cannot be used, or None."""
+    """The reason why this file cannot be used, or None."""
     if db.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'metastore'").fetchone() is None:
         return "it is a SQLite file, but not a metastore of acidsql"
     version = db.execute("SELECT max(schema_version) AS version FROM metastore").fetchone()["version"]

@@ -58,9 +58,9 @@ def open_sqlite(uri_or_path: str | Path, warehouse: str) -> SqliteMetastore:
 
 
 class SqliteMetastore(SqliteQueue):
-    """A `Metastore` (client.py says what its methods do and raise) in a SQLite file; also a context manager.
+    """A `Metastore` in a SQLite file; also a context manager. client.py documents the methods.
 
-    Every call is one SQLite transaction of its own, durable when it returns; a process may be killed at any moment.
+    Every call is one SQLite transaction and durable when it returns, so that a process may be killed at any moment.
     Any call raises METASTORE_UNAVAILABLE if the file cannot be read or written, or stays locked for a minute.
     """
 
@@ -72,14 +72,14 @@ class SqliteMetastore(SqliteQueue):
         txn_timeout: float = TXN_TIMEOUT,
         max_open_txns: int = MAX_OPEN_TXNS,
     ) -> None:
-        """Opens or makes the file; `warehouse` is the location that a new file's database `default` gets.
+        """Opens or creates the file. `warehouse` becomes the location of the database `default` in a new file.
 
-        A transaction without a heartbeat for `txn_timeout` seconds may be aborted by whoever opens the next one.
+        Opening a transaction aborts transactions without a heartbeat for `txn_timeout` seconds.
         """
         self._max_open_txns = max_open_txns
         self._file = SqliteFile(path, warehouse)
         self._readers: set[TxnId] = set()
-        """Transactions that change nothing: nothing is lost with their ends."""
+        """Read-only transactions: a crash may lose their ends, so these need not be durable."""
         self._timeout_millis = int(txn_timeout * 1000)
 
     @property
@@ -198,7 +198,7 @@ class SqliteMetastore(SqliteQueue):
         return self._open_txn(durable=True)
 
     def abort_timed_out(self) -> Sequence[TxnId]:
-        """Aborts the open transactions without a heartbeat for the timeout, and those whose process has ended."""
+        """Aborts open transactions whose process has ended or whose last heartbeat is older than the timeout."""
         with self._file.writing() as db:
             return transaction_rows.abort_dead(db, is_gone, now(), self._timeout_millis)
 
@@ -214,7 +214,7 @@ class SqliteMetastore(SqliteQueue):
         try:
             self._wait_for_locks(txn, components, patience.seconds)
         except BaseException:
-            # If the file is out of reach now, the request goes with its transaction.
+            # If the file is out of reach, the request ends with its transaction.
             with suppress(AcidSqlError), self._file.writing() as db:
                 lock_rows.withdraw(db, txn)
             raise
@@ -234,7 +234,10 @@ class SqliteMetastore(SqliteQueue):
         raise lock_rows.timed_out(blocker, timeout)
 
     def _try_locks(self, txn: TxnId, components: Sequence[LockComponent]) -> lock_rows.Blocker | None:
-        """Looks first, without holding up other writers of the file. Raises DEADLOCK."""
+        """Tries to lock. Reads first, so that a request that must wait does not delay writers of the file.
+
+        Raises DEADLOCK.
+        """
         with self._file.reading() as db:
             blocker = lock_rows.find_blocker(db, txn)
             ring = lock_rows.deadlock(db, txn) if blocker is not None else ()
@@ -248,7 +251,7 @@ class SqliteMetastore(SqliteQueue):
             return lock_rows.acquire(db, txn, components, now().wall)
 
     def _out_of_deadlock(self, ring: Sequence[TxnId], blocker: lock_rows.Blocker) -> AcidSqlError:
-        """Aborts the first transaction of a ring in which each waits for the next one."""
+        """Aborts the first transaction of a ring in which each one waits for the next."""
         txn, *others = ring
         error = AcidSqlError(
             Condition.DEADLOCK,
@@ -278,7 +281,7 @@ class SqliteMetastore(SqliteQueue):
             transaction_rows.add_dynamic_partitions(db, txn, table, partitions, operation)
 
     def forget_statistics(self, txn: TxnId | None, table: Table, partitions: Sequence[PartitionValues]) -> None:
-        """It keeps none."""
+        """Does nothing: the embedded metastore keeps no statistics."""
 
     def allocate_write_id(self, txn: TxnId, table: Table) -> WriteId:
         with self._file.writing() as db:
@@ -304,7 +307,7 @@ class SqliteMetastore(SqliteQueue):
         with self._file.writing(durable=txn not in self._readers) as db:
             conflict = transaction_rows.commit(db, txn, compatible)
         self._readers.discard(txn)
-        if conflict is not None:  # raised here, so that the abort above is kept
+        if conflict is not None:  # raised outside the SQLite transaction, which keeps the abort
             raise conflict
 
     def commit_created(self, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
@@ -313,7 +316,7 @@ class SqliteMetastore(SqliteQueue):
             if table.is_transactional:
                 transaction_rows.allocate_write_id(db, txn, catalog_rows.table_id(db, table))
             conflict = transaction_rows.commit(db, txn)
-            if conflict is not None:  # raised inside: nothing of the above is kept
+            if conflict is not None:  # raised inside the SQLite transaction, which is rolled back
                 raise conflict
 
     def abort(self, txn: TxnId) -> None:
@@ -337,7 +340,7 @@ class SqliteMetastore(SqliteQueue):
 
 
 def _attempts(seconds: float) -> Iterator[None]:
-    """The moments to try something: at once, after pauses that grow, and when the time is over."""
+    """Yields at each moment for an attempt: at once, after growing pauses, and when the time is over."""
     end = time.monotonic() + seconds
     pause = _FIRST_PAUSE
     yield

@@ -1,7 +1,7 @@
-"""Hive's transactions (TxnHandler) in the embedded metastore: an open SQLite transaction in, values out.
+"""The transactions of the embedded metastore (Hive's TxnHandler). All functions run inside an open SQLite transaction.
 
-A transaction has a row in `txns` while it is open and after it was aborted. It commits by losing the row: an ID
-that was given out and has no row is committed, just as a ValidTxnList names only those that are not.
+A transaction has a row in `txns` while it is open and after an abort. A commit deletes the row: an ID up to the highest
+one without a row has committed, just as a ValidTxnList lists only transactions that have not.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from acidsql.metastore.process_identity import Moment, Process, machine
 
 @dataclass(frozen=True, slots=True)
 class Opener:
-    """Who opens a transaction."""
+    """The user, host and process that open a transaction."""
 
     user: str
     host: str
@@ -31,7 +31,7 @@ class Opener:
 
 
 def require_room(db: sqlite3.Connection, limit: int) -> None:
-    """Raises TOO_MANY_TRANSACTIONS where that many are open."""
+    """Raises TOO_MANY_TRANSACTIONS where `limit` transactions are open."""
     found = db.execute("SELECT count(*) AS open_txns FROM txns WHERE state = 'open'").fetchone()
     if found["open_txns"] >= limit:
         raise AcidSqlError(Condition.TOO_MANY_TRANSACTIONS, limit=limit)
@@ -54,7 +54,7 @@ def open_txn(db: sqlite3.Connection, opener: Opener, now: Moment) -> TxnId:
 
 
 def valid_txns(db: sqlite3.Connection) -> ValidTxnList:
-    """As Hive's get_open_txns: who asks for his own transaction finds it among the open ones."""
+    """The snapshot of now, as Hive's get_open_txns: the caller's own transaction is among the open ones."""
     by_state: dict[str, set[TxnId]] = {"open": set(), "aborted": set()}
     for row in db.execute("SELECT id, state FROM txns WHERE state IN ('open', 'aborted')"):
         by_state[row["state"]].add(TxnId(row["id"]))
@@ -73,7 +73,7 @@ def transactions(db: sqlite3.Connection) -> Sequence[Transaction]:
 
 
 def add_components(db: sqlite3.Connection, txn: TxnId, components: Sequence[LockComponent]) -> None:
-    """What an open `txn` reads and writes, known to its commit."""
+    """Notes the components that `txn` reads and writes, for its commit."""
     rows = [
         (txn, c.database, c.table, c.partition, c.operation.value, c.lock_type.value, c.dynamic_partition_write)
         for c in components
@@ -84,7 +84,7 @@ def add_components(db: sqlite3.Connection, txn: TxnId, components: Sequence[Lock
 def add_dynamic_partitions(
     db: sqlite3.Connection, txn: TxnId, table: Table, partitions: Sequence[str], operation: Operation
 ) -> None:
-    """The table's dynamic components of the operation give way to the partitions, with the same lock type."""
+    """Replaces the table's dynamic components of the operation by the partitions, with the same lock type."""
     require_open(db, txn)
     which = (txn, table.database, table.name, operation.value)
     where = "txn_id = ? AND db = ? AND tbl = ? AND operation = ? AND dynamic AND part IS NULL"
@@ -117,11 +117,12 @@ def writer(db: sqlite3.Connection, table_id: int, write_id: WriteId) -> TxnId | 
 
 
 def valid_write_ids(db: sqlite3.Connection, table: Table, table_id: int, txns: ValidTxnList) -> ValidWriteIdList:
-    """What the snapshot `txns` sees of the table, whatever has happened since it was taken.
+    """The write IDs of the table that the snapshot `txns` sees, whatever has happened since it was taken.
 
-    As Hive's GetValidWriteIdsForTableFunction: the high watermark is the highest write ID of a transaction up to that
-    of `txns`; below it, write IDs of aborted transactions are aborted, of open and of later ones open. A later
-    transaction can have a write ID below the mark, if it took it before an earlier one took its own.
+    As in Hive's GetValidWriteIdsForTableFunction, the high watermark is the highest write ID of any transaction up to
+    the high watermark of `txns`. Below it, the write IDs of aborted transactions are aborted, and those of open and of
+    later transactions are open. A later transaction has a write ID below the high watermark if it allocated the ID
+    before an earlier transaction allocated its own.
     """
     key = {"table": table_id, "txn_hwm": txns.high_watermark, "invalid": json.dumps([*txns.open, *txns.aborted])}
     adopted = db.execute("SELECT adopted_high_watermark FROM tables WHERE id = :table", key).fetchone()
@@ -151,8 +152,8 @@ def heartbeat(db: sqlite3.Connection, txn: TxnId, now: Moment) -> None:
 
 
 def commit(db: sqlite3.Connection, txn: TxnId, compatible: Collection[TxnId] | None = None) -> AcidSqlError | None:
-    """Commits, or gives the WRITE_CONFLICT, and aborts where `compatible` is None. As in Hive, committing what has
-    committed is no error."""
+    """Commits `txn`, or returns the WRITE_CONFLICT. A conflict aborts `txn` where `compatible` is None. As in Hive, a
+    second commit is no error."""
     if _is_committed(db, txn):
         return None
     require_open(db, txn)
@@ -161,7 +162,7 @@ def commit(db: sqlite3.Connection, txn: TxnId, compatible: Collection[TxnId] | N
             _abort(db, txn, conflict.error.message)
         if conflict.txn not in (compatible or ()):
             return conflict.error
-    # The commit ID is the highest transaction ID at this moment: whoever has an ID up to it was open before.
+    # The commit ID is the highest transaction ID at this moment: transactions up to it were opened before.
     db.execute(
         "INSERT INTO write_set (db, tbl, part, txn_id, commit_id, operation)"
         " SELECT DISTINCT db, tbl, part, txn_id, ?, operation FROM txn_components"
@@ -196,8 +197,8 @@ def abort_dead(
     db: sqlite3.Connection, is_gone: Callable[[Process], bool], now: Moment, timeout_millis: int
 ) -> Sequence[TxnId]:
     """Aborts open transactions without a heartbeat for `timeout_millis`, and those whose process is gone."""
-    is_gone = cache(is_gone)  # many transactions are of few processes
-    # Whoever wrote a time to come, on a clock that was set back, is silent from now on.
+    is_gone = cache(is_gone)  # many transactions belong to few processes
+    # A heartbeat in the future comes from a clock that was set back since: count the silence from now on.
     set_back = "UPDATE txns SET last_heartbeat = ? WHERE state = 'open' AND last_heartbeat > ?"
     db.execute(set_back, (now.wall, now.wall))
     rows = db.execute(
@@ -216,19 +217,19 @@ def abort_dead(
 
 
 def silent_millis(process: Process, heard: int, ticks: int | None, now: Moment) -> int:
-    """How long ago the last heartbeat came. On this machine that is told by the clock that nobody sets: a jump of the
-    other one ends no transaction that lives, and keeps none that is dead."""
+    """Milliseconds since the last heartbeat. For a process of this machine the monotonic clock measures them, so that a
+    jump of the wall clock neither aborts a live transaction nor keeps a dead one."""
     if ticks is not None and ticks <= now.ticks and process.machine == machine():
         return now.ticks - ticks
     return now.wall - heard
 
 
 def forget_aborted(db: sqlite3.Connection, is_gone: Callable[[Process], bool]) -> Sequence[TxnId]:
-    """Forgets aborted transactions that have left nothing behind, and whose process can no longer write (Hive:
+    """Forgets aborted transactions without files whose process can no longer write (Hive:
     cleanEmptyAbortedAndCommittedTxns).
 
-    Their write IDs stay aborted for ever, table by table: a directory that nobody knew of then, as that of a dropped
-    partition, may come back.
+    Their write IDs stay aborted for ever in each table: a directory that was unknown to the cleaner, such as that of a
+    dropped partition, may be added again.
     """
     rows = db.execute(
         "SELECT id, machine, pid, pid_started FROM txns WHERE state = 'aborted' AND (cleaned"
@@ -256,10 +257,10 @@ def abort_writers_of_table(db: sqlite3.Connection, table_id: int, reason: str) -
 
 
 def count_as_committed(db: sqlite3.Connection, table: Table, txns: Collection[TxnId]) -> None:
-    """Makes foreign transaction IDs (the `_v` suffixes of an adopted table) valid in every ValidTxnList from now on.
+    """Makes foreign transaction IDs (the `_v` suffixes of an adopted table) valid in every later ValidTxnList.
 
-    IDs from here on are higher. An ID that a transaction of this metastore has used too is taken from it, if it was
-    aborted: its write IDs stay aborted under a new number. Raises LOCATION_NOT_EMPTY if it is still open.
+    New transaction IDs are higher. An aborted transaction of this metastore that has one of these IDs gets a new ID,
+    under which its write IDs stay aborted. Raises LOCATION_NOT_EMPTY where an open transaction has one of these IDs.
     """
     if not txns:
         return
@@ -288,18 +289,18 @@ def _renumber_aborted(db: sqlite3.Connection, txn: TxnId) -> None:
     )
     db.execute("UPDATE txn_to_write_id SET txn_id = ? WHERE txn_id = ?", (new, txn))
     db.execute("UPDATE txn_components SET txn_id = ? WHERE txn_id = ?", (new, txn))
-    # The row stays: whoever opened it and asks to commit it must still hear that it was aborted.
+    # The row stays: a commit by the process that opened it must still fail as aborted.
     db.execute("UPDATE txns SET state = 'replaced' WHERE id = ?", (txn,))
 
 
 def find_conflicts(db: sqlite3.Connection, txn: TxnId) -> Iterator[Conflict]:
-    """The other transactions that updated or deleted in the same place and committed after `txn` was opened, the first
-    that committed first.
+    """The transactions that updated or deleted in the same place and committed after `txn` was opened, in the order of
+    their commits.
 
-    Hive's checkForWriteConflict (CommitTxnFunction in Hive 4): update and delete conflict with each other and with
-    themselves, also delete with delete, which Hive 3 let pass. Other than Hive, which never has both kinds for one
-    table, a component for the whole table conflicts with each of its partitions. And what was committed before `txn`
-    had its first locks is no conflict: its snapshot, taken after them, sees it. (Hive opens another transaction then.)
+    The rules are those of Hive's checkForWriteConflict (CommitTxnFunction in Hive 4): UPDATE and DELETE conflict with
+    each other and with themselves; Hive 3 let two DELETEs pass. There are two differences. A component of the whole
+    table conflicts with each of its partitions; Hive never has both for one table. And a commit before the first locks
+    of `txn` is no conflict, because the snapshot, taken after the locks, sees it; Hive opens another transaction then.
     """
     mine = _write_set(db, txn)
     theirs = db.execute(
@@ -337,7 +338,7 @@ def _write_id(db: sqlite3.Connection, txn: TxnId, database: str, table: str) -> 
 
 
 def _write_set(db: sqlite3.Connection, txn: TxnId) -> Mapping[str, Resources]:
-    """What `txn` updates and deletes, by operation."""
+    """The resources that `txn` updates and deletes, by operation."""
     found: dict[str, list[Resource]] = {}
     for row in db.execute(
         "SELECT operation, db, tbl, part FROM txn_components WHERE txn_id = ? AND operation IN ('u', 'd')", (txn,)
@@ -362,7 +363,7 @@ def require_open(db: sqlite3.Connection, txn: TxnId) -> None:
 
 
 class _State(NamedTuple):
-    """`open`, `aborted`, or None for a transaction without a row: it has committed, or its ID was never given out."""
+    """`open`, `aborted`, or None without a row: the transaction has committed, or its ID was never assigned."""
 
     name: str | None
     reason: str
@@ -380,7 +381,7 @@ def _is_committed(db: sqlite3.Connection, txn: TxnId) -> bool:
 
 
 def _high_watermark(db: sqlite3.Connection) -> TxnId:
-    """The highest transaction ID that was given out."""
+    """The highest transaction ID that was assigned."""
     return TxnId(db.execute("SELECT next FROM next_txn_id").fetchone()["next"] - 1)
 
 
