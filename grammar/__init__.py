@@ -1,1 +1,1 @@
-"""Text to typed statements: `split_script` and `parse`. Knows no table, no Spark and no file."""
+"""The grammar: `split_script` splits scripts, `parse` makes typed statements. No tables, no Spark, no files."""

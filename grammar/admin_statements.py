@@ -1,4 +1,4 @@
-"""Databases, views, transactions, SHOW, DESCRIBE, DROP and TRUNCATE as statements."""
+"""Builders of statements about databases, views, transactions and settings, of SHOW, DESCRIBE, DROP and TRUNCATE."""
 
 from __future__ import annotations
 

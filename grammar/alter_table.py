@@ -1,4 +1,4 @@
-"""ALTER TABLE as a statement, with each of its actions."""
+"""The builder of ALTER TABLE and its actions."""
 
 from __future__ import annotations
 

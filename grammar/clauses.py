@@ -1,4 +1,4 @@
-"""The small parts that many statements share: names, tables, partitions, properties."""
+"""Builders of the clauses that statements share: names, tables, partitions, properties, ORDER BY."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def table(node: Node) -> TableName:
 
 
 def target(node: Node) -> TableName:
-    """The table of a node that has one."""
+    """The table name in a node."""
     return table(node.node("table"))
 
 
@@ -71,7 +71,7 @@ def _order_item(node: Node) -> OrderItem:
 
 
 def string(node: Node) -> str:
-    """The one string of a node."""
+    """The only string of a node."""
     return node.leaf("STRING").text
 
 
@@ -92,7 +92,7 @@ def _property(node: Node) -> tuple[str, str]:
 
 
 def whole_number(leaf: Leaf) -> int:
-    """A number without sign, point or suffix, of 64 bits: an ID."""
+    """A whole number of 64 bits, such as an ID. Raises PARSE_SYNTAX_ERROR for a sign, a point or a suffix."""
     number = int(leaf.text) if leaf.text.isdecimal() else -1
     if not 0 <= number < 1 << 63:
         raise AcidSqlError(

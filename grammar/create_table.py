@@ -1,4 +1,4 @@
-"""CREATE TABLE as a statement: Hive's columns, constraints and clauses."""
+"""The builder of CREATE TABLE: columns, constraints and clauses."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from acidsql.grammar import clauses
 from acidsql.grammar.statement_reader import Node
 from acidsql.grammar.statements import CheckConstraint, ColumnDefinition, CreateTable
 
-# The serde properties that ROW FORMAT DELIMITED stands for (org.apache.hadoop.hive.serde.serdeConstants).
+# The serde properties of ROW FORMAT DELIMITED (org.apache.hadoop.hive.serde.serdeConstants).
 _DELIMITERS = {
     "fields": "field.delim",
-    "items": "colelction.delim",  # Hive's own spelling
+    "items": "colelction.delim",  # the spelling in Hive
     "map_keys": "mapkey.delim",
     "lines": "line.delim",
     "null_as": "serialization.null.format",
@@ -128,7 +128,7 @@ class _Constraint:
 
 
 def column(node: Node) -> ColumnDefinition:
-    """A column of a table; `type` is empty for the partition column of a CTAS, which has it from the query."""
+    """A column of a table. `type` is empty for a partition column of CREATE TABLE .. AS: the query has its type."""
     type_ = node.maybe_leaf("COLUMN_TYPE")
     definition = ColumnDefinition(
         clauses.name(node.node("name")), type_.text if type_ else "", type_span=type_.span if type_ else None
@@ -167,7 +167,7 @@ def _constraints(nodes: tuple[Node, ...]) -> list[_Constraint]:
 
 
 def _checks(elements: Node) -> tuple[CheckConstraint, ...]:
-    """The enforced CHECKs of the table; keys are informational in Hive and are not kept."""
+    """The enforced CHECK constraints of the table. Keys are informational in Hive and are dropped."""
     found = []
     for element in elements.nodes("constraint"):
         check = element.maybe("check")

@@ -1,7 +1,7 @@
-"""The SQL dialect of acidsql's expressions and queries: Spark's, read and written without changing a function.
+"""The SQL dialect of expressions and queries: Spark's, read and written without a change of any function.
 
-sqlglot transpiles: it knows functions and rewrites them into those of the target. Here the target is Spark itself, so
-every function stays what was typed (`exp.Anonymous`), as do literals, types and joins.
+sqlglot transpiles: it rewrites the functions that it knows into those of a target dialect. Here the target is Spark
+itself, so every function, literal, type and join stays as typed (functions are `exp.Anonymous`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from acidsql.errors import Span
 from acidsql.grammar.lexer import is_word
 
-# Functions with a syntax of their own, and the words that show it: TRIM(BOTH 'x' FROM a), FLOOR(a TO DAY).
+# Functions with a special syntax, and the keywords that tell it: TRIM(BOTH 'x' FROM a), FLOOR(a TO DAY).
 _SPECIAL_FORMS: dict[str, frozenset[str]] = {
     "EXTRACT": frozenset({"FROM"}),
     "TRIM": frozenset({"FROM"}),
@@ -52,7 +52,7 @@ _ESCAPES = str.maketrans(
 
 
 class MisreadError(ParseError):
-    """sqlglot's parser met a token it did not want; `index` is the token's place in the list that it read."""
+    """sqlglot's parser found an unexpected token; `index` is its index in the list of tokens."""
 
     def __init__(self, description: str, index: int) -> None:
         super().__init__(description)
@@ -61,7 +61,7 @@ class MisreadError(ParseError):
 
 
 class AcidSqlParser(SparkParser):
-    """Spark's parser over tokens of `lexer`, starting anywhere and stopping where the rule ends."""
+    """Spark's parser over the tokens of lexer.py. It starts at any token and stops at the end of a rule."""
 
     FUNCTIONS: ClassVar[dict[str, Callable[..., exp.Expr]]] = {}
     FUNCTION_PARSERS: ClassVar = {
@@ -90,7 +90,7 @@ class AcidSqlParser(SparkParser):
     def read(
         self, tokens: list[Token], index: int, rule: Callable[[AcidSqlParser], exp.Expr | None]
     ) -> tuple[exp.Expression, int]:
-        """Reads one `rule` from `tokens[index]` on: the tree, and the index of the first token after it."""
+        """Reads one `rule` from `tokens[index]` on. Returns the tree and the index of the first token after it."""
         self.reset()
         self.error_level = ErrorLevel.IMMEDIATE
         self._tokens = tokens
@@ -104,9 +104,9 @@ class AcidSqlParser(SparkParser):
         return tree, self._index
 
     def raise_error(self, message: str, token: Token | None = None) -> None:
-        """Without sqlglot's own drawing of the place, which carries ANSI codes."""
+        """Raises the error without sqlglot's picture of its place, which contains ANSI codes."""
         index = self._index
-        if token and token is not self._prev:  # after what was read last, the token in the way is the next one
+        if token and token is not self._prev:  # the last token was accepted: the next one is the unexpected one
             index = next((i for i, known in enumerate(self._tokens) if known is token), index)
         raise MisreadError(message, index)
 
@@ -116,11 +116,11 @@ class AcidSqlParser(SparkParser):
         return self._parse_disjunction()
 
     def operand_rule(self) -> exp.Expr | None:
-        """An expression that stops before NOT, AND, a comparison: a DEFAULT, the value of a partition column."""
+        """An expression that ends before NOT, AND and comparisons: a DEFAULT, or the value of a partition column."""
         return self._parse_bitwise()
 
     def query_rule(self) -> exp.Expr | None:
-        """A query with all that may follow it; VALUES alone becomes SELECT * FROM VALUES."""
+        """A query with all its clauses. VALUES alone becomes SELECT * FROM VALUES."""
         query = self._parse_select(nested=True, parse_subquery_alias=False)
         if isinstance(query, exp.Values):
             query = self._values_to_select(query)
@@ -134,7 +134,7 @@ class AcidSqlParser(SparkParser):
         return self._parse_table()
 
     def from_rule(self) -> exp.Expr | None:
-        """What follows the FROM that opens a multi-insert: a relation with its joins and lateral views."""
+        """The FROM of a multi-insert: a relation with its joins and lateral views."""
         self._match(TokenType.FROM)
         relation = self._parse_table(joins=True)
         if relation is not None:
@@ -142,7 +142,7 @@ class AcidSqlParser(SparkParser):
                 relation.append("laterals", lateral)
         return relation
 
-    # -- where sqlglot would let a slip pass
+    # -- rules where sqlglot accepts errors
     def _parse_csv(self, parse_method: Callable[[], _T | None], sep: TokenType = TokenType.COMMA) -> list[_T]:
         def item() -> _T | None:
             after_separator = self._prev is not None and self._prev.token_type == sep
@@ -165,7 +165,7 @@ class AcidSqlParser(SparkParser):
     ) -> exp.From | None:
         source = super()._parse_from(joins, skip_from_token, consume_pipe)
         if joins and self._curr.token_type not in (TokenType.SELECT, TokenType.INSERT, TokenType.LATERAL):
-            self.raise_error("SELECT is missing")  # FROM t SELECT a; sqlglot makes up the SELECT
+            self.raise_error("SELECT is missing")  # sqlglot would invent the SELECT of FROM t
         return source
 
     def _parse_join(
@@ -201,14 +201,14 @@ class AcidSqlParser(SparkParser):
         return table
 
     def _parse_joins(self, alias_tokens: Collection[TokenType] | None = None) -> Iterator[exp.Join]:
-        # Behind a joined table without ON sqlglot reads the joins that follow, in case an ON for it comes after them
-        # (a JOIN b JOIN c ON .. ON ..), and once more where none does: each such JOIN would double the time.
+        # After a joined table without ON, sqlglot reads the following joins in case its ON comes after them
+        # (a JOIN b JOIN c ON .. ON ..), and reads them again where none comes: each such JOIN would double the time.
         if self._index == self._joined_up_to and not self._has_on_behind_joins():
             return iter(())
         return super()._parse_joins(alias_tokens)
 
     def _has_on_behind_joins(self) -> bool:
-        """Whether from here on more ONs follow than joins that they can belong to."""
+        """Whether more ONs than joins follow from here on."""
         joins = depth = 0
         for token in self._tokens[self._index :]:
             depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
@@ -235,7 +235,7 @@ class AcidSqlParser(SparkParser):
         return super()._parse_star_op(*keywords)
 
     def _parse_string_as_identifier(self) -> exp.Identifier | None:
-        return None  # a string is no name
+        return None  # a string is not a name
 
     def _parse_table_parts(
         self, schema: bool = False, is_db_reference: bool = False, wildcard: bool = False, fast: bool = False
@@ -247,7 +247,7 @@ class AcidSqlParser(SparkParser):
             self.raise_error("a table's name is not followed by '*'")  # sqlglot drops it
         return table
 
-    # -- where sqlglot would change what was typed
+    # -- rules where sqlglot changes the text
     def _parse_statement(self) -> exp.Expr | None:
         # What follows a WITH, or the INSERT of a FROM .. INSERT inside a query, which sqlglot reads in a loop.
         if self._curr.token_type == TokenType.INSERT:
@@ -255,11 +255,11 @@ class AcidSqlParser(SparkParser):
         return self.query_rule()
 
     def _parse_types(self, *args: bool, **kwargs: bool) -> exp.Expr | None:
-        # In an expression DATE(..), STRUCT(..) and the like are calls. sqlglot reads what is in the parentheses as a
-        # type first, and then once more, so that calls inside calls double the time.
+        # In an expression DATE(..) and STRUCT(..) are calls. sqlglot reads the parentheses as a type first and then
+        # again as a call, so that each nested call would double the time.
         if kwargs.get("check_func") and self._next.token_type == TokenType.L_PAREN:
             return None
-        return SqlglotParser._parse_types(self, *args, **kwargs)  # Hive's turns VARCHAR(3) into STRING
+        return SqlglotParser._parse_types(self, *args, **kwargs)  # sqlglot's Hive turns VARCHAR(3) into STRING
 
     def _parse_type(self, parse_interval: bool = True, fallback_to_identifier: bool = False) -> exp.Expr | None:
         first = self._curr
@@ -269,7 +269,7 @@ class AcidSqlParser(SparkParser):
         return tree
 
     def _parse_at_time_zone(self, this: exp.Expr | None) -> exp.Expr | None:
-        return this  # neither Hive nor Spark has AT TIME ZONE; sqlglot would write a function
+        return this  # Hive and Spark have no AT TIME ZONE, and sqlglot would write a function
 
     def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
         if this is None and self._curr.token_type == TokenType.L_BRACKET:
@@ -297,7 +297,7 @@ class AcidSqlParser(SparkParser):
         return call if isinstance(call, exp.Expr) or call is None else None
 
     def _has_word_inside(self, words: frozenset[str]) -> bool:
-        """Whether one of the words stands directly inside the parentheses that open at the next token."""
+        """Whether one of the words is directly inside the parentheses that open at the next token."""
         depth = 0
         for token in self._tokens[self._index + 1 :]:
             if token.token_type == TokenType.L_PAREN:
@@ -312,9 +312,9 @@ class AcidSqlParser(SparkParser):
 
 
 class AcidSqlGenerator(SparkGenerator):
-    """Spark's SQL, as typed."""
+    """Writes Spark SQL as it was typed."""
 
-    # sqlglot lifts the CTEs of subqueries to the top, where they would hide tables of the same name.
+    # sqlglot would move the CTEs of subqueries to the top, where they hide tables of the same name.
     EXPRESSIONS_WITHOUT_NESTED_CTES: ClassVar[set[type[exp.Expr]]] = set()
 
     TRANSFORMS: ClassVar = {
@@ -329,7 +329,7 @@ class AcidSqlGenerator(SparkGenerator):
     }
 
     def join_sql(self, expression: exp.Join, join_op: str | None = None) -> str:
-        # sqlglot writes a JOIN without ON as a comma, which binds looser than the JOINs after it.
+        # sqlglot would write a JOIN without ON as a comma, which binds less tightly than the JOINs after it.
         ways = ("on", "using", "kind", "side", "method", "hint")
         if isinstance(expression.this, exp.Lateral) or any(expression.args.get(way) for way in ways):
             return super().join_sql(expression, join_op)
@@ -364,13 +364,13 @@ def to_spark(tree: exp.Expr) -> str:
 
 
 def frame_of(table: exp.Expr) -> str | None:
-    """The frame that a table of a tree stands for, None for a table of the catalog."""
+    """The frame that a table in a tree names; None for a table of the catalog."""
     name = table.meta.get(_FRAME)
     return name if isinstance(name, str) else None
 
 
 def mark_source(tree: exp.Expr, source: str) -> None:
-    """Notes at a tree's root which text its offsets refer to."""
+    """Notes at the root of a tree the text that its offsets refer to."""
     tree.meta[_SOURCE] = source
 
 
@@ -379,7 +379,7 @@ def mark_frame(table: exp.Table, name: str) -> None:
 
 
 def span_of(node: exp.Expr, source: str | None = None, offset: int = 0) -> Span | None:
-    """The place of a node and all below it, in `source`; None for a node that no text gave rise to.
+    """The place of a node with its children in `source`; None for a node that does not come from the text.
 
     Trees of `parse` hold offsets into the whole script, and their root holds the script: without `source` it is
     taken from there. `offset` is for trees read from a part of `source`.

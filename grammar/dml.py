@@ -1,4 +1,4 @@
-"""INSERT, multi-insert, UPDATE, DELETE, MERGE and LOAD DATA as statements."""
+"""The builders of INSERT, multi-insert, UPDATE, DELETE, MERGE and LOAD DATA."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def query(node: Node, source: str) -> Query:
 
 
 def insert(node: Node, source: str) -> Insert:
-    """CTEs before INSERT become CTEs of its query, outside of those that the query has itself."""
+    """Adds the CTEs before INSERT to its query, outside the query's own CTEs."""
     ctes = _ctes(node)
     rows = node.maybe_leaf("ROWS")
     if rows is None:
@@ -120,7 +120,7 @@ def _assignments(node: Node) -> tuple[Assignment, ...]:
 
 
 def _column(path: Node) -> Name:
-    """The column of `col`, `t.col` or `db.t.col`; its place is that of the whole path."""
+    """The column of `col`, `t.col` or `db.t.col`, with the place of the whole path."""
     return Name(clauses.names(path)[-1].value, path.span)
 
 

@@ -1,4 +1,4 @@
-"""A statement's tokens, as sqlglot's own `Token`s, with places that refer to the whole script.
+"""The lexer: a statement as sqlglot's `Token`s, with places in the whole script.
 
 sqlglot's tokenizer is not used: it decodes Spark's literal suffixes into casts, does not know `{frame}`, counts from
 the statement's start, and reports an unknown character without its place.
@@ -33,7 +33,7 @@ _LEXEME = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-# Words that sqlglot reads as operators or clauses of other systems and Hive and Spark take as plain names.
+# Words that sqlglot reads as operators or clauses of other systems, and Hive and Spark as plain names.
 _FOREIGN = {"GLOB", "XOR", "RETURNING", "CONNECT BY", "SIMILAR TO", "SQL SECURITY", "PARTITIONED_BY", "UNCACHE"}
 _KEYWORDS: dict[str, TokenType] = {
     word: kind
@@ -50,9 +50,9 @@ _OPERATORS: dict[str, TokenType] = {
 # org.apache.hadoop.hive.ql.parse.BaseSemanticAnalyzer.unescapeSQLString, and Spark's unescapeSQLString: `\%` and
 # `\_` keep their backslash (for LIKE), any other unknown escape drops it.
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))", re.DOTALL)
-# Java's \u names units of UTF-16: two of them make a character beyond U+FFFF. One alone is no text.
+# Java's \u is a unit of UTF-16: a pair makes a character beyond U+FFFF, and a single surrogate is not valid.
 _LONGEST_NUMBER = 1000
-"""Characters. The largest DOUBLE has 309 digits, the smallest 324 behind the point; Python reads 4300."""
+"""Characters. The largest DOUBLE has 309 digits, the smallest 324 decimals; Python reads up to 4300 digits."""
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
@@ -60,7 +60,7 @@ _ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", 
 
 @dataclass(frozen=True, slots=True)
 class Lexed:
-    """The tokens of `source[start:end]`, and the starts of those that stand for a frame."""
+    """The tokens of `source[start:end]`, and the starts of the tokens that name a frame."""
 
     source: str
     start: int
@@ -77,7 +77,7 @@ class Lexed:
 
 
 def lex(source: str, start: int, end: int) -> Lexed:
-    """The tokens of a statement. A character that starts no token is a PARSE_SYNTAX_ERROR under it."""
+    """The tokens of a statement. Raises PARSE_SYNTAX_ERROR under a character that starts no token."""
     if lone := _SURROGATE.search(source, start, end):
         raise _no_character(Span(source, lone.start(), lone.end()), lone[0])
     tokens: list[Token] = []
@@ -174,7 +174,7 @@ _NO_WORDS = {TokenType.STRING, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType
 
 
 def unescape(body: str) -> str:
-    r"""What the text between the quotes of a string stands for.
+    r"""The value of a string whose text between the quotes is `body`.
 
     >>> unescape(r"it\'s \\d \u0041 \% \x")
     "it's \\d A \\% x"

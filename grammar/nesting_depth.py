@@ -1,5 +1,4 @@
-"""Deep trees: a chain of many ANDs or ORs is made a flat one; what is nested more deeply than Python's stack reaches is
-an error like any other."""
+"""Deep trees: long chains of ANDs and ORs are flattened, and nesting beyond Python's stack is a syntax error."""
 
 from __future__ import annotations
 
@@ -15,8 +14,8 @@ from acidsql.errors import AcidSqlError, Condition, Span
 
 @contextmanager
 def depth_limited(place: Span | None = None) -> Iterator[None]:
-    """Raises PARSE_SYNTAX_ERROR, at `place`, where the block comes to the end of Python's stack: parsers, planners and
-    sqlglot's generator call themselves for each level of a statement."""
+    """Raises PARSE_SYNTAX_ERROR at `place` where the block exceeds Python's stack: parsers, planners and sqlglot's
+    generator recurse for each level of a statement."""
     try:
         yield
     except (RecursionError, SqlglotError) as error:
@@ -27,7 +26,7 @@ def depth_limited(place: Span | None = None) -> Iterator[None]:
 
 
 def _is_of_depth(error: BaseException) -> bool:
-    """Whether it is a RecursionError, or sqlglot's tokenizer raised it because of one."""
+    """Whether the error is a RecursionError, or sqlglot's tokenizer raised it because of one."""
     found: BaseException | None = error
     while found is not None and not isinstance(found, RecursionError):
         found = found.__cause__ or found.__context__
@@ -35,15 +34,15 @@ def _is_of_depth(error: BaseException) -> bool:
 
 
 _LONG: Final = 64
-"""Operands from which on a chain is rebuilt."""
+"""Chains of at least this many operands are rebuilt."""
 
 
 def flatten_chains(nodes: Iterable[exp.And | exp.Or]) -> None:
-    """Long chains of AND, and of OR, as trees of the least depth, which mean the same and are written alike. `nodes`
-    are all of a tree.
+    """Rebuilds long chains of AND and of OR as trees of minimal depth, with the same meaning and text. `nodes` are all
+    ANDs and ORs of a tree.
 
-    The parser makes a chain of 10,000 ORs 10,000 levels deep, and whoever looks up from its columns, as sqlglot's
-    scopes do for each of them, passes them all.
+    The parser makes a chain of 10,000 ORs 10,000 levels deep. sqlglot's scopes walk from each column to the root, and
+    would pass all levels each time.
     """
     for top in [node for node in nodes if type(node) is not type(node.parent)]:
         operands = list(top.flatten(unnest=False))

@@ -1,4 +1,4 @@
-"""One statement's text to its typed Statement."""
+"""The parser: the text of one statement to its typed Statement."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _BUILDERS: dict[str, Callable[[Node, str], Statement]] = {
 
 
 def parse(text: str, piece: Piece | None = None) -> Statement:
-    """The one statement of `text`; a `;` at its end is fine.
+    """The one statement of `text`, with or without a `;` at its end.
 
     With a piece of a script, `text` is the piece's and every place refers to the whole script. Errors:
     PARSE_SYNTAX_ERROR, INVALID_TYPE, and NOT_YET_SUPPORTED for a statement of Hive's that acidsql does not know.
@@ -79,7 +79,7 @@ def _text(lexed: Lexed) -> str:
 
 
 def _one_statement(lexed: Lexed) -> Lexed:
-    """Without the `;` at the end; a `;` before other tokens is an error under the token after it."""
+    """The tokens without the `;` at the end. A `;` before other tokens is an error under the next token."""
     tokens = lexed.tokens
     while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
         tokens = tokens[:-1]

@@ -1,4 +1,4 @@
-"""Parameters: `:name` and `?` of a statement, and the values that came with the call."""
+"""Parameters of statements: `:name` and `?` in the text, and the values of the call."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from acidsql.grammar.statements import Statement
 def name_placeholders(
     statement: Statement, args: Mapping[str, object] | Sequence[object] | None
 ) -> tuple[Statement, dict[str, object]]:
-    """The statement with every `?` named (`:p1`, `:p2` in the order of the text), and all values by name.
+    """The statement with a name for every `?` (`:p1`, `:p2` in the order of the text), and all values by name.
 
-    The planner moves expressions about, so their order says nothing afterwards. Raises UNBOUND_PARAMETER, and
-    INVALID_PARAMETER where `args` are neither a mapping nor values in an order.
+    The planner reorders expressions, so `?` cannot be counted later. Raises UNBOUND_PARAMETER, and INVALID_PARAMETER
+    where `args` is neither a mapping nor a sequence.
     """
     if isinstance(args, str | bytes | Set) or not isinstance(args, Iterable | None):
         reason = f"they are given as a mapping (:name) or a sequence (?), not as {type(args).__name__}"

@@ -1,4 +1,4 @@
-"""A script's statements: where each one starts and ends. Knows strings, identifiers and comments, nothing else."""
+"""The splitter of scripts into statements. It knows only strings, quoted identifiers and comments."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Piece:
 
 
 def split_script(text: str) -> tuple[Piece, ...]:
-    """The statements of a script, in order; those without a word in them (blanks, comments) are left out.
+    """The statements of a script in order, without those that hold only blanks and comments.
 
     An open string, quoted identifier or comment is a PARSE_SYNTAX_ERROR under the character that opened it.
 
@@ -55,13 +55,13 @@ def split_script(text: str) -> tuple[Piece, ...]:
 
 
 def is_complete(text: str) -> bool:
-    """Whether every statement of the text was ended by its `;`: False inside a string, identifier or comment."""
+    """Whether every statement of the text ends in `;`. False inside a string, quoted identifier or comment."""
     pieces, opened = _scan(text)
     return opened is None and all(piece.terminated for piece in pieces)
 
 
 def unterminated(source: str, start: int) -> AcidSqlError:
-    """The error for what opens at `start` of `source` and never ends."""
+    """The error for a string, quoted identifier or comment that opens at `start` and never ends."""
     quote = source[start : start + 2]
     width = 2 if quote == "/*" else 1
     return AcidSqlError(

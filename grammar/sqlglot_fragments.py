@@ -24,8 +24,8 @@ _RULES: dict[str, Callable[[AcidSqlParser], exp.Expr | None]] = {
 }
 
 
-# The nodes of Hive's and Spark's queries. What else sqlglot knows (statements inside queries, SELECT INTO, FOR UPDATE,
-# CONNECT BY, JSON arrows ..) would be written as something else, or is no query at all.
+# The nodes of Hive's and Spark's queries. sqlglot's other nodes (statements inside queries, SELECT INTO, FOR UPDATE,
+# CONNECT BY, JSON arrows ..) are refused: Spark would get different text, or they are not queries.
 _KNOWN = (
     exp.Literal, exp.HexString, exp.Null, exp.Boolean, exp.Interval, exp.IntervalSpan, exp.Placeholder, exp.Var,
     exp.Identifier, exp.Column, exp.Dot, exp.Star, exp.Alias, exp.Aliases, exp.TableAlias, exp.Paren, exp.Tuple,
@@ -46,7 +46,7 @@ _KNOWN = (
 
 
 class _OfThread(threading.local):
-    """sqlglot's parser holds the tokens that it reads: each thread has one of its own."""
+    """One sqlglot parser for each thread, because a parser holds the tokens that it reads."""
 
     def __init__(self) -> None:
         self.parser = AcidSqlParser(dialect=AcidSql)
@@ -58,7 +58,7 @@ def _of_thread() -> _OfThread:
 
 
 def read_tree(lexed: Lexed, index: int, kind: str) -> tuple[exp.Expression, int]:
-    """What sqlglot reads as `kind` from the token `index` on, and the index of the token after it."""
+    """Reads a tree of `kind` from the token `index` on. Returns it and the index of the next token."""
     try:
         with depth_limited(lexed.span(index)):
             tree, after = _of_thread().parser.read(lexed.tokens, index, _RULES[kind])
@@ -92,14 +92,14 @@ def _check(node: exp.Expr, lexed: Lexed, index: int) -> None:
 
 
 def _refusal(node: exp.Expr) -> str | None:
-    """What is wrong with a node that sqlglot reads and neither Hive nor Spark has; None if nothing is."""
+    """The reason to refuse a node that sqlglot reads but neither Hive nor Spark knows; None to accept it."""
     if not isinstance(node, _KNOWN):
         return f"{node.key.upper()} is not part of Hive's SQL"
     misplaced = next((name for name in node.args if name not in node.arg_types), None)
-    if misplaced is not None:  # sqlglot's generator would leave it out: `FROM (a JOIN b ON .. WHERE ..)` lost its WHERE
+    if misplaced is not None:  # sqlglot's generator would omit it: `FROM (a JOIN b ON .. WHERE ..)` lost its WHERE
         return f"{misplaced.rstrip('_').upper()} cannot stand here"
     if node.error_messages():
-        return "a part is missing"  # sqlglot checks most nodes as it makes them, not all
+        return "a part is missing"  # sqlglot checks most nodes when it makes them, but not all
     match node:
         case exp.Table() if node.args.get("catalog") is not None or node.args.get("db") == "":
             return "a table is named table or database.table"
@@ -134,7 +134,7 @@ def _refusal(node: exp.Expr) -> str | None:
 
 
 def _is_name(node: exp.Expr) -> bool:
-    """Whether a node stands where a name stands: `FROM :t`, `a AS :b`."""
+    """Whether a node is in the place of a name: `FROM :t`, `a AS :b`."""
     return node.arg_key == "alias" or isinstance(node.parent, exp.Table | exp.TableAlias | exp.Column)
 
 

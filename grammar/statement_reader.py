@@ -1,7 +1,7 @@
-"""Reads one statement: lark's tables say what may come next, and the next terminal is made from the tokens.
+"""The reader of statements: it makes lark's terminals from the tokens, guided by lark's tables of what may come next.
 
-A word is a keyword only where the grammar allows it there. Where it allows an expression or a query, sqlglot's parser
-reads from that token on, and lark goes on with the token after it.
+A word is a keyword only where the grammar allows the keyword. Where the grammar allows an expression or a query,
+sqlglot's parser reads from that token on, and lark continues with the token after it.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ _DML = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A terminal: its text, its place, and what sqlglot or type_syntax.py read there."""
+    """A terminal: its text, its place, and the tree or value that another reader made of it (`island`)."""
 
     kind: str
     text: str
@@ -101,7 +101,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A rule of admin.lark as it was met, with its parts."""
+    """An application of a rule of admin.lark, with its parts."""
 
     rule: str
     parts: tuple[Node | Leaf, ...]
@@ -150,7 +150,7 @@ def statement_starts() -> frozenset[str]:
 
 
 class Choices:
-    """The terminals that may come next, tried on a copy: LALR's table also lists those of other contexts."""
+    """The terminals that may come next. Each is tried on a copy: LALR's table also lists those of other contexts."""
 
     def __init__(self, interactive: InteractiveParser) -> None:
         self._interactive = interactive
@@ -165,7 +165,7 @@ class Choices:
         return self._known[kind]
 
     def all(self) -> set[str]:
-        """Every one of them; slow, for messages."""
+        """All terminals that may come next. Slow: for error messages and completion."""
         return set(self._interactive.accepts())  # type: ignore[no-untyped-call]
 
     def after(self, kind: str) -> set[str]:
@@ -183,7 +183,7 @@ class Choices:
 
     def _copy(self) -> InteractiveParser:
         trial: InteractiveParser = self._interactive.copy(deepcopy_values=False)  # type: ignore[no-untyped-call]
-        # As InteractiveParser.accepts does: lark's callbacks build on lists that the original shares.
+        # As in InteractiveParser.accepts: lark's callbacks would change lists that the original shares.
         trial.parser_state.parse_conf = copy(trial.parser_state.parse_conf)
         trial.parser_state.parse_conf.callbacks = {}
         return trial
@@ -276,7 +276,7 @@ def _plain_kind(lexed: Lexed, index: int, choices: Choices) -> str:
 
 
 def _is_name_here(lexed: Lexed, index: int) -> bool:
-    """Whether a word that could be a keyword is a name after all: `(check int)`, `if.t`."""
+    """Whether a possible keyword is a name here: `(check int)`, `if.t`."""
     following = lexed.tokens[index + 1].token_type if index + 1 < len(lexed.tokens) else None
     word = lexed.tokens[index].text.upper()
     if word in ("CHECK", "UNIQUE"):
@@ -365,7 +365,7 @@ def _island(lexed: Lexed, index: int, kind: str) -> tuple[Leaf, int]:
 
 
 def _check_from_first(lexed: Lexed, index: int) -> None:
-    """FROM t SELECT a: the SELECT may not be left out."""
+    """Raises PARSE_SYNTAX_ERROR for a query FROM t .. without SELECT."""
     if _first_outside(lexed, index, frozenset({"SELECT"})) is None:
         raise syntax_error(lexed, len(lexed.tokens), ("SELECT", "INSERT"), len(lexed.tokens))
 

@@ -1,4 +1,4 @@
-"""The statements of acidsql, as frozen values: what `parse` gives and the planner takes.
+"""The statements of acidsql as frozen values: the output of `parse` and the input of the planner.
 
 Names are lower case (Hive ignores case); expressions and queries are sqlglot trees that nobody changes in place
 (copy before rewriting).
@@ -37,7 +37,7 @@ class TableName:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A table that the text names as `{name}`: a Spark, pandas or Arrow frame given with the call."""
+    """A table that the text names as `{name}`: a Spark, pandas or Arrow frame of the call."""
 
     name: str
     span: Span | None = field(default=None, compare=False)
@@ -45,7 +45,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """The word DEFAULT where a value may stand."""
+    """The word DEFAULT in the place of a value."""
 
     span: Span | None = field(default=None, compare=False)
 
@@ -85,7 +85,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """The rows of INSERT .. VALUES; every row has its own length, checked by the planner."""
+    """The rows of INSERT .. VALUES. Rows may differ in length; the planner checks it."""
 
     rows: tuple[tuple[Value, ...], ...]
     row_spans: tuple[Span | None, ...] = field(default=(), compare=False)
@@ -148,7 +148,7 @@ class Delete:
 
 
 class When(Enum):
-    """Which rows a WHEN clause of MERGE is about."""
+    """The rows that a WHEN clause of MERGE applies to."""
 
     MATCHED = "MATCHED"
     NOT_MATCHED = "NOT MATCHED"

@@ -1,4 +1,4 @@
-"""Syntax errors in plain words, under the right token."""
+"""Syntax errors in plain words, with their place under the right token."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SHOWN = {
     "$END": "the end",
 }
 _QUERY_WORDS = frozenset({"SELECT", "VALUES", "WITH", "FROM"})
-# Words that may follow the parts of a query; a misspelt one is read as an alias, and the token after it is in the way.
+# Words that may follow the parts of a query. A misspelt one is read as an alias, so the error is at the next token.
 _CLAUSES = [
     "SELECT",
     "FROM",
@@ -76,7 +76,7 @@ _MOST_SHOWN = 5
 
 
 def syntax_error(lexed: Lexed, index: int, accepted: Iterable[str], previous: int) -> AcidSqlError:
-    """The token `index` is in the way: `accepted` are the terminals that could stand there.
+    """The error for the unexpected token `index`; `accepted` are the terminals that the grammar allows there.
 
     `previous` is where the terminal before it began: if sqlglot read it, a misspelt keyword may hide at its end.
     """
@@ -93,7 +93,7 @@ def syntax_error(lexed: Lexed, index: int, accepted: Iterable[str], previous: in
 
 
 def misread_error(lexed: Lexed, error: MisreadError) -> AcidSqlError:
-    """What sqlglot did not understand, under the token it stopped at or the misspelt keyword before it."""
+    """The error of sqlglot's parser, under the token where it stopped or the misspelt keyword before that."""
     guilty = _misspelt(lexed, max(error.index - 2, 0), error.index, [])
     if guilty is not None:
         return _error(lexed, guilty[0], f"did you mean {guilty[1]}?")
@@ -101,14 +101,14 @@ def misread_error(lexed: Lexed, error: MisreadError) -> AcidSqlError:
 
 
 def star_alias_error(alias: Span) -> AcidSqlError:
-    """`* name`: mostly a misspelt FROM."""
+    """The error for `* name`, which is mostly a misspelt FROM."""
     near = _near(alias.text.upper(), _CLAUSES)
     detail = f"did you mean {near}?" if near else "* has no alias"
     return AcidSqlError(Condition.PARSE_SYNTAX_ERROR, span=alias, message=f"Syntax error near '{alias.text}': {detail}")
 
 
 def _misspelt(lexed: Lexed, first: int, last: int, words: list[str]) -> tuple[int, str] | None:
-    """A word at the failure that is nearly a keyword: the failing token itself, then those just before it."""
+    """A word that is nearly a keyword: the unexpected token itself, or one just before it."""
     for index in range(min(last, len(lexed.tokens) - 1), max(first, last - 3) - 1, -1):
         token = lexed.tokens[index]
         if not is_word(token) or token.token_type is not TokenType.VAR or _names_a_table(lexed, index):
@@ -125,7 +125,7 @@ def _names_a_table(lexed: Lexed, index: int) -> bool:
 
 
 def _near(word: str, known: Iterable[str]) -> str | None:
-    """The keyword that the word misspells: near enough, or the same letters in another order."""
+    """The keyword that the word misspells: a similar one, or the same letters in another order."""
     if len(word) < 3:
         return None
     candidates = list(known)

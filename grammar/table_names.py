@@ -1,4 +1,4 @@
-"""Which tables a statement names."""
+"""The tables that a statement names."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ from acidsql.grammar.statements import (
 
 
 def table_names(statement: Statement) -> tuple[TableName, ...]:
-    """Every table that a statement reads or writes, its target first, each once.
+    """Every table that a statement reads or writes once, the target first.
 
-    A name that a CTE in scope defines is no table; frames are none either.
+    Names of CTEs in scope and frames are not tables.
     """
     return tuple(dict.fromkeys(_named(statement)))
 
@@ -151,7 +151,7 @@ def _values(values: tuple[Value, ...], scope: frozenset[str]) -> Iterator[TableN
 
 
 def _read(node: exp.Expr | None, scope: frozenset[str]) -> Iterator[TableName]:
-    """The tables below a node, in the order of the text; `scope` holds the CTEs that are seen there.
+    """The tables below a node in the order of the text; `scope` holds the CTEs that are visible there.
 
     A loop and not a recursion: a chain of a thousand ORs is a thousand levels deep.
     """
@@ -171,7 +171,7 @@ def _read(node: exp.Expr | None, scope: frozenset[str]) -> Iterator[TableName]:
 
 
 def _ctes(with_: exp.With | None, scope: frozenset[str]) -> tuple[list[TableName], frozenset[str]]:
-    """The tables that the CTEs read, and the scope after them: each CTE sees those before it (not itself)."""
+    """The tables that the CTEs read, and the scope after them. A CTE sees the CTEs before it, and not itself."""
     names: list[TableName] = []
     for cte in with_.expressions if with_ else ():
         own = cte.alias.lower()

@@ -1,4 +1,4 @@
-"""Hive's column types: read from text, checked, and written in one spelling."""
+"""Hive's column types: reads them from text, checks them, and writes them in one spelling."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def normalize_type(text: str) -> str:
 
 
 def scan_type(source: str, start: int) -> tuple[str, int]:
-    """The type that begins at `start` of `source`, normalized, and where it ends."""
+    """The normalized type that begins at `start` of `source`, and the offset of its end."""
     scanner = _Scanner(source, start)
     return scanner.type(), scanner.position
 
@@ -95,7 +95,7 @@ class _Scanner:
             name = name[1:-1].replace("``", "`")
         if not is_field_name(name):
             raise self._error(start, f"its field {name} has a name with a character that a type cannot have")
-        self._mark(":")  # Hive wants the colon, Spark takes a blank
+        self._mark(":")  # Hive requires the colon, Spark also accepts a blank
         field = f"{name}:{self.type()}"
         if match := re.compile(r"\s+comment\s+('(?:[^'\\]|\\.)*'|\"[^\"]*\")", re.IGNORECASE).match(
             self.source, self.position

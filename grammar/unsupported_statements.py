@@ -1,4 +1,4 @@
-"""Hive's statements that acidsql does not know: each is refused by its name."""
+"""Hive's statements that acidsql does not support, each refused by its name."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _LONGEST = max(len(words) for words in _STARTS)
 
 
 def refuse_foreign(lexed: Lexed) -> None:
-    """Raises NOT_YET_SUPPORTED for a statement of Hive's that acidsql has not, naming it."""
+    """Raises NOT_YET_SUPPORTED with the name of a statement of Hive that acidsql does not support."""
     words = _words(lexed, 0, _LONGEST)
     for length in range(len(words), 0, -1):
         if words[:length] in _STARTS:

@@ -1,4 +1,4 @@
-"""The rows of INSERT .. VALUES. Literals are read here: 10,000 rows through sqlglot's parser take ten times as long."""
+"""The rows of INSERT .. VALUES. Literals are read here, which is ten times faster than sqlglot's parser."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ENDS = frozenset({TokenType.COMMA, TokenType.R_PAREN})
 
 
 def read_rows(lexed: Lexed, index: int) -> tuple[Values, int]:
-    """The rows from the token after VALUES on; a value without parentheses is a row of its own, as in Spark."""
+    """The rows from the token after VALUES on. A value without parentheses is a row, as in Spark."""
     rows: list[tuple[Value, ...]] = []
     spans: list[Span | None] = []
     while True:

@@ -1,1 +1,1 @@
-"""The ways in: the command line, the shell, the notebook magics, scripts and `acidsql inspect`."""
+"""The front ends: the command line, the shell, the notebook magics, scripts and `acidsql inspect`."""

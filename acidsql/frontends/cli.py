@@ -20,12 +20,12 @@ from acidsql.frontends.render import Format
 from acidsql.frontends.script import CANNOT_START, FAILED, INTERRUPTED, OK, Manner, Runner, exit_status
 from acidsql.frontends.terminal import java_output, report, tell_interrupted
 
-if TYPE_CHECKING:  # a prompt stands there before it is imported
+if TYPE_CHECKING:  # the prompt is shown before these are imported
     from acidsql.session import Session
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs `acidsql` with the arguments `argv` (default: the process's own); gives the exit status."""
+    """Runs `acidsql` with the arguments `argv` (default: the process's own). Returns the exit status."""
     options = _parser().parse_args(argv)
     command: Callable[[argparse.Namespace], int] = options.command
     try:
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Statements given on the command line: their text, and the file's name if they come from one."""
+    """The text of -e or -f, and the name of the file if it comes from one."""
 
     text: str
     name: str | None = None
@@ -67,7 +67,7 @@ def _shell(options: argparse.Namespace) -> int:
 
 
 def _session(options: argparse.Namespace) -> Session:
-    """Raises CANNOT_START, METASTORE_UNAVAILABLE, and what --hiveconf and --database raise."""
+    """Opens the session of the options. Raises CANNOT_START, METASTORE_UNAVAILABLE, and the errors of SET and USE."""
     conf = dict(options.conf) | ({"spark.master": options.master} if options.master else {})
     session = connect(warehouse=options.warehouse, metastore=options.metastore, conf=conf)
     try:
@@ -83,7 +83,7 @@ def _session(options: argparse.Namespace) -> Session:
 
 
 def _read(option: str, value: str) -> _Source:
-    """Raises CANNOT_START where the file cannot be read."""
+    """Reads the value of -e or the file of -f. Raises CANNOT_START where the file cannot be read."""
     if option == "-e":
         return _Source(value)
     if value == "-":
@@ -97,7 +97,7 @@ def _read(option: str, value: str) -> _Source:
 
 
 def _standard_input() -> TextIO:
-    """Bytes that are no text come through as half characters, which the statement that has them is refused for."""
+    """Standard input. Bytes that are not UTF-8 become surrogates; the parser refuses a statement with one."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="surrogateescape")
     return sys.stdin
@@ -134,7 +134,7 @@ def _run(
 
 
 def _prompt(opened: Callable[[], Runner], options: argparse.Namespace) -> int:
-    from acidsql.frontends.shell import Shell  # prompt_toolkit costs 0.2 s that statements given with -e need not pay
+    from acidsql.frontends.shell import Shell  # importing prompt_toolkit takes 0.2 s, which -e and -f save
 
     return Shell(opened, silent=options.silent, database=options.database).run()
 
@@ -167,7 +167,7 @@ def _compactor(options: argparse.Namespace) -> int:
 
 
 def _serve(session: Session) -> None:
-    """Until SIGTERM or Ctrl-C; what a worker is at is finished first."""
+    """Serves until SIGTERM or Ctrl-C. Workers finish their compactions first."""
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -286,7 +286,7 @@ def _add_place(parser: argparse.ArgumentParser) -> None:
 
 
 class _InOrder(argparse.Action):
-    """-e and -f into one list, in the order given."""
+    """Appends the values of -e and -f to one list, in the order of the arguments."""
 
     def __call__(
         self,

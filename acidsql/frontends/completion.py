@@ -1,4 +1,4 @@
-"""What may come next in a statement: keywords, databases, tables and columns, from the text before the cursor."""
+"""Completion: the keywords, databases, tables and columns that may follow the text before the cursor."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CLAUSES = frozenset({"SELECT", "FROM", "WHERE", "ON", "SET", "GROUP", "ORDER", 
 
 
 class Names(Protocol):
-    """The names of a catalog. A database or a table that is not there has none."""
+    """The names of a catalog. An unknown database has no tables, and an unknown table has no columns."""
 
     @property
     def current_database(self) -> str: ...
@@ -54,7 +54,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A word, a quoted name or a sign. `text` has no backticks; `after` says that the token ends at the cursor."""
+    """A word, a quoted name or a sign. `text` has no backticks. `at_cursor` means that the token ends at the cursor."""
 
     text: str
     quoted: bool
@@ -71,7 +71,7 @@ class _Token:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The cursor's place: the tokens before the word that is being typed, its qualifier and the word."""
+    """The place of the cursor: the tokens before the word that is being typed, its qualifier, and the word."""
 
     before: Sequence[_Token]
     qualifier: str | None
@@ -86,7 +86,8 @@ class _Place:
 def complete(text: str, cursor: int, names: Names) -> list[Candidate]:
     """The candidates at `cursor` (characters from the start) of `text`, the likely ones first.
 
-    Nothing is offered in a string or a comment; without a word to go by, only where a name must follow.
+    There are none in a string or a comment. Before the first character of a word there are only the names of tables
+    and databases, where one must follow.
     """
     start = _statement_start(text, cursor)
     here = _place(text[start:cursor])
@@ -107,7 +108,7 @@ def _statement_start(text: str, cursor: int) -> int:
 
 
 def _place(before: str) -> _Place | None:
-    """None in a string or a comment."""
+    """The place of the cursor; None in a string or a comment."""
     matches = list(_TOKEN.finditer(before))
     last = matches[-1] if matches else None
     if last is not None and last.end() == len(before) and _is_open(last):
@@ -123,7 +124,7 @@ def _place(before: str) -> _Place | None:
 
 
 def _is_open(match: re.Match[str]) -> bool:
-    """A string or a comment that goes on, or a closed quoted name: nothing completes these."""
+    """Whether the cursor is in a string or a comment, or behind a closed quoted name: nothing completes these."""
     comment, string = match["comment"], match["string"]
     if comment is not None:
         return comment.startswith("--") or not (comment.endswith("*/") and len(comment) > 3)
@@ -208,7 +209,7 @@ def _anything(
         yield from _columns(tables.values(), names)
         yield from ((name, Kind.TABLE) for name in tables)
     if not here.quoted:
-        from acidsql.grammar.next_keywords import next_keywords  # the prompt need not wait for the grammar
+        from acidsql.grammar.next_keywords import next_keywords  # late: the prompt does not wait for it
 
         yield from ((keyword, Kind.KEYWORD) for keyword in next_keywords(before))
         if here.before:
@@ -216,7 +217,7 @@ def _anything(
 
 
 def _as_typed(name: str, kind: Kind, here: _Place) -> str:
-    """Keywords in the case of the word that is being typed; names in backticks where they need them."""
+    """The name as the user types it: keywords in the case of the typed word, names in backticks where needed."""
     if kind is Kind.KEYWORD:
         return name.lower() if here.word == here.word.lower() else name
     if here.quoted or (kind is not Kind.FUNCTION and not re.fullmatch(r"[a-z_]\w*", name, re.ASCII | re.IGNORECASE)):

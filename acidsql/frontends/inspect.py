@@ -1,4 +1,4 @@
-"""`acidsql inspect`: what lies in a table's directories, for eyes on a terminal, as tab-separated lines elsewhere."""
+"""`acidsql inspect`: the content of a table's directories, as tables on a terminal, else as tab-separated lines."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ _EVENT_COLUMNS: Final = (
 
 
 def print_table(session: Session, name: str, *, with_events: bool) -> bool:
-    """Prints a table's directories and files, and with `with_events` what is in the files; whether it can be read.
+    """Prints a table's directories and files, and with `with_events` the events. Returns whether the table is readable.
 
-    What a reader of it fails with goes to standard error. Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND.
+    The error of an unreadable table goes to standard error. Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND.
     """
     content = session.inspect(name)
     if sys.stdout.isatty():
@@ -61,7 +61,7 @@ def print_table(session: Session, name: str, *, with_events: bool) -> bool:
             sys.stdout.write(piece)
         sys.stdout.flush()
     except BrokenPipeError:
-        # What is left in Python's buffer must go somewhere, or it complains at exit.
+        # Python flushes its buffer at exit, and would complain about the closed pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     problems = [part.problem for part in content.parts if part.problem is not None]
     for problem in problems:
@@ -88,7 +88,7 @@ def _columns(named: Iterable[tuple[str, str]]) -> Sequence[ResultColumn]:
 
 
 def _files(directory: DirectoryContent) -> Sequence[FileContent | None]:
-    """A directory without files has a line too."""
+    """The files of a directory, or None for the line of an empty directory."""
     return directory.files or (None,)
 
 
@@ -108,7 +108,7 @@ def _of_file(file: FileContent | None) -> tuple[object, ...]:
 
 
 def _events(session: Session, content: TableContent, part: PartContent) -> Iterator[StoredEvent]:
-    """A file that cannot be read ends the partition's events; its error goes to standard error."""
+    """The events of a partition. An unreadable file ends them, and its error goes to standard error."""
     try:
         yield from session.events(content, part)
     except (AcidSqlError, OSError, ValueError) as error:
@@ -131,7 +131,7 @@ def _of_event(event: StoredEvent) -> tuple[object, ...]:
 
 
 def _decoded(bucket: int | None) -> tuple[int | None, int | None]:
-    """Bucket number and statement ID; nothing for a property that no Hive wrote."""
+    """The bucket number and the statement ID; None for a property that Hive does not write."""
     if bucket is None:
         return None, None
     try:

@@ -20,7 +20,7 @@ from acidsql.results import CountsResult, Done, QueryResult, Result, RowsResult
 from acidsql.session import Session, connect
 
 SHOWN_ROWS = 100
-"""How many rows a cell shows when it does not say `--limit`."""
+"""How many rows a cell without `--limit` shows."""
 
 USAGE = """%acidsql [options] [name << | name =<<] statements
   name <<, name =<<   bind the last result as a DataFrame; with = also show it
@@ -42,7 +42,7 @@ _FRAME = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What the first line of a cell asks for."""
+    """The options and the binding of a cell's first line."""
 
     warehouse: str | None = None
     metastore: str | None = None
@@ -56,7 +56,7 @@ class Order:
 def parse_line(line: str) -> Order:
     """The options, the binding and the rest of a magic's first line.
 
-    Raises UsageError for an option that is not there: to SQL it would be a comment.
+    Raises UsageError for an unknown option: SQL would read it as a comment.
 
     >>> parse_line("top =<< --limit 3 SELECT 1").limit
     3
@@ -91,7 +91,7 @@ def _with_option(order: Order, option: re.Match[str]) -> Order:
 
 
 def frames_in(text: str, namespace: Mapping[str, object]) -> dict[str, object]:
-    """The variables that the text names as `{name}` outside of quotes and comments."""
+    """The variables that the text names as `{name}` outside quotes and comments."""
     names = (match["name"] for match in _FRAME.finditer(text))
     return {name: namespace[name] for name in names if name and name in namespace}
 
@@ -121,7 +121,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Message:
-    """What a cell says about a statement that returns no rows."""
+    """The message of a cell about a statement that returns no rows."""
 
     text: str
 
@@ -130,7 +130,7 @@ class Message:
 
 
 class CellError(AcidSqlError):
-    """An error of a statement in a cell: IPython shows its message and caret, and no stack."""
+    """An error of a statement in a cell: IPython shows its message and caret without a stack trace."""
 
     @classmethod
     def showing(cls, error: AcidSqlError) -> AcidSqlError:
@@ -145,7 +145,7 @@ class CellError(AcidSqlError):
 
 @magics_class
 class AcidSqlMagics(Magics):
-    """The magics, with the session that they share."""
+    """The magics and the session that they share."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
@@ -154,20 +154,20 @@ class AcidSqlMagics(Magics):
         self._session: Session | None = None
 
     @line_cell_magic
-    @no_var_expand  # IPython would put the text of a frame in the place of its {name}
+    @no_var_expand  # IPython would replace {name} by the text of the frame
     def acidsql(self, line: str, cell: str = "") -> object:
         """Runs SQL statements; shows the last result."""
         order = parse_line(line)
         try:
             if order.warehouse is not None or order.metastore is not None:
                 self._connect(order)
-            # The line of the magic counts, so that the lines in error messages are those of the cell.
+            # Prepend the line of the magic, so that line numbers in error messages are those of the cell.
             return self._run(f"{order.sql}\n{cell}", order)
         except AcidSqlError as error:
             raise CellError.showing(error) from None
 
     def _connect(self, order: Order) -> None:
-        # The session so far stays open: frames that it gave are still bound to names.
+        # The former session stays open: names may still be bound to its frames.
         self._session = connect(warehouse=self._expanded(order.warehouse), metastore=self._expanded(order.metastore))
 
     def _expanded(self, value: str | None) -> str | None:

@@ -26,13 +26,13 @@ Row: TypeAlias = Sequence[object]
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 ALIGNED_ROWS = 1000
-"""`table` and `markdown` take their column widths from this many rows; a longer cell further down sticks out."""
+"""How many rows determine the column widths of `table` and `markdown`. A longer cell further down sticks out."""
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
 
 class Column(Protocol):
-    """A result's column: its name and its type as Spark's simpleString."""
+    """A column of a result: its name, and its type as Spark's simpleString."""
 
     @property
     def name(self) -> str: ...
@@ -41,7 +41,7 @@ class Column(Protocol):
 
 
 class Counted(Protocol):
-    """The counts of a DML statement, in rows."""
+    """The counts of a DML statement in rows."""
 
     @property
     def affected(self) -> int: ...
@@ -71,7 +71,7 @@ class Format(Enum):
 
 
 def render(shape: Format, columns: Sequence[Column], rows: Iterable[Row], *, header: bool = True) -> Iterator[str]:
-    """The text of a result, piece by piece; all pieces together end in a line feed.
+    """Yields the text of a result in pieces. The whole text ends in a line feed.
 
     Without `header` there are no column names (vertical: no lines between the rows; json and jsonl keep their keys).
     """
@@ -97,7 +97,7 @@ def render(shape: Format, columns: Sequence[Column], rows: Iterable[Row], *, hea
 
 
 def summary(counts: Counted) -> str:
-    """What a DML statement did, in words.
+    """The counts of a DML statement in words.
 
     `3 rows affected (2 updated, 1 inserted)`
     """
@@ -134,7 +134,7 @@ def text(value: object) -> str | None:
 
 
 def json_value(value: object) -> Json:
-    """A value as JSON knows it: numbers stay numbers, but decimals are strings, so that no digit is lost.
+    """A value for JSON. Numbers stay numbers, except that decimals become strings, so that no digit is lost.
 
     JSON has no NaN and no infinities: they are the strings "NaN", "Infinity", "-Infinity". The keys of a map become
     text, "null" for NULL.
@@ -196,7 +196,7 @@ def _json_text(value: Json) -> str:
 
 
 def _unique(names: Sequence[str]) -> list[str]:
-    """Names as keys: one that stands there already gets a number.
+    """Names as unique keys: a repeated name gets a number.
 
     >>> _unique(["id", "id", "name"])
     ['id', 'id_2', 'name']
@@ -215,7 +215,7 @@ def _unique(names: Sequence[str]) -> list[str]:
 
 
 def _shortest_floats(types: Sequence[str]) -> Callable[[Row], Row]:
-    """PySpark hands a FLOAT over as the double next to it: 0.1 arrives as 0.10000000149011612."""
+    """A function that shortens the FLOATs of a row: PySpark returns 0.1 as the double 0.10000000149011612."""
     places = [place for place, type_ in enumerate(types) if "float" in type_]
     if not places:
         return lambda row: row
@@ -241,7 +241,7 @@ def _shortened(value: object, type_: str) -> object:
             return {key: _shortened(item, of_values) for key, item in value.items()}
         case tuple() if type_.startswith("struct<"):
             fields = [field.partition(":") for field in _split_types(type_[7:-1])]
-            if len(fields) != len(value):  # a name with a comma in it: Spark does not quote names here
+            if len(fields) != len(value):  # a name contains a comma: Spark does not quote names here
                 return value
             names = _unique([name for name, _, _ in fields])
             return {name: _shortened(item, of) for name, item, (_, _, of) in zip(names, value, fields, strict=True)}
@@ -324,7 +324,7 @@ def _table(columns: Sequence[Column], rows: Iterator[list[str]], *, header: bool
 
 
 def _table_row(cells: Sequence[str], widths: Sequence[int], aligners: Sequence[Callable[[str, int], str]]) -> str:
-    """One row; a cell with line feeds makes it several lines high (EXPLAIN, SHOW CREATE TABLE)."""
+    """One row. A cell with line feeds makes the row several lines high (EXPLAIN, SHOW CREATE TABLE)."""
     stacks = [cell.split("\n") for cell in cells]
     height = max(map(len, stacks), default=1)
     levels = ([stack[level] if level < len(stack) else "" for stack in stacks] for level in range(height))
@@ -394,7 +394,7 @@ def _delimited(
 
 
 def _csv_cell(cell: str | None) -> str:
-    """RFC 4180, but lines end in a line feed alone."""
+    """CSV as in RFC 4180, except that lines end in a line feed alone."""
     if cell is None:
         return ""
     plain = cell and not any(sign in cell for sign in ',"\r\n') and cell == cell.strip()

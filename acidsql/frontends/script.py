@@ -1,4 +1,4 @@
-"""Runs the statements of a text one by one: rows to standard output, everything else to standard error."""
+"""Runs the statements of a script. Rows go to standard output, everything else goes to standard error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from acidsql.frontends.terminal import report, tell, waiting_shown
 from acidsql.grammar.script_splitter import Piece, is_complete, split_script
 from acidsql.results import CountsResult, Done, QueryResult, Result, ResultColumn, RowsResult
 
-if TYPE_CHECKING:  # a prompt stands there before they are imported
+if TYPE_CHECKING:  # the prompt is shown before these are imported
     from acidsql.session import Session
 
 OK, FAILED, CANNOT_START, INTERRUPTED = 0, 1, 2, 130
@@ -31,15 +31,15 @@ _VARIABLE = re.compile(r"\$\{(?:hivevar:)?([^}$ ]+)\}")
 _MAX_SUBSTITUTIONS = 40  # Hive's hive.variable.substitute.depth
 _BYTE_ORDER_MARK = "\ufeff"
 _LONG_TEXT = 1 << 13
-"""Characters. In a statement as long as this, whose strings have a `;` in each line, not each line is looked at for its
-end, but one whenever the text has grown by a quarter: each look reads all of it."""
+"""Characters. From this length on, `run_lines` looks for the end of a statement only whenever the text has grown by a
+quarter: each look reads the whole text, and a string may hold a `;` in every line."""
 _VERTICAL_END = r"\G"
 _SETS_THE_SESSION = re.compile(r"(?:USE|SET)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How statements are run and shown: the options of `acidsql shell`."""
+    """The options of `acidsql shell`: how to run statements and show their results."""
 
     shape: Format
     header: bool = True
@@ -52,7 +52,7 @@ class Manner:
 
 @dataclass(slots=True)
 class Runner:
-    """Runs texts in a session; `status` is the exit status so far."""
+    """Runs scripts in a session. `status` is the exit status so far."""
 
     session: Session
     manner: Manner
@@ -60,7 +60,7 @@ class Runner:
     _output_closed: bool = False
 
     def run_text(self, text: str, name: str | None = None) -> bool:
-        """Runs the statements of `text`, a file's if `name` is given; gives whether to go on after it.
+        """Runs the statements of `text`, which is the file `name` if that is given. Returns whether to go on.
 
         Raises KeyboardInterrupt, after the statement's Spark jobs were cancelled.
         """
@@ -71,7 +71,7 @@ class Runner:
         return all(self._run_piece(piece, name) for piece in pieces)
 
     def run_lines(self, lines: Iterable[str]) -> bool:
-        """Runs statements as they come in: each as soon as the line with its `;` is there."""
+        """Runs each statement as soon as the line with its `;` has arrived."""
         waiting: list[str] = []
         length = looked_at = 0
         for number, line in enumerate(lines):
@@ -122,12 +122,12 @@ class Runner:
             with waiting_shown(silent=self.manner.silent, progress=self.session.progress):
                 result = self.session.execute(piece.text, piece=piece)
                 ending.callback(result.close)
-                # Rows are lazy: with the first one, the query has run.
+                # Rows are lazy: the query has run once its first row is here.
                 rows = result.rows()
                 first = list(islice(rows, 1))
-            told = self._shown(result, chain(first, rows), shape)
+            message = self._shown(result, chain(first, rows), shape)
         if not self.manner.silent:
-            tell(f"{told} in {time.perf_counter() - started:.2f} s")
+            tell(f"{message} in {time.perf_counter() - started:.2f} s")
 
     def _shown(self, result: Result, rows: Iterator[tuple[object, ...]], shape: Format) -> str:
         """Prints the rows of a result; returns the message about it."""
@@ -154,11 +154,11 @@ class Runner:
 
 
 class OutputClosedError(Exception):
-    """Nobody reads standard output any more (`| head`)."""
+    """The reader of standard output has closed it (`| head`)."""
 
 
 def write_rows(parts: Iterable[str]) -> None:
-    """Writes to standard output. Raises OutputClosedError once, then the output goes nowhere."""
+    """Writes to standard output. Raises OutputClosedError once; later output is discarded."""
     for part in parts:
         _write(part)
     _write("")
@@ -170,7 +170,7 @@ def _write(part: str) -> None:
         if not part:
             sys.stdout.flush()
     except BrokenPipeError:
-        # What is left in Python's buffer must go somewhere, or it complains at exit.
+        # Python flushes its buffer at exit, and would complain about the closed pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise OutputClosedError from None
 
@@ -180,7 +180,7 @@ def exit_status(error: Exception) -> int:
 
 
 def _place(error: AcidSqlError | None, piece: Piece | None, name: str | None) -> str:
-    """`file:line:column: ` for editors, as far as it is known; nothing for a text without a name."""
+    """`file:line:column: ` for editors, as far as it is known; empty for a text without a name."""
     if name is None:
         return ""
     span = error.span if error is not None else None
@@ -191,8 +191,8 @@ def _place(error: AcidSqlError | None, piece: Piece | None, name: str | None) ->
 
 
 def substituted(piece: Piece, variables: Mapping[str, str]) -> Piece:
-    """The piece with its variables' values, as in Hive (VariableSubstitution): also in strings, and values may name
-    variables; an unknown one stays as it is."""
+    """Replaces variables by their values, as Hive's VariableSubstitution does: also in strings and in the values of
+    other variables. An unknown variable stays as it is."""
     text = before = piece.text
     for _ in range(_MAX_SUBSTITUTIONS):
         text = _VARIABLE.sub(lambda match: variables.get(match[1], match[0]), before)
@@ -203,7 +203,7 @@ def substituted(piece: Piece, variables: Mapping[str, str]) -> Piece:
 
 
 def _without_vertical_end(piece: Piece, shape: Format) -> tuple[Piece, Format]:
-    r"""A statement that ends in `\G` is shown vertically."""
+    r"""Removes `\G` from the end of a statement and selects the vertical format for it."""
     if not piece.text.endswith(_VERTICAL_END):
         return piece, shape
     text = piece.text.removesuffix(_VERTICAL_END).rstrip()

@@ -1,4 +1,4 @@
-"""The REPL of `acidsql shell`: a prompt at once; behind it the session is opened, and Spark started."""
+"""The REPL of `acidsql shell`. It shows its prompt at once, and opens the session and Spark in the background."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ EXPLAIN shows what a statement would do; SHOW TABLES and DESCRIBE show what ther
 
 
 class Opening:
-    """A session that is opened on a thread, with Spark behind it; a statement waits for the session."""
+    """Opens the session, and then Spark, on a thread. A statement waits for the session."""
 
     def __init__(self, open_runner: Callable[[], Runner], when_done: Callable[[], None]) -> None:
-        """`when_done` is called on the thread when Spark has started, or something has failed."""
+        """`when_done` is called on the thread when Spark has started or the start has failed."""
         self.failure: Exception | None = None
         self._open = open_runner
         self._when_done = when_done
@@ -57,7 +57,7 @@ class Opening:
             self._thread.start()
 
     def runner(self, *, wait: bool = True) -> Runner | None:
-        """None where the session cannot be opened, or, without `wait`, is not open yet."""
+        """The runner; None where the session cannot be opened or, without `wait`, is not open yet."""
         if wait:
             self.start()
             self._opened.wait()
@@ -85,14 +85,14 @@ class Shell:
     """Reads statements from a terminal and runs them until the user leaves."""
 
     def __init__(self, open_runner: Callable[[], Runner], *, silent: bool = False, database: str | None = None) -> None:
-        """`database` is where the session starts, if not in the default one. The shell closes the session."""
+        """`database` is the session's first current database if it is not `default`. The shell closes the session."""
         self._opening = Opening(open_runner, self._started)
         self._silent = silent
         self._database = database or _DEFAULT_DATABASE
         self._prompt = self._new_prompt()
 
     def run(self) -> int:
-        """Gives the exit status: 2 where the session or Spark cannot start, else 0."""
+        """Runs until the user leaves. Returns the exit status: 2 where the session or Spark cannot start, else 0."""
         self._greet()
         try:
             return self._loop()
@@ -121,7 +121,7 @@ class Shell:
             return CANNOT_START
 
     def _run(self, text: str) -> bool:
-        """Whether to go on."""
+        """Returns whether to go on."""
         try:
             runner = self._opening.runner()
             if runner is None:
@@ -153,14 +153,14 @@ class Shell:
             app.invalidate()
 
     def _leave_if_failed(self) -> None:
-        """Runs in the prompt's loop: when the start has failed, and when the prompt begins after that."""
+        """Runs in the prompt's loop when the start has failed, and when the prompt begins after a failed start."""
         app = self._prompt.app
         if self._opening.failure is not None and app.is_running and not app.is_done:
             app.exit(result="")
 
     def _new_prompt(self) -> PromptSession[str]:
         prompt: PromptSession[str] = PromptSession(
-            # Rows may go to a file while the prompt stays on the terminal.
+            # Standard output may be a file, while the prompt is on the terminal.
             output=create_output(stdout=sys.stderr) if not sys.stdout.isatty() else None,
             history=_history(),
             lexer=PygmentsLexer(SqlLexer),
@@ -172,7 +172,7 @@ class Shell:
             bottom_toolbar="Spark is starting ...",
             reserve_space_for_menu=6,
         )
-        prompt.app.after_render += lambda _: self._opening.start()  # not before: its imports would hold the prompt up
+        prompt.app.after_render += lambda _: self._opening.start()  # not earlier: its imports would delay the prompt
         return prompt
 
 
@@ -197,7 +197,7 @@ def _bindings() -> KeyBindings:
     def _(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
         if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
-            buffer.complete_state = None  # takes the chosen candidate
+            buffer.complete_state = None  # accepts the chosen candidate
         elif is_done(buffer.text):
             buffer.validate_and_handle()
         else:
@@ -210,7 +210,7 @@ def _bindings() -> KeyBindings:
 
 
 class CatalogNames:
-    """A session's names for completion; what cannot be read has no names."""
+    """The names of a session for completion. Errors of the metastore count as no names."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -240,7 +240,7 @@ class CatalogNames:
 
 
 class SessionCompleter(Completer):
-    """acidsql.frontends.completion for prompt_toolkit."""
+    """Adapts acidsql.frontends.completion to prompt_toolkit."""
 
     def __init__(self, opening: Opening) -> None:
         self._opening = opening
@@ -257,7 +257,7 @@ class SessionCompleter(Completer):
 
 
 def _history() -> History:
-    """Kept in a file that only the user reads: statements hold data."""
+    """The history, in a file that only the user can read: statements contain data."""
     path = user_state_path("acidsql") / "history"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

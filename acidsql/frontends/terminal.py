@@ -1,4 +1,4 @@
-"""Standard error: messages, errors in colour, how long a statement has been running, and what Java writes there."""
+"""Standard error: messages, errors in colour, the time of a running statement, and the output of Java."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WAIT_SHOWN_AFTER = 0.5
 
 
 def tell_interrupted(word: str, interrupt: KeyboardInterrupt) -> None:
-    """`word`, and what the interrupt says of a statement that it came too late for."""
+    """Prints `word` and the notes of the interrupt, which tell of a statement that had already finished."""
     tell(". ".join((word, *getattr(interrupt, "__notes__", ()))))
 
 
@@ -106,7 +106,7 @@ def _show_until(done: threading.Event, waiting: _Waiting) -> None:
 
 @contextmanager
 def logs_hidden() -> Iterator[None]:
-    """Hides Python's logs: PySpark and py4j log what goes wrong, with its whole stack, besides raising it."""
+    """Hides Python's logs: PySpark and py4j log each error with its stack trace besides raising it."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
@@ -117,10 +117,10 @@ def logs_hidden() -> Iterator[None]:
 
 @contextmanager
 def java_output(*, hidden: bool) -> Iterator[Callable[[], str]]:
-    """Hides what Java writes to standard error, which it inherits as descriptor 2: its start is noisy, and in the REPL
-    it would write over the prompt. Python's standard error stays what it was.
+    """Hides Java's output to standard error, which it inherits as descriptor 2: the start of Java is noisy, and in the
+    REPL its output would overwrite the prompt. Python's own standard error does not change.
 
-    Hides Python's logs too. Gives a function that tells what Java wrote, to explain a failed start.
+    Hides Python's logs too. Yields a function that returns the hidden output, which explains a failed start.
     """
     if not hidden:
         yield str
@@ -134,7 +134,7 @@ def java_output(*, hidden: bool) -> Iterator[Callable[[], str]]:
     ):
         os.dup2(log.fileno(), 2)
         try:
-            # A caller's own stream (a test's) has nothing to do with descriptor 2.
+            # A caller's own stream, such as a test's, does not write to descriptor 2.
             with redirect_stderr(python_only if _is_descriptor_2() else sys.stderr):
                 yield lambda: os.pread(log.fileno(), 20_000, 0).decode(errors="replace")
         finally:
@@ -145,5 +145,5 @@ def java_output(*, hidden: bool) -> Iterator[Callable[[], str]]:
 def _is_descriptor_2() -> bool:
     try:
         return sys.stderr.fileno() == 2
-    except OSError:  # io.UnsupportedOperation: a stream in memory
+    except OSError:  # io.UnsupportedOperation: the stream is in memory
         return False
