@@ -20,9 +20,10 @@ _NAME = re.compile(r"\b(?P<pid>\d+)\.(?P<started>\d*)\.(?P<machine>[0-9a-f]{12})
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process: `machine` says where its `pid` means something, `started` tells it from a later one with that pid.
+    """A process. `machine` names the machine that `pid` belongs to.
 
-    `started` is in clock ticks since the machine's boot, or None where the system does not tell.
+    `started` tells the process from a later one with the same PID. It is in clock ticks since the machine's boot, or
+    None where the system does not tell.
     """
 
     machine: str
@@ -32,8 +33,8 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A moment by two clocks, in milliseconds: `wall` since 1970, which somebody may set, and `ticks` of this machine,
-    which go on evenly from its boot (CLOCK_MONOTONIC) and mean nothing elsewhere."""
+    """A moment on two clocks, in milliseconds. `wall` counts from 1970, and a user may set this clock. `ticks` counts
+    evenly from the boot of this machine (CLOCK_MONOTONIC) and has no meaning on other machines."""
 
     wall: int
     ticks: int
@@ -44,12 +45,12 @@ def now() -> Moment:
 
 
 def this_process() -> Process:
-    """The process that asks."""
+    """The current process."""
     return Process(machine(), os.getpid(), _started(os.getpid()))
 
 
 def machine() -> str:
-    """Names the set of processes that can look each other up by number.
+    """The name of the set of processes that can look each other up by PID.
 
     The host's name does not do: containers may share it and still number their processes apart, and so may two
     machines on one network drive. So the boot and the PID namespace belong to it, where Linux tells them.
@@ -58,13 +59,13 @@ def machine() -> str:
 
 
 def process_name() -> str:
-    """The process that asks, in a few characters: `PID.STARTED.MACHINE`."""
+    """The current process in a few characters: `PID.STARTED.MACHINE`."""
     process = this_process()
     return f"{process.pid}.{process.started or ''}.{_digest(process.machine)}"
 
 
 def is_named_gone(name: str) -> bool:
-    """Whether the process that a `process_name` in `name` is of has certainly ended."""
+    """Whether `name` contains the `process_name` of a process that has certainly ended."""
     found = _NAME.search(name)
     here = machine()
     if found is None or found["machine"] != _digest(here):
@@ -73,7 +74,7 @@ def is_named_gone(name: str) -> bool:
 
 
 def is_gone(process: Process) -> bool:
-    """Whether the process has certainly ended. A process of another machine, or one in doubt, is not gone."""
+    """Whether the process has certainly ended. False for a process of another machine, and in case of doubt."""
     if os.name != "posix" or process.machine != machine():
         return False
     if not _answers(process.pid) or _is_zombie(process.pid):
@@ -87,7 +88,7 @@ def _digest(machine: str) -> str:
 
 
 def _answers(pid: int) -> bool:
-    """Signal 0 is delivered to nobody, but says whether there is somebody (kill(2))."""
+    """Whether the PID is in use. Signal 0 only checks that the process exists (kill(2))."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -98,7 +99,7 @@ def _answers(pid: int) -> bool:
 
 
 def _is_zombie(pid: int) -> bool:
-    """Killed, but not yet waited for: in a container without an init it stays so for ever."""
+    """Whether the process has ended without a parent that waited for it. Without an init it stays so for ever."""
     fields = _stat(pid)
     return bool(fields) and fields[0] in ("Z", "X")
 
@@ -109,7 +110,7 @@ def _started(pid: int) -> int | None:
 
 
 def _stat(pid: int) -> list[str]:
-    """The fields of /proc/PID/stat from the third on (proc(5)): the second, the name, may hold anything but its end."""
+    """The fields of /proc/PID/stat from the third on (proc(5)). The second field, the name, may hold any character."""
     try:
         text = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

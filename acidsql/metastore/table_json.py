@@ -1,4 +1,4 @@
-"""A table's definition as JSON text, and back, every field of it."""
+"""Table definitions as JSON text, with every field, and back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Table(TypedDict):
     bucket_count: int | None
     sort_columns: list[str]
     file_format: str
-    row_format: NotRequired[dict[str, str]]  # not in what the first versions wrote
+    row_format: NotRequired[dict[str, str]]  # missing in the text of the first versions
     properties: dict[str, str]
     not_null: list[str]
     defaults: dict[str, str]

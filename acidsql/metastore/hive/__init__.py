@@ -1,1 +1,1 @@
-"""The Hive Metastore, called over Thrift."""
+"""The Hive Metastore as acidsql's metastore, over Thrift."""

@@ -1,4 +1,4 @@
-"""The Hive Metastore: its catalog, its transactions and its compaction queue, in one client."""
+"""The client of a Hive Metastore: catalog, transactions and compaction queue."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _FIRST: Final = WriteId(1)
 
 
 class HiveMetastore(HiveCatalog, HiveCompactions):
-    """A `Metastore` (client.py says what its methods do and raise) over Thrift; also a context manager.
+    """A `Metastore` over Thrift; also a context manager. client.py documents the methods.
 
-    Any call raises METASTORE_UNAVAILABLE if no metastore can be reached, METASTORE_FAILED with what it says otherwise.
+    Any call raises METASTORE_UNAVAILABLE if no metastore can be reached, and METASTORE_FAILED with the metastore's
+    message for any other failure.
     """
 
     def __init__(self, address: Address) -> None:
@@ -55,14 +56,14 @@ class HiveMetastore(HiveCatalog, HiveCompactions):
         self.close()
 
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
-        """A table that is not there has no write IDs to the metastore."""
+        """Checks that the table exists: the metastore returns an empty list for an unknown table."""
         found = super().valid_write_ids(table, txns)
         if found.high_watermark == 0:
             self.table(table.database, table.name)
         return found
 
     def enqueue_compaction(self, request: CompactionRequest) -> Enqueued:
-        """The metastore takes requests for tables that are not there."""
+        """Checks that the table exists: the metastore accepts requests for unknown tables."""
         self.table(request.database, request.table)
         return super().enqueue_compaction(request)
 
@@ -76,7 +77,7 @@ class HiveMetastore(HiveCatalog, HiveCompactions):
             self.forget_table_statistics(table, state)
 
     def commit_created(self, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
-        """Until the commit, other clients see the table, empty; should this process die before, it stays so."""
+        """Other clients see the empty table before the commit. It stays if this process dies before the commit."""
         self.create_table(table, partitions=partitions)
         try:
             if table.is_transactional and (given := self.allocate_write_id(txn, table)) != _FIRST:

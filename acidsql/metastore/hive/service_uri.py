@@ -1,4 +1,4 @@
-"""Where a Hive Metastore is: its URI, read."""
+"""The URI of a Hive Metastore."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _AUTH, _TIMEOUT_SETTING = "auth", "timeout"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One metastore."""
+    """The address of one metastore."""
 
     host: str
     port: int
@@ -34,9 +34,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Metastores over one database, any of which will do; the first that answers is asked.
+    """The addresses of metastores over one database. The first one that answers is used.
 
-    `timeout`: how many seconds an answer may take.
+    `timeout` is how many seconds an answer may take.
     """
 
     places: tuple[Place, ...]
@@ -47,8 +47,8 @@ class Address:
 
 
 def parse_address(uri: str) -> Address:
-    """`thrift://HOST[:PORT]`, several of them behind commas (each may have its own `thrift://`), as in
-    hive.metastore.uris; then `?timeout=SECONDS` and `&auth=none`.
+    """Reads `thrift://HOST[:PORT]`, or several separated by commas, each with or without `thrift://`, as in
+    hive.metastore.uris. `?timeout=SECONDS` and `&auth=none` may follow.
 
     `auth`, or $ACIDSQL_METASTORE_AUTH, is `none` (hive.metastore.sasl.enabled=false); Kerberos and other SASL are
     refused. Raises METASTORE_UNAVAILABLE.

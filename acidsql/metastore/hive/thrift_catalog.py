@@ -1,4 +1,4 @@
-"""Databases, tables and partitions in a Hive Metastore: the methods of `Catalog` (client.py)."""
+"""The catalog of a Hive Metastore: the methods of `Catalog` (client.py)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from acidsql.metastore.hive.thrift_connection import HiveConnections
 from acidsql.metastore.hive.thrift_write_ids import WriteIds, WriteState
 
 _BATCH: Final = 500
-"""Partitions in one call."""
+"""The most partitions in one call."""
 _WAREHOUSE: Final = "hive.metastore.warehouse.dir"
 _EXTERNAL_WAREHOUSE: Final = "hive.metastore.warehouse.external.dir"
 
 
 class HiveCatalog:
-    """Every method is one call or, where it says so, several: what others do in between is seen."""
+    """Each method is one call to the metastore, or several where it says so. Several calls are not atomic."""
 
     def __init__(self, hive: HiveConnections) -> None:
         self._hive = hive
@@ -51,7 +51,7 @@ class HiveCatalog:
         return mapped.database_from_hive(found, self._managed_location(found))
 
     def _managed_location(self, database: Any) -> str | None:
-        """Where the metastore wants ACID tables to be, if that is elsewhere (Warehouse.getDatabaseManagedPath)."""
+        """The directory for ACID tables, if it is not the database's (Warehouse.getDatabaseManagedPath)."""
         managed = database.managedLocationUri
         if not managed:
             external = mapped.location_from_hive(self._setting(_EXTERNAL_WAREHOUSE))
@@ -74,7 +74,7 @@ class HiveCatalog:
             raise AcidSqlError(Condition.DATABASE_ALREADY_EXISTS, database=database.name) from error
 
     def drop_database(self, name: str) -> None:
-        """Its directory stays."""
+        """Keeps the directory."""
         if name == DEFAULT_DATABASE:
             raise AcidSqlError(Condition.CANNOT_DROP_DEFAULT_DATABASE)
         if self.tables(name):
@@ -102,7 +102,7 @@ class HiveCatalog:
     def create_table(
         self, table: Table, *, adopted: AdoptedWriteIds | None = None, partitions: Sequence[Partition] = ()
     ) -> None:
-        """Several calls where there are partitions or adopted write IDs: undone when one of them fails."""
+        """Several calls for partitions or adopted write IDs. The table is dropped again when one of them fails."""
         self._write_ids.check_adoptable(table, adopted)
         self._create(replace(table, owner=table.owner or self._hive.user))
         try:
@@ -110,7 +110,7 @@ class HiveCatalog:
             if adopted is not None:
                 self._write_ids.adopt(table, adopted)
         except BaseException:
-            self._drop(table.database, table.name, with_files=False)  # what lies in an adopted directory is not ours
+            self._drop(table.database, table.name, with_files=False)  # the files of an adopted directory stay
             raise
 
     def _create(self, table: Table) -> None:
@@ -150,8 +150,8 @@ class HiveCatalog:
         return list(answer.tables or ())
 
     def drop_table(self, database: str, name: str, *, with_files: bool = True) -> None:
-        """Where the files of a managed table stay, the metastore keeps the table's write IDs for the next one of its
-        name (AcidEventListener.onDropTable)."""
+        """Where the files of a managed table stay, the metastore also keeps the write IDs, for the next table of the
+        same name (AcidEventListener.onDropTable)."""
         self._drop(database, name, with_files=with_files)
 
     def _drop(self, database: str, name: str, *, with_files: bool) -> None:
@@ -168,15 +168,15 @@ class HiveCatalog:
         partitions: Mapping[PartitionValues, Partition] | None = None,
         committed_up_to: WriteId | None = None,
     ) -> None:
-        """One call for the definition, one for each renamed partition, one for those that move: what can be refused is
-        looked for before the first of them."""
+        """One call for the definition, one for each renamed partition, and one for all partitions with a new location.
+        Reasons to refuse are checked before the first call."""
         found = self._find(old.database, old.name) or self._no_table(old.database, old.name)
         if (old.database, old.name) != (new.database, new.name) and self._find(new.database, new.name) is not None:
             raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, table=new.qualified)
         replaced = partitions or {}
         self._check_free(old, replaced)
         mapped.change_table(found, old, new)
-        # New columns are those of all partitions, as acidsql reads them.
+        # CASCADE gives all partitions the new columns, because acidsql reads partitions with the table's columns.
         self._alter(old, found, mapped.environment(**({"CASCADE": "true"} if old.columns != new.columns else {})))
         self._change_constraints(old, new)
         self._replace_partitions(new, replaced)
@@ -200,8 +200,8 @@ class HiveCatalog:
     # -- statistics
 
     def forget_table_statistics(self, table: Table, state: WriteState | None) -> None:
-        """Also where there are none: the write ID that the table gets with it tells another writer, who counts without
-        these rows, that its numbers are not to be believed (ObjectStore.isCurrentStatsValidForTheQuery)."""
+        """Also called for a table without statistics. The write ID that the call sets tells a concurrent writer that
+        its own statistics lack these rows (ObjectStore.isCurrentStatsValidForTheQuery)."""
         found = self._find(table.database, table.name) or self._no_table(table.database, table.name)
         found.parameters.pop(mapped.STATISTICS, None)
         if state is not None:
@@ -263,10 +263,10 @@ class HiveCatalog:
                 t.NoSuchObjectException,
             )
         except TApplicationException as error:
-            if error.type != TApplicationException.UNKNOWN_METHOD:  # Hive 3 asks for each kind
+            if error.type != TApplicationException.UNKNOWN_METHOD:  # Hive 3 has a call for each kind
                 raise self._hive.failed(error) from error
             return self._constraints_of_hive_3(database, name)
-        except t.NoSuchObjectException:  # dropped meanwhile
+        except t.NoSuchObjectException:  # the table was dropped meanwhile
             return idl.SQLAllTableConstraints()
 
     def _constraints_of_hive_3(self, database: str, name: str) -> Any:
@@ -281,7 +281,7 @@ class HiveCatalog:
         )
 
     def _change_constraints(self, old: Table, new: Table) -> None:
-        """All of them anew where any of them is another."""
+        """Drops all constraints and adds the new ones, if any of them changes."""
         if old.constraints == new.constraints:
             return
         found = self._all_constraints(new.database, new.name)
@@ -316,7 +316,7 @@ class HiveCatalog:
         for some in _batches(partitions):
             new = [mapped.partition_to_hive(p, found) for p in some]
             request = t.AddPartitionsRequest(table.database, table.name, new, True, False, mapped.CATALOG)
-            # Those that are there already stay as they are: it may be asked again.
+            # Existing partitions do not change, so that the call may be repeated.
             self._hive.ask(methodcaller("add_partitions_req", request))
 
     def drop_partitions(self, table: Table, values: Sequence[tuple[str | None, ...]]) -> None:
@@ -344,7 +344,7 @@ class HiveCatalog:
                 raise AcidSqlError(Condition.PARTITION_ALREADY_EXISTS, partition=_partition_name(table, values))
 
     def _replace_partitions(self, table: Table, replaced: Mapping[PartitionValues, Partition]) -> None:
-        """The metastore moves the directory of a managed table's renamed partition itself, to its default place."""
+        """Replaces partitions. The metastore moves a renamed partition of a managed table to its default directory."""
         for values, new in replaced.items():
             if new.values != values:
                 self._rename_partition(table, values, new)
@@ -371,7 +371,7 @@ class HiveCatalog:
         self._hive.tell(lambda c: c.rename_partition(table.database, table.name, old, found))
 
     def stored_partitions(self, table: Table, values: Sequence[PartitionValues]) -> list[Any]:
-        """The metastore's partitions that are there of some by values."""
+        """The metastore's partitions with these values, as far as they exist."""
         names = [_partition_name(table, v) for v in values]
         with suppress(t.NoSuchObjectException):
             return list(
@@ -387,7 +387,7 @@ def _partition_name(table: Table, values: PartitionValues) -> str:
 
 
 def _partitions_of(spec: Any) -> Iterator[Partition]:
-    """The partitions of a PartitionSpec: whole ones, or such as share all but where they lie."""
+    """The partitions of a PartitionSpec: complete ones, and ones that share all but their location."""
     if spec.partitionList is not None:
         for whole in spec.partitionList.partitions:
             yield mapped.partition_from_hive(whole.values, whole.sd.location)

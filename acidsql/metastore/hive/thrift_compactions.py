@@ -1,7 +1,8 @@
 """The compaction queue of a Hive Metastore: the methods of `CompactionQueue` (compactions.py).
 
-The metastore compares neither state nor worker when it is told of an entry (CompactionTxnHandler.updateCompactorState,
-markCompacted, markFailed): this asks for both before. An entry that is taken away in between is not noticed.
+The metastore checks neither state nor worker when a worker changes an entry (CompactionTxnHandler.updateCompactorState,
+markCompacted, markFailed). Therefore this module reads both before each change. It does not notice an entry that
+changes owner between the two calls.
 """
 
 from __future__ import annotations
@@ -50,22 +51,22 @@ _TXN_ENDED: Final = frozenset(
 
 
 class HiveCompactions(HiveTransactions):
-    """Any call raises NOT_YET_SUPPORTED where the metastore is older than it (Hive 3)."""
+    """A call that the metastore does not know (Hive 3) raises NOT_YET_SUPPORTED."""
 
     def enqueue_compaction(self, request: CompactionRequest) -> Enqueued:
-        """Also not accepted: what has been compacted up to the same write ID, and is not clean yet."""
+        """Also refused where the same write ID was compacted already and is not clean yet."""
         new = _request_to_hive(request, self._hive.host)
         answer = self._queue("compact2", lambda c: idl.compact(c, new), self._hive.tell)
         if answer.accepted:
             return Enqueued(answer.id, CompactionState(answer.state), True)
         other = _ALREADY.search(answer.errormessage or "")
-        if other is None:  # Hive 3 tells the ID, Hive 4 in the message only
+        if other is None:  # Hive 3 returns the ID, Hive 4 only names it in the message
             return Enqueued(answer.id, CompactionState(answer.state), False)
         return Enqueued(int(other["id"]), CompactionState(other["state"]), False)
 
     def compactions(self) -> Sequence[Compaction]:
-        """The metastore does not tell their properties, ORDER BY and buckets."""
-        found = (_compaction(e) for e in self._show() if e.type in _TYPES_FROM_HIVE)  # else a cleaner's own entry
+        """Without properties, ORDER BY and buckets, which the metastore does not list."""
+        found = (_compaction(e) for e in self._show() if e.type in _TYPES_FROM_HIVE)  # others are a cleaner's
         return sorted(found, key=lambda compaction: compaction.id, reverse=True)
 
     def abort_compactions(self, ids: Collection[int]) -> Sequence[AbortedCompaction]:
@@ -78,11 +79,11 @@ class HiveCompactions(HiveTransactions):
     # -- workers
 
     def take_compaction(self, worker: str, pools: Collection[str] = (DEFAULT_POOL,)) -> Compaction | None:
-        """A worker's name without `-` is listed as it is: the metastore knows `<host>-<worker>` only. The default
-        pool's workers get what waits in other pools for too long, too (metastore.compactor.worker.pool.timeout)."""
+        """The metastore splits `<host>-<worker>` at the `-`, so a worker's name must not contain one. Workers of the
+        default pool also get requests of other pools after a timeout (metastore.compactor.worker.pool.timeout)."""
         for pool in self._oldest_first(pools):
             taken = self._take_from(pool, worker)
-            # Where it is not shown, its table was dropped just now.
+            # An entry that is not listed belongs to a table that was dropped just now.
             if taken is not None and (shown := self._shown(taken.id)) is not None:
                 return replace(_taken(taken, _compaction(shown)), worker_host=self._hive.host, worker=worker)
         return None
@@ -94,7 +95,7 @@ class HiveCompactions(HiveTransactions):
         return self._queue("find_next_compact2", lambda c: idl.find_next_compaction(c, request), self._hive.tell)
 
     def _oldest_first(self, pools: Collection[str]) -> Sequence[str]:
-        """The metastore looks into one pool at a time."""
+        """The pools, that with the oldest request first: a call looks into one pool only."""
         if len(pools) < 2:
             return tuple(pools)
         oldest: dict[str, int] = {}
@@ -104,7 +105,7 @@ class HiveCompactions(HiveTransactions):
         return sorted(pools, key=lambda pool: (pool not in oldest, oldest.get(pool, 0)))
 
     def begin_compaction(self, compaction: Compaction, txn: TxnId, highest_write_id: WriteId) -> Compaction:
-        """A cleaner works as the user that is noted here; where there is none it fails (CompactorUtil.runJobAsSelf)."""
+        """Also notes the user for Hive's cleaner, which fails without one (CompactorUtil.runJobAsSelf)."""
         run_as = self._owned(compaction).runAs or self._compactor_user()
         begun = replace(compaction, txn=txn, highest_write_id=highest_write_id)
         struct = _struct(begun)
@@ -113,14 +114,15 @@ class HiveCompactions(HiveTransactions):
         return begun
 
     def _compactor_user(self) -> str:
-        """Hive's workers take the owner of the table's directory where nothing is set; the files are this user's."""
+        """The configured user, else this process's, who owns the files. Hive's workers take the directory's owner."""
         return str(self._hive.ask(lambda c: c.get_config_value(_RUN_AS, "")) or self._hive.user)
 
     def commit_compaction(self, compaction: Compaction) -> None:
-        """In the order of Hive's workers: a cleaner that comes in between sees no directory of an open transaction."""
+        """Marks the entry before the commit, as Hive's workers do: a cleaner between the two calls ignores the
+        directories of an open transaction."""
         assert compaction.txn is not None, "begin_compaction comes first"
         self._owned(compaction)
-        self.heartbeat(compaction.txn)  # where it has ended, the entry still is in state working
+        self.heartbeat(compaction.txn)  # the entry stays in state working after the transaction's end
         struct = _struct(compaction)
         self._queue("mark_compacted", lambda c: idl.mark_compacted(c, struct), self._hive.ask)
         try:
@@ -128,7 +130,7 @@ class HiveCompactions(HiveTransactions):
         except AcidSqlError as error:
             if error.condition in _TXN_ENDED:
                 struct.errorMessage = error.message
-                with suppress(AcidSqlError):  # nothing is compacted: a cleaner finds nothing to do
+                with suppress(AcidSqlError):  # nothing was compacted: a cleaner finds nothing to remove
                     self._queue("mark_failed", lambda c: idl.mark_failed(c, struct), self._hive.tell)
             raise
 
@@ -136,7 +138,7 @@ class HiveCompactions(HiveTransactions):
         self._end("mark_failed", idl.mark_failed, compaction, error)
 
     def refuse_compaction(self, compaction: Compaction, reason: str) -> None:
-        """No error where the entry is no longer this worker's."""
+        """No error where the entry does not belong to this worker any more."""
         self._end("mark_refused", idl.mark_refused, compaction, reason)
 
     def _end(self, call: str, mark: Callable[[Any, Any], None], compaction: Compaction, message: str) -> None:
@@ -147,12 +149,13 @@ class HiveCompactions(HiveTransactions):
         try:
             self._queue(call, lambda c: mark(c, struct), self._hive.tell)
         except AcidSqlError:
-            if not self._look(compaction)[1]:  # else it failed because the entry has gone just now
+            if not self._look(compaction)[1]:  # otherwise the call failed because the entry has just been removed
                 raise
 
     def revoke_dead_workers(self, timeout: float) -> Sequence[int]:
-        """Those of acidsql. The metastore has no call that gives an entry back, and does it itself after a day
-        (metastore.compactor.worker.timeout); until then it takes no request for the place."""
+        """Ends the entries of dead acidsql workers as failed. The metastore has no call to return an entry to the
+        queue. It does so itself after a day (metastore.compactor.worker.timeout), and refuses requests for the place
+        until then."""
         working = [e for e in self._show(state=_WORKING) if e.workerVersion == AGENT]
         lost = self.ended({TxnId(e.txnId) for e in working if e.txnId})
         dead = [_compaction(e) for e in working if e.txnId in lost or is_named_gone(e.workerid or "")]
@@ -163,10 +166,10 @@ class HiveCompactions(HiveTransactions):
             self.fail_compaction(compaction, "its worker has ended or lost its transaction")
         return [compaction.id for compaction in dead]
 
-    # -- whose an entry is
+    # -- ownership of entries
 
     def _owned(self, compaction: Compaction) -> Any:
-        """The entry as it is shown. Raises COMPACTION_LOST."""
+        """The listed entry. Raises COMPACTION_LOST where it does not belong to this worker."""
         shown, reason = self._look(compaction)
         if reason:
             resource = compaction.request.place.text
@@ -174,7 +177,7 @@ class HiveCompactions(HiveTransactions):
         return shown
 
     def _look(self, compaction: Compaction) -> tuple[Any, str]:
-        """The entry as it is shown, and why it is no longer this worker's ("" if it is)."""
+        """The listed entry, and the reason why it does not belong to this worker any more ("" if it does)."""
         shown = self._shown(compaction.id)
         if shown is None:
             return None, "it is not in the queue"
@@ -187,7 +190,8 @@ class HiveCompactions(HiveTransactions):
     # -- calls
 
     def _show(self, **wanted: Any) -> Sequence[Any]:
-        """Hive 3 shows all, whatever is wanted. What comes into the history just now may be shown twice."""
+        """The entries, one for each ID. Hive 3 ignores the filter. The metastore may list an entry twice while it moves
+        to the history."""
         request = idl.ShowCompactRequest(**wanted)
         found = self._queue("show_compact", lambda c: idl.show_compactions(c, request), self._hive.ask) or ()
         return list({e.id: e for e in sorted(found, key=lambda e: e.endTime or 0)}.values())

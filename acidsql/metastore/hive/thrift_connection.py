@@ -1,4 +1,4 @@
-"""Connections to a Hive Metastore: fail-over, reconnecting, and calls that leave nothing on a socket when cut."""
+"""Connections to a Hive Metastore: fail-over, reconnection, and no unread answers after an interrupted call."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.hive.service_uri import Address, Place
 
 Request = Callable[[Any], Any]
-"""Calls methods of the generated client."""
+"""A call of a method of the generated client."""
 
 _CONNECT_SECONDS: Final = 20.0
 _PAUSES: Final = (0.1, 0.5, 1.0, 2.0, 4.0)
-"""Seconds between the attempts to find a metastore that was there before: it may be starting again."""
+"""Seconds between attempts to reach a metastore that answered before: it may be restarting."""
 
 _DECLARED: Final[tuple[type[Exception], ...]] = tuple(
     kind
     for kind in vars(t).values()
     if isinstance(kind, type) and issubclass(kind, TException) and kind.__module__ == t.__name__
 )
-"""Exceptions that are answers: read to their end, they leave the connection as good as it was."""
+"""Exceptions that are complete answers: the connection stays usable after them."""
 _BROKEN: Final = (TTransportException, TProtocolException, OSError, EOFError)
 
 
 class AnswerLostError(AcidSqlError):
-    """METASTORE_UNAVAILABLE of a call that was sent, so that it may have been done."""
+    """METASTORE_UNAVAILABLE for a call that was sent: the metastore may have executed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class _Connection:
     transport: Any
 
     def is_stale(self) -> bool:
-        """Between two calls a socket has something to read only when the metastore has closed it."""
+        """Whether the metastore has closed the socket: only then it is readable between two calls."""
         return bool(select.select([self.socket.handle], [], [], 0)[0])
 
     def close(self) -> None:
@@ -58,15 +58,15 @@ class _Connection:
 
 
 class HiveConnections:
-    """A pool: each call has a connection for itself, so that several threads may call at once.
+    """A pool of connections. Each call has its own connection, so that several threads may call at once.
 
-    `ask` and `tell` differ in what they do when the connection breaks in the middle of a call. What may be done twice
-    is asked again, for some seconds; what may not is told once, and nobody knows then whether it was done. A call that
-    cannot be sent at all, because no metastore answers, is retried in both.
+    `ask` and `tell` differ when the connection breaks during a call. `ask` repeats the call for some seconds, and is
+    for calls that may run twice. `tell` does not repeat it, and the outcome is then unknown. Both retry a call that
+    cannot be sent because no metastore answers.
     """
 
     def __init__(self, address: Address) -> None:
-        """Connects to see that there is a metastore. Raises METASTORE_UNAVAILABLE."""
+        """Connects once, to check that a metastore answers. Raises METASTORE_UNAVAILABLE."""
         self.address = address
         self.user = _user()
         self.host = platform.node()
@@ -77,13 +77,13 @@ class HiveConnections:
         self._idle.append(self._connect(()))
 
     def close(self) -> None:
-        """What others have in use is closed when they give it back."""
+        """Closes idle connections. Connections in use are closed when they are returned."""
         self._closed = True
         while self._idle:
             self._idle.pop().close()
 
     def ask(self, request: Request, *expected: type[Exception]) -> Any:
-        """Calls what may be repeated. The `expected` exceptions come through; any other is METASTORE_FAILED.
+        """Makes a call that may be repeated. Raises `expected` exceptions as they are, and others as METASTORE_FAILED.
 
         Raises METASTORE_UNAVAILABLE: AnswerLostError where the call may have been done.
         """
@@ -96,15 +96,15 @@ class HiveConnections:
             except AcidSqlError as error:
                 if broken is None or error.condition != Condition.METASTORE_UNAVAILABLE.name:
                     raise
-                break  # the one that broke may have been done
-            if pause is None or _timed_out(broken):  # it has been waited for long enough
+                break  # the call that broke may have been executed
+            if pause is None or _timed_out(broken):  # the call has waited long enough
                 break
             time.sleep(pause)
         assert broken is not None
         raise self._lost(broken) from broken
 
     def tell(self, request: Request, *expected: type[Exception]) -> Any:
-        """Calls what must not be done twice. The `expected` exceptions come through; any other is METASTORE_FAILED.
+        """Makes a call that must not run twice. Raises `expected` exceptions as they are, others as METASTORE_FAILED.
 
         Raises METASTORE_UNAVAILABLE: AnswerLostError where the call may have been done.
         """
@@ -122,7 +122,7 @@ class HiveConnections:
             if isinstance(error, tuple(expected)):
                 raise
             raise self.failed(error) from error
-        except BaseException as error:  # an interrupt too: its answer must not be read as that of the next call
+        except BaseException as error:  # also an interrupt: the next call must not read this answer
             connection.close()
             if isinstance(error, TApplicationException) and not isinstance(error, tuple(expected)):
                 raise self.failed(error) from error
@@ -135,7 +135,7 @@ class HiveConnections:
     def _take(self) -> _Connection:
         if self._closed:
             raise self._unavailable(["it was closed"])
-        if self._process != os.getpid():  # after a fork, the sockets are the parent's
+        if self._process != os.getpid():  # after a fork the sockets belong to the parent
             self._idle, self._process = deque(), os.getpid()
         while self._idle:
             try:
@@ -154,7 +154,7 @@ class HiveConnections:
             self._idle.append(connection)
 
     def _connect(self, pauses: Sequence[float]) -> _Connection:
-        """To the metastore that answered last or, if it does not, to the first of the others that does."""
+        """Connects to the metastore that answered last, or else to the first of the others that answers."""
         reasons: list[str] = []
         for pause in (*pauses, None):
             reasons.clear()
@@ -178,7 +178,7 @@ class HiveConnections:
             transport.open()
             socket.setTimeout(self.address.timeout * 1000)
             client = ThriftHiveMetastore.Client(TBinaryProtocol(transport))
-            # Who makes the directories of tables, as Hive tells it (hive.metastore.execute.setugi).
+            # The owner of new table directories, as Hive sets it (hive.metastore.execute.setugi).
             client.set_ugi(self.user, [])
         except BaseException:
             transport.close()
@@ -188,7 +188,7 @@ class HiveConnections:
     # -- errors
 
     def failed(self, error: Exception) -> AcidSqlError:
-        """METASTORE_FAILED, with what the metastore says."""
+        """METASTORE_FAILED with the metastore's message."""
         return AcidSqlError(Condition.METASTORE_FAILED, uri=self.address, reason=_reason(error))
 
     def _lost(self, error: Exception) -> AnswerLostError:
@@ -204,7 +204,7 @@ def _timed_out(error: Exception) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """A Thrift exception's message, or the first line of what there is to say."""
+    """The message of a Thrift exception, or the first line of any other exception."""
     text = str(getattr(error, "message", None) or error).strip()
     return text.splitlines()[0] if text else type(error).__name__
 

@@ -1,4 +1,4 @@
-"""What a Hive Metastore says of a transaction, as acidsql's conditions."""
+"""Errors of a Hive Metastore about transactions, as acidsql's conditions."""
 
 from __future__ import annotations
 

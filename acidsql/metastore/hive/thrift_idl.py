@@ -37,7 +37,7 @@ CAPABILITIES: Final = (
     "HIVEMANAGEDINSERTWRITE",
     "HIVEMANAGEDINSERTREAD",
 )
-"""What acidsql can do (hive.metastore.client.capabilities): without these the metastore keeps ACID tables to itself."""
+"""The client's capabilities (hive.metastore.client.capabilities). Without them the metastore hides ACID tables."""
 IDENTIFIER: Final = "acidsql"
 
 
@@ -282,7 +282,7 @@ def create_table(client: Any, request: Any) -> None:
 
 
 def get_database(client: Any, name: str) -> Any:
-    """With its `managedLocationUri`."""
+    """The database with its `managedLocationUri`."""
     return _call(client, _GET_DATABASE, name)
 
 

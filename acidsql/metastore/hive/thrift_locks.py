@@ -1,4 +1,4 @@
-"""Locks of a Hive Metastore: requested, waited for, listed; and the deadlocks that it does not look for itself."""
+"""Locks in a Hive Metastore: requests, waiting, listing, and deadlock detection, which the metastore lacks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from acidsql.metastore.hive.thrift_errors import txn_errors
 from acidsql.metastore.lock_rules import LockedResource, must_wait, resource
 
 AGENT: Final = "acidsql"
-"""What SHOW LOCKS names as agent; a lock that belongs to no transaction names the one that asked behind it."""
+"""The agent in SHOW LOCKS. A lock without a transaction appends the transaction that requested it."""
 
 _AGENT: Final = re.compile(rf"{AGENT} txnid:(\d+)")
 _TYPES: Final = {
@@ -46,8 +46,8 @@ def operation_to_hive(operation: Operation) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Who asks for a lock. A read-only transaction asks as one without a transaction: a Hive Metastore takes back the
-    locks of a transaction only when it ends (TxnHandler.unlock)."""
+    """The owner of a lock request. A read-only transaction requests locks without a transaction: a Hive Metastore
+    releases the locks of a transaction only at its end (TxnHandler.unlock)."""
 
     txn: TxnId
     read_only: bool
@@ -62,13 +62,13 @@ class Owner:
 
 
 class HiveLocks:
-    """Lock requests. One that waits keeps its transaction alive: check_lock is a heartbeat too."""
+    """Lock requests. Waiting keeps the transaction alive, because check_lock is also a heartbeat."""
 
     def __init__(self, hive: HiveConnections) -> None:
         self._hive = hive
 
     def acquire(self, owner: Owner, components: Sequence[LockComponent], patience: Patience) -> int:
-        """The ID of a lock request that is granted. Raises LOCK_TIMEOUT, DEADLOCK, and then nothing is left of it."""
+        """Acquires locks and returns the ID of the request. Withdraws it and raises LOCK_TIMEOUT, DEADLOCK."""
         lock_id: int | None = None
         try:
             answer = self._request(owner, components)
@@ -76,7 +76,7 @@ class HiveLocks:
             if answer.state != t.LockState.ACQUIRED:
                 self._wait(owner, lock_id, patience)
         except BaseException:
-            with suppress(AcidSqlError):  # else it goes with its transaction
+            with suppress(AcidSqlError):  # otherwise the request ends with its transaction
                 self._withdraw(owner, lock_id)
             raise
         return lock_id
@@ -112,13 +112,13 @@ class HiveLocks:
                 request = t.CheckLockRequest(lockid=lock_id)
                 return bool(self._hive.ask(lambda c: c.check_lock(request), *expected).state == t.LockState.ACQUIRED)
             except t.NoSuchLockException:
-                # An abort takes the locks of a transaction: the heartbeat says so.
+                # An abort releases the locks of a transaction: the heartbeat raises the error for it.
                 self._hive.ask(lambda c: c.heartbeat(t.HeartbeatRequest(txnid=owner.txn)), *expected)
                 raise
 
     def _withdraw(self, owner: Owner, lock_id: int | None) -> None:
-        """Gives back a request; a granted one of a transaction stays with it. Where the answer did not come, the
-        request is the one that waits, or that no one else of its owner has."""
+        """Withdraws a waiting request; a granted one stays with its transaction. Without an answer, and so without an
+        ID, these are all waiting requests of the owner."""
         found = [lock_id] if lock_id is not None else self._requests(owner)
         for request in found:
             with suppress(t.TxnOpenException, t.NoSuchLockException):
@@ -129,12 +129,12 @@ class HiveLocks:
         return sorted({e.lockid for e in locks if e.state == t.LockState.WAITING})
 
     def release(self, lock_id: int) -> None:
-        """Raises TxnOpenException for a granted lock of a transaction."""
+        """Releases a lock or a request. Raises TxnOpenException for a granted lock of a transaction."""
         request = t.UnlockRequest(lock_id)
         self._hive.ask(lambda c: c.unlock(request), t.TxnOpenException, t.NoSuchLockException)
 
     def keep(self, owner: Owner, lock_id: int) -> None:
-        """A heartbeat for a lock that belongs to no transaction. Raises TRANSACTION_ABORTED where it is gone."""
+        """Sends a heartbeat for a lock without a transaction. Raises TRANSACTION_ABORTED where the lock is gone."""
         request = t.HeartbeatRequest(lockid=lock_id)
         with txn_errors(owner.txn):
             self._hive.ask(lambda c: c.heartbeat(request), t.NoSuchLockException)
@@ -142,7 +142,7 @@ class HiveLocks:
     # -- the listing
 
     def all(self, heartbeats: Mapping[TxnId, int]) -> list[Lock]:
-        """`heartbeats`: the last ones of the open transactions, which the metastore keeps with them."""
+        """All locks. `heartbeats` are the last ones of open transactions, which the metastore lists separately."""
         locks = [_lock(e, heartbeats) for e in self._show()]
         return sorted(locks, key=lambda lock: (lock.lock_id, lock.number))
 
@@ -152,8 +152,8 @@ class HiveLocks:
     # -- deadlocks
 
     def _check_deadlock(self, owner: Owner, lock_id: int) -> None:
-        """Raises DEADLOCK where transactions wait for each other in a ring and this is the youngest of those in it that
-        look for it: Hive's own do not.
+        """Raises DEADLOCK where transactions wait for each other in a ring and this one is the youngest of acidsql's in
+        the ring: Hive's transactions do not look for deadlocks.
         """
         shown = self._show()
         holders = {(e.lockid, e.lockIdInternal): e for e in shown}
@@ -169,7 +169,7 @@ class HiveLocks:
 
 
 def _blocker(shown: Sequence[Any], lock_id: int) -> Any:
-    """Whom a request waits for, one who holds a lock before one who waits, as TxnHandler.checkLock compares them."""
+    """The lock that a request waits for, an acquired one before a waiting one, as TxnHandler.checkLock compares."""
     mine = [e for e in shown if e.lockid == lock_id]
     others = [e for e in shown if e.lockid < lock_id and any(_excludes(m, e) for m in mine)]
     return min(others, key=lambda e: (e.state == t.LockState.WAITING, e.lockid, e.lockIdInternal), default=None)
@@ -187,9 +187,9 @@ def _excludes(mine: Any, theirs: Any) -> bool:
 
 
 def _ring(start: TxnId, shown: Sequence[Any], holders: Mapping[tuple[int, int], Any]) -> Mapping[TxnId, str]:
-    """Transactions that wait for each other, with their agents, `start` first; empty where it is in no ring.
+    """The transactions of a waiting ring with their agents, `start` first; empty where `start` is in no ring.
 
-    A lock that is there and blocks was not given back since: its owner still holds it, or waits for it.
+    A listed lock that blocks another one was not released since: its owner still holds it, or waits for it.
     """
     waits: dict[TxnId, set[TxnId]] = {}
     agents: dict[TxnId, str] = {}
@@ -212,7 +212,7 @@ def _ring(start: TxnId, shown: Sequence[Any], holders: Mapping[tuple[int, int], 
 
 
 def _owner(element: Any) -> TxnId:
-    """The transaction of a lock, be it that of a read-only one of acidsql."""
+    """The transaction of a lock, also of a lock that a read-only transaction of acidsql requested."""
     named = _AGENT.fullmatch(element.agentInfo or "")
     return TxnId(element.txnid or (int(named.group(1)) if named else 0))
 
@@ -242,7 +242,7 @@ def _lock(element: Any, heartbeats: Mapping[TxnId, int]) -> Lock:
         element.dbname,
         element.tablename or None,
         _TYPES_FROM_HIVE[element.type],
-        Operation.NO_TXN,  # it is not kept with the lock
+        Operation.NO_TXN,  # the metastore does not keep it with the lock
         _partition_from_hive(element.partname) if element.partname else None,
     )
     return Lock(
@@ -261,7 +261,7 @@ def _lock(element: Any, heartbeats: Mapping[TxnId, int]) -> Lock:
 
 
 def _partition_from_hive(name: str) -> str:
-    """The metastore escapes what comes escaped already (TxnHandler.normalizePartitionCase).
+    """The metastore escapes names that are escaped already (TxnHandler.normalizePartitionCase).
 
     >>> _partition_from_hive("p=a%252Fb")
     'p=a%2Fb'
@@ -277,7 +277,7 @@ def _shown_resource(element: Any) -> str:
 
 
 def _timed_out(blocker: Any, seconds: float) -> AcidSqlError:
-    """LOCK_TIMEOUT, with the resource and who is in the way."""
+    """The LOCK_TIMEOUT error, with the resource and the transaction in the way."""
     if blocker is None:
         detail, where, hint = "Its holder has just ended.", "", "Run the statement again."
     else:

@@ -1,4 +1,4 @@
-"""Tables, partitions and databases as a Hive Metastore keeps them, and as acidsql does; no call is made here."""
+"""Conversion of tables, partitions and databases between Hive's Thrift structs and acidsql. Makes no calls."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _KEPT_BY_THE_METASTORE: Final = frozenset(
         "DO_NOT_UPDATE_STATS",
     )
 )
-"""Statistics and times: Hive changes them with each write, so a table is the same with others of them."""
+"""Statistics and times. Hive changes them with each write, so they do not count in comparisons of tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def location_from_hive(uri: str) -> str:
 
 
 def location_to_hive(location: str) -> str:
-    """A directory of this machine says so: the metastore's own default may be another file system."""
+    """A local directory gets its scheme: the metastore's default may be another file system."""
     return f"file:{location}" if location.startswith("/") else location
 
 
@@ -146,7 +146,7 @@ def table_from_hive(found: Any, constraints: Constraints) -> Table:
         row_format=_row_format(storage),
         properties={k: v for k, v in parameters.items() if k not in _KEPT_BY_THE_METASTORE | hidden},
         constraints=constraints,
-        # A plain table of Hive 4 is external in name only: its files go with it (MetastoreDefaultTransformer).
+        # A plain table of Hive 4 is external in name only: DROP removes its files (MetastoreDefaultTransformer).
         external=found.tableType == EXTERNAL and not translated,
         comment=parameters.get(_COMMENT),
         owner=found.owner or None,
@@ -182,7 +182,7 @@ def _is_translated(found: Any) -> bool:
 
 
 def change_table(found: Any, old: Table, new: Table) -> None:
-    """Makes of the metastore's table what makes `new` of `old`; all else of it stays as it is."""
+    """Applies the change from `old` to `new` to the metastore's table; everything else in it stays."""
     found.dbName, found.tableName = new.database, new.name
     found.owner = new.owner
     found.sd.cols = _columns_to_hive(new.columns)
@@ -233,8 +233,8 @@ def _storage_of(table: Table) -> Any:
 
 
 def _file_format(storage: Any) -> str:
-    """The word behind STORED AS; where a table is read or written otherwise than Hive does behind that word, one that
-    acidsql does not know."""
+    """The format of STORED AS. A table whose classes differ from Hive's for that format gets a format that acidsql does
+    not know."""
     serde = storage.serdeInfo
     for name, known in _STORAGES.items():
         if (storage.inputFormat, serde.serializationLib) == (known.input, known.serde):
@@ -243,7 +243,7 @@ def _file_format(storage: Any) -> str:
 
 
 def _row_format(storage: Any) -> dict[str, str]:
-    """Of a text table, what differs from Hive's usual."""
+    """The row format of a text table, where it differs from Hive's defaults."""
     if _file_format(storage) != "textfile":
         return {}
     given = storage.serdeInfo.parameters or {}
@@ -261,11 +261,11 @@ def _columns_to_hive(columns: Sequence[Column]) -> list[Any]:
 # -- constraints
 
 _GENERATED: Final = re.compile(r"[a-z]{2}_-?\d+_\d+_\d+")
-"""Names that the metastore gave (ObjectStore.generateConstraintName)."""
+"""Names that the metastore generated (ObjectStore.generateConstraintName)."""
 
 
 def constraints_from_hive(not_null: Sequence[Any], defaults: Sequence[Any], checks: Sequence[Any]) -> Constraints:
-    """Those that are enforced."""
+    """The enforced constraints."""
     return Constraints(
         frozenset(c.column_name for c in not_null if c.enable_cstr),
         {c.column_name: c.default_value for c in defaults if c.enable_cstr},
@@ -331,6 +331,6 @@ def partition_to_hive(partition: Partition, table: Any) -> Any:
 
 
 def environment(**properties: str) -> Any:
-    """What a call says beside its arguments (org.apache.hadoop.hive.metastore.api.EnvironmentContext)."""
+    """The context of a call besides its arguments (org.apache.hadoop.hive.metastore.api.EnvironmentContext)."""
     given: Mapping[str, str] = {"DO_NOT_UPDATE_STATS": "true", **properties}
     return t.EnvironmentContext(dict(given))

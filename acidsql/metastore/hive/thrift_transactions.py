@@ -1,4 +1,4 @@
-"""Hive's transactions in a Hive Metastore: the methods of `TransactionClient` (client.py) but `commit_created`."""
+"""The transactions of a Hive Metastore: the methods of `TransactionClient` (client.py) without `commit_created`."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ _TXN_TIMEOUT: Final = "metastore.txn.timeout"
 _MAX_OPEN_TXNS: Final = "metastore.max.open.txns"
 _WRITES: Final = (Operation.UPDATE, Operation.DELETE)
 _PAUSES: Final = (0.2, 0.8, 2.0)
-"""Seconds between the attempts at a call that fails within the metastore."""
+"""Seconds between attempts at a call that fails inside the metastore."""
 
 
 class HiveTransactions:
-    """Transactions are the metastore's. Of a read-only one this remembers the locks, which belong to no transaction
-    there, so that they can be given back before it ends."""
+    """The transactions of the metastore. This class remembers the locks of read-only transactions: there they belong to
+    no transaction, so that they can be released early."""
 
     def __init__(self, hive: HiveConnections) -> None:
         self._hive = hive
@@ -57,14 +57,15 @@ class HiveTransactions:
         self._readers: dict[TxnId, tuple[int, ...]] = {}
         self._readers_lock = threading.Lock()
         self._held: dict[TxnId, frozenset[Resource]] = {}
-        """What a transaction writes to under exclusive locks, all taken by its first request and before its snapshot:
-        nobody can have committed there since. Empty, or not there: its commit looks for conflicts."""
+        """The resources that a transaction writes under exclusive locks, if its first request took all of them before
+        the snapshot. No other transaction can have committed there since, so the commit skips the search for
+        conflicts. For an empty or missing entry the commit searches."""
 
     @cached_property
     def txn_timeout(self) -> float:
-        """As the metastore has it set: `300s`, or a number with another of Hive's units."""
-        told = str(self._hive.ask(lambda c: c.get_config_value(_TXN_TIMEOUT, "")) or "")
-        return _seconds(told, TXN_TIMEOUT)
+        """The metastore's setting: `300s`, or a number with another one of Hive's units."""
+        setting = str(self._hive.ask(lambda c: c.get_config_value(_TXN_TIMEOUT, "")) or "")
+        return _seconds(setting, TXN_TIMEOUT)
 
     def open_txn(self, *, read_only: bool = False) -> TxnId:
         txn = self._open(idl.READ_ONLY if read_only else None)
@@ -74,7 +75,7 @@ class HiveTransactions:
         return txn
 
     def open_compaction_txn(self, kind: CompactionType) -> TxnId:
-        """The commit of such a one tells the queue when it was (CQ_NEXT_TXN_ID), and starts no other compaction."""
+        """The commit of a compaction's transaction sets CQ_NEXT_TXN_ID in the queue and starts no other compaction."""
         return self._open(idl.REBALANCE_COMPACTION if kind is CompactionType.REBALANCE else idl.COMPACTION)
 
     def _open(self, txn_type: int | None) -> TxnId:
@@ -86,8 +87,8 @@ class HiveTransactions:
             raise self._too_many() or self._hive.failed(error) from error
 
     def _too_many(self) -> AcidSqlError | None:
-        """open_txns declares no exception, so that TxnHandler's text does not arrive. Where it has refused one, it
-        refuses all until a tenth has ended."""
+        """The error for a refused open_txns, whose message Thrift drops because open_txns declares no exception. After
+        one refusal, TxnHandler refuses all requests until a tenth of the transactions has ended."""
         limit = int(self._hive.ask(lambda c: c.get_config_value(_MAX_OPEN_TXNS, "")) or 0)
         count = sum(txn.is_open for txn in self.transactions())
         if not limit or count < 0.9 * limit:
@@ -104,7 +105,7 @@ class HiveTransactions:
     # -- locks
 
     def lock(self, txn: TxnId, components: Sequence[LockComponent], *, patience: Patience = DEFAULT_PATIENCE) -> bool:
-        self.heartbeat(txn)  # Hive 4.0.1 grants a committed transaction a lock that nothing takes back
+        self.heartbeat(txn)  # Hive 4.0.1 grants a committed transaction a lock that is never released
         if not components:
             return True
         owner = Owner(txn, txn in self._readers)
@@ -122,12 +123,12 @@ class HiveTransactions:
         if txn not in self._held and all(c.lock_type in _EXCLUSIVE for c in writes):
             self._held[txn] = frozenset(resource(c.database, c.table, c.partition) for c in writes)
             return True
-        # Hive's Driver asks the same after its locks (isValidTxnListState).
+        # Hive's Driver makes the same check after its locks (isValidTxnListState).
         self._held[txn] = frozenset()
         return not self._conflicting(txn)
 
     def _conflicting(self, txn: TxnId) -> TxnId:
-        """The last one that committed what will be a conflict, or 0. To Hive 3 only a commit tells."""
+        """The last transaction whose commit conflicts with `txn`, or 0. Hive 3 finds conflicts only at the commit."""
         try:
             return TxnId(self._hive.ask(lambda c: idl.get_latest_txnid_in_conflict(c, txn), TApplicationException))
         except TApplicationException as error:
@@ -136,8 +137,8 @@ class HiveTransactions:
             return TxnId(0)
 
     def conflicts(self, txn: TxnId) -> Sequence[Conflict]:
-        """The metastore says with whom (the last one), and not where: the message names all that `txn` has locked to
-        write."""
+        """The last conflicting transaction. The metastore does not name the place of the conflict, so the message lists
+        all tables that `txn` has locked for writing."""
         other = TxnId(0) if self._held.get(txn) else self._conflicting(txn)
         return [self._conflict(txn, other)] if other else []
 
@@ -182,7 +183,7 @@ class HiveTransactions:
     # -- writes
 
     def add_dynamic_partitions(self, txn: TxnId, table: Table, partitions: Sequence[str], operation: Operation) -> None:
-        """Components of all operations on the whole table give way to the partitions (TxnHandler's rule)."""
+        """The partitions replace the components of all operations on the whole table (a rule of TxnHandler)."""
         request = t.AddDynamicPartitions(
             txnid=txn,
             writeid=self.allocate_write_id(txn, table),
@@ -203,7 +204,7 @@ class HiveTransactions:
         return WriteId(answer.txnToWriteIds[0].writeId)
 
     def writer(self, table: Table, write_id: WriteId) -> TxnId | None:
-        """No call tells it."""
+        """None: the metastore has no call for it."""
         return None
 
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
@@ -218,11 +219,11 @@ class HiveTransactions:
             try:
                 self._locks.keep(Owner(txn, True), lock_id)
             except AcidSqlError:
-                if lock_id in self._readers.get(txn, ()):  # else it was given back just now
+                if lock_id in self._readers.get(txn, ()):  # otherwise the lock has just been released
                     raise
 
     def ended(self, txns: Collection[TxnId]) -> frozenset[TxnId]:
-        """Asked of each again: a list may leave out open ones (get_open_txns does so with some kinds)."""
+        """Asks for each transaction again: get_open_txns leaves out some kinds of open transactions."""
         return frozenset(filter(self._has_ended, self.valid_txns().ended(txns))) if txns else frozenset()
 
     def _has_ended(self, txn: TxnId) -> bool:
@@ -235,15 +236,15 @@ class HiveTransactions:
         return False
 
     def leftovers(self) -> Sequence[Leftover]:
-        """Hive's compactor looks after them."""
+        """Empty: Hive's compactor removes them."""
         return ()
 
     def forget_leftovers(self, txn: TxnId) -> None:
-        """Nothing is kept."""
+        """Does nothing: the metastore keeps no leftovers."""
 
     def commit(self, txn: TxnId, *, compatible: Collection[TxnId] | None = None) -> None:
-        """With exclWriteEnabled the metastore does not look for conflicts: Hive says so where its locks make sure that
-        there are none."""
+        """With exclWriteEnabled the metastore does not search for conflicts. Hive sets it where its locks exclude
+        them."""
         if compatible is not None:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Conflicts by row on a Hive Metastore")
         request = idl.CommitTxnRequest(txnid=txn, exclWriteEnabled=bool(self._held.get(txn)))
@@ -254,9 +255,9 @@ class HiveTransactions:
         self._forget(txn)
 
     def _settle(self, txn: TxnId, commit: Request, lost: AnswerLostError) -> None:
-        """Finds out whether a commit was done whose answer did not come: it is aborted unless it was.
+        """Settles a commit without an answer: aborts the transaction unless it has committed.
 
-        Raises `lost` where it was aborted, COMMIT_UNKNOWN where the metastore does not answer.
+        Raises `lost` where it is aborted now, and COMMIT_UNKNOWN where the metastore does not answer.
         """
         try:
             self.abort(txn)
@@ -266,7 +267,7 @@ class HiveTransactions:
                 raise AcidSqlError(
                     Condition.COMMIT_UNKNOWN, txn_id=f"txnid:{txn}", reason=lost.message, hint=hint
                 ) from lost
-            self._in_txn(txn, commit)  # no error for what has committed
+            self._in_txn(txn, commit)  # a second commit is no error
         else:
             raise lost
 
@@ -280,10 +281,10 @@ class HiveTransactions:
         self._forget(txn)
 
     def _in_txn(self, txn: TxnId, request: Request) -> Any:
-        """Calls what may be repeated: each of these finds that it was done, and says so by doing nothing.
+        """Makes a call that may be repeated: a repeated call does nothing.
 
-        What fails within the metastore is asked again for some seconds while the transaction is open: Hive's database
-        rolls a call back where its rows stay locked for too long.
+        Repeats a call that fails inside the metastore for some seconds while the transaction is open: Hive's database
+        rolls back a call whose rows stay locked for too long.
         Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED, WRITE_CONFLICT.
         """
         with txn_errors(txn):
@@ -293,11 +294,11 @@ class HiveTransactions:
                 except AcidSqlError as error:
                     if error.condition != Condition.METASTORE_FAILED.name:
                         raise
-                    # Some methods fail within where the transaction has ended: the heartbeat says how.
+                    # Some methods fail where the transaction has ended: the heartbeat tells how it ended.
                     try:
                         self._hive.ask(lambda c: c.heartbeat(t.HeartbeatRequest(txnid=txn)), *_TXN_EXCEPTIONS)
                     except t.NoSuchTxnException:
-                        with suppress(AcidSqlError):  # a commit that was done before it failed succeeds now
+                        with suppress(AcidSqlError):  # a commit that took effect before it failed succeeds now
                             return self._hive.ask(request, *_TXN_EXCEPTIONS)
                         raise
                 time.sleep(pause)

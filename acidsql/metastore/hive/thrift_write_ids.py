@@ -1,4 +1,4 @@
-"""The write IDs of a table in a Hive Metastore, where acidsql asks for other ones than the next."""
+"""The write IDs of tables in a Hive Metastore: lists of valid ones, adopted ones and seeded ones."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from acidsql.metastore.hive.thrift_connection import HiveConnections
 
 @dataclass(frozen=True, slots=True)
 class WriteState:
-    """Under which write ID a transaction changes what a table says of itself, and what it saw of the others."""
+    """The write ID under which a transaction changes a table's statistics, and the write IDs that it sees."""
 
     write_id: WriteId
     valid: ValidWriteIdList
 
 
 class WriteIds:
-    """Lists of them, and those that count as committed though no transaction of this metastore wrote them."""
+    """Lists of write IDs, and write IDs that count as committed without a transaction of this metastore."""
 
     def __init__(self, hive: HiveConnections) -> None:
         self._hive = hive
@@ -47,11 +47,11 @@ class WriteIds:
             frozenset(map(WriteId, aborted)),
         )
 
-    # -- adopted ones
+    # -- adopted write IDs
 
     def check_adoptable(self, table: Table, adopted: AdoptedWriteIds | None) -> None:
-        """Raises LOCATION_NOT_EMPTY where the table was compacted under transactions that are not committed here: this
-        metastore's transaction IDs are not acidsql's to count on."""
+        """Raises LOCATION_NOT_EMPTY where the table was compacted under transactions that are not committed here:
+        acidsql cannot make transaction IDs of this metastore count as committed."""
         if adopted is None or not adopted.committed_txns:
             return
         txns = self.valid_txns()
@@ -89,7 +89,7 @@ class WriteIds:
             self._hive.ask(lambda c: c.commit_txn(t.CommitTxnRequest(txnid=txn)))
 
     def seed(self, table: Table, committed_up_to: WriteId) -> None:
-        """The metastore does so itself for a table that becomes full ACID (seedWriteIdOnAcidConversion)."""
+        """The metastore itself does this for a table that becomes full ACID (seedWriteIdOnAcidConversion)."""
         seen = self.valid_write_ids(table, self.valid_txns())
         if seen.high_watermark >= committed_up_to:
             return
@@ -113,7 +113,7 @@ class WriteIds:
 
 
 def _told_apart(ids: Any, aborted_bits: Any) -> tuple[list[int], list[int]]:
-    """Open and aborted ones: a set bit (java.util.BitSet.toByteArray) is an aborted one's place in the list."""
+    """The open and aborted write IDs: a set bit (java.util.BitSet.toByteArray) marks an aborted one in the list."""
     octets = aborted_bits.encode("latin-1") if isinstance(aborted_bits, str) else aborted_bits or b""
     bits = int.from_bytes(octets, "little")
     opened: list[int] = []
