@@ -1,0 +1,51 @@
+"""The registry of metastores: schemes, lazy imports, and what a session asks of a metastore."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from acidsql.errors import AcidSqlError
+from acidsql.metastore.registry import open_metastore
+from acidsql.session import connect
+
+
+@pytest.mark.parametrize("scheme", ["sqlite:///", ""])
+def test_a_uri_and_a_path_open_the_embedded_metastore_in_the_callers_warehouse(tmp_path: Path, scheme: str) -> None:
+    opened = open_metastore(f"{scheme}{tmp_path}/m.db", str(tmp_path))
+    assert opened.warehouse == opened.metastore.database("default").location == str(tmp_path)
+    assert opened.metastore.compaction_keeper is not None
+    assert opened.metastore.detects_row_conflicts
+    opened.metastore.close()
+
+
+def test_a_path_named_like_a_scheme_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    open_metastore("thrift", "/w").metastore.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["thrift"]
+
+
+def test_an_unknown_scheme_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AcidSqlError, match=r"METASTORE_UNAVAILABLE.*jdbc://host/db"):
+        open_metastore("jdbc://host/db", "/w")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_registry_imports_no_metastore_before_it_opens_one() -> None:
+    code = "import sys, acidsql.metastore.registry; print([m for m in sys.modules if 'sqlite' in m or 'hive_m' in m])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_set_limits_the_open_transactions_of_the_session(tmp_path: Path) -> None:
+    with connect(tmp_path) as session:
+        session.execute("SET hive.max.open.txns=0")
+        with pytest.raises(AcidSqlError, match="TOO_MANY_TRANSACTIONS"):
+            session.execute("START TRANSACTION")
+        session.execute("SET hive.max.open.txns=100")
+        session.execute("START TRANSACTION")
+        session.execute("ROLLBACK")
