@@ -215,17 +215,17 @@ class Session:
         self, text: str, args: Mapping[str, object] | Sequence[object] | None, frames: Mapping[str, object]
     ) -> Result:
         """Runs a statement. Any error rolls back the transaction that START TRANSACTION began."""
-        begun = self._executor.begun.id
+        txn_id = self._executor.begun.id
         try:
             statement, named = name_placeholders(parse(text), args)
             return self._dispatch.run(statement, Request(text, named, frames))
         except BaseException as error:
-            if begun is None or self._executor.begun.id is None:
+            if txn_id is None or self._executor.begun.id is None:
                 raise
             lost = self._executor.begun.lost
             self._executor.begun.rollback()
             if isinstance(error, AcidSqlError):
-                raise (lost or error).with_hint(f"Transaction {begun} was rolled back.") from error.__cause__
+                raise (lost or error).with_hint(f"Transaction {txn_id} was rolled back.") from error.__cause__
             raise
 
     def explain(self, sql: str) -> str:

@@ -102,8 +102,8 @@ def summary(counts: Counted) -> str:
     `3 rows affected (2 updated, 1 inserted)`
     """
     parts = ((counts.updated, "updated"), (counts.deleted, "deleted"), (counts.inserted, "inserted"))
-    told = ", ".join(f"{number} {word}" for number, word in parts if number)
-    return f"{rows_in_words(counts.affected)} affected{f' ({told})' if told else ''}"
+    text = ", ".join(f"{number} {word}" for number, word in parts if number)
+    return f"{rows_in_words(counts.affected)} affected{f' ({text})' if text else ''}"
 
 
 def rows_in_words(number: int) -> str:

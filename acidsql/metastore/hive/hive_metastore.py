@@ -80,8 +80,8 @@ class HiveMetastore(HiveCatalog, HiveCompactions):
         """Other clients see the empty table before the commit. It stays if this process dies before the commit."""
         self.create_table(table, partitions=partitions)
         try:
-            if table.is_transactional and (given := self.allocate_write_id(txn, table)) != _FIRST:
-                reason = f"it gives the new table {table.qualified} write ID {given}, those of an older one of its name"
+            if table.is_transactional and (first := self.allocate_write_id(txn, table)) != _FIRST:
+                reason = f"it gives the new table {table.qualified} write ID {first}, those of an older one of its name"
                 raise AcidSqlError(Condition.METASTORE_FAILED, uri=self._hive.address, reason=reason)
             self.commit(txn)
         except BaseException as error:

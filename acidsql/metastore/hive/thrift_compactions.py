@@ -107,11 +107,11 @@ class HiveCompactions(HiveTransactions):
     def begin_compaction(self, compaction: Compaction, txn: TxnId, highest_write_id: WriteId) -> Compaction:
         """Also notes the user for Hive's cleaner, which fails without one (CompactorUtil.runJobAsSelf)."""
         run_as = self._owned(compaction).runAs or self._compactor_user()
-        begun = replace(compaction, txn=txn, highest_write_id=highest_write_id)
-        struct = _struct(begun)
+        changed = replace(compaction, txn=txn, highest_write_id=highest_write_id)
+        struct = _struct(changed)
         struct.runas = run_as
         self._queue("update_compactor_state", lambda c: idl.update_compactor_state(c, struct, txn), self._hive.tell)
-        return begun
+        return changed
 
     def _compactor_user(self) -> str:
         """The configured user, else this process's, who owns the files. Hive's workers take the directory's owner."""

@@ -218,10 +218,10 @@ class _Method(NamedTuple):
 
 
 def _method(name: str, arguments: _Field | Sequence[_Field], answer: _Field | None, *exceptions: Any) -> _Method:
-    given = (arguments,) if isinstance(arguments, _Field) else arguments
+    fields = (arguments,) if isinstance(arguments, _Field) else arguments
     raised = (_struct(number, f"o{number}", kind) for number, kind in enumerate(exceptions, 1))
     outcome = _made(f"{name}_result", object, *([answer] if answer else []), *raised)
-    return _Method(name, _made(f"{name}_args", object, *given), outcome)
+    return _Method(name, _made(f"{name}_args", object, *fields), outcome)
 
 
 _CREATE_TABLE: Final = _method(

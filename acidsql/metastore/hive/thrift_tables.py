@@ -246,8 +246,8 @@ def _row_format(storage: Any) -> dict[str, str]:
     """The row format of a text table, where it differs from Hive's defaults."""
     if _file_format(storage) != "textfile":
         return {}
-    given = storage.serdeInfo.parameters or {}
-    return {k: v for k, v in given.items() if _SERDE_PARAMETERS.get(k) != v}
+    parameters = storage.serdeInfo.parameters or {}
+    return {k: v for k, v in parameters.items() if _SERDE_PARAMETERS.get(k) != v}
 
 
 def _columns_from_hive(found: Sequence[Any]) -> tuple[Column, ...]:
@@ -315,8 +315,8 @@ def values_to_hive(values: PartitionValues) -> list[str]:
 
 def partition_to_hive(partition: Partition, table: Any) -> Any:
     """A new partition of the metastore's `table`."""
-    given = table.sd
-    storage = t.StorageDescriptor(**{field[2]: getattr(given, field[2]) for field in given.thrift_spec if field})
+    of_table = table.sd
+    storage = t.StorageDescriptor(**{field[2]: getattr(of_table, field[2]) for field in of_table.thrift_spec if field})
     storage.location = location_to_hive(partition.location)
     return t.Partition(
         values=values_to_hive(partition.values),

@@ -84,8 +84,8 @@ class WriteIds:
         opened = t.OpenTxnRequest(num_txns=1, user=self._hive.user, hostname=self._hive.host)
         with holding():
             (txn,) = self._hive.tell(lambda c: c.open_txns(opened)).txn_ids
-            given = t.AllocateTableWriteIdsRequest(dbName=table.database, tableName=table.name, txnIds=[txn])
-            self._hive.ask(lambda c: c.allocate_table_write_ids(given))
+            request = t.AllocateTableWriteIdsRequest(dbName=table.database, tableName=table.name, txnIds=[txn])
+            self._hive.ask(lambda c: c.allocate_table_write_ids(request))
             self._hive.ask(lambda c: c.commit_txn(t.CommitTxnRequest(txnid=txn)))
 
     def seed(self, table: Table, committed_up_to: WriteId) -> None:
