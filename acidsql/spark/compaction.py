@@ -1,9 +1,9 @@
-"""Compaction as one Spark job: what a Scope reads, merged into its directories.
+"""Compaction as one Spark job: merges the directories of a Scope into one directory, or two.
 
     the scope's files -> events -> one task a bucket file, sorted -> staged files -> directories with a _v
 
-Rows and delete events go through the same scan as any query (table_scan.py), so originals, altered columns and files of
-other writers are what they are there. Only what a task sorts is in memory, and Spark spills that.
+Rows and delete events come from the scan that queries use (table_scan.py), so that original files, altered columns and
+files of other writers are read alike. Only the rows that a task sorts are in memory, and Spark spills them.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ _ROWS, _DELETES = 0, 1
 """The branches of a slot."""
 _KEY: Final = ("originalTransaction", "bucket", "rowId")
 _TASK: Final = 128 * 1024 * 1024
-"""Compressed bytes that a file of an insert-only table gets, where nothing else says how many files there are."""
+"""Compressed bytes of a file of an insert-only table without buckets."""
 _PART: Final = re.compile(r"part-(\d{5,})-")
 _THREADS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """What lies in directories: their names, their data files and bytes."""
+    """The content of directories: their names, and the number and bytes of their files."""
 
     directories: tuple[str, ...]
     files: int
@@ -73,7 +73,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A compaction that has run: what it read and what it wrote."""
+    """The result of a compaction: what it read and what it wrote."""
 
     before: Amount
     after: Amount
@@ -83,7 +83,7 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One compaction of a table's or partition's directory. `order_by` and `buckets` are a rebalance's."""
+    """One compaction of the directory of a table or partition. Only a rebalance has `order_by` and `buckets`."""
 
     table: Table
     part: BoundPart
@@ -91,11 +91,11 @@ class Job:
     files: FileSystem
     txn: TxnId
     properties: Mapping[str, str] = field(default_factory=dict)
-    """ORC's and others that stand in for the table's."""
+    """Properties that override the table's, such as those of ORC."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Of Spark, for this job; other keys are passed over."""
+    """Settings of Spark for this job. Keys that are not Spark's are ignored."""
     order_by: str | None = None
-    """As Spark SQL, what stands after ORDER BY."""
+    """The items of ORDER BY, as Spark SQL."""
     buckets: int | None = None
 
     @property
@@ -113,7 +113,7 @@ class Job:
 
     @property
     def directories(self) -> list[str]:
-        """What it may make in the partition's directory."""
+        """The directories that it may make: first that of rows, then that of delete events."""
         names = [self.scope.data_name(self.txn)]
         if self.scope.rewrite is Rewrite.MINOR:
             names.append(self.scope.delete_name(self.txn))
@@ -121,8 +121,8 @@ class Job:
 
 
 def compact(spark: StatementSpark, job: Job, caches: ScanCaches, before_publishing: Callable[[], None]) -> Merged:
-    """Reads, writes and, behind `before_publishing`, publishes. Nobody sees the directories before the transaction
-    commits; `undo` removes them.
+    """Reads and stages the files, calls `before_publishing`, and publishes. Readers do not see the directories before
+    the transaction commits; `undo` removes them.
 
     Raises what reading and `before_publishing` raise, and NOT_YET_SUPPORTED.
     """
@@ -137,7 +137,7 @@ def compact(spark: StatementSpark, job: Job, caches: ScanCaches, before_publishi
 
 
 def _write(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots | None:
-    """The slots that the staged files are named after; None where they are numbered by task or by bucket."""
+    """Stages the files. Gives the slots that name them, or None if they are numbered by task or by bucket."""
     for key, value in job.settings.items():
         if key.startswith("spark."):
             spark.storage.conf.set(key, value)
@@ -151,7 +151,7 @@ def _write(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots | None:
 
 
 def undo(job: Job) -> bool:
-    """Removes all that it staged or published; whether it is gone."""
+    """Removes everything that the compaction staged or published; whether all is gone."""
     return remove_all(job.files, (job.staging, *job.directories))
 
 
@@ -179,7 +179,7 @@ def _write_events(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots:
 
 
 def _write_in_order(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots:
-    """Each file read whole by a task, which leaves out what is deleted and writes the rest: no shuffle and no sort."""
+    """Each task reads one whole file and writes its rows without the deleted ones: no shuffle and no sort."""
     reading = copy_with(spark.storage, A_FILE_A_TASK)
     slots = slot_a_task([Slot(_ROWS, b) for b in sorted(job.source.buckets)], 1)
     events = _numbered(_insert_events(scan_frame(reading, job.source, caches), job.table))
@@ -188,7 +188,7 @@ def _write_in_order(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slot
 
 
 def _numbered(events: DataFrame) -> DataFrame:
-    """With the number of the bucket file of each."""
+    """The events with the bucket number of their file."""
     return select(events, ("*", f"CAST(shiftright(bucket, 16) & {MAX_BUCKET} AS INT) AS `{_FILE}`"))
 
 
@@ -199,7 +199,7 @@ def _insert_events(rows: DataFrame, table: Table) -> DataFrame:
 
 
 def _deletions(events: DataFrame, inserts: DataFrame) -> DataFrame:
-    """Delete events with the columns of insert events, their rows NULL."""
+    """Delete events with the columns of insert events; the columns of the row are NULL."""
     types = {f.name: f.dataType for f in inserts.schema.fields}
     values: dict[str, Column] = {
         "operation": F.lit(OPERATION_DELETE),
@@ -212,10 +212,11 @@ def _deletions(events: DataFrame, inserts: DataFrame) -> DataFrame:
 
 
 def _write_rebalanced(spark: StatementSpark, job: Job, caches: ScanCaches) -> None:
-    """Rows in equal shares, in the order asked for or that of their row IDs; numbered anew under the highest write ID.
+    """Writes the rows in equal shares, in the requested order or by row ID, with new row IDs under the highest write
+    ID.
 
-    Rows of later write IDs cannot have these row IDs, and no event that names an old one can commit any more: the
-    exclusive write lock, and the conflict that a transaction with an older snapshot gets (worker.py).
+    Rows of later write IDs cannot have these row IDs. No event that names an old row ID can commit any more, because of
+    the exclusive write lock, and of the conflict for a transaction with an older snapshot (worker.py).
     """
     row_id = f"`{_ROW_ID}`"
     parts = ((WRITE_ID, "writeid"), (BUCKET, "bucketid"), (ROW, "rowid"))
@@ -239,7 +240,7 @@ def _write_rebalanced(spark: StatementSpark, job: Job, caches: ScanCaches) -> No
 
 
 def _write_rows(spark: StatementSpark, job: Job, caches: ScanCaches) -> None:
-    """Rows of an insert-only table: by bucket where it has some, else as many files as the bytes are worth."""
+    """Writes the rows of an insert-only table: a file for each bucket, or else for each _TASK bytes."""
     rows = scan_frame(spark.storage, job.source, caches)
     table = job.table
     if table.bucket_count:
@@ -267,7 +268,7 @@ class _Staged:
 
 
 def _finish(job: Job, slots: Slots | None) -> list[_Staged]:
-    """The staged files that hold something, with the ends that Hive's files have."""
+    """Finishes the footers of the staged files, and gives those that hold rows."""
     by_code = slots.by_code() if slots is not None else None
     found = [f for f in job.files.list_below(job.staging).files if _PART.match(f.path.rpartition("/")[2])]
 
@@ -302,7 +303,7 @@ def _slot(path: str, by_code: Mapping[int, Slot] | None) -> Slot:
 
 
 def _publish(job: Job, staged: Sequence[_Staged]) -> Merged:
-    """Moves the files to the directories that the scope names. A base there must be, even without rows."""
+    """Moves the files to the directories that the scope names. A base is made even if it has no rows."""
     made: dict[int, str] = {}
     if job.scope.rewrite is not Rewrite.MINOR:
         made[_ROWS] = _make_directory(job, _ROWS)

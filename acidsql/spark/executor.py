@@ -1,4 +1,4 @@
-"""Runs plans: one snapshot, one Spark write command a table, files published before the commit.
+"""Runs plans: one snapshot for each statement, one Spark write for each table, files published before the commit.
 
     open a transaction -> lock -> one ValidTxnList, one ValidWriteIdList a table -> list the directories
     -> the plan's query -> staged files -> published files -> commit
@@ -80,7 +80,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a DML statement did; `write_ids` by qualified table name."""
+    """The result of a DML statement. `write_ids` are by qualified table name."""
 
     counts: Counts
     txn_id: TxnId
@@ -89,8 +89,8 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class QueryRows:
-    """The rows of a query: `frame` is of the user's session, for whatever is made of it there; `private` is of the
-    statement's own, whose settings are those of the statement while it runs, too."""
+    """The rows of a query: `frame` belongs to the user's session, where the user goes on with it; `private` belongs to
+    the session of the statement, and runs with the statement's settings."""
 
     frame: DataFrame
     private: DataFrame
@@ -98,7 +98,7 @@ class QueryRows:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A statement's text, and what came with the call: named parameters and frames."""
+    """A statement: its text, and the named parameters and frames of the call."""
 
     text: str
     args: Mapping[str, object]
@@ -109,7 +109,7 @@ class Executor:
     """Binds plans to snapshots and runs them on Spark."""
 
     def __init__(self, engine: Engine, transactions: Transactions, settings: Mapping[str, str]) -> None:
-        """`settings` are the session's, as they are at each moment."""
+        """`settings` are the live settings of the session."""
         self._settings = settings
         self._engine = engine
         self._transactions = transactions
@@ -119,16 +119,16 @@ class Executor:
         self.begun = Begun(transactions, self._readers)
         self.steering = Steering()
         self._running: JobGroup | None = None
-        """The jobs of the statement that runs in the transaction that was begun."""
+        """The jobs of the statement that runs in the open transaction of START TRANSACTION."""
 
     def close(self) -> None:
-        """Rolls back the transaction that is under way, and ends all that read."""
+        """Rolls back the open transaction, and ends all readers."""
         if self.begun.current is not None:
             self.begun.rollback()
         self._readers.close()
 
     def begin(self) -> TxnId:
-        """START TRANSACTION; `begun` ends it."""
+        """START TRANSACTION. `begun` ends the transaction."""
         return self.begun.begin(self._committing(), self._cancel_running)
 
     def _cancel_running(self) -> None:
@@ -138,8 +138,8 @@ class Executor:
     # -- statements
 
     def query(self, plan: QueryPlan, request: Request) -> tuple[QueryRows, Callable[[], None]]:
-        """The rows of a query, lazily, on the snapshot of now. And what ends its transaction when nobody will read them
-        any more; frames that nobody holds end it too, later."""
+        """The lazy rows of a query on the snapshot of now, and a function that ends its transaction when the rows are
+        read. The transaction also ends some time after nobody holds the frames any more."""
         with self._translated(request), self.begun.alone() as begun:
             if begun is not None:
                 return self._query_in(begun, plan, request), lambda: None
@@ -162,7 +162,7 @@ class Executor:
         return rows
 
     def _statement(self, plan: QueryPlan | WritePlan | MultiWritePlan, request: Request) -> StatementSpark:
-        """The private sessions of a statement. It runs in UTC if all that it says of time is wall-clock time."""
+        """The private sessions of a statement. It runs in UTC if it uses wall-clock times only."""
         tables = [scan.table for scan in plan.scans]
         if not isinstance(plan, QueryPlan):
             tables += [write.target for write in plan.writes]
@@ -188,16 +188,17 @@ class Executor:
         return on_partitions(plan, self._metastore.partitions)
 
     def columns(self, plan: QueryPlan, request: Request) -> list[tuple[str, str]]:
-        """What a query would give: names, and Hive's types. Reads no directory. Raises CREATE_AS_TYPE."""
+        """The names and Hive types of a query's columns. Reads no directory. Raises CREATE_AS_TYPE."""
         with self._translated(request):
             spark = self._statement(plan, request)
             self._define_views(spark, plan, request, None)
             return _hive_columns(spark.rows(plan.sql, request.args))
 
     def write(self, plan: WritePlan | MultiWritePlan, request: Request) -> Written:
-        """Runs a DML statement, in a transaction of its own or in the one that was begun.
+        """Runs a DML statement, in a transaction of its own or in that of START TRANSACTION.
 
-        Raises what the statement breaks, LOCK_TIMEOUT, DEADLOCK, WRITE_CONFLICT where another transaction came first.
+        Raises the errors of the statement, LOCK_TIMEOUT, DEADLOCK, and WRITE_CONFLICT if another transaction committed
+        first.
         """
         for write in plan.writes:
             check_format(write.target)
@@ -223,7 +224,7 @@ class Executor:
             return _written(txn, counts)
 
     def commit(self) -> TxnId:
-        """COMMIT of the transaction that was begun. Raises what `Begun.commit` raises."""
+        """COMMIT of the open transaction. Raises what `Begun.commit` raises."""
         begun = self.begun.current
         txn = self.begun.commit()
         if begun is not None:
@@ -231,13 +232,13 @@ class Executor:
         return txn
 
     def _tidy_up(self, txn: WriteTransaction) -> None:
-        """Where a committed transaction wrote, the files of others go that are dead."""
+        """Remove staging files of crashed writers, where a committed transaction wrote."""
         tidy_up(self._metastore, self._engine.files, ((w.target.files, w.target.directory) for w in txn.writes))
 
     def _write_in(
         self, txn: WriteTransaction, plan: WritePlan | MultiWritePlan, request: Request, jobs: JobGroup
     ) -> Written:
-        """One statement of a transaction that was begun; whatever it raises ends the transaction (session.py)."""
+        """Runs a statement in the transaction of START TRANSACTION. Any error ends the transaction (session.py)."""
         before = len(txn.writes)
         for write in plan.writes:
             if not write.target.is_transactional:
@@ -295,7 +296,7 @@ class Executor:
     def _truncated(
         self, table: Table, items: Sequence[PartitionItem], files: FileSystem
     ) -> dict[tuple[str | None, ...], str]:
-        """The directories to empty, by the values of their partitions."""
+        """The directories to empty, by partition values."""
         if not table.partition_columns:
             return {(): files.resolve(table.location)}
         found = [p for p in self._metastore.partitions(table) if has_values(items, table, p.values)]
@@ -313,7 +314,7 @@ class Executor:
         request: Request,
         snapshots: StatementSnapshots | None,
     ) -> list[BoundScan]:
-        """The views of a plan's scans; without rows where there are no snapshots."""
+        """Defines the views of a plan's scans. They have no rows if there are no snapshots."""
         bound_scans = []
         for scan in plan.scans:
             self._engine.require_exact_time(scan.table)
@@ -330,8 +331,7 @@ class Executor:
     # -- writing
 
     def _write_tables(self, plan: WritePlan | MultiWritePlan, request: Request, txn: WriteTransaction) -> Counts:
-        """Stages the files of all tables, then publishes them; `txn` knows what there is to undo whenever this is
-        left."""
+        """Stages the files of all tables, then publishes them. `txn` knows at any moment what to undo."""
         for one in plan.writes:
             txn.check_unchanged(one.target)
         spark = self._statement(plan, request)
@@ -364,7 +364,7 @@ class Executor:
         self._engine.require_exact_time(plan.target)
         target = self._target(plan, bound, txn)
         write = txn.begin(target)
-        if _is_there(spark, plan, target):
+        if _skips_existing(spark, plan, target):
             return Counts()
         of_target = [b for b in bound if b.scan.is_target]
         if plan.narrowing is not None:
@@ -405,13 +405,13 @@ class Executor:
 
 
 def _written(txn: WriteTransaction, counts: Counts, first: int = 0) -> Written:
-    """What the statement did whose writes begin at `first`."""
+    """The result of the statement whose writes begin at index `first`."""
     targets = (w.target for w in txn.writes[first:])
     return Written(counts, txn.id, {t.table.qualified: t.write_id for t in targets if t.table.is_transactional})
 
 
 def _hive_columns(rows: DataFrame) -> list[tuple[str, str]]:
-    """Names and Hive's types."""
+    """The names and Hive types of the columns."""
     sized = zip(rows.schema.fields, lengths(rows, CHAR_LENGTH), lengths(rows, VARCHAR_LENGTH), strict=True)
     return [(field.name, _hive_type(field, char, varchar)) for field, char, varchar in sized]
 
@@ -428,8 +428,8 @@ def _hive_type(field: StructField, char: int | None, varchar: int | None) -> str
 
 
 def _result(spark: StatementSpark, plan: QueryPlan, request: Request) -> DataFrame:
-    """The query's rows; a column that Spark names after its expression bears the names of the statement, not those that
-    row__id and INPUT__FILE__NAME have in the scans' views."""
+    """The rows of a query. A column that Spark names after its expression gets the statement's names in it, in place of
+    the names that row__id and INPUT__FILE__NAME have in the views of the scans."""
     rows = spark.rows(plan.sql, request.args)
     renamed = [f"{s.view}." for s in plan.scans if s.row_id or s.file_name]
     names = rows.columns if renamed else []
@@ -438,7 +438,7 @@ def _result(spark: StatementSpark, plan: QueryPlan, request: Request) -> DataFra
 
 
 def _padded(rows: DataFrame) -> DataFrame:
-    """A query's rows with its CHAR columns padded to their length, as Hive gives them."""
+    """The rows with CHAR columns padded to their length, as Hive gives them."""
     sizes = lengths(rows, CHAR_LENGTH)
     if not any(sizes):
         return rows
@@ -461,8 +461,8 @@ def _given_frame(frame: FrameScan, request: Request, spark: SparkSession) -> Dat
     return to_frame(request.frames[frame.frame], frame.frame, spark)
 
 
-def _is_there(spark: StatementSpark, plan: WritePlan, target: WriteTarget) -> bool:
-    """INSERT OVERWRITE .. PARTITION (..) IF NOT EXISTS of a partition that exists: nothing is to be done."""
+def _skips_existing(spark: StatementSpark, plan: WritePlan, target: WriteTarget) -> bool:
+    """Whether an INSERT OVERWRITE .. IF NOT EXISTS has nothing to do, because its partition exists."""
     if plan.overwrite is None or not plan.overwrite.if_not_exists:
         return False
     values = static_partition(spark, plan)

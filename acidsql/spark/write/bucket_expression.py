@@ -1,9 +1,9 @@
-"""Hive's bucket of a row as a Spark SQL expression: what acidsql.acid.bucketing says, without Python on the executors.
+"""Hive's bucket of a row as a Spark SQL expression: the rules of acidsql.acid.bucketing, without Python on executors.
 
-Spark's `hash` is Murmur3 too, with the hash so far as the seed of the next column. So `hash(_SEEDING, x)` is Murmur3
-of x with Hive's seed. It differs in the last `length % 4` bytes only: there its last step is undone, the tail mixed in
-as Hive does it, and the last step done again, by a further `hash`. The steps of Murmur3 on 32 bits can all be undone.
-Integers wrap around: as in all of acidsql's statements, ANSI mode is off.
+Spark's `hash` is Murmur3 too, and seeds each column with the hash of the columns before it. So `hash(_SEEDING, x)` is
+Murmur3 of x with Hive's seed, except for the last `length % 4` bytes. For these, the expression undoes the last step of
+Murmur3, mixes in the tail as Hive does, and repeats the last step with another `hash`. Every step of 32-bit Murmur3 can
+be undone. Integers wrap around, because ANSI mode is off in all statements of acidsql.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from acidsql.acid.table import Table
 from acidsql.planner.event_queries import name_sql
 
 _SEEDING: Final = 1867871456
-"""Spark's hash of this INT, whose seed is 42, is MURMUR_SEED."""
+"""The INT whose hash in Spark, with seed 42, is MURMUR_SEED."""
 
 
 def bucket_column(table: Table, columns: Mapping[str, Column] | None = None) -> Column:
     """The bucket, from 0, of a row of a bucketed table: an INT, never NULL.
 
-    `columns` has the bucketing columns by name, of the types that a query sees; without it they are the frame's of
-    these names. A TIMESTAMP in bucketing version 1 is hashed as a Hive in UTC does (see acidsql.acid.bucketing).
+    `columns` are the bucketing columns by name, with the types that a query sees; by default the frame has columns of
+    these names. Bucketing version 1 hashes a TIMESTAMP as a Hive in UTC does (acidsql.acid.bucketing).
     Raises NOT_YET_SUPPORTED for version 2 of a BINARY.
     """
     assert table.bucket_count, f"{table.qualified} has no buckets"
@@ -39,7 +39,7 @@ def bucket_column(table: Table, columns: Mapping[str, Column] | None = None) -> 
 
 
 def bucketing_version(table: Table) -> BucketingVersion:
-    """The version of a table's hash: Hive takes it as 1 where the property is missing."""
+    """The version of a table's hash. Hive assumes 1 if the property is missing."""
     return BucketingVersion(int(table.properties.get("bucketing_version", "1")))
 
 
@@ -48,7 +48,7 @@ def _combined(hashes: list[Column]) -> Column:
 
 
 def _hash(type_: t.HiveType, value: Column, version: BucketingVersion) -> Column:
-    """An INT; NULL is 0."""
+    """The hash of a value, an INT; 0 for NULL."""
     match type_:
         case t.Array(element):
             hashed = F.aggregate(value, F.lit(0), lambda seen, v: seen * 31 + _hash(element, v, version))
@@ -60,7 +60,7 @@ def _hash(type_: t.HiveType, value: Column, version: BucketingVersion) -> Column
         case t.Primitive("boolean" | "tinyint"):
             return F.coalesce(value.cast("int"), F.lit(0))
         case t.Primitive("string") | t.Varchar() | t.Char() if version is BucketingVersion.MURMUR:
-            # Not WHEN .. IS NOT NULL: what is inside a condition Spark does not compute once.
+            # A factor in place of WHEN .. IS NOT NULL: Spark computes an expression inside a condition more than once.
             return _murmur3(_bytes(type_, value)) * value.isNotNull().cast("int")
         case _:
             hashed = _murmur_of(type_, value) if version is BucketingVersion.MURMUR else _java_hash(type_, value)
@@ -90,12 +90,12 @@ def _murmur_of(type_: t.HiveType, value: Column) -> Column:
 
 
 def _bytes(type_: t.HiveType, value: Column) -> Column:
-    """What version 2 feeds to Murmur3; Spark casts numbers to their big-endian bytes."""
+    """The bytes that version 2 feeds to Murmur3. Spark casts numbers to their big-endian bytes."""
     match type_:
         case t.Primitive("date"):
             return F.unix_date(value).cast("binary")
         case t.Primitive("float"):
-            # The bits as a number are a float again, whose bits are hashed: a slip of Hive's, kept by its files.
+            # Hive takes the float's bits as a number, makes that a float, and hashes its bits. Its files rely on it.
             return _let(_float_bits(value), lambda bits: _float_bits(bits.cast("float"))).cast("binary")
         case t.Primitive("double"):
             return _let(_double_bits(value), _bits_of_whole_double).cast("binary")
@@ -112,7 +112,7 @@ def _bytes(type_: t.HiveType, value: Column) -> Column:
 
 
 def _murmur3(data: Column) -> Column:
-    """Murmur3 of any number of bytes, the tail as Hive takes it; of NULL any number."""
+    """Murmur3 of any number of bytes, with the tail as Hive takes it; an arbitrary number for NULL."""
     return _with_tail(_hash_of_whole(data), data)
 
 
@@ -130,7 +130,7 @@ def _with_tail(hash_of_whole: Column, data: Column) -> Column:
 
 
 def _tail(data: Column, start: Column) -> Column:
-    """The up to three bytes from `start` as a little-endian number, each extended with its sign."""
+    """The last bytes, at most three from `start`, as a little-endian number. Each is extended with its sign."""
     first, second, third = (_byte(data, start + place) for place in (1, 2, 3))
     return first.bitwiseXOR(F.shiftleft(second, 8)).bitwiseXOR(F.shiftleft(third, 16))
 
@@ -141,7 +141,7 @@ def _byte(data: Column, position: Column) -> Column:
 
 
 def _latin(data: Column) -> Column:
-    """Text with a character for each byte."""
+    """The bytes as text, one character for each."""
     return F.decode(data, "ISO-8859-1")
 
 
@@ -154,7 +154,7 @@ def _scramble(block: Column) -> Column:
 
 
 def _finish(word: Column) -> Column:
-    """Murmur3's last step, as the hash of the INT that brings Spark to this word just before it."""
+    """Applies the last step of Murmur3: the hash of the INT that leads Spark to this word before that step."""
     mixed = _rotate((word.bitwiseXOR(4) - _int(0xE6546B64)) * _inverse(5), 32 - 13).bitwiseXOR(MURMUR_SEED)
     return F.hash(F.lit(_SEEDING), _rotate(mixed * _inverse(0x1B873593), 32 - 15) * _inverse(0xCC9E2D51))
 
@@ -170,7 +170,7 @@ def _shifted(word: Column, bits: int) -> Column:
 
 
 def _rotate(word: Column, bits: int) -> Column:
-    """To the left. The word twice in 64 bits, so that the expression contains it once."""
+    """Rotates to the left. The word stands twice in 64 bits, so that the expression contains it only once."""
     twice = word.cast("bigint").bitwiseAND(0xFFFFFFFF) * F.lit(2**32 + 1)
     return F.shiftrightunsigned(twice, 32 - bits).cast("int")
 
@@ -241,12 +241,12 @@ def _instant_hash(micros: Column) -> Column:
 
 
 def _let(value: Column, body: Callable[[Column], Column]) -> Column:
-    """`body` of a value that is computed once, however often the body has it."""
+    """`body` of a value that Spark computes once, however often the body uses it."""
     return F.transform(F.array(value), lambda bound: body(bound))[0]
 
 
 def _micros(type_name: str, value: Column) -> Column:
-    """Microseconds since 1970; a TIMESTAMP's are those of the wall clock, whatever the session's time zone."""
+    """Microseconds since 1970; of a TIMESTAMP by the wall clock, in any time zone of the session."""
     if type_name != "timestamp":
         return F.unix_micros(value)
     days = F.unix_date(value.cast("date")).cast("bigint")
@@ -263,14 +263,14 @@ def _seconds_and_nanos(micros: Column) -> Column:
 
 
 def _calendar_shift(day: Column) -> Column:
-    """Days by which the day of this name lies later in java.sql.Timestamp's calendar, Julian before 1582-10-15."""
+    """Days by which the same date lies later in the calendar of java.sql.Timestamp, Julian before 1582-10-15."""
     years = F.year(day) - (F.month(day) <= 2).cast("int")
     shift = F.floor(years / 100) - F.floor(years / 400) - 2
     return F.when(day < F.lit("1582-10-15").cast("date"), shift).otherwise(0)
 
 
 def _timestamp_bytes(micros: Column) -> Column:
-    """TimestampWritableV2.getBytes: see acidsql.acid.bucketing."""
+    """TimestampWritableV2.getBytes (acidsql.acid.bucketing)."""
     fraction = F.reverse(F.lpad(F.pmod(micros, F.lit(1_000_000)).cast("string"), 6, "0")).cast("bigint")
     return _let(_seconds(micros), lambda seconds: _let(fraction, lambda f: _packed_timestamp(seconds, f)))
 
@@ -297,7 +297,7 @@ def _vlong(number: Column) -> Column:
 
 
 def _plain(value: Column, scale: int) -> Column:
-    """A decimal's text without an exponent and without zeros at the fraction's end; `12.` where there is a scale."""
+    """The text of a decimal without an exponent and without trailing zeros; `12.` if there is a scale."""
     text = F.translate(F.format_number(value, scale), ",", "")
     return F.rtrim(text, F.lit("0")) if scale else text
 
@@ -312,7 +312,7 @@ def _magnitude(plain: Column) -> Column:
 
 
 def _big_integer_bytes(plain: Column) -> Column:
-    """BigInteger.toByteArray of a decimal's digits: 128 bits in two's complement, less the bytes that say nothing."""
+    """BigInteger.toByteArray of a decimal's digits: 128 bits in two's complement, without redundant leading bytes."""
     negative = _is_negative(plain).cast("int")
     inverted = (_magnitude(plain) - negative).cast("decimal(38,0)")
     sign = F.when(_is_negative(plain), F.lit(-1)).otherwise(F.lit(0)).cast("bigint")
@@ -331,7 +331,7 @@ def _high(magnitude: Column) -> Column:
 
 
 def _float_bits(value: Column) -> Column:
-    """Float.floatToIntBits: what `hash` hashes. All its steps are undone; it takes -0.0 for 0.0."""
+    """Float.floatToIntBits, from `hash` with all its steps undone. `hash` takes -0.0 for 0.0."""
     mixed = (_unfinish(F.hash(value)).bitwiseXOR(4) - _int(0xE6546B64)) * _inverse(5)
     mixed = _rotate(mixed, 32 - 13).bitwiseXOR(42) * _inverse(0x1B873593)
     bits = _rotate(mixed, 32 - 15) * _inverse(0xCC9E2D51)
@@ -339,7 +339,7 @@ def _float_bits(value: Column) -> Column:
 
 
 def _double_bits(value: Column) -> Column:
-    """Double.doubleToLongBits: what `xxhash64` hashes. All its steps are undone; it takes -0.0 for 0.0."""
+    """Double.doubleToLongBits, from `xxhash64` with all its steps undone. `xxhash64` takes -0.0 for 0.0."""
     hashed = _let(F.xxhash64(value), lambda h: h.bitwiseXOR(_shifted(h, 32)) * _inverse64(_XX3))
     hashed = _let(hashed, lambda h: h.bitwiseXOR(_shifted(h, 29)).bitwiseXOR(_shifted(h, 58)) * _inverse64(_XX2))
     mixed = _let(hashed, lambda h: (h.bitwiseXOR(_shifted(h, 33)) - _long(_XX4)) * _inverse64(_XX1))
@@ -354,7 +354,7 @@ def _is_negative_zero(value: Column) -> Column:
 
 
 def _bits_of_whole_double(number: Column) -> Column:
-    """The bits of a BIGINT as a DOUBLE: the exponent from the number's length, the digits as rounded by the cast."""
+    """The bits of a BIGINT as a DOUBLE: the exponent from the number's length, the digits as the cast rounds them."""
     length = F.length(F.bin(F.abs(number)))
     digits = (F.abs(number.cast("double")) * F.pow(F.lit(2.0), 53 - length)).cast("bigint")
     bits = F.shiftleft((length + 1021).cast("bigint"), 52) + digits
@@ -382,7 +382,7 @@ def _long(unsigned: int) -> Column:
 
 
 def _inverse(factor: int) -> Column:
-    """What undoes a multiplication of an INT by an odd number."""
+    """The factor that undoes a multiplication of an INT by an odd number."""
     return _int(pow(factor, -1, 2**32))
 
 

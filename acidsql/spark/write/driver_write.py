@@ -58,21 +58,21 @@ from acidsql.spark.write.row_widths import row_width
 from acidsql.storage.file_systems import FileSystem, LocalFiles
 
 _MOST: Final = 2_000_000
-"""Events that a task may give."""
+"""Events that one task may give."""
 LITTLE: Final = 1024 * 1024
 """Bytes that a query may read for Spark to interpret it instead of compiling it."""
 _REFUSED: Final = "acidsql: this is not for the driver to write"
 _TOO_LARGE: Final = "spark.driver.maxResultSize"
-"""In the error of a job whose result is more than Spark lets the driver have."""
+"""Spark names this setting in the error of a job whose result is too large for the driver."""
 _OF_HEAP: Final = 64
-"""What part of the JVM's heap the compressed bytes may be: they become some ten times as many."""
+"""The compressed bytes may be one part in so many of the JVM's heap: they grow some tenfold in memory."""
 _OF_HEAP_AT_ONCE: Final = 16
-"""What part of the heap the rows that running tasks give may take."""
+"""The rows of all running tasks may take one part in so many of the heap."""
 _OFFSETS: Final = 1 << 31
-"""Bytes of text that an Arrow array can have: its offsets have 32 bits."""
+"""Bytes of text that an Arrow array can hold: its offsets have 32 bits."""
 _OLDEST: Final = {"date": "DATE'1582-10-15'", "timestamp": "TIMESTAMP'1970-01-01 00:00:00'"}
-"""The first values that pyarrow writes as Hive reads them, by the beginning of a type's name: of older dates it does
-not tell in which calendar it writes them, and of times before 1970 it takes the fraction of a second for a negative one
+"""The first values that pyarrow writes as Hive reads them, by the beginning of a type's name. pyarrow does not record
+the calendar of older dates, and writes a negative fraction of a second for times before 1970
 (arrow/adapters/orc/util.cc)."""
 _CODECS: Final = {"none": "uncompressed", "zlib": "zlib", "snappy": "snappy", "lz4": "lz4", "zstd": "zstd"}
 _FILE: Final = "part-00000-driver.orc"
@@ -80,8 +80,11 @@ _Numbers: TypeAlias = "NDArray[np.int64]"
 
 
 def can_write(spark: SparkSession, table: Table, files: FileSystem, size: int) -> bool:
-    """Whether the driver writes such a file as Spark does: ORC without settings of its own but the codec, on this
-    machine, and of types that pyarrow writes; and whether what `size` compressed bytes give has room in it."""
+    """Whether the driver can write the files as Spark does, and has room for the rows of `size` compressed bytes.
+
+    The files must be ORC on this machine, without `orc.*` properties other than the codec, and of types that pyarrow
+    writes.
+    """
     options = writer_options(table)
     types = [parse_type(c.type) for c in table.columns]
     return (
@@ -95,7 +98,7 @@ def can_write(spark: SparkSession, table: Table, files: FileSystem, size: int) -
 
 
 def _has_times_inside(hive_type: HiveType) -> bool:
-    """Whether dates or times are inside a value: `_collected` looks at whole ones only."""
+    """Whether a value has dates or times inside: `_collected` checks only whole values."""
     return is_complex(hive_type) and (has_date(hive_type) or has_timestamp(hive_type) or has_instant(hive_type))
 
 
@@ -148,16 +151,17 @@ def write_placed(placed: Any, plan: WritePlan, target: WriteTarget) -> None:
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=target.staging, reason=reason)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for _ in pool.map(lambda f: _write_file(placed, f, plan, target), files):
-            pass  # what one of them raises is raised here
+            pass  # iterating raises the error of a thread
 
 
 def _collected(rows: DataFrame, table: Table, size: int) -> Any:
-    """The rows as an Arrow table; None where there are too many, or pyarrow would not write them as they are.
+    """The rows as an Arrow table; None if there are too many, or if pyarrow would not write them as they are.
 
-    A task that has too much refuses before Arrow gets it.
+    A task with too many rows fails before its rows become an Arrow batch.
     """
     columns = [(f"_c{i}", parse_type(c.type)) for i, c in enumerate(table.columns)]
-    # A row counts as if all before it were as wide. So a task gives little more than its room, and no sum is needed.
+    # Every row counts as if all rows before it were as wide. That needs no sum, and a task gives little more than
+    # its room.
     room = _room(rows.sparkSession)
     refused = [f"{ROW_NUMBER} >= {_MOST}", f"({ROW_NUMBER} + 1) * ({row_width(columns)}) > {room}"]
     for i, column in enumerate(table.columns):
@@ -176,13 +180,13 @@ def _collected(rows: DataFrame, table: Table, size: int) -> Any:
 
 
 def _room(spark: SparkSession) -> int:
-    """The bytes of rows that a task may give: those of all tasks that run at once lie in the JVM's heap some three
-    times, as Arrow's batches, as a task's result and as the driver's."""
+    """The bytes of rows that one task may give. The rows of all running tasks lie in the JVM's heap some three times:
+    as Arrow batches, as results of tasks, and at the driver."""
     return min(jvm(spark).heap // _OF_HEAP_AT_ONCE // spark.sparkContext.defaultParallelism, _OFFSETS // 16)
 
 
 def _order(placed: Any, keys: Sequence[str]) -> _Numbers:
-    """The numbers of the rows in Spark's order by the columns: NULL comes first."""
+    """The positions of the rows in Spark's order by the columns, NULL first."""
     columns = {k: placed.column(k) for k in keys}
     filled = {k: c.fill_null("" if pa.types.is_string(c.type) else -1) for k, c in columns.items()}
     order = pc.sort_indices(pa.table(filled), sort_keys=[(k, "ascending") for k in keys])
@@ -191,8 +195,8 @@ def _order(placed: Any, keys: Sequence[str]) -> _Numbers:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A staged file: its directory, the events' branch, the numbers of its events, and how many events of inserts come
-    before them: the row ID of its first new row."""
+    """A staged file: its directory, its branch, the positions of its events, and the row ID of its first new row, which
+    is the number of insert events before it."""
 
     directory: str
     branch: int
@@ -213,7 +217,7 @@ def _files(placed: Any, order: _Numbers, directories: Sequence[str], plan: Write
 
 
 def _starts(placed: Any, order: _Numbers, keys: Sequence[str]) -> NDArray[np.bool_]:
-    """Of each row in the order whether it differs from the one before it in one of the columns."""
+    """For each row in the order: whether it differs from the row before it in one of the columns."""
     differs = np.zeros(len(order), np.bool_)
     differs[:1] = True
     for key in keys:
@@ -223,7 +227,7 @@ def _starts(placed: Any, order: _Numbers, keys: Sequence[str]) -> NDArray[np.boo
 
 
 def _numbers(column: Any) -> _Numbers:
-    """A number for each value, the same for the same; row IDs and branches as they are."""
+    """A number for each value, equal for equal values. Numbers stay as they are."""
     if pa.types.is_string(column.type):
         column = column.combine_chunks().dictionary_encode().indices
     return np.asarray(column.cast(pa.int64()).fill_null(-1).to_numpy(), np.int64)
@@ -247,7 +251,7 @@ def _no_rows(names: Sequence[str], count: int, table: Table) -> Any:
 
 
 def _escaped(value: object) -> str:
-    """A value as Spark names a directory after it; no text of a partition is empty (partition_text.py)."""
+    """The value as Spark escapes it in a directory's name. No text of a partition is empty (partition_text.py)."""
     text = "" if value is None else str(value)
     return escape(text) if text else DEFAULT_PARTITION
 
@@ -275,7 +279,7 @@ def _deletions(rows: Any, write_id: WriteId) -> dict[str, Any]:
 
 
 def _write(target: WriteTarget, directory: str, ids: Mapping[str, Any], rows: Any) -> None:
-    """One staged file: flat events, or the rows of an insert-only table; `rows` are no slice."""
+    """Writes a staged file: flat events, or the rows of an insert-only table. `rows` must not be a slice."""
     table, files = target.table, target.files
     columns = {f.name: _column(rows.column(f.name), f.type) for f in rows.schema}
     if table.is_insert_only:
@@ -295,8 +299,7 @@ def _column(values: Any, kind: Any) -> Any:
 
 
 def _without_zone(kind: Any) -> Any:
-    """The type with wall-clock times, which is what ORC's TIMESTAMP holds: the JVM's zone, UTC, is that of the
-    session that files are written in."""
+    """The type with wall-clock times, which ORC's TIMESTAMP holds. The storage session is in the JVM's zone, UTC."""
     if pa.types.is_timestamp(kind):
         return pa.timestamp(kind.unit)
     if pa.types.is_struct(kind):

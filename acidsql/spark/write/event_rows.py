@@ -38,7 +38,7 @@ from acidsql.spark.write.timestamp_limits import representable
 OLD_WRITE_ID: Final = ":writeid"
 OLD_BUCKET: Final = ":bucketid"
 OLD_ROW: Final = ":rowid"
-"""Columns of a placed event: the parts of the row ID that it names."""
+"""Columns of a placed event: the parts of the row ID that the event names."""
 NEW_BUCKET: Final = ":bucket"
 _WRITE_IDS: Final = ":write_ids"
 NEW_WRITE_ID: Final = f"`{_WRITE_IDS}`[spark_partition_id() & 0]"
@@ -52,8 +52,11 @@ PLACE_DIRECTORY: Final = ":place_directory"
 
 
 def value_directories(table: Table) -> dict[str, Column]:
-    """The same for the texts of the partition columns (partition_text.py). The names are as short as they can be, for
-    a text may be so long that the name of its own column just leaves room for it; none is that of a data column."""
+    """Partition columns of the staged files for the texts of the table's partition columns (partition_text.py).
+
+    The names are as short as possible: a path component has room for a long text only beside a short name. No name is
+    that of a data column.
+    """
     taken = {c.name for c in table.columns}
     names = (name for name in chain(ascii_lowercase, map("".join, product(ascii_lowercase, repeat=3))))
     return dict(zip((n for n in names if n not in taken), table.partition_columns, strict=False))
@@ -66,12 +69,12 @@ def staging_columns(plan: WritePlan) -> tuple[str, ...]:
 
 
 def with_write_id(events: DataFrame, write_id: WriteId) -> DataFrame:
-    """The events with what NEW_WRITE_ID reads."""
+    """The events with the column that NEW_WRITE_ID reads."""
     return with_literals(events, {_WRITE_IDS: jvm(events.sparkSession).long_array(np.array([write_id], np.int64))})
 
 
 def insert_event(original: str, bucket: str, row_id: str, current: str) -> tuple[str, ...]:
-    """The six columns of an event, flat, from SQL for four of them."""
+    """SQL of the six flat ACID columns of an insert event, from SQL of four of them."""
     return acid_columns(
         {
             "operation": str(OPERATION_INSERT),
@@ -118,7 +121,7 @@ def finished_events(
 def placed_events(events: DataFrame, plan: WritePlan, slots: Slots, *, new_bucket: str | None = None) -> DataFrame:
     """Each event with its branch, the row ID it names, its bucket, the staging columns and its row as it is filed.
 
-    `new_bucket`: SQL of the bucket, where neither a hash nor the tasks of a shuffle decide on it.
+    `new_bucket` is SQL of the bucket, if neither a bucket hash nor the tasks of a shuffle decide it.
     """
     events = with_constraints(events)
     if plan.target.bucket_count and new_bucket is None:
@@ -137,12 +140,13 @@ def placed_events(events: DataFrame, plan: WritePlan, slots: Slots, *, new_bucke
 
 
 def with_constraints(events: DataFrame) -> DataFrame:
-    """The branch of an event raises where a constraint is violated (planner/event_queries.py): it must be looked at."""
+    """Evaluates the branch of every event, which raises if a constraint is violated (planner/event_queries.py)."""
     return where(events, f"`{BRANCH}` >= 0")
 
 
 def _places(plan: WritePlan) -> list[str]:
-    """The partition of an event: its old row's number, or the texts of its partition columns. Only one is set."""
+    """The partition of an event: the number of its old row's partition, or the texts of its partition columns. Only one
+    of the two is set."""
     places = [f"{name_sql(PLACE)} AS {name_sql(PLACE_DIRECTORY)}"] if plan.keeps_places else []
     if plan.moves_rows:
         places += [
@@ -153,7 +157,7 @@ def _places(plan: WritePlan) -> list[str]:
 
 
 def _bucket(plan: WritePlan, tasks: int) -> str:
-    """The number of the file of an event: of a delete event that of its row."""
+    """SQL of the bucket number of an event's file. A delete event goes to the bucket of its row."""
     inserts = [i for i, b in enumerate(plan.branches) if b.kind is EventKind.INSERT]
     if not inserts:
         return OLD_FILE
@@ -165,10 +169,10 @@ def _bucket(plan: WritePlan, tasks: int) -> str:
 
 
 def _new_bucket(plan: WritePlan, tasks: int) -> str:
-    """The file of a new row: its hash bucket, or any that spreads the rows over the tasks.
+    """SQL of the bucket number of a new row's file: its hash bucket, or one that spreads the rows over the tasks.
 
-    New rows for many partitions are spread by partition: each is written by a few tasks, the square root of all, so
-    that neither one big partition waits for one task nor every partition gets a file of every task.
+    New rows of many partitions are spread by partition. A few tasks, the square root of all, write each partition, so
+    that a large partition does not wait for one task, and no partition gets a file of every task.
     """
     if plan.target.bucket_count:
         return f"`{_HASHED}`"
@@ -177,20 +181,20 @@ def _new_bucket(plan: WritePlan, tasks: int) -> str:
     if not plan.moves_rows or plan.one_partition:
         return f"pmod({_row_hash(plan)}, {tasks})"
     partition = f"hash({', '.join(name_sql(c.name) for c in plan.target.partition_columns)})"
-    # Reduced before the sum: the hash may be as high as an INT goes.
+    # pmod before the sum: the hash may be the highest INT.
     return f"pmod(pmod({partition}, {tasks}) + pmod({_row_hash(plan)}, {isqrt(tasks)}), {tasks})"
 
 
 def _row_hash(plan: WritePlan) -> str:
-    """The same when a task runs again: a hash of the old row ID and of columns that can be hashed."""
+    """SQL of a hash that is the same when a task runs again: of the old row ID, and of columns that can be hashed."""
     hashable = [c for c in plan.target.columns if not c.type.startswith(("array", "map", "struct", "binary"))]
     row_id = name_sql(ROW_ID)
     return f"hash({', '.join((f'{row_id}.writeid', f'{row_id}.rowid', *(name_sql(c.name) for c in hashable[:4])))})"
 
 
 def code_of_bucket(slots: Slots, branch: int, bucket: str) -> str:
-    """SQL of the code of a branch's slot for the bucket number in the column `bucket`, looked up in a literal array;
-    NULL or -1 where there is none."""
+    """SQL that looks up the code of a branch's slot, for the bucket number in the column `bucket`; NULL or -1 if there
+    is no such slot."""
     codes = {slot.bucket: code for slot, code in slots.codes.items() if slot.branch == branch}
     if BY_TASK in codes:
         return str(codes[BY_TASK])
@@ -199,7 +203,7 @@ def code_of_bucket(slots: Slots, branch: int, bucket: str) -> str:
 
 
 def _by_branch(values: Sequence[str]) -> str:
-    """The value of an event's branch."""
+    """SQL that gives each branch its value."""
     if len(set(values)) == 1:
         return values[0]
     cases = " ".join(f"WHEN {number} THEN {value}" for number, value in enumerate(values[:-1]))
@@ -210,8 +214,8 @@ def _by_branch(values: Sequence[str]) -> str:
 
 
 def filed(rows: DataFrame, before: Iterable[str], table: Table) -> DataFrame:
-    """The rows with SQL of other columns, and the table's columns as they lie in a file, under names that cannot clash
-    with the ACID columns; orc.nest_row gives their own back."""
+    """The rows with the columns `before`, and the table's columns as they lie in a file. They are named `_c0` and so
+    on, so that they cannot clash with the ACID columns; orc.nest_row restores their names."""
     columns = [*before]
     times = {}
     for i, column in enumerate(table.columns):
@@ -226,14 +230,13 @@ def filed(rows: DataFrame, before: Iterable[str], table: Table) -> DataFrame:
 
 
 def _filed(value: str, hive_type: HiveType) -> str:
-    """A value as it lies in a file; CHAR is padded there (golden/all_types), and read without the padding."""
+    """SQL of a value as it lies in a file. CHAR is padded there (golden/all_types), and read without the padding."""
     cast = f"CAST({value} AS {ddl(file_type(hive_type))})"
     return f"rpad({cast}, {hive_type.length}, ' ')" if isinstance(hive_type, Char) else cast
 
 
 def plain_rows(arranged: DataFrame, table: Table, placed: Sequence[str]) -> DataFrame:
-    """Rows without the ACID columns, for insert-only tables: the table's own columns under their own names, behind
-    those of `placed`."""
+    """Rows for tables that are not full ACID: the columns `placed`, then the table's columns under their names."""
     kept = [c for c in placed if c in arranged.columns]
     names = [f"_c{i}" for i in range(len(table.columns))]
     if table.file_format == "textfile":
@@ -243,7 +246,7 @@ def plain_rows(arranged: DataFrame, table: Table, placed: Sequence[str]) -> Data
 
 
 def nested_rows(flat: DataFrame, table: Table) -> DataFrame:
-    """The same events with `row` as a struct, for file systems on which a footer cannot be rewritten (slower)."""
+    """The events with `row` as a struct, for file systems that cannot rewrite a footer. Writing them is slower."""
     names = [f"_c{i}" for i in range(len(table.columns))]
     fields = ", ".join(f"{sql_string(c.name)}, {n}" for n, c in zip(names, table.columns, strict=True))
     row = f"CASE WHEN `row` THEN named_struct({fields}) END AS `row`"

@@ -1,9 +1,9 @@
-"""Slots: the files that a write is going to make, and the task that each is written by.
+"""Slots: the files that a write will make, and the task that writes each of them.
 
-A delete event must go to the file numbered as its row's bucket, whatever task found it; new rows may go anywhere. So
-every event gets a slot, the file it will lie in: (branch, bucket). All events of a slot meet in one task, and tasks
-are balanced by choosing the slot's code, the only partition column of the write, such that Spark's hash of it falls on
-the task we want (Murmur3 of the code modulo the number of tasks).
+A delete event must go to the file that is numbered as its row's bucket, whatever task found the row; a new row may go
+to any file. So every event gets a slot (branch, bucket), which is its file. All events of a slot meet in one task. The
+write shuffles by the slot's code: codes are chosen so that Spark's hash (Murmur3 of the code, modulo the number of
+tasks) sends each slot to the task that is meant, and the tasks are balanced.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ SLOT: Final = ":slot"
 """The partition column of the staged files: a slot's code."""
 
 BY_TASK: Final = -1
-"""For the bucket of a slot: each task writes a file of its own, of its number."""
+"""The bucket of a slot for which every task writes a file of its own number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A file to be: which branch's directory it goes to, and its bucket number."""
+    """A file of a write: the branch whose directory it goes to, and its bucket number."""
 
     branch: int
     bucket: int
@@ -31,7 +31,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The slots of a write by their codes, and the number of tasks they are spread over."""
+    """The codes of a write's slots, and the number of tasks that the slots are spread over."""
 
     codes: dict[Slot, int]
     tasks: int
@@ -43,32 +43,33 @@ class Slots:
 def assign_slots(
     branches: Sequence[Branch], buckets: Iterable[int], tasks: int, bucket_count: int | None = None
 ) -> Slots:
-    """A code for every file that the branches can need. Insert events sort before the others: they are numbered first.
+    """A code for every file that the branches may need. Codes of insert events are the lowest, so that new rows come
+    first in a task and are numbered from 0.
 
-    `buckets` are the numbers of the target's files, `tasks` the number of writing tasks, at most 4096. New rows of a
-    table with `bucket_count` buckets have that many files, else one for each task.
+    `buckets` are the numbers of the target's files, `tasks` is the number of writing tasks, at most 4096. A table with
+    `bucket_count` buckets has as many files of new rows, other tables have one for each task.
     """
-    wanted: list[tuple[Slot, int]] = []
-    of_deletes: list[tuple[Slot, int]] = []
+    insert_slots: list[tuple[Slot, int]] = []
+    delete_slots: list[tuple[Slot, int]] = []
     for number, branch in enumerate(branches):
         if branch.kind is EventKind.INSERT:
-            wanted += [(Slot(number, bucket), bucket % tasks) for bucket in range(bucket_count or tasks)]
+            insert_slots += [(Slot(number, bucket), bucket % tasks) for bucket in range(bucket_count or tasks)]
         else:
-            of_deletes += [(Slot(number, bucket), i % tasks) for i, bucket in enumerate(sorted(buckets))]
+            delete_slots += [(Slot(number, bucket), i % tasks) for i, bucket in enumerate(sorted(buckets))]
     codes: dict[Slot, int] = {}
     first = 0
-    for group in (wanted, of_deletes):
+    for group in (insert_slots, delete_slots):
         first = _assign(group, tasks, first, codes)
     return Slots(codes, tasks)
 
 
 def slots_by_task(branches: Sequence[Branch]) -> Slots:
-    """A slot for each branch, its number the code: no event goes to another task."""
+    """One slot for each branch, whose code is the branch's number. No event goes to another task."""
     return Slots({Slot(number, BY_TASK): number for number in range(len(branches))}, 1)
 
 
 def slot_a_task(slots: Sequence[Slot], tasks: int) -> Slots:
-    """Codes that put the slots on the tasks in turn."""
+    """Codes that deal the slots out to the tasks in turn."""
     codes: dict[Slot, int] = {}
     _assign([(slot, i % tasks) for i, slot in enumerate(slots)], tasks, 0, codes)
     return Slots(codes, tasks)

@@ -1,9 +1,9 @@
-"""LOAD DATA: files become rows of a table as they are, `delta_W_W_0000/000000_0` or `base_W/000000_0`.
+"""LOAD DATA: adds files to a table as they are, as `delta_W_W_0000/000000_0` or `base_W/000000_0`.
 
-    find and check the files -> lock -> a second name (or a copy) of each in a hidden directory -> that directory under
-    its own name -> commit -> the files that were moved lose their first name
+    find and check the files -> lock -> link (or copy) each into a hidden directory -> rename that directory -> commit
+    -> remove the sources of files that were moved
 
-Until the commit nothing is taken away from where it was.
+Nothing is removed from its place before the commit.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from acidsql.storage.leftovers import is_there, tidy_up
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What LOAD DATA did; a plain table has neither transaction nor write ID."""
+    """The result of LOAD DATA. A load into a plain table has neither transaction nor write ID."""
 
     rows: int
     txn: TxnId | None = None
@@ -41,7 +41,7 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the files go: the table's directory or a partition's; `new` is one that the catalog does not have yet."""
+    """Where the files go: a directory of the table. `new` is a partition that is not in the catalog yet."""
 
     files: FileSystem
     directory: str
@@ -52,7 +52,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class Loader:
-    """Runs LOAD DATA statements; needs Spark only for files that are not on this machine."""
+    """Runs LOAD DATA statements. It needs Spark only for files that are not on this machine."""
 
     engine: Engine
     transactions: Transactions
@@ -63,10 +63,10 @@ class Loader:
 
     def load(self, statement: LoadData, table: Table) -> Loaded:
         """Raises what `load_step` and `find_sources` raise: then nothing has changed."""
-        self._step(statement, table)  # what is wrong with the clause is said first
+        self._step(statement, table)  # errors of the PARTITION clause come before errors of the files
         sources = find_sources(self.engine, statement, table)
         load = self._load_in_transaction if table.is_transactional else self._load_plain
-        with _named_failures(statement):
+        with _path_errors(statement):
             loaded = load(statement, table, sources)
         if not statement.local:
             _remove(statement, sources)
@@ -90,7 +90,7 @@ class Loader:
     def _load_in_transaction(self, statement: LoadData, table: Table, sources: Sources) -> Loaded:
         with self.transactions.run(lambda: load_locks(self._step(statement, table))) as txn:
             self._check_unchanged(table)
-            place = self._place(self._step(statement, table))  # while it waited, a partition may have come or gone
+            place = self._place(self._step(statement, table))  # a partition may have come or gone during the wait
             write_id = self.metastore.allocate_write_id(txn.id, table)
             staging = f"{place.directory}/{STAGING_DIRECTORY}_{txn.id}_{write_id}"
             name = base_name(write_id) if statement.overwrite else delta_name(write_id, StatementId(0))
@@ -119,7 +119,7 @@ class Loader:
     # -- plain tables
 
     def _load_plain(self, statement: LoadData, table: Table, sources: Sources) -> Loaded:
-        """Files appear one by one; those that OVERWRITE replaces go when all new ones are there."""
+        """Adds the files one by one. OVERWRITE removes the old files after all new ones are there."""
         place = self._place(self._step(statement, table))
         old = visible_files(place.files, place.directory) if statement.overwrite else []
         staging = f"{place.directory}/{STAGING_DIRECTORY}_{uuid4().hex[:12]}"
@@ -140,12 +140,12 @@ class Loader:
     # -- files
 
     def _stage(self, statement: LoadData, sources: Sources, place: _Place, staging: str) -> list[str]:
-        """The files under their names in a hidden directory beside the others; nothing is lost should this be cut."""
+        """Links or copies the files into a hidden directory, under their names in the table. A crash loses nothing."""
         place.files.make_directories(staging)
-        return [_bring(statement, sources, place, file, staging) for file in sources.loaded]
+        return [_copy_to(statement, sources, place, file, staging) for file in sources.loaded]
 
 
-def _bring(statement: LoadData, sources: Sources, place: _Place, file: LoadedFile, staging: str) -> str:
+def _copy_to(statement: LoadData, sources: Sources, place: _Place, file: LoadedFile, staging: str) -> str:
     target = _free_name(place.files, staging, file.name)
     if not statement.local:
         place.files.link(file.path, target)
@@ -157,7 +157,7 @@ def _bring(statement: LoadData, sources: Sources, place: _Place, file: LoadedFil
 
 
 def _free_name(files: FileSystem, staging: str, name: str) -> str:
-    """Files of several directories may have one name."""
+    """A path that is not taken: files of several source directories may share a name."""
     stem, dot, extension = name.partition(".")
     candidates = (f"{staging}/{stem}{f'_copy_{n}' if n else ''}{dot}{extension}" for n in range(1 << 31))
     return next(path for path in candidates if not files.exists(path))
@@ -168,7 +168,8 @@ def _rows(sources: Sources) -> int:
 
 
 def _remove(statement: LoadData, sources: Sources) -> None:
-    """The rows are in the table: what cannot be removed now would be loaded again."""
+    """Removes the sources. The rows are in the table, so a source that stays would be loaded a second time: that is an
+    error."""
     for file in sources.loaded:
         try:
             sources.files.delete(file.path)
@@ -180,7 +181,7 @@ def _remove(statement: LoadData, sources: Sources) -> None:
 
 
 @contextmanager
-def _named_failures(statement: LoadData) -> Iterator[None]:
+def _path_errors(statement: LoadData) -> Iterator[None]:
     try:
         yield
     except OSError as error:

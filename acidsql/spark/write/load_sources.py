@@ -1,4 +1,4 @@
-"""The files that LOAD DATA takes: found, held against the table, and given their names in it."""
+"""The source files of LOAD DATA: finds them, checks them against the table, and gives them their names in it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CHUNK: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class LoadedFile:
-    """A file to be loaded: its path, its name in the table's directory, its number of rows."""
+    """A file to load: its path, its name in the table's directory, and its number of rows."""
 
     path: str
     name: str
@@ -41,14 +41,14 @@ class LoadedFile:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What a LOAD DATA statement names, on the file system that it lies on."""
+    """The files that a LOAD DATA statement names, with their file system."""
 
     files: FileSystem
     loaded: tuple[LoadedFile, ...]
 
 
 def find_sources(engine: Engine, statement: LoadData, table: Table) -> Sources:
-    """The files below the path, checked.
+    """Finds and checks the files below the path.
 
     Raises INVALID_PATH, ILLEGAL_PATH, LOAD_ACID_FILE, LOAD_FORMAT, LIMIT_EXCEEDED, NOT_YET_SUPPORTED.
     """
@@ -70,7 +70,7 @@ def path_span(statement: LoadData) -> Span | None:
 
 
 def _location(statement: LoadData, table: Table, span: Span | None) -> str:
-    """A path of this machine is absolute afterwards, one without a scheme is on the table's file system."""
+    """The location of the path: an absolute path on this machine, or, without a scheme, on the table's file system."""
     path = statement.path.rstrip("/") or "/"
     scheme = urlparse(path).scheme
     if statement.local:
@@ -97,7 +97,7 @@ def _visible_files(files: FileSystem, path: str, statement: LoadData, span: Span
 
 
 def _matching(files: FileSystem, path: str) -> list[str]:
-    """Patterns are for local files; a name with such characters in it that is there is meant itself."""
+    """The paths that match. A pattern works for local files only; a path that exists is no pattern."""
     if not _GLOB & set(path) or files.exists(path):
         return [path]
     if not is_local(path):
@@ -121,8 +121,8 @@ def _files_at(files: FileSystem, path: str, span: Span | None) -> list[str]:
 
 
 def _names(table: Table, paths: Sequence[str], span: Span | None) -> list[str]:
-    """Full ACID and buckets: B_0, where an unbucketed table's files are numbered in their order (Hive.copyFiles,
-    acidRename). Elsewhere a file keeps its name."""
+    """The names of the files in the table. A bucketed table has the bucket's number in them, a full ACID table the
+    file's place in the order (Hive.copyFiles, acidRename); in other tables a file keeps its name."""
     if table.bucket_columns:
         return [original_name(b) for b in _buckets(table, paths, span)]
     if table.is_full_acid:
@@ -139,7 +139,7 @@ def _names(table: Table, paths: Sequence[str], span: Span | None) -> list[str]:
 
 
 def _buckets(table: Table, paths: Sequence[str], span: Span | None) -> list[int]:
-    """The buckets that the files' names say, one file each, as Hive wants them."""
+    """The buckets that the files' names give. Hive wants one file for each bucket."""
     seen: dict[int, str] = {}
     hint = "Load the files into a table without buckets, and fill this one with INSERT .. SELECT."
     for path in paths:
@@ -172,7 +172,7 @@ class _Checks:
     span: Span | None
 
     def rows(self, path: str) -> int:
-        """The number of rows of a file whose content is the table's. Raises LOAD_FORMAT, LOAD_ACID_FILE."""
+        """The number of rows of a file, after checking that it fits the table. Raises LOAD_FORMAT, LOAD_ACID_FILE."""
         if not self.statement.local and _is_of_a_transaction(path):
             raise AcidSqlError(
                 Condition.LOAD_ACID_FILE,
@@ -205,7 +205,8 @@ class _Checks:
         return tail.rows
 
     def _check_columns(self, path: str, found: Sequence[tuple[str, HiveType | None]]) -> None:
-        """By position, as they will be read; a name that belongs to another place says that they were not meant so."""
+        """Compares the columns by position, as they will be read. A name of another column shows that the file
+        has them in another order."""
         columns = self.table.columns
         if len(found) > len(columns):
             raise self._refused(path, f"it has {len(found)} columns, and {self.table.qualified} has {len(columns)}")
@@ -236,7 +237,7 @@ class _Checks:
         size = self.files.file_size(path) or 0
         if self.files.read_end(path, size, 4) == b"PAR1" or self.files.read_end(path, size, 4)[:3] == b"ORC":
             raise self._refused(path, "it is a binary file, and the table has lines of text")
-        opened = _opened_text(path) if is_local(path) else None
+        opened = _open_text(path) if is_local(path) else None
         if opened is None:
             return self.files.read(path).count(b"\n")
         lines, last = 0, b"\n"
@@ -250,23 +251,23 @@ class _Checks:
         return AcidSqlError(Condition.LOAD_FORMAT, span=self.span, path=path, reason=reason, hint=hint)
 
 
-def _opened_text(path: str) -> BufferedIOBase:
-    """Readers tell compressed text by the name's end."""
+def _open_text(path: str) -> BufferedIOBase:
+    """Opens a text file. Readers recognize compressed text by the file's suffix."""
     if path.endswith(".gz"):
         return gzip.open(path, "rb")
     return bz2.open(path, "rb") if path.endswith(".bz2") else open(path, "rb")
 
 
 def _is_readable(found: HiveType, wanted: HiveType) -> bool:
-    """Spark writes text of any length as STRING."""
+    """Whether a column of the file can be read as the table's. Spark writes CHAR and VARCHAR as STRING."""
     text = isinstance(found, Char | Varchar) or found == Primitive("string")
     return is_widening(found, wanted) or (text and isinstance(wanted, Char | Varchar))
 
 
 def _is_of_a_transaction(path: str) -> bool:
-    """Whether the file lies in a base or delta directory: to move it away would take rows out of a table."""
+    """Whether the file lies in a base or delta directory. Moving it away would take rows out of another table."""
     for part in path.split("/")[:-1]:
-        with suppress(AcidSqlError):  # a name that only begins like one
+        with suppress(AcidSqlError):  # a name that only begins like such a directory
             if parse_directory(part) is not None:
                 return True
     return False

@@ -1,4 +1,4 @@
-"""Staged files made Hive's: the options that they are written with, and the ends that their footers get."""
+"""What makes staged files Hive's: the options of the writer, and the ends of the files."""
 
 from __future__ import annotations
 
@@ -29,9 +29,11 @@ SPARK_FORMATS: Final = {"orc": "orc", "parquet": "parquet", "textfile": "text"}
 
 
 def writer_options(table: Table) -> dict[str, str]:
-    """Options of Spark's writer for a table's format: its `orc.*` properties, SNAPPY where it names no codec: of those
-    that Hive 3 reads the one that costs least; ZLIB, Hive's own, writes for a third longer and takes a sixth less space
-    (benchmarks/README.md)."""
+    """Options of Spark's writer for a table: its `orc.*` properties, and SNAPPY if they name no codec.
+
+    SNAPPY costs least of the codecs that Hive 3 reads. ZLIB, Hive's default, takes a third longer to write and a sixth
+    less space (benchmarks/README.md).
+    """
     return _orc_options(table) if table.file_format == "orc" else {}
 
 
@@ -52,9 +54,9 @@ def _flat_names(names: Iterable[str], table: Table) -> Iterator[str]:
 def finish_events(
     files: FileSystem, path: str, tail: Tail, table: Table, *, is_delete: bool, keys: Sequence[Key] | None = None
 ) -> None:
-    """Nests the row and adds Hive's user metadata, where the file system lets the end of a file be changed.
+    """Nests the row in a struct and adds Hive's user metadata, if the file system can change the end of a file.
 
-    `keys` are the last keys of the stripes, where they are known; else they are read.
+    `keys` are the last keys of the stripes. They are read from the file if they are not given.
     """
     if not files.can_change_ends(path):
         return
@@ -65,7 +67,8 @@ def finish_events(
 
 
 def finish_plain(files: FileSystem, path: str, tail: Tail, table: Table) -> None:
-    """An ORC file of rows without row IDs: instants need another type, and names with a backtick another spelling."""
+    """Finishes an ORC file of rows without row IDs: changes the type of instants, and the spelling of names with a
+    backtick."""
     types = [parse_type(c.type) for c in table.columns]
     names = [c.name for c in table.columns]
     finished = with_instants(tail, types) if any(map(has_instant, types)) else tail
@@ -93,7 +96,8 @@ def count_rows(files: FileSystem, path: str, file_format: str) -> int:
 
 
 def _user_metadata(rows: int, keys: Sequence[Key], *, is_delete: bool) -> dict[str, str]:
-    """What Hive writes (OrcRecordUpdater.KeyIndexBuilder, AcidStats): the last key of each stripe, events by kind."""
+    """The metadata that Hive writes: the last key of each stripe (OrcRecordUpdater.KeyIndexBuilder), and the number of
+    events by kind (AcidStats)."""
     return {
         "hive.acid.key.index": "".join(f"{w},{b},{r};" for w, b, r in keys),
         "hive.acid.stats": f"0,0,{rows}" if is_delete else f"{rows},0,0",
@@ -102,14 +106,14 @@ def _user_metadata(rows: int, keys: Sequence[Key], *, is_delete: bool) -> dict[s
 
 
 def insert_keys(write_id: WriteId, bucket_property: int, tail: Tail) -> list[Key]:
-    """All rows share write ID and bucket property: the last row ID of a stripe is its highest."""
+    """The last key of each stripe of new rows. They share write ID and bucket property, and ascend by row ID."""
     ranges = tail.stripe_integer_ranges(ROW_ID_COLUMN)
     return [(write_id, bucket_property, r[1]) for r in ranges if r is not None]
 
 
 def sorted_keys(files: FileSystem, tail: Tail) -> list[Key]:
-    """The last key of each stripe, from the statistics where a stripe has one write ID and bucket property, else from
-    its last row."""
+    """The last key of each stripe of sorted events: from the statistics of a stripe with one write ID and one bucket
+    property, else from its last row."""
     columns = (ORIGINAL_TRANSACTION_COLUMN, BUCKET_COLUMN, ROW_ID_COLUMN)
     stripes = list(zip(*(tail.stripe_integer_ranges(c) for c in columns), strict=True))
     keys: list[Key] = []

@@ -1,4 +1,4 @@
-"""Staged files to the table's directories: footers finished, names given, everything removed again on abort."""
+"""Publishes staged files: finishes their footers, moves them to the table's directories, removes them on abort."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ BUCKET_DIRECTORY: Final = ":bucket_directory"
 
 @dataclass(frozen=True, slots=True)
 class StagedFile:
-    """A file that a task wrote, and where it goes; `rows` its number of events, `new_partition` the values of a
-    partition that the catalog does not know yet."""
+    """A file that a task wrote, and where it goes. `rows` is its number of events, `new_partition` the values of its
+    partition if the catalog does not have it yet."""
 
     path: str
     slot: Slot
@@ -55,11 +55,11 @@ class StagedFile:
 
 @dataclass(frozen=True, slots=True)
 class WriteTarget:
-    """Where a transaction writes: the table's directory, its partitions, the write ID, the branches with their own
+    """Where a transaction writes: the table's directory and partitions, the write ID, and the branches with their
     statement IDs.
 
-    `places` are the directories of the target scan's partitions, by number; `partitions` those of all partitions of
-    the catalog, by values.
+    `places` are the directories of the partitions that the target's scan reads, by number. `partitions` are the
+    directories of all partitions of the catalog, by values.
     """
 
     table: Table
@@ -72,22 +72,22 @@ class WriteTarget:
     places: tuple[str, ...] = ()
     partitions: Mapping[PartitionValues, str] = field(default_factory=dict)
     part: str = ""
-    """A directory in the staging directory, where several writes fill it."""
+    """A subdirectory of the staging directory, if several writes share it."""
 
     @property
     def statement_ids(self) -> list[StatementId]:
-        """The branches' own."""
+        """The statement IDs of the branches."""
         return [statement_id for _, statement_id in self.branches]
 
     @property
     def staging(self) -> str:
-        """Hidden from Hive, and this branch of this transaction's alone."""
+        """The staging directory: hidden from Hive, and used by this statement of this transaction only."""
         statement_id = self.branches[0][1] if self.branches else 0
         staging = f"{self.directory}/{STAGING_DIRECTORY}_{self.txn}_{self.write_id}_{statement_id}"
         return f"{staging}/{self.part}" if self.part else staging
 
     def partition_directory(self, values: PartitionValues) -> str | None:
-        """That of a partition that is in the catalog."""
+        """The directory of a partition, None if the catalog does not have it."""
         known = as_known(values, self.table.partition_columns, self.partitions.keys())
         return None if known is None else self.partitions[known]
 
@@ -105,8 +105,10 @@ class WriteTarget:
 def finish_staged(
     target: WriteTarget, slots: Mapping[int, Slot] | None, kind: EventKind | None = None
 ) -> list[StagedFile]:
-    """The staged files that hold rows, of the branches of a kind if one is given, their footers finished. `slots` are
-    the slots by code; None where files are numbered by task, or by BUCKET_DIRECTORY."""
+    """Finishes the footers of the staged files, and gives those that hold rows; `kind` selects branches.
+
+    `slots` are the slots by code; None if files are numbered by task, or by BUCKET_DIRECTORY.
+    """
     found = staged_files(target)
     if kind is not None and slots is not None:
         codes = (code for code, slot in slots.items() if target.branches[slot.branch][0].kind is kind)
@@ -120,23 +122,23 @@ def finish_staged(
     for directory in {f.partition_directory for f in staged if f.new_partition is not None}:
         check_own_place(directory, target.table.partition_columns, places)
     if target.table.is_transactional:
-        _check_one_a_place(target, staged)
+        _check_distinct_places(target, staged)
     return staged
 
 
 def staged_files(target: WriteTarget) -> list[File]:
-    """What tasks have written into the staging directory."""
+    """The files that tasks have written into the staging directory."""
     return [f for f in target.files.list_below(target.staging).files if _PART.match(f.path.rpartition("/")[2])]
 
 
 def staged_values(directory: str) -> dict[str, str]:
-    """What the path of a staged directory says of each of the staging columns, in order; the values are escaped."""
+    """The values of the staging columns in the path of a staged directory, in order and still escaped."""
     parts = (part.partition("=") for part in directory.split("/") if part)
     return {unescape(name): value for name, _, value in parts}
 
 
-def _check_one_a_place(target: WriteTarget, staged: Sequence[StagedFile]) -> None:
-    """No file may take the place of another one: rows of one bucket were in files of several."""
+def _check_distinct_places(target: WriteTarget, staged: Sequence[StagedFile]) -> None:
+    """Checks that no file takes the place of another: that happens if rows of one bucket lay in files of several."""
     places = {(f.partition_directory, f.slot) for f in staged}
     if len(places) < len(staged):
         reason = "a file holds rows of another bucket than that of its name"
@@ -144,9 +146,12 @@ def _check_one_a_place(target: WriteTarget, staged: Sequence[StagedFile]) -> Non
 
 
 def publish(target: WriteTarget, staged: Sequence[StagedFile], made: list[str]) -> None:
-    """Moves the files to `delta_W_W_S/bucket_NNNNN`. Nothing is visible before the transaction commits; but files of
-    plain tables are, one by one. `made` gets what is to go if it does not commit: the directories, or those files, as
-    long as the table can be what it was without them."""
+    """Moves the files to `delta_W_W_S/bucket_NNNNN`. Readers do not see them before the transaction commits, except
+    for files of plain tables.
+
+    `made` gets the directories, or the files of a plain table, to remove if the transaction does not commit. It stays
+    empty once an overwritten plain table cannot be restored.
+    """
     if not target.table.is_transactional:
         _publish_plain(target, staged, made)
         return
@@ -165,7 +170,7 @@ def publish(target: WriteTarget, staged: Sequence[StagedFile], made: list[str]) 
 
 
 def _make(target: WriteTarget, directory: str, made: list[str]) -> None:
-    """Only its own write makes a directory of that name. Where there is one, the table was dropped and made anew, and
+    """Makes the directory of a write, which must not exist. If it does, the table was dropped and created again, and
     has given out the same write ID."""
     made.append(directory)
     try:
@@ -176,8 +181,7 @@ def _make(target: WriteTarget, directory: str, made: list[str]) -> None:
 
 
 def _publish_plain(target: WriteTarget, staged: Sequence[StagedFile], shown: list[str]) -> None:
-    """Adds the files beside those that are there or, if the write overwrites, in their place: old ones go when all new
-    ones are there."""
+    """Adds the files to a plain table. If the write overwrites, removes the old files after all new ones are there."""
     directories = sorted({f.partition_directory for f in staged})
     old = [path for d in directories for path in visible_files(target.files, d)] if target.overwrites else []
     for directory in directories:
@@ -186,16 +190,16 @@ def _publish_plain(target: WriteTarget, staged: Sequence[StagedFile], shown: lis
         name = original_name(file.slot.bucket)
         shown.append(add_file(target.files, file.path, f"{file.partition_directory}/{name}"))
     if target.overwrites:
-        shown.clear()  # the old ones go: there is no way back
+        shown.clear()  # the old files are removed next: there is no way back
     for path in (*old, target.staging):
         target.files.delete(path)
 
 
 def add_file(files: FileSystem, source: str, target: str) -> str:
-    """Moves a file to `target`, or, where others lie there, to `target_copy_1`, `_copy_2` .., as Hive names them: only
-    files named so are taken over by a conversion to full ACID. Gives the path that it has now."""
+    """Moves a file to `target`, or, if that is taken, to `target_copy_1`, `_copy_2` and so on, and returns its path.
+    Hive uses these names, and a conversion to full ACID accepts no others."""
     directory, _, name = target.rpartition("/")
-    stem, dot, extension = name.partition(".")  # .gz tells a reader of text what to do
+    stem, dot, extension = name.partition(".")  # readers of text recognize .gz
     copies = (f"{directory}/{stem}_copy_{number}{dot}{extension}" for number in count(1))
     return next(path for path in chain([target], copies) if files.place(source, path))
 
@@ -207,8 +211,8 @@ def visible_files(files: FileSystem, directory: str) -> list[str]:
 
 
 def empty(target: WriteTarget, partition_directory: str, made: list[str]) -> None:
-    """Hides all rows behind a base without rows, as TRUNCATE writes it: `base_W/_metadata_acid`. Of a plain table the
-    files go."""
+    """Hides all rows behind a base without rows, `base_W/_metadata_acid`, as TRUNCATE does. Removes the files of a
+    plain table."""
     if not target.table.is_transactional:
         remove_all(target.files, visible_files(target.files, partition_directory))
         return
@@ -219,13 +223,13 @@ def empty(target: WriteTarget, partition_directory: str, made: list[str]) -> Non
 
 
 def remove(target: WriteTarget, made: Iterable[str]) -> bool:
-    """Removes all that the transaction staged of this table, and what it has `made`; whether it is gone."""
+    """Removes everything that the transaction staged for this table, and all it has `made`; whether all is gone."""
     return remove_all(target.files, [target.staging, *made])
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What the path of a staged file says."""
+    """Where a staged file goes, by its path."""
 
     slot: Slot
     partition_directory: str
@@ -251,24 +255,24 @@ def _place(
 
 
 def _slot(parts: dict[str, str], path: str, slots: Mapping[int, Slot]) -> Slot:
-    """Takes the slot's code from the parts of the path."""
+    """The slot of a file. Removes the slot's code from the parts of its path."""
     code = parts.pop(SLOT)
     slot = slots.get(int(code)) if code.isdigit() else None
     if slot is None:
-        # An event that no slot was made for: a row ID that none of the files read can hold.
+        # There is no slot for the event: its row ID is one that no file of the scan can hold.
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="an event names a bucket without a file")
     return slot if slot.bucket != BY_TASK else Slot(slot.branch, _number(parts, path.rpartition("/")[2]))
 
 
 def _number(parts: dict[str, str], name: str) -> int:
-    """The bucket, taken from the parts of the path, or the number of the task that wrote the file."""
+    """The bucket in the parts of the path, which it removes, or the number of the task that wrote the file."""
     task = _PART.match(name)
     assert task is not None
     return int(parts.pop(BUCKET_DIRECTORY, task.group(1)))
 
 
 def _finish(target: WriteTarget, file: File, place: _Place) -> StagedFile | None:
-    """Nests the row and adds Hive's user metadata; an empty file is dropped."""
+    """Finishes the footer of a staged file; None for a file without rows."""
     path = f"{target.staging}/{file.path}"
     is_orc = target.table.file_format == "orc"
     rows = (

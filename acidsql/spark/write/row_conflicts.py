@@ -1,7 +1,7 @@
 """Conflicts by row (`acidsql.conflict.detection=row`): writers of different rows of one table all commit.
 
-What two transactions deleted or updated is in their delete events. Without a common one, first committer wins has
-nothing to decide. A MERGE that inserts is not told from its events: it takes turns with other writers
+The delete events of two transactions show which rows they deleted or updated. If they have none in common, there is no
+conflict. The events of a MERGE that inserts do not show which rows it matched, so it takes turns with other writers
 (planner/lock_requests.py).
 """
 
@@ -55,14 +55,14 @@ def _common(write: TableWrite, place: str, theirs: WriteId) -> bool:
     prefix = f"delete_delta_{low}_{low}"
     their_files = [f"{place}/{f.path}" for f in found.files if f.path.startswith(prefix) and "/bucket_" in f.path]
     if not their_files and not any(n.startswith(f"delta_{low}_{low}") for n in names):
-        # Nothing of it is here: it wrote to other partitions, or a compactor has merged it with other writes.
+        # The other transaction wrote to other partitions, or a compaction has merged its files with other writes.
         return any(_merged(n, theirs) for n in names)
     my_files = list(_delete_files(write.target, place, files))
     return bool(my_files) and bool(their_files) and not _keys(files, my_files).isdisjoint(_keys(files, their_files))
 
 
 def _merged(name: str, write_id: WriteId) -> bool:
-    """Whether the directory is a compaction's that may have it."""
+    """Whether the directory is a compaction's that may hold the write."""
     parts = name.removeprefix("delete_").split("_")
     if parts[0] == "base":
         return int(parts[1]) >= write_id

@@ -1,5 +1,5 @@
-"""How many bytes a row takes in memory, in SQL: what a process holds is bounded by these, not by the number of rows or
-by the bytes of compressed files, which may be a thousandth of them."""
+"""SQL of the bytes that a row takes in memory. The driver bounds what it collects by these bytes: the number of rows
+tells little, and a compressed file may be a thousandth of its rows."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from acidsql.acid.hive_types import Array, Char, Decimal, HiveType, Map, Primiti
 from acidsql.planner.event_queries import name_sql
 
 _FIXED: Final = 16
-"""Bytes of a value whose type has a fixed length, with what is kept beside it."""
+"""Bytes of a value of fixed length, with its overhead."""
 
 
 def row_width(columns: Sequence[tuple[str, HiveType]]) -> str:
-    """SQL of the bytes of a row of columns, by their SQL and types; never NULL."""
+    """SQL of the bytes of a row, from the SQL and the type of each column. It is never NULL."""
     return " + ".join((f"{_FIXED}L", *(_width(value, kind, 0) for value, kind in columns)))
 
 
 def _width(value: str, kind: HiveType, depth: int) -> str:
-    """SQL of the bytes of a value; `depth` is the number of lists around it, whose items have a name each."""
+    """SQL of the bytes of a value. `depth` is the number of lists around it; each level needs its own item name."""
     match kind:
         case Primitive("string" | "binary") | Char() | Varchar():
             return f"{_FIXED} + coalesce(octet_length({value}), 0)"

@@ -19,7 +19,7 @@ from acidsql.spark.write.orc_footers import SPARK_FORMATS, writer_options
 from acidsql.storage.file_systems import FileSystem, is_local
 
 _OF_JOBS: Final = "_temporary/0/_temporary"
-"""Where the tasks of a job have their directories (Hadoop's FileOutputCommitter)."""
+"""The directory that holds those of a job's tasks (Hadoop's FileOutputCommitter)."""
 _RAW_FILES: Final = {
     "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     "fs.file.impl.disable.cache": "true",
@@ -56,23 +56,23 @@ def save(
 
 
 def check_format(table: Table) -> None:
-    """Raises NOT_YET_SUPPORTED for a table whose files Spark does not write here."""
+    """Raises NOT_YET_SUPPORTED for a table in a file format that acidsql does not write."""
     if table.file_format not in SPARK_FORMATS:
         feature = f"Writing to a table stored as {table.file_format} ({table.qualified})"
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
 
 
 def _without_processes(writer: DataFrameWriter, files: FileSystem, staging: str) -> DataFrameWriter:
-    """For local disks, where Hadoop starts a process (chmod) for every directory and file that it makes, some 5 ms
-    each: directories that every job needs are made here, and files get none with checksums beside them."""
+    """A writer for local disks that avoids processes. Hadoop starts one (chmod), of some 5 ms, for every directory and
+    file that it makes. So the directories of the job are made here, and files get no checksum files beside them."""
     files.delete(staging)
     files.make_directories(f"{staging}/{_OF_JOBS}")
     return writer.mode("append").options(**_RAW_FILES)
 
 
 def _check_writable(table: Table, files: FileSystem, staging: str) -> None:
-    """Raises NOT_YET_SUPPORTED for columns that cannot be filed as Hive files them: as ORC's TIMESTAMP, which is all
-    that Spark writes, an instant would be a wall-clock time."""
+    """Raises NOT_YET_SUPPORTED for an instant in a file whose end cannot be changed: Spark only writes ORC's TIMESTAMP,
+    and as that the instant would be a wall-clock time."""
     instants = [c for c in table.columns if has_instant(parse_type(c.type))]
     if instants and table.file_format == "orc" and not files.can_change_ends(staging):
         feature = f"Writing {instants[0].type} ({instants[0].name} of {table.qualified}) to this file system"

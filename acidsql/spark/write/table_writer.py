@@ -144,7 +144,8 @@ def _stage_by(strategy: WriteStrategy, write: EventWrite, facts: WriteFacts) -> 
 
 
 def replaced_directories(spark: StatementSpark, plan: WritePlan, write: TableWrite) -> list[str]:
-    """INSERT OVERWRITE of no rows: what gets an empty base, unless the partitions to replace are those with rows."""
+    """The directories that get an empty base in an INSERT OVERWRITE of no rows. There are none if the partitions to
+    replace are those that get rows."""
     if plan.overwrite is None or write.staged:
         return []
     target = write.target
@@ -156,7 +157,7 @@ def replaced_directories(spark: StatementSpark, plan: WritePlan, write: TableWri
 
 
 def static_partition(spark: StatementSpark, plan: WritePlan) -> PartitionValues | None:
-    """The partition that the PARTITION clause names, by its values as text; None if some of them are dynamic."""
+    """The values, as text, of the partition that the PARTITION clause names; None if a value is dynamic."""
     if not plan.one_partition:
         return None
     texts = (partition_text(stored(plan.static[c.name], c, {}), c) for c in plan.target.partition_columns)
@@ -164,7 +165,7 @@ def static_partition(spark: StatementSpark, plan: WritePlan) -> PartitionValues 
 
 
 def check_disjoint(writes: Sequence[TableWrite]) -> None:
-    """Two branches of a multi-insert must not write to one place if one of them replaces what is there.
+    """Checks that no branch of a multi-insert replaces a place that another branch writes to.
 
     Raises OUTPUT_SPECIFIED_MULTIPLE_TIMES.
     """
@@ -194,7 +195,8 @@ def _check_types(rows: DataFrame, plan: WritePlan) -> None:
 
 
 def _with_exact_integers(rows: DataFrame, plan: WritePlan) -> DataFrame:
-    """The rows with DECIMALs that go to columns of integers as Hive makes them such (planner/integer_casts.py)."""
+    """The rows with DECIMALs converted to integers as Hive does it, where the column has integers
+    (planner/integer_casts.py)."""
     decimals = {f.name for f in rows.schema.fields if isinstance(f.dataType, DecimalType)}
     stored = {v.name: v.column for v in plan.values if v.name in decimals and is_integer(v.column)}
     return rows.withColumns({n: F.expr(exact_sql(name_sql(n), c)) for n, c in stored.items()}) if stored else rows

@@ -74,7 +74,7 @@ _SCHEMA: Final = StructType(
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A file of events that were set aside: of one branch and one partition, numbered as in PLACE."""
+    """A file of events that were set aside, of one branch and one partition. The partition has its number in PLACE."""
 
     branch: int
     place: int | None
@@ -89,7 +89,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """The events that were set aside."""
+    """All events that were set aside."""
 
     parts: tuple[_Part, ...]
 
@@ -103,7 +103,7 @@ class Aside:
         return sum(part.size for part in self.parts)
 
     def events(self, spark: SparkSession, plan: WritePlan) -> DataFrame:
-        """As a frame like that of an event query."""
+        """The events as a frame with the columns of an event query."""
         return reduce(DataFrame.unionAll, self._frames(spark, plan))
 
     def _frames(self, spark: SparkSession, plan: WritePlan) -> Iterator[DataFrame]:
@@ -120,7 +120,7 @@ class Aside:
             yield select(rows, (f"{value} AS {name_sql(name)}" for name, value in columns.items()))
 
     def placed(self, plan: WritePlan, slots: Slots) -> Any:
-        """As an Arrow table of what events.placed_events gives, but for the rows, which are NULL. For local files."""
+        """The events as an Arrow table of placed events (event_rows.py) without rows. Reads local files only."""
         codes = np.full((len(plan.branches), MAX_BUCKET + 1), -1, np.int64)
         for slot, code in slots.codes.items():
             codes[slot.branch, slot.bucket] = code
@@ -175,8 +175,8 @@ def _stage_new_rows(write: EventWrite, strategy: InEachTask) -> tuple[list[Stage
 
 
 def _stage_deletes(write: EventWrite, aside: Aside, facts: WriteFacts) -> list[StagedFile]:
-    """Writes the events that were set aside. Many files may be open at once here only by sorting for them, and that
-    would undo the order by row ID: the write has Spark's own settings."""
+    """Writes the events that were set aside. The write does without _OPEN_TOGETHER: a task with more files than that
+    would sort its rows by file, and undo their order by row ID."""
     spark, plan, target = write.spark, write.plan, replace(write.target, part="deletes")
     can_write = driver_write.can_write(spark, plan.target, target.files, aside.size)
     step = choose_for_deletes(aside.count, replace(facts, size=aside.size, driver_can_write=can_write))
@@ -193,9 +193,10 @@ def _stage_deletes(write: EventWrite, aside: Aside, facts: WriteFacts) -> list[S
 
 
 def _set_aside(plan: WritePlan, target: WriteTarget) -> Iterator[_Part]:
+    """The staged files of branches other than INSERT."""
     for file in staged_files(target):
-        said = staged_values(file.path.rpartition("/")[0])
-        branch, place = int(said[SLOT]), said.get(PLACE_DIRECTORY, DEFAULT_PARTITION)
+        columns = staged_values(file.path.rpartition("/")[0])
+        branch, place = int(columns[SLOT]), columns.get(PLACE_DIRECTORY, DEFAULT_PARTITION)
         if plan.branches[branch].kind is not EventKind.INSERT:
             tail = read_file_tail(target.files, f"{target.staging}/{file.path}", file.length)
             yield _Part(branch, None if place == DEFAULT_PARTITION else int(place), tail.path, tail.rows, file.length)

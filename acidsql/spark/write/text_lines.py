@@ -1,6 +1,6 @@
-"""Lines of text tables, written as LazySimpleSerDe writes them: a separator for each level, a text for NULL, no quotes.
+"""Lines of text tables, as LazySimpleSerDe writes them: a separator for each level, a text for NULL, no quotes.
 
-Spark's CSV format is no help: it takes an empty text for NULL, trims blanks, and knows one level only.
+Spark's CSV format cannot write them: it takes an empty text for NULL, trims blanks, and knows one level only.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.sql_errors import raise_sql, sql_string
 
 _IN_NUMBERS: Final = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-.: /")
-"""Signs that the text of a number, a date or bytes can have."""
+"""Characters that the text of a number, a date or bytes can have."""
 
 
 def line(table: Table, names: Iterable[str]) -> Column:
-    """The line of a row, whose values lie in the columns `names`. Raises NOT_YET_SUPPORTED.
+    """The line of a row, from its values in the columns `names`. Raises NOT_YET_SUPPORTED.
 
-    INVALID_STORE_VALUE, when it runs, for a value whose text could not be read back.
+    When it runs, it raises INVALID_STORE_VALUE for a value that could not be read back from its text.
     """
     check_types(table)
     if header_lines(table):
@@ -44,12 +44,12 @@ def line(table: Table, names: Iterable[str]) -> Column:
 
 
 def _base_64(value: Column) -> Column:
-    """Without padding, and in one line: Spark's has lines of 76 characters."""
+    """Base 64 in one line and without padding. Spark breaks it into lines of 76 characters."""
     return F.translate(F.base64(value), "=\r\n", "")
 
 
 class _Writer:
-    """Texts of a column's values, which lie in the column `filed`; NULL has one too."""
+    """Writes the values of a column as text, NULL included. The values lie in the column `filed`."""
 
     def __init__(self, table: Table, filed: str, column: str) -> None:
         self._format: TextFormat = text_format(table.row_format)
@@ -64,7 +64,7 @@ class _Writer:
         match hive_type:
             case Array(element):
                 items = F.transform(value, lambda e: self.text(e, element, level + 1))
-                return self._told_apart(F.array_join(items, separators[level]), F.size(value) > 0)
+                return self._unambiguous(F.array_join(items, separators[level]), F.size(value) > 0)
             case Map(key, of):
                 pairs = F.transform(
                     F.map_entries(value),
@@ -78,14 +78,14 @@ class _Writer:
             case Struct(fields):
                 parts = [self.text(value.getField(name), kind, level + 1) for name, kind in fields]
                 return F.when(
-                    value.isNotNull(), self._told_apart(F.concat_ws(separators[level], *parts), F.lit(len(parts) > 1))
+                    value.isNotNull(), self._unambiguous(F.concat_ws(separators[level], *parts), F.lit(len(parts) > 1))
                 )
             case _:
                 return self._primitive(value, hive_type, separators[:level])
 
     def _primitive(self, value: Column, hive_type: HiveType, around: Sequence[str]) -> Column:
-        """Binary is in base 64 (LazyUtils.writePrimitiveUTF8); a timestamp has a blank, no T and no zone: Hive reads
-        others as NULL (tests/interop/test_hive_reads_kinds.py)."""
+        """Writes binary as base 64 (LazyUtils.writePrimitiveUTF8), and a timestamp with a blank, without T and zone:
+        Hive reads other forms as NULL (tests/interop/test_hive_reads_kinds.py)."""
         if is_text(hive_type):
             return self._readable(self._escaped(value) if self._format.escape else value, around)
         text = _base_64(value) if hive_type == Primitive("binary") else value.cast("string")
@@ -93,19 +93,21 @@ class _Writer:
         return self._readable(text, around) if may_clash else text
 
     def _escaped(self, value: Column) -> Column:
-        """LazyUtils.writeEscaped."""
+        """The text with separators, line breaks and the escape character escaped, as LazyUtils.writeEscaped does it."""
         escape = self._format.escape or ""
         signs = sign_class([escape, *self._format.separators])
         value = F.regexp_replace(value, f"({signs})", f"\\{escape}$1")
         return F.replace(F.replace(value, F.lit("\n"), F.lit(f"{escape}n")), F.lit("\r"), F.lit(f"{escape}r"))
 
     def _readable(self, text: Column, around: Sequence[str]) -> Column:
-        """Hive writes also what it then reads as other fields, other rows, or NULL."""
+        """The text, or INVALID_STORE_VALUE for a text that would be read back as several fields, several rows, or NULL.
+        Hive writes such texts."""
         breaks = ["\n", "\r"] if self._format.escape else ["\n", "\r", *around]
         return self._refused_if(text.rlike(sign_class(breaks)) | (text == self._format.null), text)
 
-    def _told_apart(self, text: Column, has_items: Column) -> Column:
-        """An array of one empty text looks like one of none, and what has nothing but a NULL like NULL."""
+    def _unambiguous(self, text: Column, has_items: Column) -> Column:
+        """The text, or INVALID_STORE_VALUE where it is ambiguous: an array of one empty text looks like an empty array,
+        and a value of a single NULL looks like NULL."""
         return self._refused_if((text == self._format.null) | ((text == "") & has_items), text)
 
     def _refused_if(self, condition: Column, text: Column) -> Column:

@@ -15,10 +15,11 @@ _LAST: Final = "TIMESTAMP_NTZ'1969-12-31 23:59:59.999999'"
 
 
 def representable(value: str, column: TableColumn) -> str:
-    """SQL of the value of a column, or INVALID_STORE_VALUE when it runs.
+    """SQL of the value of a column that raises INVALID_STORE_VALUE, when it runs, for a value that ORC cannot hold.
 
-    ORC counts seconds towards zero, so a fraction of the second before 1970, if it has a millisecond, is read as one of
-    the second after it (TimestampTreeWriter); Hive 4.0.1 shows it so, at any depth (tests/golden/timestamps_at_1970).
+    ORC rounds seconds towards zero. A time in the last second before 1970 that has milliseconds is therefore read as a
+    time in the first second after (TimestampTreeWriter). Hive 4.0.1 reads it so too, at any depth of a value
+    (tests/golden/timestamps_at_1970).
     """
     hive_type = parse_type(column.type)
     if not _has_time(hive_type):
@@ -58,5 +59,5 @@ def _exists(items: str, element: HiveType, depth: int) -> str:
 
 
 def _any(conditions: list[str]) -> str:
-    """NULL counts as false: no OR is NULL for the sake of one part."""
+    """The conditions joined by OR. A condition that is NULL counts as false, so that the whole is never NULL."""
     return " OR ".join(f"coalesce({c}, false)" for c in conditions).join("()")

@@ -1,5 +1,4 @@
-"""What a transaction writes: statements one after the other, files published before the commit, and all of them
-removed when anything fails."""
+"""A write transaction: its statements publish their files before the commit, and a failure removes all of them."""
 
 from __future__ import annotations
 
@@ -34,8 +33,11 @@ _OPERATIONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class TableWrite:
-    """What a statement has written to one table so far; `emptied` are directories with an empty base, `made` what it
-    has published: directories, or files of a plain table, which its readers see before the commit."""
+    """What a statement has written to one table so far.
+
+    `emptied` are the partitions that get an empty base. `made` are the directories that it has published; of a plain
+    table they are files, which readers see before the commit.
+    """
 
     target: WriteTarget
     staged: list[StagedFile] = field(default_factory=list)
@@ -44,7 +46,7 @@ class TableWrite:
 
     @property
     def partition_directories(self) -> set[str]:
-        """The directories in which it has published, or may have."""
+        """The partitions, by directory, that get files or an empty base."""
         return {f.partition_directory for f in self.staged}.union(self.emptied)
 
     @property
@@ -54,13 +56,13 @@ class TableWrite:
 
     @property
     def written_partitions(self) -> list[PartitionValues]:
-        """The partitions in which it has published, or may have: new ones, and those that were there."""
+        """The same partitions by their values: those of the catalog, then new ones."""
         written = self.partition_directories
         there = [values for values, place in self.target.partitions.items() if place in written]
         return [*there, *(p.values for p in self.new_partitions)]
 
     def touched(self) -> Mapping[Operation, set[str]]:
-        """Which partitions (`p=a/q=b`) it wrote to, by what it did."""
+        """The names (`p=a/q=b`) of the partitions that it wrote to, by operation."""
         target = self.target
         columns = [c.name for c in target.table.partition_columns]
         values_of = {directory: values for values, directory in target.partitions.items()}
@@ -79,16 +81,17 @@ class TableWrite:
 
 @dataclass(slots=True)
 class WriteTransaction:
-    """An open transaction and what its statements have written; of one statement, or begun by START TRANSACTION.
+    """An open transaction and what its statements have written. START TRANSACTION opens one for several statements;
+    every other statement has its own.
 
-    `creates` is the table that it creates, which the catalog does not know before the commit.
+    `creates` is the table that the transaction creates. The catalog does not know it before the commit.
     """
 
     opened: OpenTransaction
     metastore: Metastore
     creates: Table | None = None
     committing: Callable[[WriteTransaction], None] | None = None
-    """What asks the metastore to commit, where that is more than one call (row_conflicts.py)."""
+    """Commits in place of `Metastore.commit`, where a commit takes more than one call (row_conflicts.py)."""
     writes: list[TableWrite] = field(default_factory=list)
     _txns: ValidTxnList | None = None
     _own: dict[str, WriteId] = field(default_factory=dict)
@@ -103,8 +106,8 @@ class WriteTransaction:
         return self.opened.id
 
     def view(self) -> ReadView:
-        """What its statements see: the snapshot of the first one, and what they have written themselves. Call it only
-        when the first statement has its locks."""
+        """What the statements see: the snapshot of the first statement, and their own writes. Call it only after the
+        first statement has its locks."""
         if self._txns is None:
             self._txns = self.metastore.valid_txns(self.id)
         added: dict[str, list[Partition]] = {}
@@ -113,7 +116,7 @@ class WriteTransaction:
         return ReadView(self.metastore, self._txns, dict(self._own), added)
 
     def write_id(self, table: Table) -> WriteId:
-        """Of a plain table 0: it has none."""
+        """Allocates the write ID for a table; 0 for a plain table, which has none."""
         if not table.is_transactional:
             return WriteId(0)
         if table is self.creates:
@@ -122,9 +125,9 @@ class WriteTransaction:
         return write_id
 
     def statement_ids(self, branches: tuple[Branch, ...]) -> tuple[tuple[Branch, StatementId], ...]:
-        """The branches of the statement that runs, counted on from those of the statements before it.
+        """The branches of the running statement with statement IDs that follow those of the statements before it.
 
-        Raises TOO_MANY_STATEMENTS: a row ID has 12 bits for it.
+        Raises TOO_MANY_STATEMENTS: a row ID has 12 bits for a statement ID.
         """
         found = tuple((b, StatementId(b.statement_id + self._statement_ids)) for b in branches)
         if any(number > MAX_STATEMENT_ID for _, number in found):
@@ -132,18 +135,21 @@ class WriteTransaction:
         return found
 
     def end_statement(self) -> None:
-        """The next one's statement IDs follow those in use."""
+        """Ends a statement: the statement IDs of the next one follow those in use."""
         used = (number for write in self.writes for _, number in write.target.branches)
         self._statement_ids = max(used, default=-1) + 1
 
     def begin(self, target: WriteTarget) -> TableWrite:
-        """From here on the files of `target` are this transaction's to remove."""
+        """Registers a write: from here on the transaction removes the files of `target` if it fails."""
         write = TableWrite(target)
         self.writes.append(write)
         return write
 
     def check_unchanged(self, table: Table) -> None:
-        """The statement was planned before it had its locks. Raises TABLE_CHANGED, TABLE_ALREADY_EXISTS."""
+        """Checks that the table is the one that the statement was planned for, before it had its locks.
+
+        Raises TABLE_CHANGED, TABLE_ALREADY_EXISTS.
+        """
         found = self.metastore.find_table(table.database, table.name)
         if table is self.creates:
             if found is not None:
@@ -152,8 +158,11 @@ class WriteTransaction:
             raise AcidSqlError(Condition.TABLE_CHANGED, table=table.qualified)
 
     def check_seen(self, table: Table) -> None:
-        """INSERT OVERWRITE hides all that was committed before it, so it must see it: what was committed after the
-        transaction's snapshot is a conflict, also an INSERT. Raises WRITE_CONFLICT."""
+        """Checks that the snapshot has all committed writes of a table that INSERT OVERWRITE replaces. A write that was
+        committed after the snapshot, even an INSERT, is a conflict: the overwrite would hide it unseen.
+
+        Raises WRITE_CONFLICT.
+        """
         txns = self.metastore.valid_txns()
         now, seen = self.metastore.valid_write_ids(table, txns), self.view().write_ids(table)
         unseen = {*seen.open, *map(WriteId, range(seen.high_watermark + 1, now.high_watermark + 1))}
@@ -174,13 +183,16 @@ class WriteTransaction:
         )
 
     def check_not_overwritten(self, table: Table) -> None:
-        """The base of an INSERT OVERWRITE hides what the same transaction writes after it (AcidUtils: a delta up to the
-        base's write ID is obsolete). Raises OVERWRITTEN_IN_TRANSACTION."""
+        """Checks that the transaction has not overwritten the table. The base of an INSERT OVERWRITE would hide later
+        writes of the same transaction (AcidUtils: a delta up to the base's write ID is obsolete).
+
+        Raises OVERWRITTEN_IN_TRANSACTION.
+        """
         if any(w.target.overwrites and w.target.table.qualified == table.qualified for w in self.writes):
             raise AcidSqlError(Condition.OVERWRITTEN_IN_TRANSACTION, table=table.qualified)
 
     def _commit(self) -> None:
-        """Makes the writes visible; new partitions come into the catalog before, empty, should the commit fail."""
+        """Makes the writes visible. Adds new partitions to the catalog first; they stay, empty, if the commit fails."""
         if self.creates is not None:
             self.metastore.commit_created(self.id, self.creates, [p for w in self.writes for p in w.new_partitions])
             return
@@ -202,7 +214,8 @@ class WriteTransaction:
             self.metastore.forget_leftovers(self.id)
 
     def _remove(self, write: TableWrite) -> bool:
-        """Nothing of the table that has come in the place of its own: the locks went with the transaction."""
+        """Removes what a write has made. Leaves a new table of the same name alone: the locks ended with the
+        transaction."""
         target = write.target
         if target.table is self.creates:
             is_own = self.metastore.find_table(target.table.database, target.table.name) is None
@@ -220,10 +233,10 @@ def transaction(
     on_lost: Callable[[], None] | None = None,
     before_undo: Callable[[], None] | None = None,
 ) -> Iterator[WriteTransaction]:
-    """Opens a transaction, waits for its locks, and commits behind the block; on any failure calls `before_undo`,
-    aborts and leaves no file.
+    """Opens a transaction, waits for its locks, and commits after the block. On any failure it calls `before_undo`,
+    aborts, and leaves no file.
 
-    Raises LOCK_TIMEOUT, DEADLOCK, WRITE_CONFLICT, TRANSACTION_ABORTED (a heartbeat came too late).
+    Raises LOCK_TIMEOUT, DEADLOCK, WRITE_CONFLICT, and TRANSACTION_ABORTED where a heartbeat came too late.
     """
     with transactions.run(locks, on_lost) as opened:
         txn = WriteTransaction(opened, transactions.metastore, creates, committing)
