@@ -1,4 +1,4 @@
-"""The service beside a session's statements, as long as the session has it on (hive.compactor.initiator.on)."""
+"""Runs the compaction service beside a session's statements while hive.compactor.initiator.on is true."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from acidsql.compactor.service import Compactor
 
 @dataclass(slots=True)
 class Background:
-    """A thread that runs the service, or none."""
+    """The thread of the service, if it runs."""
 
     compactor: Compactor
     settings: Mapping[str, str]
@@ -20,7 +20,7 @@ class Background:
     _stop: threading.Event | None = None
 
     def adjust(self) -> None:
-        """Starts or stops it, as the setting says."""
+        """Starts or stops the thread, by the setting."""
         if self.settings[INITIATOR_ON] != "true":
             self.stop()
         elif self._thread is None:
@@ -31,7 +31,7 @@ class Background:
             self._thread.start()
 
     def stop(self) -> None:
-        """Waits for what it is at."""
+        """Stops the thread after the compaction that it is working on."""
         if self._thread is not None and self._stop is not None:
             self._stop.set()
             self._thread.join()

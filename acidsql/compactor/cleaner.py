@@ -1,8 +1,9 @@
-"""The cleaner: removes what a compaction has made obsolete, when nobody can read it any more.
+"""The cleaner: removes what a compaction has made obsolete, after its last reader has ended.
 
-Who was opened after a compaction committed reads its directories. So once all transactions have ended that were open
-at the commit, what a reader of that moment would not need may go, up to the highest write ID that was merged, and
-nothing of which anything else is said. A SHARED_READ lock keeps the table from being dropped and made anew meanwhile.
+A transaction that is opened after the commit of a compaction reads the compacted directories. When all transactions
+that were open at the commit have ended, the cleaner removes what a reader of that moment does not need, up to the
+highest write ID that was merged, and nothing else. A SHARED_READ lock keeps the table from being dropped and created
+again meanwhile.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from acidsql.metastore.transactions import OpenTransaction, Transactions
 from acidsql.spark.engine import Engine
 
 _PAUSE: Final = 60.0
-"""Seconds until a cleaning that failed is tried again."""
+"""Seconds until the cleaner retries a cleaning that failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """What was removed: directories and original files, or why it was not."""
+    """The directories and original files that the cleaner removed, or the error."""
 
     compaction: Compaction
     removed: tuple[str, ...] = ()
@@ -34,7 +35,7 @@ class Cleaned:
 
 
 class Cleaner:
-    """Cleans up behind compactions. Several may run at once."""
+    """Cleans up after compactions. Several cleaners may run at once."""
 
     def __init__(
         self, engine: Engine, metastore: Metastore, keeper: CompactionKeeper, settings: Mapping[str, str]
@@ -46,12 +47,12 @@ class Cleaner:
         self._transactions = Transactions(metastore, lambda: Patience(retries=0))
 
     def run(self) -> list[Cleaned]:
-        """Cleans up all that is ready. A failure is in the answer, and tried again later."""
+        """Cleans up after every compaction that is ready. A failure is part of the result, and is retried later."""
         ready = self._keeper.ready_for_cleaning(cleaning_delay(self._settings))
         return [cleaned for compaction in ready if (cleaned := self._clean(compaction)) is not None]
 
     def _clean(self, compaction: Compaction) -> Cleaned | None:
-        """None where somebody else has the table to himself."""
+        """Cleans up after one compaction; None if another transaction locks the table exclusively."""
         request = compaction.request
         place = find_place(self._metastore, self._engine, request.database, request.table, request.partition)
         lock = LockComponent(request.database, request.table, LockType.SHARED_READ, Operation.SELECT, request.partition)
@@ -78,10 +79,12 @@ class Cleaner:
         try:
             snapshot = as_of(self._metastore, place, then, compaction.highest_write_id)
         except AcidSqlError as error:
-            if error.condition == Condition.NOT_ENOUGH_HISTORY.name:  # a later compaction was cleaned up before
+            if (
+                error.condition == Condition.NOT_ENOUGH_HISTORY.name
+            ):  # the cleaner has already cleaned up after a later compaction
                 return ()
             raise
         for name in snapshot.obsolete:
-            txn.require_open()  # else the directory may be that of another table of this name
+            txn.require_open()  # without it the directory may belong to a new table of this name
             place.files.delete(f"{place.directory}/{name}")
         return snapshot.obsolete

@@ -1,4 +1,4 @@
-"""ALTER TABLE .. COMPACT: what is asked for, checked before it is queued."""
+"""ALTER TABLE .. COMPACT: checks a request before it is queued."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from acidsql.planner.partition_pruning import has_values
 def compaction_request(
     action: Compact, table: Table, name: TableName, partitions: Sequence[Partition]
 ) -> CompactionRequest:
-    """The request of a statement on `table`, whose partitions are `partitions`.
+    """The request of a statement on `table`, which has these `partitions`.
 
     Raises NONACID_COMPACTION, INVALID_COMPACTION_TYPE, NO_COMPACTION_PARTITION, TOO_MANY_COMPACTION_PARTITIONS,
     NOT_PARTITIONED, PARTITION_NOT_FOUND, REBALANCE_ONLY_FULL_ACID, COMPACTION_CLAUSE, COLUMN_NOT_FOUND.

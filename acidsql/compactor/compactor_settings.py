@@ -33,9 +33,9 @@ _THRESHOLD_PROPERTY: Final = "compactorthreshold."
 
 
 def thresholds(settings: Mapping[str, str], properties: Mapping[str, str]) -> Thresholds:
-    """The session's, or the table's own: the property `compactorthreshold.<setting>` of a table goes before.
+    """The thresholds of the session. A table overrides them by its properties `compactorthreshold.<setting>`.
 
-    A property that is no number is passed over, as a table must not stop the others from being looked at.
+    A property that is not a number is ignored: one table must not keep the initiator from the others.
     """
     own = {k.lower().removeprefix(_THRESHOLD_PROPERTY): v for k, v in properties.items()}
 
@@ -52,10 +52,10 @@ def thresholds(settings: Mapping[str, str], properties: Mapping[str, str]) -> Th
 
 
 def retention(settings: Mapping[str, str]) -> Retention:
-    """How much of the history is kept."""
+    """How much of the compaction history the housekeeper keeps."""
     return Retention(*(int(settings[key]) for key in (KEEP_SUCCEEDED, KEEP_FAILED, KEEP_ATTEMPTED)))
 
 
 def cleaning_delay(settings: Mapping[str, str]) -> float:
-    """Seconds between a compaction's commit and its cleaning, at least."""
+    """The least number of seconds between the commit of a compaction and its cleaning."""
     return seconds(settings[CLEANING_DELAY]) if settings[DELAYED_CLEANING] == "true" else 0.0

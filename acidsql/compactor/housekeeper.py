@@ -1,4 +1,4 @@
-"""The housekeeper: what dead processes have left, and history that nobody needs (AcidHouseKeeperService)."""
+"""The housekeeper: removes what dead processes left, and old history (AcidHouseKeeperService)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from acidsql.storage.leftovers import remove_leftovers
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a round of the housekeeper did: transactions that it aborted, compactions that wait again."""
+    """The result of a round: the transactions that were aborted, and the compactions that went back to the queue."""
 
     aborted: Sequence[TxnId]
     revoked: Sequence[int]
 
 
 def keep_house(engine: Engine, metastore: Metastore, keeper: CompactionKeeper, settings: Mapping[str, str]) -> Kept:
-    """Aborts transactions without heartbeat, gives the compactions of dead workers back, removes the files of aborted
-    transactions, and forgets what is of no use."""
+    """Aborts transactions without heartbeat, puts the compactions of dead workers back into the queue, removes the
+    files of aborted transactions, and purges old history."""
     aborted = keeper.abort_timed_out()
     revoked = keeper.revoke_dead_workers(seconds(settings[WORKER_TIMEOUT]))
     remove_leftovers(metastore, engine.files)

@@ -1,4 +1,4 @@
-"""The initiator: looks where transactions have written, and asks for the compactions that are due."""
+"""The initiator: checks where transactions have written, and requests the compactions that are due."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ACTIVE = (CompactionState.INITIATED, CompactionState.WORKING)
 
 @dataclass(frozen=True, slots=True)
 class Initiated:
-    """A compaction that was asked for, and why; or why it was not (`id` is None)."""
+    """A compaction that the initiator requested, with the reason; `id` is None if it did not request it."""
 
     request: CompactionRequest
     reason: str
@@ -39,31 +39,31 @@ class Initiated:
 
 @dataclass(slots=True)
 class Initiator:
-    """Asks for compactions."""
+    """Requests compactions."""
 
     engine: Engine
     metastore: Metastore
     keeper: CompactionKeeper
     settings: Mapping[str, str]
     name: str
-    _looked_at: dict[PlaceName, TxnId] = field(default_factory=dict)
+    _last_checked: dict[PlaceName, TxnId] = field(default_factory=dict)
 
     def run(self) -> list[Initiated]:
-        """One look at every place that was written to since it was looked at last. A place that cannot be looked at is
-        in the answer, and does not stop the others."""
+        """Checks every place that was written to since its last check. A place that cannot be checked is part of the
+        result, and does not stop the others."""
         active, cleaning = self._queued()
         aborted = self._aborted()
         found = []
         for changed in self.keeper.changed_places():
             place = changed.place
             of_table = aborted.get(f"{place.database}.{place.table}", Aborted())
-            if place in active or (self._looked_at.get(place) == changed.txn and not of_table.count):
+            if place in active or (self._last_checked.get(place) == changed.txn and not of_table.count):
                 continue
             try:
-                answer = self._look(changed, of_table, is_cleaning=place in cleaning)
+                answer = self._check(changed, of_table, is_cleaning=place in cleaning)
             except (AcidSqlError, OSError) as error:
                 answer = Initiated(_request(place, CompactionType.MAJOR, self.name), str(error))
-            self._looked_at[place] = changed.txn
+            self._last_checked[place] = changed.txn
             if answer is not None:
                 found.append(answer)
         return found
@@ -82,10 +82,10 @@ class Initiator:
                     found[name] = counts
         return found
 
-    def _look(self, changed: Changed, aborted: Aborted, *, is_cleaning: bool) -> Initiated | None:
+    def _check(self, changed: Changed, aborted: Aborted, *, is_cleaning: bool) -> Initiated | None:
         name = changed.place
         place = find_place(self.metastore, self.engine, name.database, name.table, name.partition)
-        if place is None:  # gone; or a write to a partitioned table that touched no partition
+        if place is None:  # it is gone, or the write to a partitioned table touched no partition
             self.keeper.forget_changed(changed)
             return None
         if not place.table.is_transactional:
@@ -102,13 +102,13 @@ class Initiator:
             self._forget_if_clean(changed, snapshot, place)
             return None
         rewrite, reason = wanted
-        return self._ask(_request(name, CompactionType[rewrite.name], self.name), reason)
+        return self._enqueue(_request(name, CompactionType[rewrite.name], self.name), reason)
 
-    def _ask(self, request: CompactionRequest, reason: str) -> Initiated:
-        """Not where the last ones failed, before some time has passed (failed.retry.time)."""
+    def _enqueue(self, request: CompactionRequest, reason: str) -> Initiated:
+        """Requests a compaction, unless the last ones failed and failed.retry.time has not passed."""
         count, last = self.keeper.failures_in_a_row(request.place)
         retry = seconds(self.settings[FAILED_RETRY])
-        too_early = retry <= 0 or abs(time.time() - last / 1000) < retry  # the clock may have been set back since
+        too_early = retry <= 0 or abs(time.time() - last / 1000) < retry  # abs: the clock may have been set back
         if count >= int(self.settings[FAILED_THRESHOLD]) and too_early:
             why = f"Compaction is not initiated since last {count} consecutive compaction attempts failed"
             self.keeper.did_not_initiate(request, why)
@@ -120,13 +120,13 @@ class Initiator:
             self.keeper.forget_changed(changed)
 
     def _queued(self) -> tuple[set[PlaceName], set[PlaceName]]:
-        """The places that are waiting or worked on, and those that a cleaner is to visit."""
+        """The places with a compaction that waits or runs, and those that wait for the cleaner."""
         known = self.keeper.compactions()
         active = {c.request.place for c in known if c.state in _ACTIVE}
         return active, {c.request.place for c in known if c.state is CompactionState.READY_FOR_CLEANING}
 
     def _aborted(self) -> dict[str, Aborted]:
-        """By qualified table name: aborted transactions whose files may be there."""
+        """By qualified table name: the aborted transactions that may have left files there."""
         started = {t.id: t.started for t in self.metastore.transactions() if not t.is_open}
         ages: dict[str, list[float]] = {}
         for left in self.metastore.leftovers():

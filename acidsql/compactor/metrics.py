@@ -1,6 +1,6 @@
 """Metrics of transactions and compaction, under Hive's names (MetricsConstants, AcidMetricService).
 
-As values for Python, as rows for SHOW METRICS, and as Prometheus' text from the service.
+They are values for Python, rows for SHOW METRICS, and text for Prometheus from the service.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from acidsql.metastore.client import Metastore, Transaction
 from acidsql.metastore.compactions import Compaction, CompactionState, PlaceName
 
 _MOST_PLACES = 100
-"""Tables and partitions whose deltas are counted (metastore.deltametrics.max.cache.size)."""
+"""Most tables and partitions with metrics of their own (metastore.deltametrics.max.cache.size)."""
 _AGES = {
     CompactionState.INITIATED: "compaction_oldest_enqueue_age_in_sec",
     CompactionState.WORKING: "compaction_oldest_working_age_in_sec",
@@ -56,7 +56,7 @@ _HELP: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One figure; `place` is the table or partition that it is about (`db.t`, `db.t.p=a`), None for all together."""
+    """One figure. `place` is its table or partition (`db.t`, `db.t.p=a`), None for a total."""
 
     name: str
     value: float
@@ -72,7 +72,7 @@ class Metric:
 
 
 def metrics(metastore: Metastore, compactor: Compactor) -> Sequence[Metric]:
-    """All figures, as they are now. None of deltas on a Hive Metastore, which has an initiator of its own."""
+    """All figures of now. There are none of deltas on a Hive Metastore, which has its own initiator."""
     return [
         *_transactions(metastore.transactions()),
         *_locks(metastore),
@@ -133,9 +133,9 @@ def _cycles(compactor: Compactor) -> Iterator[Metric]:
 
 
 def serve_prometheus(port: int, metastore: Metastore, compactor: Compactor) -> None:
-    """Serves Prometheus' text at http://HOST:port/metrics, from a thread of its own.
+    """Serves the text for Prometheus at http://HOST:port/metrics, from a new thread.
 
-    Raises CANNOT_START without the extra `metrics`, OSError where the port is taken.
+    Raises CANNOT_START without the extra `metrics`, and OSError if the port is taken.
     """
     try:
         from prometheus_client import CollectorRegistry, start_http_server

@@ -1,4 +1,4 @@
-"""A table or partition as a compactor finds it: its directory, and the part of its snapshot that may be merged."""
+"""A table or partition for compaction: its directory, and the part of its snapshot that may be merged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from acidsql.storage.file_systems import FileSystem, Listing
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A table, or one partition of it, and where it lies."""
+    """A table, or one partition of a table, with its directory."""
 
     table: Table
     values: tuple[str | None, ...]
@@ -26,7 +26,7 @@ class Place:
 
     @property
     def partition(self) -> str | None:
-        """`p=a/q=b`."""
+        """The name of the partition, `p=a/q=b`."""
         columns = [c.name for c in self.table.partition_columns]
         return partition_name(columns, self.values) if columns else None
 
@@ -37,14 +37,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a compactor sees of a place: nothing from the lowest open write ID on."""
+    """What a compactor sees of a place: only write IDs below the lowest open one."""
 
     snapshot: Snapshot
     writes: ValidWriteIdList
 
 
 def find_place(metastore: Metastore, engine: Engine, database: str, table: str, partition: str | None) -> Place | None:
-    """None where the table or the partition is gone, and for a partitioned table as a whole."""
+    """Finds a table or partition; None if it is gone, and for a partitioned table without a partition."""
     found = metastore.find_table(database, table)
     if found is None or (found.partition_columns and partition is None):
         return None
@@ -63,7 +63,7 @@ def partition_place(table: Table, partition: Partition, files: FileSystem) -> Pl
 
 
 def compactable(metastore: Metastore, place: Place, txns: ValidTxnList) -> View:
-    """What may be merged now, for a compactor whose snapshot is `txns`.
+    """What a compactor with the snapshot `txns` may merge now.
 
     Raises TABLE_NOT_FOUND, MALFORMED_LAYOUT.
     """
@@ -72,9 +72,9 @@ def compactable(metastore: Metastore, place: Place, txns: ValidTxnList) -> View:
 
 
 def as_of(metastore: Metastore, place: Place, txns: ValidTxnList, highest: WriteId) -> Snapshot:
-    """What a reader reads to whom `highest` is the highest write ID.
+    """What a reader reads if `highest` is its highest write ID.
 
-    Raises NOT_ENOUGH_HISTORY where a later compaction has taken the place of all that.
+    Raises NOT_ENOUGH_HISTORY if a later compaction has replaced all of it.
     """
     return _snapshot(place, txns, up_to(metastore.valid_write_ids(place.table, txns), highest))
 

@@ -1,6 +1,6 @@
 """The service: housekeeper, initiator, workers and cleaner, in rounds.
 
-On a Hive Metastore it is workers alone: the metastore has the other three itself.
+On a Hive Metastore the service has workers only: the metastore has the other three.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from acidsql.spark.engine import Engine
 
 _T = TypeVar("_T")
 
-_UNDONE: Final = (CompactionState.INITIATED, CompactionState.WORKING)
-_LOOK: Final = 0.5
-"""Seconds between two looks at the queue."""
+_UNFINISHED: Final = (CompactionState.INITIATED, CompactionState.WORKING)
+_POLL: Final = 0.5
+"""Seconds between two polls of the queue."""
 
 
 @dataclass(slots=True)
 class Cycle:
-    """How often one of the service's parts has run, and for how long."""
+    """How often a part of the service has run, and for how long."""
 
     runs: int = 0
     failures: int = 0
@@ -51,7 +51,7 @@ class Cycle:
     total_seconds: float = 0.0
 
     def count(self, taken: float, *, failed: bool = False) -> None:
-        """One more run, of so many seconds."""
+        """Counts a run that took `taken` seconds."""
         self.runs += 1
         self.failures += failed
         self.last_seconds = taken
@@ -70,7 +70,7 @@ class Cycle:
 
 @dataclass(slots=True)
 class Cycles:
-    """Of all parts (for the metrics)."""
+    """The cycles of all parts, for the metrics."""
 
     initiator: Cycle = field(default_factory=Cycle)
     worker: Cycle = field(default_factory=Cycle)
@@ -79,7 +79,7 @@ class Cycles:
 
 @dataclass(frozen=True, slots=True)
 class Requested:
-    """What became of a request: its state, and a line that says what was done."""
+    """The result of a request: its state, and a line that describes it."""
 
     id: int
     state: CompactionState
@@ -87,18 +87,18 @@ class Requested:
 
 
 class Compactor:
-    """Compactions of a metastore: what a session does itself, and the service.
+    """Compactions of a metastore: those that a session runs itself, and the service.
 
     The initiator, the cleaner and the housekeeper run only where the metastore has a `compaction_keeper`.
     """
 
     def __init__(self, engine: Engine, transactions: Transactions, settings: Mapping[str, str]) -> None:
-        """`settings` are looked up each time they are needed."""
+        """`settings` are read at each use, so that SET takes effect."""
         self.cycles = Cycles()
         self.tell: Callable[[str], None] = lambda line: None
-        """Hears a line for whatever is done."""
+        """Progress callback: receives one line for each finished step."""
         self.pools: tuple[str, ...] = (DEFAULT_POOL,)
-        """Whose requests its workers do (ALTER TABLE .. COMPACT .. POOL)."""
+        """The pools that its workers serve (ALTER TABLE .. COMPACT .. POOL)."""
         self._engine = engine
         self._metastore: Metastore = transactions.metastore
         self._transactions = Transactions(self._metastore, transactions.patience)
@@ -109,7 +109,7 @@ class Compactor:
         self.initiator = None if keeper is None else Initiator(engine, self._metastore, keeper, settings, name)
 
     def worker(self, number: int = 0, pool: str | None = None) -> Worker:
-        """One that does the requests of `pools` or, if it is given, of one pool. Its name tells whether it has ended
+        """A worker for the requests of `pools`, or of one `pool`. Its name tells others whether its process has ended
         (`is_named_gone`)."""
         name = f"{process_name()}.{threading.get_ident()}.{number}"
         pools = self.pools if pool is None else (pool,)
@@ -118,7 +118,8 @@ class Compactor:
     # -- requests
 
     def request(self, request: CompactionRequest, *, wait: bool) -> Requested:
-        """Queues it; with `wait`, works the queue off, unless others do, until it is done, and cleans up behind it.
+        """Queues a request. With `wait`, runs queued compactions, unless other workers do, until this one has finished,
+        and cleans up after it.
 
         Raises COMPACTION_FAILED.
         """
@@ -141,14 +142,14 @@ class Compactor:
             entry = next((c for c in self._queue.compactions() if c.id == number), None)
             if entry is None:
                 return Requested(number, CompactionState.SUCCEEDED, message)
-            if entry.state not in _UNDONE:
+            if entry.state not in _UNFINISHED:
                 break
             started = time.monotonic()
             outcome = self.work_next(worker) if entry.state is CompactionState.INITIATED else None
             if outcome is not None and outcome.compaction.id == number:
                 message = outcome_text(outcome, time.monotonic() - started)
             elif outcome is None:
-                time.sleep(_LOOK)
+                time.sleep(_POLL)
         if entry.state in (CompactionState.FAILED, CompactionState.ABORTED):
             raise AcidSqlError(
                 Condition.COMPACTION_FAILED,
@@ -165,7 +166,7 @@ class Compactor:
     # -- rounds
 
     def run_once(self) -> None:
-        """One round of everything: what is due is asked for, what waits is done, what is obsolete removed."""
+        """Runs one round of housekeeper, initiator, workers and cleaner."""
         self.keep_house()
         self.initiate()
         self.work()
@@ -197,7 +198,7 @@ class Compactor:
             self.tell(_initiated_text(one))
 
     def work(self) -> int:
-        """Does all that waits, with as many workers as are set; how many it was."""
+        """Runs all queued compactions with the configured number of workers; returns how many there were."""
         count = max(1, int(self._settings[WORKERS]))
         if count == 1:
             return self._work_off(0)
@@ -212,7 +213,7 @@ class Compactor:
         return done
 
     def work_next(self, worker: Worker) -> Outcome | None:
-        """Does the one that has waited longest; None where none waits."""
+        """Runs the compaction that has waited longest; None if none waits."""
         started = time.monotonic()
         outcome = worker.run_next()
         taken = time.monotonic() - started
@@ -235,8 +236,8 @@ class Compactor:
     # -- the service
 
     def serve(self, stop: threading.Event) -> None:
-        """Runs until `stop`: workers in threads of their own, each part at its interval. A metastore that is out of
-        reach is waited for."""
+        """Runs until `stop` is set: each worker in a thread, each other part at its interval. Keeps trying if the
+        metastore cannot be reached."""
         workers = [
             threading.Thread(
                 target=self._keep_working, args=(number, stop), name=f"acidsql-worker-{number}", daemon=True
@@ -263,10 +264,10 @@ class Compactor:
         worker = self.worker(number)
         while not stop.is_set():
             if self._guarded(partial(self.work_next, worker)) is None:
-                stop.wait(_LOOK)
+                stop.wait(_POLL)
 
     def _guarded(self, part: Callable[[], _T]) -> _T | None:
-        """None where it failed, which is told."""
+        """Runs a part; reports an error and returns None if it fails."""
         try:
             return part()
         except (AcidSqlError, OSError) as error:
@@ -278,7 +279,7 @@ class Compactor:
 
 
 def outcome_text(outcome: Outcome, seconds_taken: float) -> str:
-    """What a compaction did, in one line."""
+    """Describes a compaction in one line."""
     request = outcome.compaction.request
     what = f"{request.type.value.lower()} compaction {outcome.compaction.id} of {request.place.text}"
     if outcome.merged is None:

@@ -1,9 +1,9 @@
-"""A worker: takes compactions from the queue, one after the other, and does them.
+"""A worker: takes compactions from the queue and runs them, one after the other.
 
     take -> transaction, lock -> snapshot -> scope -> begin -> Spark job, directories with _v -> commit
 
-Until the commit the directories are those of an open transaction, which nobody reads. If the worker dies, its
-transaction is aborted, the request waits again, and the directories stay invisible until they are removed.
+Before the commit the directories belong to an open transaction, so no reader sees them. If the worker dies, its
+transaction is aborted, the request goes back to the queue, and the directories stay invisible until they are removed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _JOB_PROPERTY: Final = "compactor."
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a compaction that a worker took: `merged` where it succeeded, else why not."""
+    """The result of a compaction: `merged` if it succeeded, else the reason."""
 
     compaction: Compaction
     state: CompactionState
@@ -51,11 +51,11 @@ class Outcome:
 
 
 class _RefusedError(Exception):
-    """There is nothing to do, or it must not be done; the message says why."""
+    """There is nothing to compact, or the compaction is not allowed; the message gives the reason."""
 
 
 class Worker:
-    """Does compactions. One at a time; several workers may run at once, in this process and in others."""
+    """Runs compactions, one at a time. Several workers may run at once, in this process and in others."""
 
     def __init__(
         self,
@@ -75,15 +75,15 @@ class Worker:
         self._caches = ScanCaches()
 
     def run_next(self) -> Outcome | None:
-        """Takes the compaction that has waited longest and does it; None where none waits.
+        """Takes the compaction that has waited longest and runs it; None if none waits.
 
-        Failures are outcomes. Raises what the metastore raises when it is out of reach, and KeyboardInterrupt.
+        A failure is an outcome. Raises what an unreachable metastore raises, and KeyboardInterrupt.
         """
         compaction = self._queue.take_compaction(self._name, self._pools)
         return None if compaction is None else self.run(compaction)
 
     def run(self, compaction: Compaction) -> Outcome:
-        """Does a compaction that this worker has taken."""
+        """Runs a compaction that this worker has taken."""
         current = compaction
 
         def begun(known: Compaction) -> None:
@@ -131,7 +131,7 @@ class Worker:
             self._transactions.metastore.forget_leftovers(job.txn)
 
     def _remove_staged(self, place: Place) -> None:
-        """What writers of the table and workers at this place staged before they died."""
+        """Removes what writers of the table and workers at this place staged before they died."""
         directories = dict.fromkeys((place.files.resolve(place.table.location), place.directory))
         tidy_up_at(self._transactions.metastore, ((place.files, directory) for directory in directories))
 
@@ -145,7 +145,7 @@ class Worker:
             raise _RefusedError("only full ACID tables without buckets can be rebalanced")
 
     def _job(self, request: CompactionRequest, place: Place, txn: OpenTransaction) -> Job:
-        """What is to be merged, as it is now that the lock is held."""
+        """The job for the compaction. Call it under the lock."""
         metastore = self._transactions.metastore
         found = find_place(metastore, self._engine, *_names(request))
         if found is None or found != place:
@@ -180,8 +180,9 @@ def _names(request: CompactionRequest) -> tuple[str, str, str | None]:
 
 
 def _lock(request: CompactionRequest) -> LockComponent:
-    """A rebalance excludes those that update and delete, and counts as one for those with an older snapshot: the row
-    IDs that they know are gone. Others only keep the table from being dropped or replaced."""
+    """The lock of a compaction. A rebalance gives rows new row IDs, so it excludes UPDATE and DELETE, and is an UPDATE
+    itself to transactions with an older snapshot. Other compactions only keep the table from being dropped or
+    replaced."""
     alone = request.type is CompactionType.REBALANCE
     return LockComponent(
         request.database,
@@ -193,8 +194,8 @@ def _lock(request: CompactionRequest) -> LockComponent:
 
 
 def _of_prefix(properties: Mapping[str, str], prefix: str) -> dict[str, str]:
-    """`tblprops.orc.compress` stands in for the table's own `orc.compress`, `compactor.spark.x` is Spark's `spark.x`
-    for the job (Hive: a property of its MapReduce job)."""
+    """The properties with a prefix, without it. `tblprops.orc.compress` overrides the table's `orc.compress`, and
+    `compactor.spark.x` sets Spark's `spark.x` for the job (in Hive, a property of its MapReduce job)."""
     return {k.removeprefix(prefix): v for k, v in properties.items() if k.startswith(prefix)}
 
 

@@ -1,4 +1,4 @@
-"""What a statement or a transaction sees: one ValidTxnList, and with it the lists and partitions of every table."""
+"""The snapshot of a statement or transaction: one ValidTxnList, and the write IDs and partitions that it shows."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from acidsql.metastore.client import Metastore, Partition
 
 @dataclass(frozen=True, slots=True)
 class ReadView:
-    """A snapshot of the metastore; `own` are the write IDs of the transaction that reads, by qualified table name,
-    and `added` the partitions that it has made and not committed yet."""
+    """A snapshot of the metastore. By qualified table name, `own` are the write IDs of the reading transaction, and
+    `added` are the partitions that it has made and not committed yet."""
 
     metastore: Metastore
     txns: ValidTxnList

@@ -1,4 +1,4 @@
-"""A scan bound to what it reads: partitions, their snapshots, and the files in them with what is known of each."""
+"""A scan with its partitions, their snapshots, and the files that it reads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from acidsql.storage.parquet_footer import IN_UTC, WrittenTimes, has_times
 
 @dataclass(frozen=True, slots=True)
 class BoundPart:
-    """One partition, or the whole of an unpartitioned table; `values` are the partition's, as its path has them."""
+    """One partition, or a whole table without partitions. `values` are the partition's, as in its path."""
 
     values: tuple[str | None, ...]
     directory: str
@@ -63,7 +63,7 @@ class BoundScan:
 
     @property
     def has_one_file_a_bucket(self) -> bool:
-        """Whether no bucket of a partition has rows of two files, and all are in the order of their row IDs."""
+        """Whether every bucket of a partition has one file only, and every file is in the order of its row IDs."""
         return all(
             len(p.buckets) == len(p.data_files) and all(f.kind is FileKind.ACID for f in p.data_files)
             for p in self.parts
@@ -72,11 +72,11 @@ class BoundScan:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A data or delete file with all that the reader needs to know of it.
+    """A data or delete file with everything that the reader needs to know of it.
 
-    `path` and `size` are those that Spark reads: of a copy, where it cannot read the file itself, which is `copy_of`
-    then. `names` are the table's columns in it, by position; `hidden` the write IDs whose events are to be skipped. Of
-    a plain file every row has write ID `write_id`, bucket property `bucket_property` and row IDs from `first_row` on.
+    Spark reads `path`, of `size` bytes. If Spark cannot read the file itself, that is a copy of the file `copy_of`.
+    `names` are the table's columns in the file, by position. `hidden` are the write IDs of events to skip. The rows of
+    a plain file have the write ID `write_id`, the bucket property `bucket_property` and row IDs from `first_row` on.
     """
 
     path: str
@@ -97,20 +97,20 @@ class SourceFile:
         return self.copy_of or self.path
 
     narrower: tuple[HiveType | None, ...] = ()
-    """Of each column the file's own type, where the table's was widened since."""
+    """For each column, the type in the file if the table's type was widened since, else None."""
     modified: int = 0
-    """When, as SizedFile has it."""
+    """The modification time, as in SizedFile."""
     times: WrittenTimes = IN_UTC
-    """Of a Parquet file."""
+    """The zone and calendar of the times in a Parquet file."""
 
     @property
     def has_hives_names(self) -> bool:
-        """Whether the ACID columns are called as Hive's own writer calls them, capitals and all: its query-based
-        compactor writes them in lower case."""
+        """Whether the ACID columns have the names of Hive's writer, capitals included. Hive's query-based compactor
+        writes them in lower case."""
         return self.tail is not None and self.tail.top_level_names == ACID_FIELDS
 
     def is_all(self, operation: int) -> bool:
-        """Whether the footer says that all events are of one operation."""
+        """Whether all events are of one operation, by the footer."""
         return self.tail is not None and self.tail.integer_range(OPERATION_COLUMN) == (operation, operation)
 
 
@@ -136,7 +136,7 @@ def _part_files(bound: BoundScan, number: int, part: BoundPart, footers: FooterC
 
 
 def _other_files(bound: BoundScan, number: int, part: BoundPart, footers: FooterCache) -> Iterator[SourceFile]:
-    """Files of text, and Parquet files, with what the times in them are where the table has any."""
+    """Text and Parquet files. Parquet files of a table with times come with the zone and calendar of these."""
     files = [SizedFile(f"{part.directory}/{f.file.path}", f.file.length, f.file.modified) for f in part.data_files]
     looks = bound.table.file_format == "parquet" and has_times(bound.table)
     times = footers.times(bound.files, files) if looks else [IN_UTC] * len(files)
@@ -145,14 +145,15 @@ def _other_files(bound: BoundScan, number: int, part: BoundPart, footers: Footer
 
 
 def _check_whole(bound: BoundScan, directory: SelectedDirectory, part: BoundPart) -> None:
-    """Rows of an insert-only table do not say which write they are of: none of a directory's can be left out."""
+    """Refuses an insert-only directory with hidden write IDs: its rows do not record their write ID, so the scan cannot
+    skip some of them."""
     if directory.invalid_write_ids and bound.table.is_insert_only:
         reason = f"only some of its write IDs may be read, and its rows do not tell theirs: {directory.name}"
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=part.directory, reason=reason)
 
 
 def plain_write_id(parsed: Base | Delta) -> int:
-    """The write ID of plain files in the directory (LOAD DATA; a table that was insert-only)."""
+    """The write ID of the rows of plain files in the directory, from LOAD DATA or a former insert-only table."""
     return parsed.write_id if isinstance(parsed, Base) else parsed.max_write_id
 
 
@@ -165,12 +166,12 @@ def _source_files(
     hidden: frozenset[WriteId],
     footers: FooterCache,
 ) -> Iterator[SourceFile]:
-    counted: dict[int, int] = {}
+    next_rows: dict[int, int] = {}
     for data, file, tail in opened_files(bound, part, files, footers):
-        first_row = counted.get(data.bucket, 0)
+        first_row = next_rows.get(data.bucket, 0)
         if not tail.is_acid:
             _check_plain(bound, data, file.path)
-            counted[data.bucket] = first_row + tail.rows
+            next_rows[data.bucket] = first_row + tail.rows
         else:
             _check_version_2(bound, tail, file.path)
         if tail.rows:
@@ -196,7 +197,7 @@ def _source_files(
 def opened_files(
     bound: BoundScan, part: BoundPart, files: Sequence[DataFile], footers: FooterCache
 ) -> Iterator[tuple[DataFile, SizedFile, Tail]]:
-    """The files with their footers; none of which a streaming client has not committed anything yet."""
+    """The files with their footers, without those of which a streaming client has not committed anything yet."""
     sized = [
         SizedFile(f"{part.directory}/{f.file.path}", readable_length(bound.files, part.directory, f), f.file.modified)
         for f in files
@@ -207,7 +208,7 @@ def opened_files(
 
 
 def readable_length(files: FileSystem, directory: str, data: DataFile) -> int:
-    """The bytes of a file that are read: all, or as many as a streaming client has committed.
+    """The number of bytes to read of a file: all, or those that a streaming client has committed.
 
     Raises MALFORMED_LAYOUT.
     """
@@ -228,7 +229,7 @@ def _check_plain(bound: BoundScan, data: DataFile, path: str) -> None:
 
 
 def _check_version_2(bound: BoundScan, tail: Tail, path: str) -> None:
-    """Operation 1 or 2 in a data file is ACID v1. A file without statistics is checked row by row when it is read."""
+    """Refuses ACID v1, which has operation 1 or 2 in data files. The scan checks files without statistics."""
     operations = tail.integer_range(OPERATION_COLUMN)
     if operations is not None and operations[1] > 0:
         raise AcidSqlError(Condition.ACID_V1_FILE, path=path, table=bound.table.qualified)

@@ -1,4 +1,4 @@
-"""One statement's snapshots: its ValidTxnList, a ValidWriteIdList a table, and the directories they select."""
+"""The snapshots of a statement: one ValidTxnList, one ValidWriteIdList a table, and the directories they select."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class StatementSnapshots:
         self._parts: dict[tuple[str, tuple[str | None, ...]], BoundPart] = {}
 
     def bind(self, scan: Scan) -> BoundScan:
-        """The scan with the snapshots of the partitions that it can need."""
+        """The scan with the snapshots of the partitions that it may need."""
         table = scan.table
         files = self._files_of(table.location)
         wanted = self._wanted(scan, files)
@@ -49,7 +49,7 @@ class StatementSnapshots:
         return [p for p in partitions if keeps(scan.partition_filter, scan.table, p.values)]
 
     def _select(self, table: Table, files: FileSystem, partitions: Sequence[Partition]) -> None:
-        """Lists the partitions in parallel; the write IDs are asked for once, before."""
+        """Lists the partitions in parallel, after one request for the write IDs."""
         writes = self._view.write_ids(table) if table.is_transactional else None
 
         def select(partition: Partition) -> BoundPart:
@@ -87,7 +87,7 @@ def snapshot_of(
 
 
 def _compacted_bases(files: FileSystem, directory: str, listing: Listing) -> frozenset[str]:
-    """The bases that a compactor of Hive before 4 made: `_metadata_acid` says so, there is no `_v` in the name
+    """The bases of a compactor of Hive before version 4. Their names have no `_v`; `_metadata_acid` marks them
     (AcidUtils.MetaDataFile)."""
     found = set()
     for file in listing.files:

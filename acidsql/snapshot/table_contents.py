@@ -1,6 +1,6 @@
-"""What lies in a table's directories, and what a reader would read of it: for those who look for what went wrong.
+"""The content of a table's directories, and what a reader would read of it: for `acidsql inspect`.
 
-What is read, and why something is not, is asked of the selection that readers use (acidsql.acid.snapshot_selection).
+The answer comes from the selection that readers use (acidsql.acid.snapshot_selection).
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ _STAGING: Final = re.compile(re.escape(STAGING_DIRECTORY) + r"_(\d+)_(\d+)")
 
 
 class DirectoryKind(Enum):
-    """What a directory holds."""
+    """The kind of a directory."""
 
     BASE = "base"
     DELTA = "delta"
     DELETE_DELTA = "delete delta"
     FILES = "files"
-    """The partition's own directory: original files, or those of a plain table."""
+    """The partition's own directory, with original files or the files of a plain table."""
     OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """A file by its path below the partition's directory, with its size in bytes and its rows where it has any.
+    """A file: its path below the partition's directory, its size in bytes, and its number of rows if it has any.
 
-    Of a file to which a streaming client still writes, the rows are the committed ones, in the first `length` bytes.
+    If a streaming client still writes to the file, these are the committed rows, in the first `length` bytes.
     """
 
     path: str
@@ -62,16 +62,16 @@ class DirectoryContent:
     kind: DirectoryKind
     is_read: bool
     why: str
-    """Why a reader of now does not read it, or what it leaves out of it, if anything."""
+    """Why a reader does not read the directory, or which of its write IDs the reader skips."""
     files: tuple[FileContent, ...] = ()
     parsed: Base | Delta | None = None
     invalid_write_ids: frozenset[WriteId] = frozenset()
-    """Write IDs whose events are left out of it."""
+    """Write IDs of events that a reader skips."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartContent:
-    """A partition, by its name (`p=1/q=a`), or a table without partitions. `problem` is what a reader fails with."""
+    """A partition, by its name (`p=1/q=a`), or a table without partitions. `problem` is the error of a reader."""
 
     name: str
     directory: str
@@ -81,7 +81,7 @@ class PartContent:
 
 @dataclass(frozen=True, slots=True)
 class TableContent:
-    """All that lies in a table's directories, as of one snapshot. `writes` is None where it is not transactional."""
+    """The content of a table as of one snapshot. `writes` is None if the table is not transactional."""
 
     table: Table
     txns: ValidTxnList
@@ -90,22 +90,22 @@ class TableContent:
 
 
 def table_content(table: Table, metastore: Metastore, files: FileSystem) -> TableContent:
-    """Looks at every directory and the end of every file of a table; starts no Spark where the files are local."""
+    """Reads every directory and the end of every file of a table. It needs no Spark for local files."""
     txns = metastore.valid_txns()
     writes = metastore.valid_write_ids(table, txns) if table.is_transactional else None
-    looked = _Look(table, files, writes, txns)
+    reader = _TableReader(table, files, writes, txns)
     if not table.partition_columns:
-        return TableContent(table, txns, writes, (looked.part("", files.resolve(table.location)),))
+        return TableContent(table, txns, writes, (reader.part("", files.resolve(table.location)),))
     names = [c.name for c in table.partition_columns]
     partitions = [(partition_name(names, p.values), p) for p in metastore.partitions(table)]
-    parts = [looked.part(name, files.resolve(p.location)) for name, p in sorted(partitions, key=lambda pair: pair[0])]
-    rest = looked.outside([p for _, p in partitions])
+    parts = [reader.part(name, files.resolve(p.location)) for name, p in sorted(partitions, key=lambda pair: pair[0])]
+    rest = reader.outside([p for _, p in partitions])
     return TableContent(table, txns, writes, (*parts, *rest))
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
-    """What a look at a table needs."""
+class _TableReader:
+    """Reads the directories of a table."""
 
     table: Table
     files: FileSystem
@@ -123,7 +123,7 @@ class _Look:
         return PartContent(name, directory, (*found, *self._hidden(listing)))
 
     def outside(self, partitions: Sequence[Partition]) -> Iterator[PartContent]:
-        """What lies in a partitioned table's directory, and in none of its partitions."""
+        """The content of a partitioned table's directory that is in no partition of the catalog."""
         root = self.files.resolve(self.table.location)
         listing = self.files.list_below(root)
         inside = [f"{self.files.resolve(p.location)}/" for p in partitions]
@@ -215,7 +215,7 @@ class _Look:
 
 
 def _by_directory(listing: Listing) -> Mapping[str, Sequence[File]]:
-    """The files by the ACID directory they lie in, those of others under the empty name; empty directories too."""
+    """The files by their ACID directory, empty directories included. All other files have the empty name."""
     found: dict[str, list[File]] = {name: [] for name in sorted(listing.directories) if _is_acid(name)}
     for file in sorted(listing.files, key=lambda f: f.path):
         top = file.path.partition("/")[0]
@@ -224,7 +224,7 @@ def _by_directory(listing: Listing) -> Mapping[str, Sequence[File]]:
 
 
 def _is_acid(name: str) -> bool:
-    """Also where the rest of the name breaks the rules: the reader then fails."""
+    """Whether a name begins like that of an ACID directory. A reader fails if the rest breaks the rules."""
     return "/" not in name and not is_hidden(name) and name.startswith(("base_", "delta_", "delete_delta_"))
 
 
@@ -235,7 +235,7 @@ def _kind(parsed: Base | Delta) -> DirectoryKind:
 
 
 def _left_out(write_ids: Iterable[WriteId], writes: ValidWriteIdList | None) -> str:
-    """Which write IDs of a directory are not read, in words."""
+    """The write IDs of a directory that are not read, in words."""
     if writes is None:
         return ""
     listed = sorted(write_ids)

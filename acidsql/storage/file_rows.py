@@ -1,6 +1,6 @@
-"""The rows of single files as they lie there, read without Spark (pyarrow).
+"""The rows of single files, read by pyarrow without Spark.
 
-Values are those of the file: pyarrow does not convert dates before 1582-10-15, which Hive stores in the Julian
+Values are those in the file: pyarrow does not convert dates before 1582-10-15, which Hive stores in the Julian
 calendar.
 """
 

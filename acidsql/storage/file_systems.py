@@ -1,4 +1,4 @@
-"""What acidsql does with files: the protocol of a file system, and local files."""
+"""The protocol of a file system, and its implementation for local files."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ PIECE: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class SizedFile:
-    """An absolute path with the file's size in bytes and modification time, which tell a new file of the same name.
+    """An absolute path with the file's size in bytes and its modification time. They tell a file from a later one of
+    the same name.
 
-    Of a file that is still written to, the size is that of the part that is read.
+    If a streaming client still writes to the file, the size is that of the committed part.
     """
 
     path: str
@@ -35,7 +36,7 @@ class SizedFile:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Everything below a directory but what lies in hidden directories; paths are relative to it."""
+    """The content of a directory at every depth, except that of hidden directories. Paths are relative to it."""
 
     files: tuple[File, ...]
     directories: tuple[str, ...]
@@ -44,29 +45,29 @@ class Listing:
 
 
 class FileSystem(Protocol):
-    """What acidsql does with files. Paths are absolute, as `resolve` gives them."""
+    """The operations on files. Paths are absolute, as `resolve` gives them."""
 
     can_rewrite: bool
     """Whether the end of a file can be replaced in place."""
 
     def can_change_ends(self, path: str) -> bool:
-        """Whether a file can be given another end: in place of its own, or at least behind it."""
+        """Whether a file can get another end, in place of its own or at least behind it."""
         ...
 
     def resolve(self, location: str) -> str:
-        """The path of a location of the catalog."""
+        """The path of a location in the catalog."""
         ...
 
     def canonical(self, path: str, beside: str) -> str:
-        """The one name of a directory that has several: without links, `..` and what `beside` says of file systems."""
+        """The one canonical name of a directory: links and `..` are resolved, and `beside` gives a missing scheme."""
         ...
 
     def list_below(self, directory: str) -> Listing:
-        """Nothing where the directory is missing."""
+        """Lists a directory; an empty listing if it is missing."""
         ...
 
     def directories_named(self, directory: str, prefix: str) -> Sequence[str]:
-        """The names of the directories in a directory, hidden or not, that begin so; none where it is missing."""
+        """The names of subdirectories, hidden or not, that begin with `prefix`; none if the directory is missing."""
         ...
 
     def exists(self, path: str) -> bool: ...
@@ -74,7 +75,7 @@ class FileSystem(Protocol):
     def make_directories(self, path: str) -> None: ...
 
     def make_new_directory(self, path: str) -> None:
-        """And those above it. Raises FileExistsError."""
+        """Makes a directory and its parents. Raises FileExistsError if it exists."""
         ...
 
     def rename(self, old: str, new: str) -> None:
@@ -82,7 +83,7 @@ class FileSystem(Protocol):
         ...
 
     def place(self, old: str, new: str) -> bool:
-        """Moves a file where nothing lies yet; False, and nothing done, where something does."""
+        """Moves a file, unless `new` exists: then it returns False and does nothing."""
         ...
 
     def copy(self, source: str, target: str) -> None:
@@ -90,7 +91,7 @@ class FileSystem(Protocol):
         ...
 
     def link(self, source: str, target: str) -> None:
-        """The same content under a second name, for a source that is to be removed: copied only where it must be."""
+        """Gives a file a second name, for a source that will be removed. Copies it where links are not possible."""
         ...
 
     def take_local(self, source: str, target: str) -> None:
@@ -98,15 +99,15 @@ class FileSystem(Protocol):
         ...
 
     def file_size(self, path: str) -> int | None:
-        """Bytes of a file; None for a directory, and where there is nothing."""
+        """The size of a file in bytes; None for a directory, and if nothing is there."""
         ...
 
     def delete(self, path: str) -> None:
-        """Removes a file, or a directory with all below it; no error where there is none."""
+        """Removes a file, or a directory with its content. A missing path is no error."""
         ...
 
     def delete_empty(self, directory: str) -> None:
-        """Removes a directory in which nothing lies; else nothing happens."""
+        """Removes a directory if it is empty."""
         ...
 
     def write(self, path: str, content: bytes) -> None: ...
@@ -114,19 +115,19 @@ class FileSystem(Protocol):
     def read(self, path: str) -> bytes: ...
 
     def read_end(self, path: str, size: int, count: int) -> bytes:
-        """The last `count` of the first `size` bytes of a file, or all of them."""
+        """The last `count` of the first `size` bytes of a file, or fewer if `size` is less."""
         ...
 
     def copy_start(self, path: str, count: int, end: bytes, to: str) -> None:
-        """Writes the first `count` bytes of a file, and `end` behind them, into a new file."""
+        """Writes the first `count` bytes of a file, followed by `end`, into a new file."""
         ...
 
     def scratch_directory(self, path: str) -> str:
-        """A new directory on the file system of `path` that is removed when the process ends."""
+        """Makes a directory on the file system of `path`. It is removed when the process ends."""
         ...
 
     def open(self, path: str) -> BinaryIO:
-        """The file, to be read here and there."""
+        """Opens a file for random access."""
         ...
 
     def replace_end(self, path: str, at: int, end: bytes) -> None:
@@ -134,13 +135,13 @@ class FileSystem(Protocol):
         ...
 
     def append(self, path: str, content: bytes) -> None:
-        """Writes behind the file's last byte."""
+        """Appends to a file."""
         ...
 
 
 def remove_all(files: FileSystem, paths: Iterable[str]) -> bool:
-    """Removes files and directories; whether all are gone. What an aborted transaction left must not be forgotten
-    before: its write ID counts as committed then."""
+    """Removes files and directories; whether all are gone. The metastore must not forget an aborted transaction before
+    its files are gone: its write ID would count as committed."""
     paths = list(paths)
     for path in paths:
         files.delete(path)
@@ -152,7 +153,7 @@ def is_local(location: str) -> bool:
 
 
 class LocalFiles:
-    """The operating system's files; no check-sum files of Hadoop beside them."""
+    """The files of the operating system, without Hadoop's checksum files."""
 
     can_rewrite = True
 
@@ -176,7 +177,7 @@ class LocalFiles:
         try:
             entries = list(os.scandir(os.path.join(root, prefix)))
         except (FileNotFoundError, NotADirectoryError):
-            return  # missing, or removed since it was listed
+            return  # the directory is missing, or was removed since it was listed
         for entry in entries:
             path = f"{prefix}/{entry.name}" if prefix else entry.name
             if entry.is_dir():
@@ -210,7 +211,7 @@ class LocalFiles:
 
     def place(self, old: str, new: str) -> bool:
         try:
-            os.link(old, new)  # a rename would silently replace what lies there
+            os.link(old, new)  # a rename would silently replace an existing file
         except FileExistsError:
             return False
         except OSError:  # a file system without links
@@ -239,7 +240,7 @@ class LocalFiles:
     def delete(self, path: str) -> None:
         if os.path.isdir(path):
             shutil.rmtree(path, ignore_errors=True)
-            if os.path.isdir(path):  # a file came while it was at it
+            if os.path.isdir(path):  # a file was added during the removal
                 shutil.rmtree(path, ignore_errors=True)
         else:
             Path(path).unlink(missing_ok=True)
@@ -261,10 +262,10 @@ class LocalFiles:
 
     def copy_start(self, path: str, count: int, end: bytes, to: str) -> None:
         with open(path, "rb") as source, open(to, "wb") as copy:
-            left = count
-            while left and (piece := source.read(min(left, PIECE))):
+            remaining = count
+            while remaining and (piece := source.read(min(remaining, PIECE))):
                 copy.write(piece)
-                left -= len(piece)
+                remaining -= len(piece)
             copy.write(end)
 
     def scratch_directory(self, path: str) -> str:

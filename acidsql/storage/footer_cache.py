@@ -1,4 +1,4 @@
-"""The ends of ORC and Parquet files, read once: files of an ACID table never change."""
+"""A cache of the footers of ORC and Parquet files. Files of an ACID table never change, so each is read once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 
 def read_file_tail(files: FileSystem, path: str, size: int) -> Tail:
-    """The tail of one file. Raises MALFORMED_LAYOUT where it is no ORC file."""
+    """The tail of one file. Raises MALFORMED_LAYOUT if it is not an ORC file."""
     tail = read_tail(path, size, files.read_end(path, size, TAIL_GUESS))
     if isinstance(tail, int):
         tail = read_tail(path, size, files.read_end(path, size, tail))
@@ -28,18 +28,18 @@ def read_file_tail(files: FileSystem, path: str, size: int) -> Tail:
 
 @dataclass(slots=True)
 class FooterCache:
-    """Tails by file, and copies of the files that Spark cannot read. Thread-safe as far as dict operations are."""
+    """Tails by file, and copies of files that Spark cannot read. It is as thread-safe as the operations of a dict."""
 
     copies: Copies = field(default_factory=Copies)
     _tails: dict[SizedFile, Tail] = field(default_factory=dict)
     _times: dict[SizedFile, WrittenTimes] = field(default_factory=dict)
 
     def tails(self, files: FileSystem, wanted: Sequence[SizedFile]) -> list[Tail]:
-        """The tails of the files, in their order; those not known yet are read in parallel."""
+        """The tails of the files, in their order. Unknown ones are read in parallel."""
         return _known(self._tails, wanted, lambda f: read_file_tail(files, f.path, f.size))
 
     def times(self, files: FileSystem, wanted: Sequence[SizedFile]) -> list[WrittenTimes]:
-        """What Parquet files say of the times in them."""
+        """The zone and the calendar of the times in Parquet files."""
         return _known(self._times, wanted, lambda f: written_times(files, f))
 
 

@@ -1,4 +1,4 @@
-"""Files of every file system but the local one: Hadoop's FileSystem, called in the JVM of Spark."""
+"""Files that are not local, through Hadoop's FileSystem in the JVM of Spark."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from acidsql.acid.snapshot_selection import File
 from acidsql.storage.file_systems import PIECE, SCRATCH, Listing, listing_of
 
 FILE_ERRORS: Final = (OSError, Py4JError)
-"""What an operation of any file system may raise."""
+"""The errors that an operation of any file system may raise."""
 
 
 class HadoopFiles:
-    """Any file system that Spark's Hadoop client knows, through the driver's JVM."""
+    """The file systems that Spark's Hadoop client knows, through the driver's JVM."""
 
     can_rewrite = False
 
@@ -32,14 +32,15 @@ class HadoopFiles:
         self._appenders: dict[str, Any] = {}
 
     def can_change_ends(self, path: str) -> bool:
-        """HDFS and others append; object stores do not (org.apache.hadoop.fs.CommonPathCapabilities)."""
+        """Whether the file system can append: HDFS can, object stores cannot
+        (org.apache.hadoop.fs.CommonPathCapabilities)."""
         return bool(self._fs(path).hasPathCapability(self._path(path), "fs.capability.paths.append"))
 
     def resolve(self, location: str) -> str:
         return location
 
     def canonical(self, path: str, beside: str) -> str:
-        """The file system of `path` itself is not asked: it may be one that this machine does not know."""
+        """Does not open the file system of `path`: this machine may not know it."""
         files = self._fs(beside)
         return str(self._path(path).makeQualified(files.getUri(), files.getWorkingDirectory()).toUri().normalize())
 
@@ -71,11 +72,11 @@ class HadoopFiles:
             return ()  # removed since it was listed
 
     def directories_named(self, directory: str, prefix: str) -> Sequence[str]:
-        """The JVM sorts out the others: a table may have thousands of partitions."""
+        """Filters in the JVM: a table may have thousands of partitions."""
         if not self.exists(directory):
             return []
-        those = self._jvm.org.apache.hadoop.fs.GlobFilter(f"{prefix}*")
-        found = self._fs(directory).listStatus(self._path(directory), those)
+        name_filter = self._jvm.org.apache.hadoop.fs.GlobFilter(f"{prefix}*")
+        found = self._fs(directory).listStatus(self._path(directory), name_filter)
         return [str(status.getPath().getName()) for status in found if status.isDirectory()]
 
     def exists(self, path: str) -> bool:
@@ -85,7 +86,7 @@ class HadoopFiles:
         self._fs(path).mkdirs(self._path(path))
 
     def make_new_directory(self, path: str) -> None:
-        if self.exists(path):  # mkdirs says the same of a directory that was there
+        if self.exists(path):  # mkdirs does not fail if the directory exists
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
         self.make_directories(path)
 
@@ -145,7 +146,7 @@ class HadoopFiles:
         source.close()
 
     def scratch_directory(self, path: str) -> str:
-        """In /tmp, where Hive has its scratch directories too (hive.exec.scratchdir)."""
+        """Makes it in /tmp, where Hive has its scratch directories (hive.exec.scratchdir)."""
         fs = self._fs(path)
         directory = fs.makeQualified(self._path(f"/tmp/{SCRATCH}{uuid.uuid4()}"))
         fs.mkdirs(directory)
@@ -159,13 +160,13 @@ class HadoopFiles:
         raise OSError(f"the end of {path} cannot be rewritten on this file system")
 
     def append(self, path: str, content: bytes) -> None:
-        out = self._appending(path).append(self._path(path))
+        out = self._appender(path).append(self._path(path))
         out.write(content)
         out.close()
 
-    def _appending(self, path: str) -> Any:
-        """The file system, as a client that is content with fewer replicas for a while: where there are no more data
-        nodes than replicas, HDFS's default is to fail."""
+    def _appender(self, path: str) -> Any:
+        """The file system with a client that accepts fewer replicas for a while. By default an append fails in a
+        cluster that has no more data nodes than replicas."""
         uri = self._fs(path).getUri()
         known = self._appenders.get(str(uri))
         if known is None:
@@ -180,7 +181,7 @@ class HadoopFiles:
 
     @cached_property
     def _paths(self) -> Any:
-        """The class, looked up once: a dot of its name is a round trip, and makes the JVM look through all jars."""
+        """The class Path, looked up once. Every dot of its name costs a round trip, and a search of all jars."""
         return self._jvm.org.apache.hadoop.fs.Path
 
     @cached_property
@@ -192,7 +193,7 @@ class HadoopFiles:
 
 
 class _Stream(io.RawIOBase):
-    """A file of Hadoop's, read where and as far as it is asked for."""
+    """Random access to a file of Hadoop."""
 
     def __init__(self, files: HadoopFiles, path: str, size: int) -> None:
         self._files, self._path, self._size = files, path, size

@@ -1,6 +1,7 @@
-"""The files of transactions that were aborted and could not remove them: their process died, or never knew.
+"""Removes files of aborted transactions that did not remove them: their process died, or did not know of the abort.
 
-No reader ever sees them (their write IDs are aborted), so this is tidiness, not correctness.
+No reader sees these files, because their write IDs are aborted. Removing them saves space; it is not needed for
+correct answers.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from acidsql.storage.file_systems import FileSystem, remove_all
 from acidsql.storage.hadoop_files import FILE_ERRORS
 
 _STAGED: Final = re.compile(rf"{re.escape(STAGING_DIRECTORY)}_(\d+)_.+")
-"""Of a transaction; a plain table's has a random name without a second part."""
+"""The name of a transaction's staging directory. That of a plain LOAD DATA is random, without a second part."""
 
 
 def is_there(metastore: Metastore, table: Table) -> bool:
-    """Whether the directory of the table is its own still, or nobody's. Where it was dropped and made anew, the new one
-    has given out the same write IDs: what is named after them is not the old one's."""
+    """Whether the directory still belongs to the table, or to none. If the table was dropped and created again, the new
+    table has given out the same write IDs, and directories named after them are not those of the old table."""
     found = metastore.find_table(table.database, table.name)
     return found is None or (found.created, found.location) == (table.created, table.location)
 
@@ -32,8 +33,8 @@ def is_there(metastore: Metastore, table: Table) -> bool:
 def tidy_up(
     metastore: Metastore, files_of: Callable[[str], FileSystem], places: Iterable[tuple[FileSystem, str]]
 ) -> None:
-    """Removes what dead writers have left, in `places` where the metastore does not know of it. For the end of a
-    statement: it is done, and what cannot be removed now may be later."""
+    """Removes what dead writers left: everything that the metastore knows of, or else the staging directories in
+    `places`. It runs after a statement has succeeded, so errors are ignored: a later statement tries again."""
     with suppress(AcidSqlError, *FILE_ERRORS):
         if metastore.knows_leftovers:
             remove_leftovers(metastore, files_of)
@@ -42,11 +43,13 @@ def tidy_up(
 
 
 def tidy_up_at(metastore: Metastore, places: Iterable[tuple[FileSystem, str]]) -> None:
-    """Removes the staging directories of transactions that have ended, as far as it can. Also where the metastore knows
-    of leftovers: a Spark task outlives its driver for a moment, and may write behind `remove_leftovers`.
+    """Removes the staging directories of transactions that have ended, and ignores errors. Compactions need it even if
+    the metastore knows of leftovers: a Spark task outlives its driver for a moment, and may write after
+    `remove_leftovers`.
 
-    The metastore is asked only where there are some, and after they were listed: none of these is that of a
-    transaction which is opened later."""
+    The metastore is asked after the listing, and only if there are staging directories. So none of them belongs to a
+    transaction that is opened later.
+    """
     with suppress(AcidSqlError, *FILE_ERRORS):
         _remove_staged(metastore, places)
 
@@ -61,8 +64,8 @@ def _remove_staged(metastore: Metastore, places: Iterable[tuple[FileSystem, str]
 
 
 def remove_leftovers(metastore: Metastore, files_of: Callable[[str], FileSystem]) -> None:
-    """Removes what the metastore knows of, once. What cannot be removed is not forgotten: it would count as committed
-    when its transaction is (SqliteQueue.forget_aborted)."""
+    """Removes the leftovers that the metastore knows of. It keeps those that could not be removed: their write ID would
+    count as committed once their transaction is forgotten (SqliteQueue.forget_aborted)."""
     gone: dict[TxnId, bool] = {}
     for left in metastore.leftovers():
         removed = [_remove(metastore, files_of(location), location, left) for location in _locations(metastore, left)]
@@ -72,14 +75,15 @@ def remove_leftovers(metastore: Metastore, files_of: Callable[[str], FileSystem]
 
 
 def _remove(metastore: Metastore, files: FileSystem, location: str, left: Leftover) -> bool:
-    """Asks once more before each: no lock keeps the table from being dropped and made anew meanwhile."""
+    """Removes the directories of a leftover. Checks the table before each, because no lock keeps it from being dropped
+    and created again meanwhile."""
     root = files.resolve(location)
     directories = list(_directories(files, root, left))
     return remove_all(files, (f"{root}/{name}" for name in directories if is_there(metastore, left.table)))
 
 
 def _locations(metastore: Metastore, left: Leftover) -> Iterator[str]:
-    """The table's, and those of partitions that lie elsewhere."""
+    """The location of the table, and those of partitions that lie elsewhere."""
     yield left.table.location
     for partition in metastore.partitions(left.table):
         if not partition.location.startswith(f"{left.table.location}/"):

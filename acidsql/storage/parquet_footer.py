@@ -1,8 +1,8 @@
 """The time zone and the calendar of the times in a Parquet file, from its footer.
 
-Hive and Spark write TIMESTAMP as an instant (INT96): the wall-clock time as it was in a zone, which Hive 4 names in
-`writer.time.zone`; Spark and others in no way, and those here are of UTC. Dates count in the hybrid Julian calendar
-where neither Spark's metadata nor Hive's `writer.date.proleptic` says otherwise.
+Hive and Spark write TIMESTAMP as an instant (INT96), the wall-clock time in some zone. Hive 4 names the zone in
+`writer.time.zone`. Spark and other writers do not name it, and UTC is assumed. Dates count in the hybrid Julian
+calendar, unless Spark's metadata or Hive's `writer.date.proleptic` says otherwise.
 """
 
 from __future__ import annotations
@@ -19,19 +19,20 @@ UTC: Final = "UTC"
 _ZONE: Final = b"writer.time.zone"
 _PROLEPTIC: Final = b"writer.date.proleptic"
 _TAIL: Final = 8
-"""Bytes at the end: the footer's length, PAR1."""
+"""Bytes at the end of a file: the footer's length and PAR1."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenTimes:
-    """`zone`: whose wall-clock times the instants are; `calendar`: that of dates, and of timestamps that are none."""
+    """`zone` is the time zone of the wall-clock times in INT96; `calendar` is the mode of Spark for dates and other
+    timestamps."""
 
     zone: str = UTC
     calendar: str = "LEGACY"
 
     @property
     def reader_options(self) -> dict[str, str]:
-        """Of Spark's reader; for files that Spark itself wrote it knows better."""
+        """Options of Spark's reader. It ignores them for files that Spark itself wrote."""
         return {"datetimeRebaseMode": self.calendar, "int96RebaseMode": "LEGACY"}
 
 
@@ -39,12 +40,12 @@ IN_UTC: Final = WrittenTimes()
 
 
 def has_times(table: Table) -> bool:
-    """Whether a column has a date or a timestamp in it."""
+    """Whether a column holds dates or timestamps, at any depth."""
     return any(word in c.type for c in table.columns for word in ("date", "timestamp"))
 
 
 def written_times(files: FileSystem, file: SizedFile) -> WrittenTimes:
-    """Raises MALFORMED_LAYOUT for what is no Parquet file."""
+    """Reads the footer of a Parquet file. Raises MALFORMED_LAYOUT for any other file."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -64,8 +65,8 @@ def written_times(files: FileSystem, file: SizedFile) -> WrittenTimes:
 
 
 def _calendar(kinds: Collection[str], *, proleptic_dates: bool) -> str:
-    """Hive's numbers for timestamps (hive.parquet.write.int64.timestamp) are proleptic and of no zone, beside dates
-    that are not; Spark can do only one for both, or refuse a value that would differ."""
+    """The calendar mode of Spark. Timestamps that Hive writes as INT64 (hive.parquet.write.int64.timestamp) are
+    proleptic, while dates beside them are Julian. Spark has one mode for both, or refuses values that would differ."""
     if proleptic_dates or "DATE" not in kinds:
         return "CORRECTED"
     return "EXCEPTION" if "TIMESTAMP" in kinds else "LEGACY"

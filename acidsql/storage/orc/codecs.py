@@ -17,7 +17,7 @@ _KINDS: Final = {0: "none", 1: "zlib", 2: "snappy", 3: "lzo", 4: "lz4", 5: "zstd
 
 
 def codec_name(kind: int) -> str:
-    """Of orc_proto.CompressionKind."""
+    """The name of a codec by its number in orc_proto.CompressionKind."""
     return _KINDS.get(kind, "unknown")
 
 
@@ -67,7 +67,8 @@ def _zstd(chunk: bytes) -> bytes:
 
 
 def _lz4(chunk: bytes) -> bytes:
-    """An LZ4 block (lz4_Block_format.md). It does not tell its size, which pyarrow's decoder must be given."""
+    """Decompresses an LZ4 block (lz4_Block_format.md). pyarrow's decoder needs its decompressed size, which a block
+    does not record."""
     out = bytearray()
     at = 0
     while at < len(chunk):
@@ -84,7 +85,7 @@ def _lz4(chunk: bytes) -> bytes:
 
 
 def _lz4_length(chunk: bytes, at: int, length: int) -> tuple[int, int]:
-    """A length of four bits, 15 being continued in bytes, of which 255 is continued."""
+    """Reads a length of four bits. The value 15 continues in further bytes, as long as they are 255."""
     more = length == 15
     while more:
         length += chunk[at]
@@ -94,7 +95,7 @@ def _lz4_length(chunk: bytes, at: int, length: int) -> tuple[int, int]:
 
 
 def _copy_back(out: bytearray, offset: int, length: int) -> None:
-    """Appends `length` bytes from `offset` bytes back on; they may overlap what is appended."""
+    """Appends `length` bytes, copied from `offset` bytes back. The two ranges may overlap."""
     if not 0 < offset <= len(out):
         raise IndexError("a match before the start")
     repeated = bytes(out[-offset:]) * -(-length // offset)

@@ -1,4 +1,4 @@
-"""What the statistics of an ORC column say of its values (orc_proto.ColumnStatistics)."""
+"""Bounds of values from the statistics of an ORC column (orc_proto.ColumnStatistics)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INTEGERS: Final = 2
 _TEXTS: Final = 4
 _DECIMALS: Final = 6
 _DATES: Final = 7
-# orc_proto.IntegerStatistics and the others; StringStatistics has bounds where a text is long
+# orc_proto.IntegerStatistics and its like; StringStatistics has bounds in place of long texts
 _MINIMUM: Final = 1
 _MAXIMUM: Final = 2
 _LOWER_BOUND: Final = 4
@@ -29,8 +29,8 @@ def integer_range(statistics: bytes) -> tuple[int, int] | None:
 
 
 def value_range(statistics: bytes, hive_type: HiveType) -> Range | None:
-    """Bounds of a column's values, by a ColumnStatistics message; None for types whose order is not that of their
-    statistics, and where there are none."""
+    """Bounds of a column's values from a ColumnStatistics message. None without statistics, and for types that are
+    ordered in another way than their statistics."""
     match hive_type:
         case Primitive("tinyint" | "smallint" | "int" | "bigint"):
             found = _numbers(statistics, _INTEGERS)
@@ -48,7 +48,7 @@ def value_range(statistics: bytes, hive_type: HiveType) -> Range | None:
 
 
 def _numbers(statistics: bytes, kind: int) -> tuple[int, int] | None:
-    """Minimum and maximum, zigzag."""
+    """Minimum and maximum, zigzag-encoded."""
     inner = _of_kind(statistics, kind)
     numbers = {f.number: f.int for f in decode(inner) if f.wire == VARINT}
     if _MINIMUM not in numbers or _MAXIMUM not in numbers:

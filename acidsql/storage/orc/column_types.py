@@ -31,19 +31,19 @@ _LIST, _MAP, _STRUCT, _DECIMAL, _VARCHAR, _CHAR = 10, 11, 12, 14, 16, 17
 
 
 def hive_columns(tail: Tail) -> tuple[tuple[str, HiveType | None], ...]:
-    """Names and types of the root's columns; None for a type that tables here do not have (UNION)."""
+    """Names and types of the root's columns. The type is None if tables cannot have it (UNION)."""
     types = [orc_type(m) for m in tail.type_messages]
     return _fields(types, types[0])
 
 
 def narrower_types(tail: Tail, table: Table) -> tuple[HiveType | None, ...]:
-    """Of each of the table's columns in the file the type that it has there, where it was widened since; else None."""
+    """For each column of the table in the file: its type there if the table's type was widened since, else None."""
     return _narrower(tail.type_messages, tail.is_acid, table.columns)
 
 
 @lru_cache(maxsize=256)
 def _narrower(messages: tuple[bytes, ...], is_acid: bool, columns: tuple[Column, ...]) -> tuple[HiveType | None, ...]:
-    """The files of a table are mostly of one kind: parsed once."""
+    """Cached: most files of a table have the same types."""
     types = [orc_type(m) for m in messages]
     owner = types[types[0].subtypes[-1]] if is_acid else types[0]
     found = (kind for _, kind in _fields(types, owner))
@@ -52,7 +52,7 @@ def _narrower(messages: tuple[bytes, ...], is_acid: bool, columns: tuple[Column,
 
 
 def orders_as(tail: Tail, table: Table) -> tuple[bool, ...]:
-    """Of each of the table's columns in the file whether its statistics there order it as the table's type does."""
+    """For each column of the table in the file: whether its statistics order values as the table's type does."""
     return _alike(tail.type_messages, tail.is_acid, table.columns)
 
 
@@ -70,7 +70,7 @@ def _is_text(hive_type: HiveType | None) -> bool:
 
 
 def _is_widened(old: HiveType | None, new: HiveType) -> bool:
-    """Text of other lengths is the same to a reader."""
+    """Whether the table's type was widened. Text of another length is the same to a reader."""
     return old is not None and old != new and not isinstance(old, Char | Varchar) and is_widening(old, new)
 
 

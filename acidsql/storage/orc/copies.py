@@ -1,9 +1,10 @@
-"""Copies of ORC files that Spark's reader cannot take as they are.
+"""Copies of ORC files that Spark's reader cannot read.
 
-Spark cannot be told to read only the first bytes of a file, to which a streaming client still writes. It fails on a
-file with a TIMESTAMP_INSTANT, whether the column is asked for or not (acidsql.storage.orc.rewrite.instants_named), and
-ORC's reader fails on some names with backticks, or takes two of them for one
-(acidsql.storage.orc.footer_messages.name_as_read)."""
+There are three kinds of such files. Spark cannot read only the committed first bytes of a file to which a streaming
+client still writes. It fails on a file with a TIMESTAMP_INSTANT, whether or not the query needs that column
+(acidsql.storage.orc.rewrite.instants_named). And ORC's reader fails on some names with backticks, or confuses two of
+them (acidsql.storage.orc.footer_messages.name_as_read).
+"""
 
 from __future__ import annotations
 
@@ -18,13 +19,13 @@ from acidsql.storage.orc.tail import Tail
 
 @dataclass(slots=True)
 class Copies:
-    """The copies made, by what they are of; they stay until the process ends, for queries are read late."""
+    """The copies by their original files. They stay until the process ends, because users may read a query late."""
 
     _made: dict[SizedFile, SizedFile] = field(default_factory=dict)
     _directories: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def readable(self, files: FileSystem, file: SizedFile, tail: Tail, length: int) -> SizedFile:
-        """The file itself, whose length is `length`, or a copy that Spark can read."""
+        """The file itself, or a copy that Spark can read. `length` is the length of the whole file."""
         if file.size == length and not _needs_another_end(tail):
             return file
         if file not in self._made:

@@ -18,7 +18,7 @@ KIND_CHAR: Final = 17
 KIND_STRUCT: Final = 12
 KIND_TIMESTAMP_INSTANT: Final = 18
 _QUOTED: Final = re.compile(r"`((?:[^`]|``)+)`(?!`)")
-"""A name in backticks, and what may follow it unseen."""
+"""A name in backticks, and text behind it that ORC's readers ignore."""
 
 # orc_proto.PostScript
 PS_FOOTER_LENGTH: Final = 1
@@ -42,13 +42,13 @@ TYPE_SCALE: Final = 6
 TYPE_ATTRIBUTES: Final = 7
 
 SPARK_TYPE: Final = Field(TYPE_ATTRIBUTES, BYTES, b"\x0a\x17spark.sql.catalyst.type\x12\x0dtimestamp_ltz")
-"""The attribute of a type by which Spark knows it, a StringPair of key (1) and value (2). Its `timestamp` would be
-another type in a session whose spark.sql.timestampType is TIMESTAMP_NTZ."""
+"""The attribute by which Spark knows a type, a StringPair of key (1) and value (2). The value is not `timestamp`, which
+is another type in a session with spark.sql.timestampType=TIMESTAMP_NTZ."""
 
 
 @dataclass(frozen=True, slots=True)
 class OrcType:
-    """orc_proto.Type: `subtypes` are numbers of columns, `names` those of a struct's fields."""
+    """orc_proto.Type. `subtypes` are numbers of columns, `names` are the fields of a struct."""
 
     kind: int
     subtypes: tuple[int, ...]
@@ -76,7 +76,7 @@ def field_names(fields: Sequence[Field]) -> tuple[str, ...]:
 
 
 def subtypes(fields: Sequence[Field]) -> list[int]:
-    """Child column numbers: packed by ORC's writers, one by one in old files."""
+    """The numbers of the child columns: packed in one field, or one field each in old files."""
     found: list[int] = []
     for f in fields:
         if f.number == TYPE_SUBTYPES:
@@ -107,7 +107,7 @@ def name_as_written(name: str) -> str:
 
 
 def name_as_read(written: str) -> str:
-    """What ORC's readers make of a field's name in a footer; '' where they fail.
+    """The name that ORC's readers give a field of a footer; '' if they fail.
 
     >>> name_as_read("a b"), name_as_read("`a``b`"), name_as_read("a`b"), name_as_read("`")
     ('a b', 'a`b', 'a', '')

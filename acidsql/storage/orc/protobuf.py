@@ -19,7 +19,7 @@ _FIXED32: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a protobuf message, in its place: `value` is an int (varint) or the bytes."""
+    """One field of a protobuf message. `value` is an int (varint) or bytes."""
 
     number: int
     wire: int

@@ -1,9 +1,9 @@
 """Rewrite the end of an ORC file without touching a stripe.
 
-Spark's ORC writer is several times slower on a nested struct than on flat columns and cannot set user metadata. So
-events are written flat, `operation, originalTransaction, bucket, rowId, currentTransaction, row boolean, c0, c1 ..`,
-and the footer's type list is then turned into Hive's nested one: ORC numbers columns in pre-order, and the boolean
-holds the struct's place. Source: the ORC v1 specification, "File Tail".
+Spark's ORC writer is several times slower on a nested struct than on flat columns, and cannot set user metadata. So
+Spark writes flat events, `operation, originalTransaction, bucket, rowId, currentTransaction, row boolean, c0, c1 ..`,
+and this module turns the footer's list of types into Hive's nested one. That works because ORC numbers columns in
+pre-order, and the boolean column keeps the number of the struct. Source: the ORC v1 specification, "File Tail".
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MAX_CHUNK: Final = 128 * 1024
 
 
 def nest_row(tail: Tail, columns: Sequence[tuple[str, HiveType]]) -> Tail:
-    """The tail with the flat columns behind `row` made the fields of a struct `row`, under their own names.
+    """The tail with a struct `row`, whose fields are the flat columns behind `row`, under their own names.
 
     `row` must be NULL in all events of the file or in none: ORC stores no field of a NULL struct, and flat columns
     have a NULL there.
@@ -62,7 +62,7 @@ def nest_row(tail: Tail, columns: Sequence[tuple[str, HiveType]]) -> Tail:
 
 
 def with_clear_names(tail: Tail, names: Sequence[str]) -> Tail:
-    """The tail with other names of the table's columns, which ORC's readers give as they are."""
+    """The tail with other names of the table's columns, which ORC's readers do not change."""
     types = [decode(f.bytes) for f in tail.footer if f.number == FOOTER_TYPES]
     owner = struct_of_columns(tail, types[0])
     others = (f for f in types[owner] if f.number != TYPE_FIELD_NAMES)
@@ -72,7 +72,7 @@ def with_clear_names(tail: Tail, names: Sequence[str]) -> Tail:
 
 
 def instants_named(tail: Tail) -> Tail:
-    """The tail with the name that Spark's reader has for a TIMESTAMP_INSTANT beside each one.
+    """The tail with the attribute by which Spark's reader knows a TIMESTAMP_INSTANT, at each one.
 
     Spark parses ORC's own name of the type, and fails (OrcUtils.toCatalystSchema, Spark 4.1), unless an attribute of
     the type says another. Others pass over attributes.
@@ -83,8 +83,8 @@ def instants_named(tail: Tail) -> Tail:
 
 
 def with_instants(tail: Tail, columns: Sequence[HiveType]) -> Tail:
-    """The tail with a TIMESTAMP_INSTANT for every timestamp with local time zone; `columns` are those of the table, all
-    that the file has. The writer's time zone was UTC."""
+    """The tail with a TIMESTAMP_INSTANT for every timestamp with local time zone. `columns` are the table's, all of
+    which the file has. The writer's time zone was UTC."""
     types = [decode(f.bytes) for f in tail.footer if f.number == FOOTER_TYPES]
     for child, kind in zip(subtypes(types[struct_of_columns(tail, types[0])]), columns, strict=True):
         for number in _instants(types, child, kind):
@@ -108,8 +108,8 @@ def encode_end(tail: Tail) -> bytes:
 
 
 def encode_second_end(tail: Tail) -> bytes:
-    """An end that stands behind the file's own, which no reader sees any more: readers begin with the last byte. So
-    files end to which a streaming client of Hive's has added stripes."""
+    """An end to append to the file. Readers begin at the last byte, so the former end has no effect any more. Files to
+    which a streaming client of Hive has added stripes end in the same way."""
     metadata = _stored(tail.stripe_statistics, tail)
     footer = _stored(encode(_with_numbers(tail.footer, {FOOTER_CONTENT_LENGTH: tail.size})), tail)
     lengths = {PS_FOOTER_LENGTH: len(footer), PS_METADATA_LENGTH: len(metadata)}
@@ -121,7 +121,7 @@ def _stored(data: bytes, tail: Tail) -> bytes:
 
 
 def _postscript(tail: Tail, lengths: Mapping[int, int]) -> bytes:
-    """The postscript with other lengths, and its own."""
+    """The bytes of the postscript with other lengths, followed by its own length."""
     postscript = encode(_with_numbers(tail.postscript, lengths))
     return postscript + bytes([len(postscript)])
 
@@ -141,7 +141,7 @@ def _first_children(root: Sequence[Field], count: int) -> tuple[Field, ...]:
 
 
 def _with_length(fields: tuple[Field, ...], hive_type: HiveType) -> tuple[Field, ...]:
-    """CHAR(n) and VARCHAR(n) are stored like STRING; only their type says so."""
+    """The type with the length of a CHAR or VARCHAR. Their values are stored like those of STRING."""
     match hive_type:
         case Char(length):
             return (Field(TYPE_KIND, VARINT, KIND_CHAR), Field(TYPE_MAXIMUM_LENGTH, VARINT, length))
@@ -161,7 +161,7 @@ def _as_instant(fields: tuple[Field, ...]) -> tuple[Field, ...]:
 
 
 def _instants(types: Sequence[tuple[Field, ...]], number: int, hive_type: HiveType) -> Iterator[int]:
-    """The numbers of the columns that are instants: `number`, or some inside it."""
+    """The numbers of the instant columns: `number` itself, or columns inside it."""
     children = subtypes(types[number])
     match hive_type:
         case Primitive("timestamp with local time zone"):
@@ -185,7 +185,7 @@ def _replace_types(tail: Tail, types: Sequence[bytes]) -> Tail:
 
 
 def _chunk_size(tail: Tail) -> int:
-    """Readers have a buffer of the file's compression block size: no chunk may be longer (InStream.readHeader)."""
+    """The longest chunk: readers have a buffer of the file's compression block size (InStream.readHeader)."""
     return min(_MAX_CHUNK, next((f.int for f in tail.postscript if f.number == PS_BLOCK_SIZE), _MAX_CHUNK))
 
 

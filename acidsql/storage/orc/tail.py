@@ -35,7 +35,7 @@ from acidsql.storage.orc.footer_messages import (
 from acidsql.storage.orc.protobuf import Field, decode
 
 TAIL_GUESS: Final = 16 * 1024
-"""Bytes read from a file's end at first: enough for the tail of nearly every file."""
+"""Bytes that are first read from the end of a file: enough for the tail of nearly every file."""
 OPERATION_COLUMN: Final = 1
 ORIGINAL_TRANSACTION_COLUMN: Final = 2
 BUCKET_COLUMN: Final = 3
@@ -45,7 +45,7 @@ ROW_ID_COLUMN: Final = 4
 
 @dataclass(frozen=True)
 class Tail:
-    """What stands behind the stripes of an ORC file of `size` bytes: `footer_start` is the footer's offset in it."""
+    """The content of an ORC file of `size` bytes behind its stripes. `footer_start` is the offset of the footer."""
 
     path: str
     size: int
@@ -72,7 +72,7 @@ class Tail:
 
     @property
     def type_messages(self) -> tuple[bytes, ...]:
-        """orc_proto.Type of the columns by ORC's numbers of them (for `orc_type`); the root's is the first."""
+        """The orc_proto.Type of each column, by ORC's number of the column; that of the root is the first."""
         return tuple(f.bytes for f in self.footer if f.number == FOOTER_TYPES)
 
     @cached_property
@@ -82,16 +82,16 @@ class Tail:
 
     @cached_property
     def row_names(self) -> tuple[str, ...]:
-        """Names of the table's columns in the file, in order: the fields of `row`, or of the root of a plain file. As
-        ORC's readers give them or, where these tell no columns apart, as `with_clear_names` makes them be given."""
-        given = tuple(map(name_as_read, self._written_names))
-        return given if self.has_clear_names else self._written_names
+        """Names of the table's columns in the file, in order: the fields of `row`, or of the root of a plain file. They
+        are the names that ORC's readers give, or, if these are not distinct, those that `with_clear_names` restores."""
+        read = tuple(map(name_as_read, self._written_names))
+        return read if self.has_clear_names else self._written_names
 
     @cached_property
     def has_clear_names(self) -> bool:
-        """Whether ORC's readers take the file, and give each of the table's columns another name."""
-        given = list(map(name_as_read, self._written_names))
-        return "" not in given and len(set(given)) == len(given)
+        """Whether ORC's readers accept the names of the table's columns, and give each column a distinct one."""
+        read = list(map(name_as_read, self._written_names))
+        return "" not in read and len(set(read)) == len(read)
 
     @property
     def _written_names(self) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ class Tail:
 
     @cached_property
     def has_unnamed_instants(self) -> bool:
-        """Whether a column is a TIMESTAMP_INSTANT, Hive's timestamp with local time zone, without the attribute by
+        """Whether a column is a TIMESTAMP_INSTANT, Hive's timestamp with local time zone, and lacks the attribute by
         which Spark knows it."""
         types = (decode(f.bytes) for f in self.footer if f.number == FOOTER_TYPES)
         return any(is_instant(t) and SPARK_TYPE not in t for t in types)
@@ -113,14 +113,14 @@ class Tail:
         return tuple(subtypes(decode(types[children[-1]])) if self.is_acid else children)
 
     def integer_range(self, column: int) -> tuple[int, int] | None:
-        """Minimum and maximum of an integer column by its ORC number; None where the file has no such statistics."""
+        """Minimum and maximum of an integer column, by its ORC number; None if the file has no statistics of it."""
         if column not in self._integer_ranges:
             statistics = self._statistics
             self._integer_ranges[column] = integer_range(statistics[column]) if column < len(statistics) else None
         return self._integer_ranges[column]
 
     def value_range(self, position: int, hive_type: HiveType) -> Range | None:
-        """Bounds of the values of a table's column, by its place in the row, as `planner.ranges` compares them."""
+        """Bounds of the values of a table's column, by its position in the row, for planner/value_ranges.py."""
         if position not in self._value_ranges:
             statistics = self._statistics
             column = self.row_columns[position]
@@ -134,7 +134,7 @@ class Tail:
 
     @cached_property
     def _integer_ranges(self) -> dict[int, tuple[int, int] | None]:
-        """Those that were asked for: a tail is asked by every statement that reads the file."""
+        """A cache: every statement that reads the file asks for ranges."""
         return {}
 
     @cached_property
@@ -142,20 +142,20 @@ class Tail:
         return {}
 
     def stripe_integer_ranges(self, column: int) -> tuple[tuple[int, int] | None, ...]:
-        """The same for each stripe."""
+        """The `integer_range` of each stripe."""
         stripes = (f.bytes for f in decode(self.stripe_statistics) if f.number == 1)
         columns = ([f.bytes for f in decode(s) if f.number == 1] for s in stripes)
         return tuple(integer_range(c[column]) if column < len(c) else None for c in columns)
 
 
 def read_tail(path: str, size: int, end: bytes) -> Tail | int:
-    """The tail of a file of `size` bytes, from its last bytes; where they are too few, how many are needed."""
+    """Parses the tail of a file of `size` bytes from its last bytes; returns how many it needs if these are too few."""
     if size < 4 or not end:
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="it is too short for an ORC file")
     try:
         return _tail(path, size, end)
     except (IndexError, zlib.error, OSError) as error:
-        # What is cut off in the middle of a number, or does not decompress.
+        # The end is cut off in the middle of a number, or does not decompress.
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="its end is damaged") from error
 
 
