@@ -322,6 +322,10 @@ class Condition(Enum):
     )
     CANNOT_START = _info("58000", "{message}")
     SESSION_CLOSED = _info("08003", "The session cannot be used: {reason}")
+    SPARK_NOT_SUPPORTED = _info(
+        "0A000", "Spark {version} is not supported: {reason}. acidsql runs on Spark {supported}"
+    )
+    SPARK_CONNECT = _info("0A000", "acidsql cannot run on Spark Connect: {reason}")
     SPARK_GONE = _info("08006", "The JVM in which Spark ran is gone: {reason}")
 
 

@@ -63,13 +63,14 @@ def connect(
     `sqlite:///PATH` for the embedded metastore, or `thrift://HOST:PORT[,HOST:PORT..]` for a Hive Metastore, which
     brings its own warehouse; the default is $ACIDSQL_METASTORE, else <warehouse>/.acidsql/metastore.db. `spark` is a
     Spark session to use instead of a new one, and `conf` holds Spark settings for the new one.
-    Raises METASTORE_UNAVAILABLE.
+    Raises METASTORE_UNAVAILABLE, SPARK_CONNECT.
     """
     where = str(warehouse) if warehouse is not None else os.environ.get(WAREHOUSE_VARIABLE, "warehouse")
     root = os.path.abspath(where) if is_local(where) and not where.startswith("file:") else where.rstrip("/")
     uri = metastore if metastore is not None else os.environ.get(METASTORE_VARIABLE)
+    engine = Engine(spark, conf or {})  # refuses a session of Spark Connect before a metastore is made
     opened = open_metastore(uri or _embedded_uri(root), root)
-    return Session(opened.warehouse, opened.metastore, Engine(spark, conf or {}))
+    return Session(opened.warehouse, opened.metastore, engine)
 
 
 def _embedded_uri(warehouse: str) -> str:

@@ -14,8 +14,8 @@ from typing import Any, Final
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
-from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
 
+from acidsql.spark.catalyst.classic_frames import ClassicFrame
 from acidsql.spark.failures import translate
 
 _ACTIONS: Final = frozenset(

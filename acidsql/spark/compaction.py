@@ -36,7 +36,8 @@ from acidsql.planner.plan import Scan
 from acidsql.snapshot.delete_applicability import delete_buckets, every_delete_file, without_deletes
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
 from acidsql.spark.catalyst.gateway import select
-from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, StatementSpark, adopt, copy_with
+from acidsql.spark.catalyst.sessions import adopt
+from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, StatementSpark, copy_with
 from acidsql.spark.failures import translate
 from acidsql.spark.jvm_loss import SPARK_ERRORS, gone, lost_by
 from acidsql.spark.scan.deletes.delete_events import BUCKET, DELETER, ROW, WRITE_ID

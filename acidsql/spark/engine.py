@@ -1,4 +1,4 @@
-"""The Spark session: started or given, and a private copy of it for every statement."""
+"""The Spark session, started or given, and private copies of it for every statement."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from pyspark.sql import DataFrame, SparkSession
 from acidsql.acid.hive_types import has_instant, has_timestamp, parse_type
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.spark.catalyst.gateway import items, jvm
-from acidsql.spark.catalyst.logical_plans import frame_of, has_join, nodes_of, plan_of
+from acidsql.spark.catalyst import sessions
+from acidsql.spark.catalyst.gateway import jvm
+from acidsql.spark.catalyst.logical_plans import compares_each_with_each
+from acidsql.spark.catalyst.sessions import adopt, clone
+from acidsql.spark.catalyst.spark_connect import require_classic, require_classic_process
 from acidsql.spark.jobs import JobGroup, job_group
 from acidsql.spark.jvm_loss import SPARK_ERRORS, forget, forget_ended, gone, is_lost, lost_by, quiet_py4j
 from acidsql.spark.parameter_values import literals
@@ -91,9 +94,6 @@ _STORAGE_CONF: Final = {
 ANY_CASE: Final = {"spark.sql.caseSensitive": "false"}
 """Settings for scans of files whose names may have other capitals than the table's."""
 
-_EACH_WITH_EACH: Final = ("BroadcastNestedLoopJoin", "CartesianProduct")
-"""Names of the nodes of physical plans that join each row with each."""
-
 
 @dataclass(frozen=True, slots=True)
 class StatementSpark:
@@ -118,20 +118,15 @@ class StatementSpark:
         with _quiet():
             if args:
                 return self.query.sql(text, args=literals(args))
-            jsession: Any = self.query._jsparkSession
-            return DataFrame(jsession.sql(text), self.query)  # PySpark looks up what it needs for arguments
+            return sessions.run_sql(self.query, text)
 
     def define_view(self, name: str, frame: DataFrame) -> None:
         """A temporary view of this statement; the frame may be of any session."""
-        jvm(self.query).define_view(self.query._jsparkSession, name, plan_of(frame))
+        sessions.define_view(self.query, name, frame)
 
     def drop_views(self, names: Iterable[str]) -> None:
-        """Lets go of what the views read: Python may forget the session itself much later. Nothing is cached by their
-        names, which Catalog.dropTempView would look for."""
-        jsession: Any = self.query._jsparkSession
-        catalog = jsession.sessionState().catalog()
-        for name in names:
-            catalog.dropTempView(name)
+        """Releases what the views read. Python may release the session itself much later."""
+        sessions.drop_views(self.query, names)
 
 
 _quiet_lock = threading.Lock()
@@ -158,15 +153,12 @@ def _silence(logger: PySparkLogger, change: int) -> None:
         logger.disabled = _quiet_count > 0
 
 
-def adopt(frame: DataFrame, session: SparkSession) -> DataFrame:
-    """The same analyzed query as a frame of another session."""
-    return frame_of(session, plan_of(frame))
-
-
 class Engine:
     """A Spark session: the given one, or one that is started when it is first needed."""
 
     def __init__(self, spark: SparkSession | None, conf: Mapping[str, str]) -> None:
+        if spark is not None:
+            require_classic(spark)
         self._spark = spark
         self._given = spark is not None
         self._own = False
@@ -187,7 +179,8 @@ class Engine:
     def spark(self) -> SparkSession:
         """Starts Spark if it is not running in this process, or its JVM is gone.
 
-        Raises JAVA_NOT_FOUND, CANNOT_START, SPARK_GONE for a session that was given.
+        Raises SPARK_CONNECT, JAVA_NOT_FOUND, CANNOT_START, SPARK_NOT_SUPPORTED, and SPARK_GONE for a session that
+        was given.
         """
         with self._lock:
             if self._spark is not None and is_lost(self._spark.sparkContext):
@@ -195,6 +188,7 @@ class Engine:
                     raise gone(self._spark.sparkContext)
                 self._let_go(self._spark)
             if self._spark is None:
+                require_classic_process()
                 require_own_jvm()
                 forget_ended()
                 quiet_py4j()
@@ -202,6 +196,7 @@ class Engine:
                 self._own = running is None
                 self._spark = running or start_spark(self._conf)
                 self._gone = None
+            jvm(self._spark)  # refuses a Spark that lacks a private name, at the first statement on it
             return self._spark
 
     def lost_by(self, error: BaseException) -> AcidSqlError | None:
@@ -219,7 +214,7 @@ class Engine:
             return found
 
     def _let_go(self, spark: SparkSession) -> None:
-        """Of a session whose JVM is gone, or about to go."""
+        """Forgets a session whose JVM is gone, or about to go."""
         forget(spark.sparkContext)
         self._spark = self._hadoop = self._of_statements = None
 
@@ -241,13 +236,13 @@ class Engine:
             of = jvm(spark).properties
             self._of_statements = Meaning(jvm(spark)), of(_STATEMENT_CONF), of({**_STORAGE_CONF, **zone})
         meaning, of_query, of_storage = self._of_statements
-        query = _copy(spark)
+        query = clone(spark)
         settings = meaning.forget(query)
         settings.putIfAbsent(_OPEN_COST, _OPENS_FAST)
         settings.putAll(of_query)
         if in_utc:
             settings.put(ZONE, UTC)
-        return StatementSpark(spark, query, _copy(query, of_storage), in_utc)
+        return StatementSpark(spark, query, clone(query, of_storage), in_utc)
 
     @contextmanager
     def jobs(self, description: str) -> Iterator[JobGroup]:
@@ -284,7 +279,7 @@ class Engine:
             return self._local
         spark = self.spark
         if self._hadoop is None:
-            self._hadoop = HadoopFiles(spark)
+            self._hadoop = sessions.hadoop_files(spark)
         return self._hadoop
 
     def require_exact_time(self, table: Table) -> None:
@@ -301,25 +296,23 @@ class Engine:
             raise AcidSqlError(Condition.UNSAFE_TIME_ZONE, table=table.qualified, zone=zone.getID())
 
     def use(self, spark: SparkSession) -> None:
-        """Takes a session that is given; one that was started here goes on as long as its frames do."""
+        """Runs what follows on a session that is given. One that was started here stays open: frames may read from it.
+
+        Raises SPARK_CONNECT.
+        """
+        require_classic(spark)
         with self._lock:
             self._spark, self._given, self._own = spark, True, False
             self._hadoop = self._of_statements = None
 
     def names_of_its_own(self) -> frozenset[str]:
-        """Of the temporary views and functions of the user's session: what they give is not known."""
-        jsession: Any = self.spark._jsparkSession
-        functions = jsession.sessionState().catalog().listTemporaryFunctions().mkString("\n").lower()
-        return self.temporary_views() | {name.rpartition(".")[2].strip("`") for name in functions.split("\n")}
+        """The names of the temporary views and functions of the user's session. What they give is not known."""
+        return self.temporary_views() | sessions.temporary_functions(self.spark)
 
     def temporary_views(self) -> frozenset[str]:
         """Names of the temporary views of the user's session; none where no session is running."""
         spark = self._living
-        if spark is None:
-            return frozenset()
-        jsession: Any = spark._jsparkSession
-        names = jsession.sessionState().catalog().getTempViewNames()  # PySpark's listTables runs two jobs
-        return frozenset(filter(None, names.mkString("\n").lower().split("\n")))
+        return frozenset() if spark is None else sessions.temporary_views(spark)
 
     def set_conf(self, key: str, value: str) -> None:
         """SET spark.x=y: on the session, or for the session that is to be started."""
@@ -338,8 +331,7 @@ class Engine:
     def free_disk(self) -> None:
         """Hadoop leaves a stream open that could not be written: its file keeps its space, removed or not, until the
         stream is collected."""
-        java: Any = self.spark._jvm
-        java.java.lang.System.gc()
+        jvm(self.spark).collect_garbage()
 
     def close(self) -> None:
         """Stops Spark if it was started here: a session that ran before is others' too."""
@@ -365,13 +357,8 @@ def for_little(frame: DataFrame) -> DataFrame:
     tasks do not notice meanwhile that they are cancelled.
     """
     spark = frame.sparkSession
-    interpreted = adopt(frame, _copy(spark, jvm(spark).for_little))
-    execution = interpreted._jdf.queryExecution()
-    if not has_join(spark, execution.optimizedPlan()):
-        return interpreted
-    plan = execution.executedPlan()
-    nodes = (node.nodeName() for one in (plan, *items(plan.subqueriesAll())) for node in nodes_of(one))
-    return frame if any(name in _EACH_WITH_EACH for name in nodes) else interpreted
+    interpreted = adopt(frame, clone(spark, jvm(spark).for_little))
+    return frame if compares_each_with_each(interpreted) else interpreted
 
 
 @contextmanager
@@ -393,12 +380,4 @@ def settings_of_write(spark: SparkSession, settings: Mapping[str, str]) -> Itera
 
 def copy_with(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     """A copy of the session, with settings of its own."""
-    return _copy(spark, jvm(spark).properties(settings))
-
-
-def _copy(spark: SparkSession, properties: Any = None) -> SparkSession:
-    jsession: Any = spark._jsparkSession
-    copy = SparkSession(spark.sparkContext, jsession.cloneSession())
-    if properties is not None:
-        copy._jsparkSession.sessionState().conf().setConf(properties)
-    return copy
+    return clone(spark, jvm(spark).properties(settings))

@@ -36,7 +36,8 @@ from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.spark.answer_frames import answer
 from acidsql.spark.catalyst.char_columns import CHAR_LENGTH, VARCHAR_LENGTH, lengths
-from acidsql.spark.engine import Engine, StatementSpark, adopt
+from acidsql.spark.catalyst.sessions import adopt
+from acidsql.spark.engine import Engine, StatementSpark
 from acidsql.spark.failures import translate
 from acidsql.spark.frames import to_frame
 from acidsql.spark.jobs import JobGroup

@@ -14,6 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.spark.catalyst.spark_connect import is_of_connect
 
 _UNREADABLE: Final = (PySparkException, TypeError, ValueError, ArithmeticError, AttributeError, NotImplementedError)
 """What PySpark and Arrow (ArrowInvalid is a ValueError) raise for rows whose types they do not find."""
@@ -21,6 +22,9 @@ _UNREADABLE: Final = (PySparkException, TypeError, ValueError, ArithmeticError, 
 
 def to_frame(value: Any, name: str, spark: SparkSession) -> DataFrame:
     """The value as a Spark DataFrame. Raises UNRESOLVED_QUERY for what is no frame."""
+    if is_of_connect(value):
+        message = f"{{{name}}} is a frame of Spark Connect: give a frame of a classic Spark session"
+        raise AcidSqlError(Condition.UNRESOLVED_QUERY, message=message)
     if isinstance(value, DataFrame):
         return value
     kind = f"{type(value).__module__}.{type(value).__qualname__}"

@@ -7,11 +7,11 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from pyspark import SparkContext
 
-from acidsql.spark.catalyst.gateway import items
+from acidsql.spark.catalyst.scheduler import cancel_job_group, has_running_tasks
 from acidsql.spark.jvm_loss import SPARK_ERRORS, is_lost, lost_by
 
 _END_SECONDS: Final = 30.0
@@ -32,19 +32,15 @@ class JobGroup:
         """Ends the jobs of a statement that failed or was interrupted, those too that it is about to start, and waits
         for their tasks: none may write behind the removal of the statement's files."""
         with self._unless_lost():
-            self._cancel()
+            cancel_job_group(self.context, self.id)
             deadline = time.monotonic() + _END_SECONDS
-            while _has_tasks(self.context, self.id) and time.monotonic() < deadline:
+            while has_running_tasks(self.context, self.id) and time.monotonic() < deadline:
                 time.sleep(0.02)
 
     def cancel(self) -> None:
         """Cancels them, those too that are about to start."""
         with self._unless_lost():
-            self._cancel()
-
-    def _cancel(self) -> None:
-        scala_context: Any = self.context._jsc.sc()
-        scala_context.cancelJobGroupAndFutureJobs(self.id)
+            cancel_job_group(self.context, self.id)
 
     def set_properties(self, properties: Mapping[str, str | None]) -> None:
         """Sets the thread's local properties again."""
@@ -80,16 +76,3 @@ def job_group(
         raise
     finally:
         group.set_properties(before)
-
-
-def _has_tasks(context: SparkContext, group: str) -> bool:
-    """Asks the scheduler itself: the status tracker hears of a task that has just begun a moment later."""
-    scheduler: Any = context._jsc.sc().taskScheduler()
-    return any(_is_running(task_set, group) for task_set in items(scheduler.rootPool().getSortedTaskSetQueue()))
-
-
-def _is_running(task_set: Any, group: str) -> bool:
-    properties = task_set.taskSet().properties()
-    return bool(
-        properties is not None and properties.getProperty("spark.jobGroup.id") == group and task_set.runningTasks() > 0
-    )

@@ -6,14 +6,21 @@ import logging
 import subprocess
 import warnings
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.spark.catalyst.jvm_process import (
+    active_context,
+    forget_jvm,
+    is_of_other_jvm,
+    is_send_failure,
+    is_stopped,
+    jvm_process,
+)
 
 SPARK_ERRORS: Final = (PySparkException, Py4JError, OSError, EOFError)
 """What calls of Spark raise, those too of a JVM that ends while it answers."""
@@ -27,11 +34,9 @@ _OUT_OF_MEMORY: Final = 52
 
 def is_lost(context: SparkContext) -> bool:
     """Whether the JVM of a Spark context has ended, or the context was stopped from Python. Calls no JVM."""
-    jcontext: Any = context._jsc
-    gateway: Any = SparkContext._gateway
-    if jcontext is None or gateway is None or gateway._gateway_client is not jcontext._gateway_client:
-        return True  # PySpark has one JVM at a time
-    process = _process()
+    if is_stopped(context):
+        return True
+    process = jvm_process()
     return process is not None and process.poll() is not None
 
 
@@ -39,7 +44,7 @@ def lost_by(error: BaseException, context: SparkContext) -> bool:
     """Whether a call of Spark raised the error because the JVM has ended, or is about to."""
     if is_lost(context):
         return True
-    process = _process()
+    process = jvm_process()
     if any(text in str(error) for text in _STOPPING):
         _wait(process)
         return True
@@ -69,10 +74,8 @@ def gone(context: SparkContext) -> AcidSqlError:
 
 def forget(context: SparkContext) -> None:
     """Ends what is left of a JVM that is gone or about to go, so that PySpark can start another one."""
-    jcontext: Any = context._jsc
-    gateway: Any = SparkContext._gateway
-    is_current = jcontext is None or gateway is None or gateway._gateway_client is jcontext._gateway_client
-    process = _process()
+    is_current = not is_of_other_jvm(context)
+    process = jvm_process()
     if is_current and process is not None:
         process.kill()
         process.wait()
@@ -82,15 +85,12 @@ def forget(context: SparkContext) -> None:
             with suppress(*SPARK_ERRORS):
                 context.stop()
     if is_current:
-        SparkContext._gateway = None
-        SparkContext._jvm = None
-        SparkSession._instantiatedSession = None
-        SparkSession._activeSession = None
+        forget_jvm()
 
 
 def forget_ended() -> None:
     """The same for PySpark's JVM, whoever started it, if it has ended."""
-    context = SparkContext._active_spark_context
+    context = active_context()
     if context is not None and is_lost(context):
         forget(context)
 
@@ -98,19 +98,12 @@ def forget_ended() -> None:
 def quiet_py4j() -> None:
     """Keeps py4j from printing a stack trace when the JVM ends in the middle of a call: the call raises an error."""
     root = logging.getLogger()
-    if _is_told not in root.filters:
-        root.addFilter(_is_told)
+    if _is_worth_logging not in root.filters:
+        root.addFilter(_is_worth_logging)
 
 
-def _is_told(record: logging.LogRecord) -> bool:
-    """Whether a record of the root logger is anything else than that of py4j."""
-    return not (record.funcName == "send_command" and record.module == "java_gateway")
-
-
-def _process() -> subprocess.Popen[bytes] | None:
-    """The process of PySpark's JVM, where PySpark started it in this process."""
-    process: subprocess.Popen[bytes] | None = getattr(SparkContext._gateway, "proc", None)
-    return process
+def _is_worth_logging(record: logging.LogRecord) -> bool:
+    return not is_send_failure(record)
 
 
 def _wait(process: subprocess.Popen[bytes] | None) -> None:
@@ -120,7 +113,7 @@ def _wait(process: subprocess.Popen[bytes] | None) -> None:
 
 
 def _reason(context: SparkContext) -> str:
-    process = _process()
+    process = jvm_process()
     status = None if process is None else process.poll()
     if status is None:
         return "its Spark context was stopped" if process is not None else "it does not answer"

@@ -24,8 +24,8 @@ from acidsql.errors import AcidSqlError
 from acidsql.interrupts import holding
 from acidsql.metastore.client import LockComponent
 from acidsql.metastore.transactions import Transactions
-from acidsql.spark.catalyst.gateway import items, jvm
-from acidsql.spark.catalyst.logical_plans import plan_of
+from acidsql.spark.catalyst.file_relations import file_index_references
+from acidsql.spark.catalyst.gateway import jvm
 
 _FIRST_PAUSE: Final = 1.0
 """Seconds from the end of a frame in Python to the first look whether the JVM has let go of it too; the pauses between
@@ -85,7 +85,7 @@ class Readers:
 
     def keep(self, reader: Reader, frame: DataFrame) -> None:
         """The transaction stays open as long as `frame`, or one that derives from it, lives."""
-        found = _file_indexes(frame)
+        found = file_index_references(frame)
         if not found and not reader.pinned:
             self.end(reader)
             return
@@ -161,20 +161,7 @@ class Readers:
             if collect:
                 gc.collect()  # py4j's objects are rings, and Python lets go of the JVM's with them
                 time.sleep(_PY4J_SECONDS)
-                java: Any = self._spark._jvm
-                java.java.lang.System.gc()
+                jvm(self._spark).collect_garbage()
             return [r for r in readers if all(index.get() is None for index in r.indexes)]
         except (Py4JError, OSError, AttributeError):
             return readers  # the JVM is gone, and all that it read
-
-
-def _file_indexes(frame: DataFrame) -> list[Any]:
-    """Weak references to the file indexes that the frame's plan reads."""
-    weak_reference = jvm(frame.sparkSession).weak_reference
-    leaves: Any = plan_of(frame).collectLeaves()
-    relations = items(leaves)
-    return [
-        weak_reference(relation.relation().location())
-        for relation in relations
-        if relation.getClass().getSimpleName() == "LogicalRelation"
-    ]

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
-from acidsql.spark.catalyst.gateway import Jvm, scala_object
+from acidsql.spark.catalyst.gateway import Jvm
+from acidsql.spark.catalyst.sessions import is_session_setting, settings_of
 
 _SPEED: Final = (
     # How much work is done at once, in tasks and bytes.
@@ -80,7 +81,6 @@ class Meaning:
     """Takes the user's settings of meaning out of private sessions."""
 
     def __init__(self, java: Jvm) -> None:
-        self._known: Any = scala_object(java.view.org.apache.spark.sql.internal, "SQLConf")
         self._java = java
         self._last: tuple[str, Any] = ("", None)
 
@@ -89,29 +89,25 @@ class Meaning:
 
         Few calls of the JVM: the names come as one text, and it is nearly always that of the statement before.
         """
-        jsession: Any = session._jsparkSession
-        settings = jsession.sessionState().conf().settings()
+        settings = settings_of(session)
         names = settings.keySet()
         told = str(names.toString())
         last, forgotten = self._last
         if told != last:
-            forgotten = self._forgotten(told.strip("[]").split(", "))
+            forgotten = self._forgotten(session, told.strip("[]").split(", "))
             self._last = told, forgotten
         if forgotten is not None:
             names.removeAll(forgotten)
         return settings
 
-    def _forgotten(self, names: list[str]) -> Any:
-        forgotten = self._java.view.java.util.HashSet()
-        for name in filter(self._is_meaning, names):
-            forgotten.add(name)
-        return None if forgotten.isEmpty() else forgotten
+    def _forgotten(self, session: SparkSession, names: list[str]) -> Any:
+        """A java.util.Set of the names that are removed; None for none."""
+        forgotten = [name for name in names if _changes_meaning(session, name)]
+        return self._java.java_set(forgotten) if forgotten else None
 
-    def _is_meaning(self, name: str) -> bool:
-        """Settings that Spark does not know are those of catalogs and extensions."""
-        if name.startswith("spark."):
-            return not _ALLOWED.fullmatch(name) and self._is_of_session(name)
-        return name.startswith(_OF_FORMATS)
 
-    def _is_of_session(self, name: str) -> bool:
-        return self._known.containsConfigKey(name) and not self._known.isStaticConfigKey(name)
+def _changes_meaning(session: SparkSession, name: str) -> bool:
+    """Settings that Spark does not know belong to catalogs and extensions: they stay."""
+    if name.startswith("spark."):
+        return not _ALLOWED.fullmatch(name) and is_session_setting(session, name)
+    return name.startswith(_OF_FORMATS)

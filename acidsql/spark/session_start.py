@@ -1,4 +1,4 @@
-"""The start of a Spark session of acidsql's own: its settings, its JVM, and what a machine must have for it."""
+"""The start of acidsql's own Spark session: its settings, its JVM, and what the machine must have."""
 
 from __future__ import annotations
 
@@ -13,21 +13,25 @@ from pathlib import Path
 from typing import Final
 
 from py4j.protocol import Py4JError
-from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.spark.catalyst.driver_log import LOG4J
+from acidsql.spark.catalyst.jvm_process import has_jvm
+from acidsql.spark.catalyst.spark_connect import require_classic_mode
 from acidsql.spark.time_zone import local_zone
 
 ZONE: Final = "spark.sql.session.timeZone"
 
 _OWN_CONF: Final = {
     "spark.app.name": "acidsql",
+    # With the package pyspark-connect installed, PySpark would start a session of Spark Connect.
+    "spark.api.mode": "classic",
     "spark.ui.enabled": "false",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.ui.showConsoleProgress": "false",
-    # Or every call that makes a Column asks the JVM nine things more, to say in errors where it was made.
+    # Otherwise every call that makes a Column makes nine more calls of the JVM, to tell errors where it was made.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     # DML is many small jobs of few tasks.
     "spark.sql.shuffle.partitions": "64",
@@ -35,36 +39,17 @@ _OWN_CONF: Final = {
     "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
 }
 
-_LOG4J: Final = """rootLogger.level = error
-rootLogger.appenderRef.stderr.ref = stderr
-appender.stderr.type = Console
-appender.stderr.name = stderr
-appender.stderr.target = SYSTEM_ERR
-appender.stderr.layout.type = PatternLayout
-appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
-logger.window.name = org.apache.spark.sql.execution.window.WindowExec
-logger.window.level = off
-logger.executor.name = org.apache.spark.executor.Executor
-logger.executor.level = off
-logger.tasks.name = org.apache.spark.scheduler.TaskSetManager
-logger.tasks.level = off
-logger.writer.name = org.apache.spark.sql.execution.datasources
-logger.writer.level = off
-logger.utils.name = org.apache.spark.util.Utils
-logger.utils.level = off
-"""
-"""Failures of tasks reach the user as the statement's error; Spark's log would print them three times more."""
-
 _STACK: Final = "-Xss8m"
-"""Spark's analyzer and optimizer call themselves for each level of a query: with Java's own 1 MB a condition of some
-thousand terms ends in a StackOverflowError."""
+"""Size of a thread's stack. Spark's analyzer and optimizer recurse into each level of a query: with Java's default of
+1 MB, a condition of some thousand terms ends in a StackOverflowError."""
 
 
 def start_spark(conf: Mapping[str, str]) -> SparkSession:
-    """Starts Spark in this process. Raises JAVA_NOT_FOUND, CANNOT_START."""
+    """Starts Spark in this process. Raises SPARK_CONNECT, JAVA_NOT_FOUND, CANNOT_START."""
+    require_classic_mode(conf)
     _require_java()
     log4j = Path(tempfile.mkdtemp(prefix="acidsql-")) / "log4j2.properties"
-    log4j.write_text(_LOG4J)
+    log4j.write_text(LOG4J)
     settings = {"spark.master": "local[*]", ZONE: local_zone(), **_OWN_CONF, **conf}
     settings["spark.sql.warehouse.dir"] = conf.get("spark.sql.warehouse.dir", str(log4j.parent))
     options = f"-Dlog4j2.configurationFile={log4j} -Duser.timezone=UTC {_STACK}"
@@ -80,15 +65,17 @@ def start_spark(conf: Mapping[str, str]) -> SparkSession:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise AcidSqlError(Condition.CANNOT_START, message=f"Spark cannot start: {reason}") from error
     finally:
-        # PySpark's handler talks to the JVM on the connection that the interrupted call still holds: a Py4JError, no
-        # KeyboardInterrupt, and no job is cancelled (tests/shell/test_story.py).
+        # PySpark installs a handler of SIGINT. It calls the JVM on the connection that the interrupted call still
+        # holds: that ends in a Py4JError instead of a KeyboardInterrupt, and cancels no job
+        # (tests/shell/test_story.py).
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, interrupted)
 
 
 @contextmanager
 def _utf8_locale() -> Iterator[None]:
-    """For the JVM that is started: in the locale C it opens no file whose name is not ASCII (partition values)."""
+    """Gives the JVM that is started inside a UTF-8 locale. In the locale C it cannot open a file whose name is not
+    ASCII, such as a partition's directory."""
     names = ("LC_ALL", "LC_CTYPE", "LANG")
     before = os.environ.get("LC_ALL")
     locale = next((os.environ[name] for name in names if os.environ.get(name)), "C")
@@ -109,7 +96,7 @@ _inherited = False
 
 def _after_fork() -> None:
     global _inherited
-    _inherited = SparkContext._gateway is not None
+    _inherited = has_jvm()
 
 
 if hasattr(os, "register_at_fork"):
@@ -117,7 +104,8 @@ if hasattr(os, "register_at_fork"):
 
 
 def require_own_jvm() -> None:
-    """Calls of two processes on one connection would get each other's answers. Raises CANNOT_START."""
+    """Raises CANNOT_START in a process that inherited its connection to the JVM by a fork: each of the two processes
+    would receive answers to the other's calls."""
     if _inherited:
         message = "Spark cannot start in a process that was forked from one in which it runs"
         hint = "Start the process with multiprocessing's method `spawn`."
@@ -127,8 +115,8 @@ def require_own_jvm() -> None:
 def _require_java() -> None:
     home = os.environ.get("JAVA_HOME")
     if home and not Path(home, "bin", "java").exists():
-        # PySpark would take it all the same, and fail with a stack trace.
-        raise AcidSqlError(Condition.CANNOT_START, message=f"JAVA_HOME is {home}, and there is no bin/java in it")
+        # PySpark would use it without looking, and fail with a stack trace.
+        raise AcidSqlError(Condition.CANNOT_START, message=f"JAVA_HOME is {home}, which has no bin/java")
     if home or shutil.which("java"):
         return
     raise AcidSqlError(Condition.JAVA_NOT_FOUND)

@@ -26,9 +26,10 @@ class HadoopFiles:
 
     can_rewrite = False
 
-    def __init__(self, spark: Any) -> None:
-        self._jvm = spark._jvm
-        self._conf = spark._jsparkSession.sessionState().newHadoopConf()
+    def __init__(self, java: Any, conf: Any) -> None:
+        """`java` is Py4J's view of the JVM, `conf` an org.apache.hadoop.conf.Configuration in it."""
+        self._java = java
+        self._conf = conf
         self._appenders: dict[str, Any] = {}
 
     def can_change_ends(self, path: str) -> bool:
@@ -75,7 +76,7 @@ class HadoopFiles:
         """Filters in the JVM: a table may have thousands of partitions."""
         if not self.exists(directory):
             return []
-        name_filter = self._jvm.org.apache.hadoop.fs.GlobFilter(f"{prefix}*")
+        name_filter = self._java.org.apache.hadoop.fs.GlobFilter(f"{prefix}*")
         found = self._fs(directory).listStatus(self._path(directory), name_filter)
         return [str(status.getPath().getName()) for status in found if status.isDirectory()]
 
@@ -98,7 +99,7 @@ class HadoopFiles:
         return bool(self._fs(old).rename(self._path(old), self._path(new)))
 
     def copy(self, source: str, target: str) -> None:
-        util = self._jvm.org.apache.hadoop.fs.FileUtil
+        util = self._java.org.apache.hadoop.fs.FileUtil
         fs_of = self._fs
         util.copy(fs_of(source), self._path(source), fs_of(target), self._path(target), False, self._conf)
 
@@ -170,9 +171,9 @@ class HadoopFiles:
         uri = self._fs(path).getUri()
         known = self._appenders.get(str(uri))
         if known is None:
-            conf = self._jvm.org.apache.hadoop.conf.Configuration(self._conf)
+            conf = self._java.org.apache.hadoop.conf.Configuration(self._conf)
             conf.set("dfs.client.block.write.replace-datanode-on-failure.best-effort", "true")
-            known = self._jvm.org.apache.hadoop.fs.FileSystem.newInstance(uri, conf)
+            known = self._java.org.apache.hadoop.fs.FileSystem.newInstance(uri, conf)
             self._appenders[str(uri)] = known
         return known
 
@@ -182,11 +183,11 @@ class HadoopFiles:
     @cached_property
     def _paths(self) -> Any:
         """The class Path, looked up once. Every dot of its name costs a round trip, and a search of all jars."""
-        return self._jvm.org.apache.hadoop.fs.Path
+        return self._java.org.apache.hadoop.fs.Path
 
     @cached_property
     def _streams(self) -> Any:
-        return self._jvm.org.apache.commons.io.IOUtils
+        return self._java.org.apache.commons.io.IOUtils
 
     def _fs(self, path: str) -> Any:
         return self._path(path).getFileSystem(self._conf)

@@ -11,6 +11,7 @@ from pyarrow import orc
 from pyspark.sql import SparkSession
 
 from acidsql.session import connect
+from acidsql.spark.catalyst.sessions import hadoop_files
 from acidsql.storage.hadoop_files import HadoopFiles
 from tests.answers import rows
 from tests.interop.hdfs_process import Hdfs
@@ -33,7 +34,7 @@ def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
 
 def user_metadata(spark: SparkSession, location: str) -> dict[str, dict[str, str]]:
     """Hive's, of each bucket file below a directory."""
-    files = HadoopFiles(spark)
+    files = hadoop_files(spark)
     paths = [f.path for f in files.list_below(location).files if "/bucket_" in f"/{f.path}"]
     return {path: _metadata(files, f"{location}/{path}") for path in paths}
 
@@ -119,4 +120,4 @@ def test_a_warehouse_on_hdfs_with_the_embedded_metastore(hdfs: Hdfs, spark: Spar
         session.execute("ALTER TABLE t RENAME TO moved")
         assert rows(session, "SELECT id FROM moved ORDER BY id") == [(11,), (13,)]
         session.execute("DROP TABLE moved")
-        assert not HadoopFiles(spark).list_below(f"{hdfs.uri}/embedded").files
+        assert not hadoop_files(spark).list_below(f"{hdfs.uri}/embedded").files

@@ -8,8 +8,8 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from acidsql.spark.catalyst.sessions import hadoop_files
 from acidsql.storage.file_systems import FileSystem, LocalFiles, is_local
-from acidsql.storage.hadoop_files import HadoopFiles
 
 
 @pytest.fixture(params=["local", "hadoop"])
@@ -17,7 +17,7 @@ def files(request: pytest.FixtureRequest) -> FileSystem:
     if request.param == "local":
         return LocalFiles()
     spark: SparkSession = request.getfixturevalue("spark")
-    return HadoopFiles(spark)
+    return hadoop_files(spark)
 
 
 def put(root: Path, *paths: str) -> None:
@@ -145,7 +145,7 @@ def test_a_local_file_gets_more_behind_its_end(tmp_path: Path) -> None:
 
 def test_a_file_system_that_cannot_rewrite_says_so(spark: SparkSession, tmp_path: Path) -> None:
     """Hadoop's local files have check sums beside them, and cannot be appended to either."""
-    hadoop = HadoopFiles(spark)
+    hadoop = hadoop_files(spark)
     assert not hadoop.can_rewrite
     assert not hadoop.can_change_ends(f"file://{tmp_path}/x")
     put(tmp_path, "x")

@@ -64,6 +64,9 @@ def rows_after(session: Session, statement: str, **frames: object) -> tuple[list
         f"USING s ON t.k = s.k {_INSERT}",
         f"USING s ON t.v = s.v AND upper(s.name) = upper(t.name) {_TEXT}",
         f"USING (SELECT k, max(name) AS name, min(v) AS v FROM s GROUP BY k) s ON t.k = s.k {_UPSERT}",
+        # What a string literal says is no function, however much it looks like one.
+        f"USING (SELECT k, max(name) AS name, min(v) AS v, 'max_by(k, v) Join' t FROM s GROUP BY k) s ON t.k = s.k"
+        f" {_UPSERT}",
         f"USING (SELECT a.k, b.name, a.v FROM s a JOIN s b ON a.k = b.k) s ON t.k = s.k {_UPSERT}",
         "USING (VALUES (2 + 1, 'a', 1D), (300, 'b', 2D)) s(k, name, v) ON t.k = s.k " + _UPSERT,
         f"USING (SELECT k, name, v FROM t WHERE k < 9) s ON t.k = s.k + 2 {_UPSERT}",

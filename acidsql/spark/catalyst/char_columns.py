@@ -1,8 +1,8 @@
-"""Which columns of a query are CHAR(n) or VARCHAR(n).
+"""The columns of a query that are CHAR(n) or VARCHAR(n).
 
-Spark knows no such type while it computes: a scan's columns have the length as metadata, which goes with a column as
-long as no expression is made of it. A UNION keeps that of its first branch, whatever the others are: here it is of the
-common type, as in Hive (FunctionRegistry.getCommonClassForUnionAll), the longest length or, beside a STRING, none.
+Spark has no such types while it computes. The columns of a scan carry the length as metadata, and keep it until an
+expression is made of them. In Spark a UNION keeps the metadata of its first branch. Here a UNION has the common type of
+its branches, as in Hive (FunctionRegistry.getCommonClassForUnionAll): the longest length, or none beside a STRING.
 """
 
 from __future__ import annotations
@@ -15,26 +15,27 @@ from acidsql.spark.catalyst.gateway import items
 from acidsql.spark.catalyst.logical_plans import plan_of
 
 CHAR_LENGTH: Final = "acidsql.char"
-"""Metadata of a CHAR(n) column, the length. ORC's reader strips the padding, and Hive's expressions see the value
-without it (HiveChar.getStrippedValue); only what a query finally gives is padded."""
+"""Key of the metadata with the length of a CHAR(n) column. ORC's reader strips the padding, and Hive's expressions see
+the value without it (HiveChar.getStrippedValue). Only the final rows of a query are padded."""
 VARCHAR_LENGTH: Final = "acidsql.varchar"
-"""Metadata of a VARCHAR(n) column, the length; only where a query is asked for its types (CREATE TABLE .. AS)."""
+"""Key of the metadata with the length of a VARCHAR(n) column. It is there only when a query is asked for its types
+(CREATE TABLE .. AS)."""
 
 
 def lengths(frame: DataFrame, kind: str) -> list[int | None]:
-    """The length of each column that is of the kind, CHAR_LENGTH or VARCHAR_LENGTH."""
-    said = [field.metadata.get(kind) for field in frame.schema.fields]
-    if not any(said):
-        return said
+    """The length of each column of the kind CHAR_LENGTH or VARCHAR_LENGTH; None for the other columns."""
+    known = [field.metadata.get(kind) for field in frame.schema.fields]
+    if not any(known):
+        return known
     plan = plan_of(frame)
     if plan.collectLeaves().size() == 1:  # no UNION
-        return said
-    columns = zip(said, items(plan.output()), strict=True)
+        return known
+    columns = zip(known, items(plan.output()), strict=True)
     return [None if length is None else _length(plan, column, kind) for length, column in columns]
 
 
 def _length(plan: Any, column: Any, kind: str) -> int | None:
-    """Of a column of the plan's output, found again where it comes from."""
+    """The length of a column of the plan's output, found where the column comes from."""
     if not column.metadata().contains(kind):
         return None
     branches = list(items(plan.children()))
@@ -55,7 +56,7 @@ def _length(plan: Any, column: Any, kind: str) -> int | None:
 
 
 def _place(plan: Any, column: Any) -> int:
-    """Of the column in the plan's output, or -1."""
+    """The position of a column in the plan's output, or -1."""
     wanted = column.exprId()
     places = (place for place, one in enumerate(items(plan.output())) if one.exprId().equals(wanted))
     return next(places, -1)

@@ -1,7 +1,8 @@
-"""The driver's JVM with few round trips: classes looked up once, lists and arrays handed over whole.
+"""The driver's JVM with few round trips: classes are addressed by their full names, lists and arrays are sent whole.
 
-Every dot of a Java name and every element of a list is a call of its own otherwise, a fifth of a millisecond each (for
-a package a whole one: the JVM looks for a class of that name in all jars); a statement made a thousand of them.
+Each call of the JVM takes about 0.3 ms. Py4J makes one for every dot of a Java name (and one of a millisecond for a
+package, because the JVM looks for a class of that name in all jars), and one for every element of a list. A statement
+made a thousand of them that way.
 """
 
 from __future__ import annotations
@@ -14,37 +15,94 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from py4j.java_gateway import JavaClass
 from pyspark.sql import Column, DataFrame, SparkSession
 
+from acidsql.spark.catalyst import names
+from acidsql.spark.catalyst.names import SparkClass, missing_names
+from acidsql.spark.catalyst.shims import require_names, shim_of
+
 _SEPARATOR: Final = "\x1e"
-"""Between the texts of a list; a text that has it goes the slow way."""
+"""Stands between the texts of a list. A list with a text that contains it is sent element by element."""
 _FEW_BYTES: Final = 16 << 10
 _LONGS: Final = '{"type": "array", "elementType": "long", "containsNull": false}'
 
 
 class Jvm:
-    """Java classes that are used for every statement."""
+    """The Java classes that statements use, each looked up once.
+
+    Raises SPARK_NOT_SUPPORTED when it is made for a Spark that lacks a private name that acidsql needs.
+    """
 
     def __init__(self, gateway: Any) -> None:
         self._gateway = gateway
-        self.view: Any = gateway.jvm
+        self._view: Any = gateway.jvm
+        version = str(self.scala_object(names.SPARK_PACKAGE).SPARK_VERSION())
+        self.shim = shim_of(version)
+        missing = missing_names(self._view, self.shim.classes)
+        require_names(version, missing)
+        self._missing = frozenset(missing)
+
+    def has(self, known: SparkClass) -> bool:
+        """Whether Spark has a class that is not required, with all members that acidsql uses."""
+        return known not in self._missing
+
+    def spark_class(self, known: SparkClass) -> Any:
+        return self.java_class(known.name)
+
+    def scala_object(self, known: SparkClass) -> Any:
+        """The one instance of a Scala object of Spark's."""
+        return getattr(self.spark_class(known), "MODULE$")
+
+    def java_class(self, name: str) -> Any:
+        """A class by its full name, without a round trip."""
+        return JavaClass(name, self._gateway._gateway_client)
+
+    def scala(self, name: str) -> Any:
+        """The one instance of an object of Scala's library, by its name below the package `scala`."""
+        return getattr(self.java_class(f"scala.{name}$"), "MODULE$")
+
+    def java_map(self, texts: Mapping[str, object]) -> Any:
+        """A java.util.Map."""
+        made = self._maps()
+        for key, value in texts.items():
+            made.put(key, value)
+        return made
+
+    def java_list(self, values: Iterable[object]) -> Any:
+        """A java.util.List."""
+        made = self._lists()
+        for value in values:
+            made.add(value)
+        return made
+
+    def java_set(self, values: Iterable[str]) -> Any:
+        """A java.util.Set."""
+        made = self.java_class("java.util.HashSet")()
+        for value in values:
+            made.add(value)
+        return made
+
+    def collect_garbage(self) -> None:
+        """Asks the JVM for a collection of its garbage."""
+        self.java_class("java.lang.System").gc()
 
     @cached_property
     def _separator(self) -> Any:
-        pattern = self.view.java.util.regex.Pattern
+        pattern = self.java_class("java.util.regex.Pattern")
         return pattern.compile(_SEPARATOR, pattern.LITERAL)
 
     @cached_property
     def dataset(self) -> Any:
-        return self.view.org.apache.spark.sql.classic.Dataset
+        return self.spark_class(names.DATASET)
 
     @cached_property
     def weak_reference(self) -> Any:
-        return self.view.java.lang.ref.WeakReference
+        return self.java_class("java.lang.ref.WeakReference")
 
     @cached_property
     def _zones(self) -> Any:
-        return self.view.java.util.TimeZone
+        return self.java_class("java.util.TimeZone")
 
     @property
     def zone(self) -> Any:
@@ -57,32 +115,32 @@ class Jvm:
     @cached_property
     def heap(self) -> int:
         """The most bytes that the driver's heap can have."""
-        return int(self.view.java.lang.Runtime.getRuntime().maxMemory())
+        return int(self.java_class("java.lang.Runtime").getRuntime().maxMemory())
 
     @cached_property
     def file_name_encoding(self) -> str:
         """In what the JVM writes and reads the names of local files."""
-        return str(self.view.java.lang.System.getProperty("sun.jnu.encoding"))
+        return str(self.java_class("java.lang.System").getProperty("sun.jnu.encoding"))
 
     @cached_property
     def column_classes(self) -> Any:
-        return self.view.org.apache.spark.sql.classic.ExpressionUtils
+        return self.spark_class(names.EXPRESSION_UTILS)
 
     @cached_property
     def _literal(self) -> Any:
-        return self.view.org.apache.spark.sql.catalyst.expressions.Literal
+        return self.spark_class(names.LITERAL)
 
     @cached_property
     def _unsafe_arrays(self) -> Any:
-        return self.view.org.apache.spark.sql.catalyst.expressions.UnsafeArrayData
+        return self.spark_class(names.UNSAFE_ARRAY)
 
     @cached_property
     def _longs_begin(self) -> int:
-        return int(self.view.org.apache.spark.unsafe.Platform.LONG_ARRAY_OFFSET)
+        return int(self.spark_class(names.PLATFORM).LONG_ARRAY_OFFSET)
 
     @cached_property
     def _types(self) -> Any:
-        return self.view.org.apache.spark.sql.types.DataType
+        return self.spark_class(names.DATA_TYPE)
 
     @cached_property
     def _longs(self) -> Any:
@@ -102,7 +160,7 @@ class Jvm:
 
     @cached_property
     def _read_only(self) -> Any:
-        return self.view.java.nio.channels.FileChannel.MapMode.READ_ONLY
+        return self.java_class("java.nio.channels.FileChannel$MapMode").READ_ONLY
 
     @cached_property
     def for_little(self) -> Any:
@@ -117,156 +175,62 @@ class Jvm:
         )
 
     @cached_property
-    def sources(self) -> Any:
-        return self.view.org.apache.spark.sql.execution.datasources
-
-    @cached_property
-    def _file_index(self) -> Any:
-        return self.sources.InMemoryFileIndex
-
-    @cached_property
-    def _file_relation(self) -> Any:
-        return self.sources.HadoopFsRelation
-
-    @cached_property
-    def _orc_format(self) -> Any:
-        return self.sources.orc.OrcFileFormat()
-
-    @cached_property
-    def _no_cache(self) -> Any:
-        return scala_object(self.sources, "NoopCache")
-
-    @cached_property
-    def _no_partitions(self) -> Any:
-        return self.view.scala.Some(scala_object(self.sources, "PartitionSpec").emptySpec())
-
-    @cached_property
     def none(self) -> Any:
-        return scala_object(self.view.scala, "None")
-
-    @cached_property
-    def _no_columns(self) -> Any:
-        return self.data_type('{"type": "struct", "fields": []}')
-
-    @cached_property
-    def _scala_maps(self) -> Any:
-        return scala_object(self.view.scala.collection.immutable, "Map")
-
-    @cached_property
-    def _scala_arrays(self) -> Any:
-        return scala_object(self.view.scala.collection.immutable, "ArraySeq")
-
-    @cached_property
-    def _to_paths(self) -> Any:
-        return self.view.org.apache.hadoop.util.StringUtils.stringToPath
+        return self.scala("None")
 
     @cached_property
     def _converters(self) -> Any:
-        return self.view.scala.jdk.javaapi.CollectionConverters
+        return self.java_class("scala.jdk.javaapi.CollectionConverters")
 
-    def orc_relation(self, jsession: Any, uris: Sequence[str], schema: str, options: Mapping[str, str]) -> Any:
-        """A HadoopFsRelation of ORC files, each of them listed once; `schema` is Spark's JSON."""
-        paths = self._scala_arrays.unsafeWrapArray(self._to_paths(self.texts(uris)))
-        read_with = self._scala_map(options)
-        index = self._file_index(jsession, paths, read_with, self.none, self._no_cache, self._no_partitions, self.none)
-        columns = self.data_type(schema)
-        return self._file_relation(index, self._no_columns, columns, self.none, self._orc_format, read_with, jsession)
+    def scala_seq(self, values: Iterable[object]) -> Any:
+        """A scala.collection.immutable.Seq."""
+        return self._converters.asScala(self.java_list(values)).toSeq()
 
-    def define_view(self, jsession: Any, name: str, plan: Any) -> None:
-        """A temporary view of an analyzed plan, as createOrReplaceTempView makes one, a command that takes ten times as
-        long."""
-        views, arguments = self._temporary_views
-        relation = views.createTemporaryViewRelation(
-            self._table_name(name), jsession, False, self._knows_nothing, self.none, plan, plan, *arguments
-        )
-        jsession.sessionState().catalog().createTempView(name, relation, True)
+    def scala_map(self, texts: Mapping[str, str]) -> Any:
+        """A scala.collection.immutable.Map."""
+        return getattr(self.scala_maps, "from")(self._converters.asScala(self.java_map(texts)))
 
     @cached_property
-    def _temporary_views(self) -> Any:
-        """What makes them, and what it wants behind the plans: the functions, and since Spark 4.1 the collation."""
-        views = self.view.org.apache.spark.sql.execution.command.ViewHelper
-        functions = scala_object(self.view.scala.collection.immutable, "Nil")
-        has_collation = "createTemporaryViewRelation$default$9" in dir(views)
-        return views, [functions, self.none] if has_collation else [functions]
+    def scala_maps(self) -> Any:
+        return self.scala("collection.immutable.Map")
 
     @cached_property
-    def _table_name(self) -> Any:
-        return self.view.org.apache.spark.sql.catalyst.TableIdentifier
+    def nil(self) -> Any:
+        """The empty Seq."""
+        return self.scala("collection.immutable.Nil")
 
     @cached_property
-    def _knows_nothing(self) -> Any:
-        """A scala.Function1 that gives None."""
-        return self._scala_maps.empty().withDefaultValue(self.none)
-
-    def _scala_map(self, texts: Mapping[str, str]) -> Any:
-        made = self._maps()
-        for key, value in texts.items():
-            made.put(key, value)
-        return getattr(self._scala_maps, "from")(self._converters.asScala(made))
+    def view_helper(self) -> Any:
+        return self.spark_class(names.VIEW_HELPER)
 
     @cached_property
-    def _strategy(self) -> Any:
-        return scala_object(self.sources, "DataSourceStrategy")
+    def table_name(self) -> Any:
+        """TableIdentifier(name)."""
+        return self.spark_class(names.TABLE_IDENTIFIER)
 
     @cached_property
-    def _orc(self) -> Any:
-        """What makes a search argument, what it wants behind schema and filters (nothing before Spark 4.3), and what
-        puts the argument into a configuration."""
-        of_spark = self.sources.orc.OrcFilters
-        third = "createFilter$default$3"
-        more = [getattr(of_spark, third)()] if third in dir(of_spark) else []
-        return of_spark, more, self.view.org.apache.orc.mapred.OrcInputFormat
-
-    def source_filter(self, expression: Any) -> Any:
-        """A condition as data sources of Spark take it; None for one that they do not."""
-        translated = self._strategy.translateFilter(expression, True)
-        return translated.get() if translated.isDefined() else None
-
-    def filter_of(self, name: str, *arguments: object) -> Any:
-        """One of Spark's source filters, by the name of its class."""
-        return getattr(self._filters, name)(*arguments)
-
-    @cached_property
-    def _filters(self) -> Any:
-        return self.view.org.apache.spark.sql.sources
-
-    def search_options(self, schema: Any, filters: Sequence[Any]) -> dict[str, str]:
-        """ORC's search argument for filters over columns, as options of Spark's reader; none if nothing can be told."""
-        listed = self._lists()
-        for one in filters:
-            listed.add(one)
-        filters_of, more, input_format = self._orc
-        argument = filters_of.createFilter(schema, self._converters.asScala(listed).toSeq(), *more)
-        if not argument.isDefined():
-            return {}
-        conf = self.view.org.apache.hadoop.conf.Configuration(False)
-        input_format.setSearchArgument(conf, argument.get(), schema.fieldNames())
-        return {key: conf.get(key) for key in ("orc.kryo.sarg", "orc.sarg.column.names")}
+    def no_views(self) -> Any:
+        """A scala.Function1 that gives None for the name of any view."""
+        return self.scala_maps.empty().withDefaultValue(self.none)
 
     def properties(self, items: Mapping[str, str]) -> Any:
-        """java.util.Properties, for SQLConf.setConf."""
-        made = self.view.java.util.Properties()
+        """A java.util.Properties, for SQLConf.setConf."""
+        made = self.java_class("java.util.Properties")()
         for key, value in items.items():
             made.setProperty(key, value)
         return made
 
     def columns(self, columns: Mapping[str, Column]) -> Any:
-        """java.util.Map, for Dataset.withColumns."""
-        made = self._maps()
-        for name, column in columns.items():
-            made.put(name, column._jc)
-        return made
+        """A java.util.Map, for Dataset.withColumns."""
+        return self.java_map({name: column._jc for name, column in columns.items()})
 
     @cached_property
     def _maps(self) -> Any:
-        return self.view.java.util.LinkedHashMap
-
-    def no_rows(self) -> Any:
-        return self._lists()
+        return self.java_class("java.util.LinkedHashMap")
 
     @cached_property
     def _lists(self) -> Any:
-        return self.view.java.util.ArrayList
+        return self.java_class("java.util.ArrayList")
 
     def texts(self, texts: Iterable[str]) -> Any:
         """A String[], for a method with a variable number of arguments."""
@@ -306,11 +270,11 @@ class Jvm:
 
     @cached_property
     def _buffers(self) -> Any:
-        return self.view.java.nio.ByteBuffer
+        return self.java_class("java.nio.ByteBuffer")
 
     @cached_property
     def _file_streams(self) -> Any:
-        return self.view.java.io.FileInputStream
+        return self.java_class("java.io.FileInputStream")
 
     def _filled(self, values: NDArray[np.int64]) -> Any:
         """A long[]."""
@@ -351,6 +315,7 @@ def _of_gateway(gateway: Any) -> Jvm:
 
 
 def jvm(spark: SparkSession) -> Jvm:
+    """The JVM of a session. Raises SPARK_NOT_SUPPORTED at its first use."""
     return _of_gateway(spark.sparkContext._gateway)
 
 
@@ -371,10 +336,6 @@ def with_columns(frame: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
         return frame
     spark = frame.sparkSession
     return DataFrame(frame._jdf.withColumns(jvm(spark).columns(columns)), spark)
-
-
-def scala_object(package: Any, name: str) -> Any:
-    return getattr(getattr(package, f"{name}$"), "MODULE$")
 
 
 def items(seq: Any) -> Iterator[Any]:

@@ -1,19 +1,23 @@
-"""Plans of resolved expressions: most of the time before a query runs is Spark's analyzer's, and here it has nothing
-to do.
+"""Plans made of resolved expressions, and plans that Spark has made.
 
-What these functions make is what `filter`, `withColumns` and the like would make of SQL, marked as analyzed: it is not
-checked either, so they take what is known to be right.
+Most of the time before a query runs goes to Spark's analyzer, and here it has nothing to do. The functions make what
+`filter`, `withColumns` and the like make of SQL, and mark it as analyzed. Nothing checks such a plan: callers must give
+what is known to be right.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
-from acidsql.spark.catalyst.gateway import Jvm, items, jvm, scala_object
+from acidsql.spark.catalyst import names
+from acidsql.spark.catalyst.gateway import Jvm, items, jvm
+
+_EACH_WITH_EACH: Final = ("BroadcastNestedLoopJoin", "CartesianProduct")
+"""Names of the nodes of physical plans that compare each row of one side with each row of the other."""
 
 
 class _Catalyst:
@@ -21,37 +25,35 @@ class _Catalyst:
 
     def __init__(self, java: Jvm) -> None:
         self._java = java
-        self._of_all: Any = java.view.org.apache.spark.sql.catalyst
 
     def literal(self, column: Column) -> Any:
-        """A column that is a literal, as an expression."""
+        """The expression of a column that is a literal."""
         return self._java.column_classes.expression(column._jc)
 
     def named(self, value: Any, name: str) -> Any:
-        """An Alias, and with it a new column."""
-        alias, ids, empty = self._aliases
-        return alias(value, name, ids.newExprId(), empty, self._java.none, empty)
+        """An Alias, which makes a new column of a value."""
+        alias, ids, nil = self._aliases
+        return alias(value, name, ids.newExprId(), nil, self._java.none, nil)
 
     @cached_property
     def _aliases(self) -> tuple[Any, Any, Any]:
-        expressions = self._of_all.expressions
-        nil = scala_object(self._java.view.scala.collection.immutable, "Nil")
-        return expressions.Alias, scala_object(expressions, "NamedExpression"), nil
+        java = self._java
+        return java.spark_class(names.ALIAS), java.scala_object(names.NAMED_EXPRESSION), java.nil
 
     def field_of(self, struct: Any, number: int) -> Any:
         return self._struct_field(struct, number, self._java.none)
 
     @cached_property
     def _struct_field(self) -> Any:
-        return self._of_all.expressions.GetStructField
+        return self._java.spark_class(names.GET_STRUCT_FIELD)
 
     @cached_property
     def at_least(self) -> Any:
         """AtLeastNNonNulls(number, expressions)."""
-        return self._of_all.expressions.AtLeastNNonNulls
+        return self._java.spark_class(names.AT_LEAST_N_NON_NULLS)
 
     def same_micros(self, value: Any, *, wall_clock: bool) -> Any:
-        """A TIMESTAMP_LTZ as a TIMESTAMP_NTZ, or the other way."""
+        """A TIMESTAMP_LTZ as a TIMESTAMP_NTZ, or the other way round."""
         before, after = self._times if wall_clock else reversed(self._times)
         return self._precise(value, before, after)
 
@@ -61,32 +63,32 @@ class _Catalyst:
 
     @cached_property
     def _precise(self) -> Any:
-        return self._of_all.expressions.PreciseTimestampConversion
+        return self._java.spark_class(names.PRECISE_TIMESTAMP_CONVERSION)
 
     @cached_property
     def filtered(self) -> Any:
         """Filter(condition, plan)."""
-        return self._of_all.plans.logical.Filter
+        return self._java.spark_class(names.FILTER)
 
     @cached_property
     def projected(self) -> Any:
         """Project(expressions, plan)."""
-        return self._of_all.plans.logical.Project
+        return self._java.spark_class(names.PROJECT)
 
     @cached_property
     def join(self) -> Any:
-        """The TreePattern that a plan contains if a Join is in it."""
-        return scala_object(self._of_all.trees, "TreePattern").JOIN()
+        """The TreePattern of a plan with a Join in it."""
+        return self._java.scala_object(names.TREE_PATTERN).JOIN()
 
     @cached_property
     def range(self) -> Any:
         """range.apply(first, end, step, tasks)."""
-        return scala_object(self._of_all.plans.logical, "Range")
+        return self._java.scala_object(names.RANGE)
 
     @cached_property
     def scan(self) -> Any:
         """scan.apply(relation, is_streaming)."""
-        return scala_object(self._java.sources, "LogicalRelation")
+        return self._java.scala_object(names.LOGICAL_RELATION_OBJECT)
 
 
 @lru_cache(maxsize=2)
@@ -110,7 +112,7 @@ def _resolved(spark: SparkSession, plan: Any) -> DataFrame:
 
 
 def plan_of(frame: DataFrame) -> Any:
-    """The analyzed plan."""
+    """The analyzed plan of a frame."""
     return frame._jdf.queryExecution().analyzed()
 
 
@@ -126,13 +128,23 @@ def has_join(spark: SparkSession, plan: Any) -> bool:
     return bool(plan.containsPattern(_catalyst(spark).join))
 
 
+def compares_each_with_each(frame: DataFrame) -> bool:
+    """Whether the frame's physical plan compares each row of something with each row of something else."""
+    execution: Any = frame._jdf.queryExecution()
+    if not has_join(frame.sparkSession, execution.optimizedPlan()):
+        return False
+    plan = execution.executedPlan()
+    nodes = (node.nodeName() for one in (plan, *items(plan.subqueriesAll())) for node in nodes_of(one))
+    return any(name in _EACH_WITH_EACH for name in nodes)
+
+
 def scan_of(spark: SparkSession, relation: Any) -> DataFrame:
     """All columns of a BaseRelation."""
     return _resolved(spark, _catalyst(spark).scan.apply(relation, False))
 
 
 def rows_of(spark: SparkSession, name: str, count: int, tasks: int) -> DataFrame:
-    """Rows with one column, their number."""
+    """As many rows as `count`, with one column: the number of the row."""
     catalyst = _catalyst(spark)
     rows = catalyst.range.apply(0, count, 1, tasks)
     columns = rows.output()
@@ -140,9 +152,10 @@ def rows_of(spark: SparkSession, name: str, count: int, tasks: int) -> DataFrame
 
 
 def keeping_columns(frame: DataFrame, leaf: int) -> DataFrame:
-    """All rows, of a query that no column can be pruned from; of the last one, a struct, not the field `leaf`.
+    """All rows of a frame. Spark can prune no column from them, and of the last column, a struct, only the field `leaf`
+    is read.
 
-    The condition is true of any row, and looks at none (AtLeastNNonNulls of none).
+    A filter names all of them. It is true of every row and evaluates nothing: "at least 0 of these are not NULL".
     """
     catalyst, plan = _catalyst(frame.sparkSession), plan_of(frame)
     columns = plan.output()
@@ -162,10 +175,10 @@ def with_literals(frame: DataFrame, literals: Mapping[str, Column]) -> DataFrame
 
 
 def same_micros(frame: DataFrame, columns: Mapping[int, str], *, wall_clock: bool) -> DataFrame:
-    """The frame with TIMESTAMP_LTZ columns as the TIMESTAMP_NTZ of the same microseconds, or the other way: what a CAST
-    gives in UTC, but that a CAST looks for each value's place in the calendar. The session's zone must be UTC.
+    """The frame with TIMESTAMP_LTZ columns as the TIMESTAMP_NTZ of the same microseconds, or the other way round.
 
-    `columns` are their names by their places.
+    A CAST gives the same in UTC, but computes each value's place in the calendar. The session's zone must be UTC.
+    `columns` has the names of the columns by their positions.
     """
     if not columns:
         return frame

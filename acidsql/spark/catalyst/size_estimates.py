@@ -1,4 +1,4 @@
-"""How much a query reads, as Spark's statistics have it."""
+"""Estimates of how many bytes a query reads, from Spark's statistics."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from acidsql.spark.catalyst.logical_plans import plan_of
 SMALL: Final = ONE_TASK
 """Bytes of a small query."""
 _UNKNOWN: Final = 1 << 60
-"""What Spark answers for an RDD is more than this."""
+"""Spark's estimate for an RDD is larger than this."""
 _VALUES: Final = "ResolvedInlineTable"
-"""VALUES with current_timestamp and its like, of which Spark's optimizer makes rows. Before that it has no statistics,
-and raises an UnsupportedOperationException for them."""
+"""VALUES with functions such as current_timestamp. Spark's optimizer turns them into rows; before that, Spark raises an
+UnsupportedOperationException when it is asked for their statistics."""
 
 
 def leaf_sizes(frame: DataFrame) -> list[int | None]:
-    """The bytes that Spark expects the query to read, in its subqueries too, leaf by leaf; None for one that it knows
-    nothing of."""
+    """The bytes that Spark expects each leaf of the query and of its subqueries to read; None for a leaf without an
+    estimate."""
     return [_size(leaf) for plan in plans(frame) for leaf in items(plan.collectLeaves())]
 
 
 def leaf_bytes(sizes: Iterable[int | None]) -> int:
-    """Of all leaves; a little more than SMALL for one of which nothing is known."""
+    """The sum over all leaves. A leaf without an estimate counts as slightly more than SMALL."""
     return sum(SMALL + 1 if size is None else size for size in sizes)
 
 
 def plans(frame: DataFrame) -> list[Any]:
-    """The analyzed query, and all subqueries in it."""
+    """The analyzed plans of the query and of all its subqueries."""
     plan: Any = plan_of(frame)
     return [plan, *items(plan.subqueriesAll())]
 

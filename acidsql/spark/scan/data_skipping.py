@@ -13,7 +13,7 @@ classes make it, with Spark's casts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal as PythonDecimal
 from functools import partial, reduce
 from typing import Any, Final
@@ -33,6 +33,12 @@ from acidsql.planner.plan import Scan
 from acidsql.planner.value_ranges import FLIPPED, can_hold
 from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.spark.catalyst.gateway import Jvm, jvm
+from acidsql.spark.catalyst.source_filters import (
+    can_make_search_arguments,
+    search_argument,
+    source_filter,
+    translated_filters,
+)
 from acidsql.spark.spark_types import query_type
 from acidsql.storage.orc.column_types import orders_as
 
@@ -48,7 +54,7 @@ _SOURCE_FILTERS: Final[dict[type[exp.Expr], str]] = {
     exp.GT: "GreaterThan",
     exp.GTE: "GreaterThanOrEqual",
 }
-"""Classes of org.apache.spark.sql.sources."""
+"""Names of Spark's source filters."""
 _PLAIN_NAME: Final = re.compile(r"[a-z_][a-z0-9_]*")
 """One that Spark does not quote in them."""
 _MOST_IN: Final = 8
@@ -77,21 +83,21 @@ def search_options(spark: SparkSession, scan: Scan, files: Sequence[SourceFile])
     if not scan.row_filter or sum(f.size for f in files) < _WORTH:
         return {}
     columns = _columns(scan.table, files)
-    told = [c for c in scan.row_filter if _can_be_told(c, columns)]
-    if not told:
+    conditions = [c for c in scan.row_filter if _is_comparable(c, columns)]
+    if not conditions or not can_make_search_arguments(spark):
         return {}
     java, kinds = jvm(spark), {name: parse_type(c.type) for name, c in columns.items()}
     schema = java.data_type(t.StructType([t.StructField(name, query_type(k)) for name, k in kinds.items()]).json())
     try:
-        filters = [_source_filter(java, c, kinds) for c in told]
+        filters = [_source_filter(java, c, kinds) for c in conditions]
         if None in filters:
-            filters = _filters(spark, schema, " AND ".join(f"({to_spark(c)})" for c in told))
-        return java.search_options(schema, filters) if filters else {}
+            filters = translated_filters(spark, schema, " AND ".join(f"({to_spark(c)})" for c in conditions))
+        return search_argument(spark, schema, filters) if filters else {}
     except (PySparkException, Py4JError):  # what is wrong with a condition the query itself says better
         return {}
 
 
-def _can_be_told(condition: exp.Expr, columns: Mapping[str, Column]) -> bool:
+def _is_comparable(condition: exp.Expr, columns: Mapping[str, Column]) -> bool:
     names = {c.name.lower() for c in condition.find_all(exp.Column)}
     if not names <= columns.keys():
         return False
@@ -126,12 +132,12 @@ def _source_filter(java: Jvm, condition: exp.Expr, kinds: Mapping[str, HiveType]
 
     def of_parts(name: str, *parts: exp.Expr) -> Any | None:
         found = [_source_filter(java, part, kinds) for part in parts]
-        return None if None in found else reduce(partial(java.filter_of, name), found)
+        return None if None in found else reduce(partial(source_filter, java, name), found)
 
     def compared(kind: type[exp.Expr], column: exp.Expr, literal: exp.Expr) -> Any | None:
         name = column.name.lower()
         value = _value(literal, kinds[name]) if isinstance(column, exp.Column) and _PLAIN_NAME.fullmatch(name) else None
-        return None if value is None else java.filter_of(_SOURCE_FILTERS[kind], name, value)
+        return None if value is None else source_filter(java, _SOURCE_FILTERS[kind], name, value)
 
     match condition:
         case exp.Paren():
@@ -171,21 +177,3 @@ def _is_hive_decimal(number: PythonDecimal) -> bool:
     """Whether HiveDecimal keeps it as it is."""
     _, digits, exponent = number.as_tuple()
     return isinstance(exponent, int) and -_MOST_DIGITS <= exponent <= 0 and max(len(digits), -exponent) <= _MOST_DIGITS
-
-
-def _filters(spark: SparkSession, schema: Any, condition: str) -> list[Any]:
-    """What Spark makes of a condition for a data source, casts and all."""
-    # Not a frame of no rows, which Spark would leave nothing of; of this one it knows nothing.
-    unknown = spark._jsparkSession.createDataFrame(spark.sparkContext._jsc.emptyRDD(), schema)
-    plan: Any = unknown.filter(condition).queryExecution().optimizedPlan()
-    if plan.nodeName() != "Filter":
-        return []
-    return [f for f in map(jvm(spark).source_filter, _conjuncts(plan.condition())) if f]
-
-
-def _conjuncts(condition: Any) -> Iterator[Any]:
-    if condition.nodeName() == "And":
-        yield from _conjuncts(condition.left())
-        yield from _conjuncts(condition.right())
-    else:
-        yield condition

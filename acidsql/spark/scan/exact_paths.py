@@ -9,11 +9,11 @@ from typing import Final
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.spark.catalyst.file_relations import PATHS_ARE_PATTERNS, orc_scan
 from acidsql.spark.catalyst.gateway import jvm
-from acidsql.spark.catalyst.logical_plans import scan_of
+from acidsql.spark.catalyst.sessions import session_of
 from acidsql.storage.file_systems import is_local
 
-_ARE_PATTERNS: Final = "__globPaths__"
 _GLOB: Final = re.compile(r"[{}\[\]*?\\]")
 """Signs of a pattern (SparkHadoopUtil.isGlobPath). Hive escapes all but } in a partition's name, none in a location."""
 
@@ -24,9 +24,9 @@ def load_exactly(reader: DataFrameReader, file_format: str, paths: Sequence[str]
     Told not to look for patterns, Spark 4 takes all paths in the place of each that looks like one
     (DataSource.checkAndGlobPathIfNecessary): rows would come twice. So where one does, all are patterns, of themselves.
     """
-    _check_names(reader._spark, paths)
+    _check_names(session_of(reader), paths)
     has_pattern, exact = _exact(paths)
-    return reader.option(_ARE_PATTERNS, has_pattern).format(file_format).load(exact)
+    return reader.option(PATHS_ARE_PATTERNS, has_pattern).format(file_format).load(exact)
 
 
 def load_orc_exactly(
@@ -38,8 +38,7 @@ def load_orc_exactly(
     threads, and looks for partitions in their paths: 20 ms, and 50 for 60 files, where this takes 3 and 10.
     """
     _check_names(spark, paths)
-    relation = jvm(spark).orc_relation(spark._jsparkSession, [_with_scheme(p) for p in paths], schema, options or {})
-    return scan_of(spark, relation)
+    return orc_scan(spark, [_with_scheme(p) for p in paths], schema, options or {})
 
 
 def _check_names(spark: SparkSession, paths: Sequence[str]) -> None:

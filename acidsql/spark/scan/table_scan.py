@@ -43,6 +43,7 @@ from acidsql.snapshot.scan_binding import BoundScan, SourceFile, data_files
 from acidsql.spark.catalyst.char_columns import CHAR_LENGTH, VARCHAR_LENGTH
 from acidsql.spark.catalyst.gateway import jvm, select, where, with_columns
 from acidsql.spark.catalyst.logical_plans import keeping_columns, same_micros, with_literals
+from acidsql.spark.catalyst.sessions import empty_frame
 from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, copy_with
 from acidsql.spark.scan import text_fields
 from acidsql.spark.scan.data_skipping import needed_files, search_options
@@ -445,12 +446,6 @@ def _sized(name: str, hive_type: HiveType) -> t.StructField:
     """With a VARCHAR's length, which only types are made of: a scan of rows does without."""
     metadata = {VARCHAR_LENGTH: hive_type.length} if isinstance(hive_type, Varchar) else {}
     return t.StructField(name, query_type(hive_type), metadata=metadata)
-
-
-def empty_frame(spark: SparkSession, schema: t.StructType) -> DataFrame:
-    """No rows, without a job."""
-    java = jvm(spark)
-    return DataFrame(spark._jsparkSession.createDataFrame(java.no_rows(), java.data_type(schema.json())), spark)
 
 
 # ------------------------------------------------------------------------------------------------ delete files

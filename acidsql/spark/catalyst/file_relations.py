@@ -1,0 +1,85 @@
+"""Scans of files that are made directly, and the file indexes of the scans in a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, Final
+
+from pyspark.sql import DataFrame, SparkSession
+
+from acidsql.spark.catalyst import names
+from acidsql.spark.catalyst.gateway import Jvm, items, jvm
+from acidsql.spark.catalyst.logical_plans import plan_of, scan_of
+
+PATHS_ARE_PATTERNS: Final = "__globPaths__"
+"""The option of a reader that says whether `*`, `[a-z]` and the like in its paths are patterns."""
+_SCAN: Final = "LogicalRelation"
+
+
+def orc_scan(spark: SparkSession, uris: Sequence[str], schema: str, options: Mapping[str, str]) -> DataFrame:
+    """All columns of ORC files, each file listed once; `schema` is Spark's JSON."""
+    return scan_of(spark, _relations(jvm(spark)).orc(spark._jsparkSession, uris, schema, options))
+
+
+def file_index_references(frame: DataFrame) -> list[Any]:
+    """A java.lang.ref.WeakReference to each file index that the frame's plan reads."""
+    weak_reference = jvm(frame.sparkSession).weak_reference
+    return [
+        weak_reference(leaf.relation().location())
+        for leaf in items(plan_of(frame).collectLeaves())
+        if leaf.getClass().getSimpleName() == _SCAN
+    ]
+
+
+class _Relations:
+    """The classes that a HadoopFsRelation is made of."""
+
+    def __init__(self, java: Jvm) -> None:
+        self._java = java
+
+    def orc(self, jsession: Any, uris: Sequence[str], schema: str, options: Mapping[str, str]) -> Any:
+        """A HadoopFsRelation of ORC files."""
+        java = self._java
+        paths = self._scala_arrays.unsafeWrapArray(self._to_paths(java.texts(uris)))
+        given = java.scala_map(options)
+        index = self._file_index(jsession, paths, given, java.none, self._no_cache, self._no_partitions, java.none)
+        columns = java.data_type(schema)
+        return self._relation(index, self._no_columns, columns, java.none, self._orc_format, given, jsession)
+
+    @cached_property
+    def _file_index(self) -> Any:
+        return self._java.spark_class(names.FILE_INDEX)
+
+    @cached_property
+    def _relation(self) -> Any:
+        return self._java.spark_class(names.FILE_RELATION)
+
+    @cached_property
+    def _orc_format(self) -> Any:
+        return self._java.spark_class(names.ORC_FORMAT)()
+
+    @cached_property
+    def _no_cache(self) -> Any:
+        return self._java.scala_object(names.NO_CACHE)
+
+    @cached_property
+    def _no_partitions(self) -> Any:
+        return self._java.java_class("scala.Some")(self._java.scala_object(names.PARTITION_SPEC).emptySpec())
+
+    @cached_property
+    def _no_columns(self) -> Any:
+        return self._java.data_type('{"type": "struct", "fields": []}')
+
+    @cached_property
+    def _scala_arrays(self) -> Any:
+        return self._java.scala("collection.immutable.ArraySeq")
+
+    @cached_property
+    def _to_paths(self) -> Any:
+        return self._java.java_class("org.apache.hadoop.util.StringUtils").stringToPath
+
+
+@lru_cache(maxsize=2)
+def _relations(java: Jvm) -> _Relations:
+    return _Relations(java)

@@ -1,0 +1,113 @@
+"""Private copies of a Spark session, and what a session holds: settings, temporary views and functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+from pyspark.sql.types import StructType
+
+from acidsql.spark.catalyst import names
+from acidsql.spark.catalyst.gateway import jvm
+from acidsql.spark.catalyst.logical_plans import frame_of, plan_of
+from acidsql.storage.hadoop_files import HadoopFiles
+
+
+def clone(spark: SparkSession, properties: Any = None) -> SparkSession:
+    """A session with the state of another one, and with settings of its own from a java.util.Properties."""
+    jsession: Any = spark._jsparkSession
+    copy = jsession.cloneSession()
+    if properties is not None:
+        copy.sessionState().conf().setConf(properties)
+    return SparkSession(spark.sparkContext, copy)
+
+
+def settings_of(spark: SparkSession) -> Any:
+    """The settings that were set in a session, as the java.util.Map that holds them."""
+    jsession: Any = spark._jsparkSession
+    return jsession.sessionState().conf().settings()
+
+
+def is_session_setting(spark: SparkSession, name: str) -> bool:
+    """Whether Spark SQL knows a setting, and a session can change it."""
+    known = jvm(spark).scala_object(names.SQL_CONF_OBJECT)
+    return bool(known.containsConfigKey(name) and not known.isStaticConfigKey(name))
+
+
+def run_sql(spark: SparkSession, text: str) -> DataFrame:
+    """`spark.sql(text)`, without PySpark's calls that prepare arguments."""
+    jsession: Any = spark._jsparkSession
+    return DataFrame(jsession.sql(text), spark)
+
+
+def empty_frame(spark: SparkSession, schema: StructType) -> DataFrame:
+    """No rows, without a job."""
+    java = jvm(spark)
+    jsession: Any = spark._jsparkSession
+    return DataFrame(jsession.createDataFrame(java.java_list(()), java.data_type(schema.json())), spark)
+
+
+def session_of(reader: DataFrameReader) -> SparkSession:
+    """The session that a reader was made by."""
+    return reader._spark
+
+
+def hadoop_files(spark: SparkSession) -> HadoopFiles:
+    """The file systems that Hadoop knows, with the session's settings."""
+    jsession: Any = spark._jsparkSession
+    return HadoopFiles(spark._jvm, jsession.sessionState().newHadoopConf())
+
+
+# ------------------------------------------------------------------------------------------------ temporary views
+
+
+def adopt(frame: DataFrame, session: SparkSession) -> DataFrame:
+    """The same analyzed query as a frame of another session."""
+    return frame_of(session, plan_of(frame))
+
+
+def define_view(spark: SparkSession, name: str, frame: DataFrame) -> None:
+    """Makes a temporary view of a frame, which may belong to another session, or replaces the view of that name."""
+    if jvm(spark).has(names.VIEW_HELPER):
+        _define_view_directly(spark, name, plan_of(frame))
+    else:
+        define_view_by_command(spark, name, frame)
+
+
+def define_view_by_command(spark: SparkSession, name: str, frame: DataFrame) -> None:
+    """The public way: Spark runs a command for it, which takes ten times as long."""
+    adopt(frame, spark).createOrReplaceTempView(name)
+
+
+def _define_view_directly(spark: SparkSession, name: str, plan: Any) -> None:
+    """Does what that command does, with a plan that is analyzed already."""
+    java = jvm(spark)
+    jsession: Any = spark._jsparkSession
+    no_other_views = java.no_views
+    relation = java.view_helper.createTemporaryViewRelation(
+        java.table_name(name), jsession, False, no_other_views, java.none, plan, plan, java.nil, java.none
+    )
+    jsession.sessionState().catalog().createTempView(name, relation, True)
+
+
+def drop_views(spark: SparkSession, view_names: Iterable[str]) -> None:
+    """Drops temporary views of which nothing is cached. Catalog.dropTempView would look for cached plans too."""
+    jsession: Any = spark._jsparkSession
+    catalog = jsession.sessionState().catalog()
+    for name in view_names:
+        catalog.dropTempView(name)
+
+
+def temporary_views(spark: SparkSession) -> frozenset[str]:
+    """The names of a session's temporary views, in lower case. PySpark's Catalog.listTables runs two jobs for them."""
+    jsession: Any = spark._jsparkSession
+    found = jsession.sessionState().catalog().getTempViewNames()
+    return frozenset(filter(None, found.mkString("\n").lower().split("\n")))
+
+
+def temporary_functions(spark: SparkSession) -> frozenset[str]:
+    """The names of a session's temporary functions, in lower case."""
+    jsession: Any = spark._jsparkSession
+    found = jsession.sessionState().catalog().listTemporaryFunctions().mkString("\n").lower()
+    return frozenset(name.rpartition(".")[2].strip("`") for name in found.split("\n"))
