@@ -1,7 +1,7 @@
-"""The frames that a session gives: what fails in their jobs, whenever these run, comes as an AcidSqlError.
+"""The frames that a session returns: a failure in their jobs, whenever these run, is raised as an AcidSqlError.
 
-A frame of a query is an ordinary PySpark frame of a class below PySpark's own, so that no other frame of the user's is
-changed. Frames that derive from it (`select`, `filter` ..) are of that class too.
+Such a frame is a PySpark frame of a subclass, so that other frames of the user do not change. Frames that derive from
+it (`select`, `filter` ..) are of the subclass too.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ _ACTIONS: Final = frozenset(
     | {"foreach", "foreachPartition", "freqItems", "head", "isEmpty", "localCheckpoint", "show", "summary", "tail"}
     | {"take", "toArrow", "toLocalIterator", "toPandas", "_show_string", "_repr_html_", "__repr__"}
 )
-"""Methods that run a job. In others, which only analyze a query that the user makes of the frame, PySpark's own errors
-stay: they are about that query, not about the statement."""
+"""Methods that run a job. Other methods only analyze a query that the user builds on the frame, and raise PySpark's own
+errors: these are about the user's query, not about the statement."""
 
 
 class AnswerFrame(ClassicFrame):
-    """The rows of a statement."""
+    """A frame with the rows of a statement."""
 
     _statement: str
 
 
 def answer(frame: DataFrame, statement: str) -> DataFrame:
-    """The frame, as one of the rows of the statement."""
+    """Makes the frame an AnswerFrame of the statement."""
     if type(frame) is ClassicFrame:
         frame.__class__ = AnswerFrame
         frame._statement = statement  # type: ignore[attr-defined]
@@ -63,7 +63,7 @@ def _translating(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _translated_rows(rows: Iterator[Any], statement: str) -> Iterator[Any]:
-    """Those of toLocalIterator, whose jobs run as they are asked for."""
+    """The rows of toLocalIterator, whose jobs run while the rows are consumed."""
     try:
         yield from rows
     except (PySparkException, Py4JError) as error:
@@ -71,7 +71,7 @@ def _translated_rows(rows: Iterator[Any], statement: str) -> Iterator[Any]:
 
 
 def _methods() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """PySpark's own, those of the classes that its frame is made of too."""
+    """The methods of PySpark's frame, including inherited ones."""
     for name in dir(ClassicFrame):
         method = getattr(ClassicFrame, name)
         if isinstance(method, FunctionType) and (name in _ACTIONS or _derives(name)):
@@ -79,7 +79,8 @@ def _methods() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def _derives(name: str) -> bool:
-    """`transform` gives what the user's function gives, which may be any frame of theirs."""
+    """Whether a method may return a derived frame. `transform` returns what the user's function returns, which may be
+    any frame."""
     return name == "__getitem__" or not (name.startswith("_") or name == "transform")
 
 

@@ -31,19 +31,20 @@ from acidsql.storage.file_systems import FileSystem, LocalFiles, is_local
 from acidsql.storage.hadoop_files import HadoopFiles
 
 CONCURRENT_WRITERS: Final = "spark.sql.maxConcurrentOutputFileWriters"
-"""Files in different directories that a task writes at once, without sorting its rows for them."""
+"""Setting: for how many directories a task keeps a file open at once, so that it need not sort its rows by
+directory."""
 
 _STATEMENT_CONF: Final = {
-    # `${..}` is text: what acidsql substitutes, the shell has substituted before.
+    # `${..}` is plain text in a statement. The shell substitutes its variables before acidsql sees the text.
     "spark.sql.variable.substitute": "false",
-    # As text a parameter that is an instant would be read as wall-clock time.
+    # Bind parameters as values. As text, an instant would be parsed as wall-clock time.
     "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
-    # Hive's expressions, not ANSI's (semantics.md, "Expressions follow Hive").
+    # Expressions follow Hive, not ANSI (semantics.md, "Expressions follow Hive").
     "spark.sql.ansi.enabled": "false",
     # TIMESTAMP is wall-clock time without a zone, as in Hive.
     "spark.sql.timestampType": "TIMESTAMP_NTZ",
     "spark.sql.caseSensitive": "false",
-    # The ACID scan relies on these (spark-findings.md 1).
+    # The scan of ACID files needs the vectorized ORC reader with these settings (spark-findings.md 1).
     "spark.sql.orc.impl": "native",
     "spark.sql.orc.enableVectorizedReader": "true",
     "spark.sql.orc.enableNestedColumnVectorizedReader": "true",
@@ -51,12 +52,12 @@ _STATEMENT_CONF: Final = {
     "spark.sql.optimizer.nestedSchemaPruning.enabled": "true",
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
-    # Rows of little data are collected as Arrow tables, and written as ORC files by pyarrow.
+    # The driver collects small results as Arrow tables and writes them with pyarrow.
     "spark.sql.execution.arrow.useLargeVarTypes": "false",
     "spark.sql.execution.arrow.pyspark.selfDestruct.enabled": "false",
-    # Files are given one by one: list them here, not in a job of a task for each.
+    # Scans name each file. List the files in the driver, not in a job with a task for each.
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
-    # One file for each bucket and task, whatever its size.
+    # Write one file for each bucket and task, whatever its size.
     "spark.sql.files.maxRecordsPerFile": "0",
     CONCURRENT_WRITERS: "0",
     "spark.sql.sources.partitionOverwriteMode": "static",
@@ -66,16 +67,17 @@ _STATEMENT_CONF: Final = {
 
 _OPEN_COST: Final = "spark.sql.files.openCostInBytes"
 _OPENS_FAST: Final = str(256 * 1024)
-"""What opening a file counts for when files are dealt out to tasks, unless the user's session says it. By Spark's 4 MB
-one task would get all large files of a table beside many small ones, which DML leaves behind, and the others those."""
+"""The bytes that opening a file counts for when files are assigned to tasks, unless the user's session sets it. DML
+leaves many small files behind. With Spark's 4 MB each, one task would get all large files, and the others the small
+ones."""
 
 A_FILE_A_TASK: Final = {
     "spark.sql.files.maxPartitionBytes": str(1 << 42),
     _OPEN_COST: str(1 << 42),
-    # A task that reads one file writes few: it has them open together, and need not sort for their directories.
+    # A task that reads one file writes to few directories. It keeps a file open in each and need not sort its rows.
     CONCURRENT_WRITERS: "4",
 }
-"""Settings for scans that give every file, whole, to a task of its own, and for the writes that follow."""
+"""Settings for scans that assign each whole file to a task of its own, and for the writes that follow them."""
 
 _STORAGE_CONF: Final = {
     # Parquet as Hive writes and reads it: instants, and the hybrid Julian calendar (tests/golden/insert_only_times).
@@ -83,23 +85,23 @@ _STORAGE_CONF: Final = {
     "spark.sql.parquet.int96RebaseModeInWrite": "LEGACY",
     "spark.sql.parquet.datetimeRebaseModeInWrite": "LEGACY",
     "spark.sql.parquet.writeLegacyFormat": "false",
-    # What is told to ORC of ACID files, data_skipping.py says.
+    # The search argument of ACID files is built in scan/data_skipping.py.
     "spark.sql.orc.filterPushdown": "false",
-    # What runs here writes its types out. Spark 4.0 takes the setting for what the timestamps of ORC files are.
+    # SQL of the storage session names its types in full. Spark 4.0 reads ORC's timestamps as this type.
     "spark.sql.timestampType": "TIMESTAMP_LTZ",
-    # By their case the ACID columns that nobody wants are told from those of the files (table_scan.py).
+    # The scan renames unneeded ACID columns to capitals, so that ORC's reader skips them (scan/table_scan.py).
     "spark.sql.caseSensitive": "true",
 }
 
 ANY_CASE: Final = {"spark.sql.caseSensitive": "false"}
-"""Settings for scans of files whose names may have other capitals than the table's."""
+"""Settings for scans of files in which column names may differ from the table's in case."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatementSpark:
-    """Two private copies of the user's session, so that no setting of a statement is seen elsewhere.
+    """Two private copies of the user's session, so that a statement's settings stay its own.
 
-    `query` has the user's time zone and temporary views; `storage` reads and writes files, in the zone of the JVM,
+    `query` has the user's time zone and temporary views. `storage` reads and writes files in the time zone of the JVM,
     in which ORC's TIMESTAMP is exact.
     """
 
@@ -107,10 +109,10 @@ class StatementSpark:
     query: SparkSession
     storage: SparkSession
     in_utc: bool = False
-    """Whether `query` has UTC's zone instead: the statement is about wall-clock time alone (planner/wall_clock.py)."""
+    """Whether `query` runs in UTC instead, because the statement uses wall-clock times only (planner/wall_clock.py)."""
 
     def rows(self, text: str, args: Mapping[str, object] | None = None) -> DataFrame:
-        """A query's rows as the user sees them: in UTC all times are wall-clock time."""
+        """The rows of a query as the user sees them. If the query runs in UTC, all its times are wall-clock times."""
         rows = self.sql(text, args)
         return in_wall_clock_time(rows) if self.in_utc else rows
 
@@ -121,7 +123,7 @@ class StatementSpark:
             return sessions.run_sql(self.query, text)
 
     def define_view(self, name: str, frame: DataFrame) -> None:
-        """A temporary view of this statement; the frame may be of any session."""
+        """Makes a temporary view that only this statement sees. The frame may belong to any session."""
         sessions.define_view(self.query, name, frame)
 
     def drop_views(self, names: Iterable[str]) -> None:
@@ -135,9 +137,9 @@ _quiet_count = 0
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the JSON record that PySpark logs for every analysis error: the error itself reaches the user. Several
-    threads may be inside."""
-    # Through PySpark: a plain logger made under this name first would fail on the arguments that PySpark gives it.
+    """Suppresses the JSON record that PySpark logs for every analysis error: the error itself reaches the user. Several
+    threads may be inside at once."""
+    # Let PySpark create the logger: a plain logger of this name would fail on PySpark's arguments.
     logger = PySparkLogger.getLogger("SQLQueryContextLogger")
     _silence(logger, 1)
     try:
@@ -162,18 +164,18 @@ class Engine:
         self._spark = spark
         self._given = spark is not None
         self._own = False
-        """Whether it was started here, and not found running."""
+        """Whether this engine started the session, instead of finding it running."""
         self._gone: AcidSqlError | None = None
-        """Why the session that was there before is gone."""
+        """The reason why the session before this one is gone."""
         self._conf = dict(conf)
         self._lock = threading.Lock()
         self._hadoop: HadoopFiles | None = None
         self._local = LocalFiles()
         self._groups: list[JobGroup] = []
-        """The jobs of the statements that run."""
+        """The job groups of the statements that run now."""
         self._of_statements: tuple[Meaning, Any, Any] | None = None
-        """What takes the user's settings of meaning out of a private session, and the settings, as the JVM has them,
-        that are put into the two sessions of a statement."""
+        """The remover of the user's settings that change meaning, and the java.util.Properties for the two sessions of
+        a statement."""
 
     @property
     def spark(self) -> SparkSession:
@@ -200,8 +202,8 @@ class Engine:
             return self._spark
 
     def lost_by(self, error: BaseException) -> AcidSqlError | None:
-        """SPARK_GONE, if it was the end of the JVM that made a statement raise the error; the next statement starts
-        another one. When this returns, none of the statement's tasks runs any more."""
+        """The error SPARK_GONE, if a statement raised `error` because the JVM ended; the next statement starts a new
+        JVM. When this returns, no task of the statement runs any more."""
         with self._lock:
             if self._spark is None:
                 return self._gone
@@ -220,7 +222,7 @@ class Engine:
 
     @property
     def _living(self) -> SparkSession | None:
-        """The session that runs, if one does."""
+        """The session, if one is running."""
         spark = self._spark
         return None if spark is None or is_lost(spark.sparkContext) else spark
 
@@ -229,7 +231,7 @@ class Engine:
         return self._living is not None
 
     def statement(self, *, in_utc: bool = False) -> StatementSpark:
-        """Private copies of the session for one statement, which runs in UTC or in the session's own zone."""
+        """Private copies of the session for one statement, which runs in UTC or in the session's own time zone."""
         spark = self.spark
         if self._of_statements is None:
             zone = {ZONE: str(jvm(spark).zone.getID())}
@@ -246,7 +248,7 @@ class Engine:
 
     @contextmanager
     def jobs(self, description: str) -> Iterator[JobGroup]:
-        """The group of all jobs that are started inside."""
+        """The group of all jobs that start inside."""
         with job_group(self.spark.sparkContext, description, lambda error: self.lost_by(error) is not None) as group:
             self._groups.append(group)
             try:
@@ -255,26 +257,26 @@ class Engine:
                 self._groups.remove(group)
 
     def cancel_statements(self) -> None:
-        """Cancels the jobs of the statements that run; not those of frames, which may be others' too."""
+        """Cancels the jobs of running statements. Jobs of frames go on: other code may use these frames."""
         for group in list(self._groups):
-            with suppress(Py4JError):  # the JVM is gone, and all that ran in it
+            with suppress(Py4JError):  # the JVM is gone, and its jobs with it
                 group.cancel()
 
     def progress(self) -> str:
-        """How far the running jobs are, in words; empty where none runs. May be asked from any thread."""
+        """The progress of the running jobs in words; empty if none runs. Any thread may call this."""
         spark = self._living
         if spark is None:
             return ""
         try:
             tracker = spark.sparkContext.statusTracker()
             stages = [info for i in tracker.getActiveStageIds() if (info := tracker.getStageInfo(i)) is not None]
-        except SPARK_ERRORS:  # the statement that runs says what has happened
+        except SPARK_ERRORS:  # the running statement reports the error
             return ""
         total = sum(info.numTasks for info in stages)
         return f"{sum(info.numCompletedTasks for info in stages)} of {total} tasks" if total > 1 else ""
 
     def files(self, location: str) -> FileSystem:
-        """The file system of a location; Spark is started for one that is not local."""
+        """The file system of a location. Starts Spark if the location is not local."""
         if is_local(location):
             return self._local
         spark = self.spark
@@ -283,9 +285,9 @@ class Engine:
         return self._hadoop
 
     def require_exact_time(self, table: Table) -> None:
-        """ORC's TIMESTAMP is read in the JVM's zone: only one without shifts keeps every value.
+        """Raises UNSAFE_TIME_ZONE for a table with timestamps if the time zone of the JVM differs from UTC.
 
-        Raises UNSAFE_TIME_ZONE for a table that has some.
+        ORC's TIMESTAMP is read in that zone: only a zone without shifts keeps every value.
         """
         types = [parse_type(c.type) for c in table.columns]
         if not any(has_timestamp(kind) or has_instant(kind) for kind in types):
@@ -315,7 +317,7 @@ class Engine:
         return frozenset() if spark is None else sessions.temporary_views(spark)
 
     def set_conf(self, key: str, value: str) -> None:
-        """SET spark.x=y: on the session, or for the session that is to be started."""
+        """Sets a Spark setting (SET spark.x=y) on the session, or for the session that is started later."""
         with self._lock:
             spark = self._living
             if spark is not None:
@@ -329,12 +331,12 @@ class Engine:
             spark.sparkContext.cancelAllJobs()
 
     def free_disk(self) -> None:
-        """Hadoop leaves a stream open that could not be written: its file keeps its space, removed or not, until the
-        stream is collected."""
+        """Frees the disk space of removed files. Hadoop leaves a stream open that failed to write, and its file keeps
+        its space until the JVM collects the stream."""
         jvm(self.spark).collect_garbage()
 
     def close(self) -> None:
-        """Stops Spark if it was started here: a session that ran before is others' too."""
+        """Stops Spark if this engine started it. Other code may use a session that was running before."""
         with self._lock:
             spark = self._living
             if spark is not None and self._own:
@@ -350,11 +352,11 @@ class Engine:
 
 
 def for_little(frame: DataFrame) -> DataFrame:
-    """The same rows, of a query that is interpreted: compiling its code takes longer than running it on some rows.
+    """The same query without generated code: for few rows, compiling takes longer than interpreting.
 
-    Spark does the same with code that the JVM refuses (CodeGeneratorWithInterpretedFallback). Not so a query that joins
-    each row with each: that may take long on little data, and a hundred times as long where it is interpreted; its
-    tasks do not notice meanwhile that they are cancelled.
+    Spark interprets queries too when the JVM refuses their code (CodeGeneratorWithInterpretedFallback). A query that
+    compares each row with each row stays as it is: it can take long on little data, and a hundred times as long when
+    interpreted, and its tasks do not notice meanwhile that they are cancelled.
     """
     spark = frame.sparkSession
     interpreted = adopt(frame, clone(spark, jvm(spark).for_little))

@@ -1,4 +1,4 @@
-"""The Spark jobs of one statement as a group: named, and ended with the statement."""
+"""The Spark jobs of one statement as a group, which has a name and ends with the statement."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from acidsql.spark.catalyst.scheduler import cancel_job_group, has_running_tasks
 from acidsql.spark.jvm_loss import SPARK_ERRORS, is_lost, lost_by
 
 _END_SECONDS: Final = 30.0
-"""How long a statement that failed waits for its tasks to notice."""
+"""Seconds that a failed statement waits for its tasks to end."""
 _PROPERTIES: Final = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 
 
 @dataclass(frozen=True, slots=True)
 class JobGroup:
-    """A statement's Spark jobs, by the ID that Spark knows them by."""
+    """The Spark jobs of a statement, under Spark's ID for the group."""
 
     context: SparkContext
     id: str
     is_lost: Callable[[BaseException], bool]
-    """Whether an error came because the JVM is gone, and with it the jobs."""
+    """Tells whether an error was raised because the JVM, and the jobs with it, is gone."""
 
     def end(self) -> None:
-        """Ends the jobs of a statement that failed or was interrupted, those too that it is about to start, and waits
-        for their tasks: none may write behind the removal of the statement's files."""
+        """Cancels the jobs of a statement that failed or was interrupted, including jobs that are about to start, and
+        waits for their tasks: no task may write after the statement's files are removed."""
         with self._unless_lost():
             cancel_job_group(self.context, self.id)
             deadline = time.monotonic() + _END_SECONDS
@@ -38,19 +38,19 @@ class JobGroup:
                 time.sleep(0.02)
 
     def cancel(self) -> None:
-        """Cancels them, those too that are about to start."""
+        """Cancels the jobs, including jobs that are about to start."""
         with self._unless_lost():
             cancel_job_group(self.context, self.id)
 
     def set_properties(self, properties: Mapping[str, str | None]) -> None:
-        """Sets the thread's local properties again."""
+        """Restores local properties of the thread."""
         with self._unless_lost():
             for key, value in properties.items():
                 self.context.setLocalProperty(key, value)  # type: ignore[arg-type]
 
     @contextmanager
     def _unless_lost(self) -> Iterator[None]:
-        """Of a JVM that is gone no job is left."""
+        """Ignores errors of a JVM that is gone: its jobs are gone too."""
         try:
             yield
         except SPARK_ERRORS as error:
@@ -65,7 +65,7 @@ class JobGroup:
 def job_group(
     context: SparkContext, description: str, is_lost: Callable[[BaseException], bool] | None = None
 ) -> Iterator[JobGroup]:
-    """The group of all jobs that this thread, or one that it makes, starts inside; they end when it is interrupted."""
+    """The group of all jobs that this thread, or a thread that it makes, starts inside. An interrupt ends them."""
     group = JobGroup(context, f"acidsql-{uuid.uuid4()}", is_lost or (lambda error: lost_by(error, context)))
     before = {key: context.getLocalProperty(key) for key in _PROPERTIES}
     context.setJobGroup(group.id, description, interruptOnCancel=False)

@@ -1,4 +1,4 @@
-"""A JVM that is gone: how it is told from an error of Spark's, and what is left of it in this process."""
+"""The loss of the JVM: how to distinguish it from an error of Spark, and how to clean up after it."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from acidsql.spark.catalyst.jvm_process import (
 )
 
 SPARK_ERRORS: Final = (PySparkException, Py4JError, OSError, EOFError)
-"""What calls of Spark raise, those too of a JVM that ends while it answers."""
+"""The exceptions of calls to Spark, including calls to a JVM that ends while it answers."""
 _ENDING_SECONDS: Final = 10.0
-"""How long a process may need to end after its connections or its Spark context."""
+"""Seconds that the process may take to end after its connections or its Spark context."""
 _STOPPING: Final = ("SparkContext was shut down", "SparkContext has been shutdown", "stopped SparkContext")
-"""In an error of a job whose JVM is about to end: Spark stops its context first."""
+"""Texts in the errors of jobs when the JVM is about to end: Spark stops its context first."""
 _OUT_OF_MEMORY: Final = 52
 """Exit status of a JVM that Spark ended because a task ran out of memory (SparkExitCode.OOM)."""
 
 
 def is_lost(context: SparkContext) -> bool:
-    """Whether the JVM of a Spark context has ended, or the context was stopped from Python. Calls no JVM."""
+    """Whether the JVM of a Spark context has ended, or Python code stopped the context. Makes no call of the JVM."""
     if is_stopped(context):
         return True
     process = jvm_process()
@@ -41,7 +41,7 @@ def is_lost(context: SparkContext) -> bool:
 
 
 def lost_by(error: BaseException, context: SparkContext) -> bool:
-    """Whether a call of Spark raised the error because the JVM has ended, or is about to."""
+    """Whether a call of Spark raised the error because the JVM has ended or is about to end."""
     if is_lost(context):
         return True
     process = jvm_process()
@@ -55,7 +55,7 @@ def lost_by(error: BaseException, context: SparkContext) -> bool:
 
 
 def _breaks_off(error: BaseException) -> bool:
-    """Whether a call may have ended without an answer of the JVM; with its answer comes a stack trace."""
+    """Whether a call may have ended without an answer from the JVM. An answer contains a stack trace."""
     if isinstance(error, PySparkException | Py4JJavaError):
         return False
     return isinstance(error, ConnectionError | EOFError) or (
@@ -73,7 +73,7 @@ def gone(context: SparkContext) -> AcidSqlError:
 
 
 def forget(context: SparkContext) -> None:
-    """Ends what is left of a JVM that is gone or about to go, so that PySpark can start another one."""
+    """Removes what is left of a JVM that has ended or is about to end, so that PySpark can start a new one."""
     is_current = not is_of_other_jvm(context)
     process = jvm_process()
     if is_current and process is not None:
@@ -81,7 +81,7 @@ def forget(context: SparkContext) -> None:
         process.wait()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        for _ in range(2):  # the call that fails leaves what else there is to stop to the next one
+        for _ in range(2):  # a failed call leaves the rest of the work to the next call
             with suppress(*SPARK_ERRORS):
                 context.stop()
     if is_current:
@@ -89,14 +89,14 @@ def forget(context: SparkContext) -> None:
 
 
 def forget_ended() -> None:
-    """The same for PySpark's JVM, whoever started it, if it has ended."""
+    """Forgets PySpark's JVM if it has ended, whoever started it."""
     context = active_context()
     if context is not None and is_lost(context):
         forget(context)
 
 
 def quiet_py4j() -> None:
-    """Keeps py4j from printing a stack trace when the JVM ends in the middle of a call: the call raises an error."""
+    """Keeps Py4J from logging a stack trace when the JVM ends in the middle of a call: the call raises an error."""
     root = logging.getLogger()
     if _is_worth_logging not in root.filters:
         root.addFilter(_is_worth_logging)

@@ -1,8 +1,8 @@
-"""Read transactions: open, with their locks, as long as a frame lives that reads their files.
+"""Read transactions, which stay open with their locks as long as a frame exists that reads their files.
 
-Frames that derive from a query's share its file indexes (HadoopFsRelation.location) with it, in Python, in temporary
-views and caches, in plans of the JVM. So each read transaction holds weak references to them, in the JVM; when all are
-cleared, nothing can read the files any more.
+All frames that derive from a query share its file indexes (HadoopFsRelation.location): frames in Python, temporary
+views, caches and plans in the JVM. Each read transaction holds weak references to its file indexes, in the JVM. When
+all of them are cleared, nothing can read the files any more.
 """
 
 from __future__ import annotations
@@ -28,25 +28,26 @@ from acidsql.spark.catalyst.file_relations import file_index_references
 from acidsql.spark.catalyst.gateway import jvm
 
 _FIRST_PAUSE: Final = 1.0
-"""Seconds from the end of a frame in Python to the first look whether the JVM has let go of it too; the pauses between
-looks double."""
+"""Seconds from the end of a frame in Python to the first check whether the JVM has released it too. The pauses between
+the checks double."""
 _IDLE_PAUSE: Final = 8.0
-"""From this pause on a look collects the garbage of both first, and before where somebody waits: no frame has ended for
-a while, so no statement is held up by it. Where many run, their own garbage collections clear the references."""
+"""From this pause on, a check first collects the garbage of Python and of the JVM: no frame has ended for a while, so
+this delays no statement. An earlier check does so if somebody waits for a lock. When many statements run, ordinary
+garbage collections clear the references."""
 _PY4J_SECONDS: Final = 1.2
-"""How long it may take until the JVM knows what Python has let go of (DEFAULT_WORKER_SLEEP_TIME of py4j's
+"""Seconds until the JVM learns which objects Python has released (DEFAULT_WORKER_SLEEP_TIME of Py4J's
 FinalizerWorker)."""
 _LONGEST_PAUSE: Final = 60.0
 
 
 @dataclass(slots=True, eq=False)
 class Reader:
-    """A read transaction. `indexes` are java.lang.ref.WeakReferences to what its frames read."""
+    """A read transaction. `indexes` are java.lang.ref.WeakReferences to the file indexes of its frames."""
 
     txn: TxnId
     indexes: list[Any] = field(default_factory=list)
     pinned: bool = False
-    """Whether it stays though nothing is read in it: it guards a transaction that is under way."""
+    """Whether it stays open without frames, to guard a write transaction that is under way."""
 
 
 class Readers:
@@ -62,13 +63,13 @@ class Readers:
         self._spark: SparkSession | None = None
 
     def open(self, locks: Sequence[LockComponent], *, pinned: bool = False) -> Reader:
-        """A transaction that holds `locks`, not yet looked after: end it, or keep it.
+        """Opens a transaction that holds `locks`. The caller must `end` or `keep` it.
 
         Raises LOCK_TIMEOUT.
         """
         reader: Reader | None = None
         try:
-            with holding():  # or one would be open that nobody knows of
+            with holding():  # an interrupt here would leave a transaction open that nobody ends
                 reader = Reader(self._transactions.metastore.open_txn(read_only=True), pinned=pinned)
                 self._transactions.readers[reader.txn] = tuple(locks)
             if locks:
@@ -84,7 +85,7 @@ class Readers:
         return reader
 
     def keep(self, reader: Reader, frame: DataFrame) -> None:
-        """The transaction stays open as long as `frame`, or one that derives from it, lives."""
+        """Keeps the transaction open as long as `frame`, or a frame that derives from it, exists."""
         found = file_index_references(frame)
         if not found and not reader.pinned:
             self.end(reader)
@@ -96,7 +97,7 @@ class Readers:
         weakref.finalize(frame, self._wake.set).atexit = False
 
     def unpin(self, reader: Reader) -> None:
-        """What it guarded is over: it ends when nothing is read in it any more."""
+        """Called at the end of the guarded transaction: the reader ends when no frame reads in it any more."""
         reader.pinned = False
         if reader.indexes:
             self._wake.set()
@@ -104,16 +105,16 @@ class Readers:
             self.end(reader)
 
     def end(self, reader: Reader) -> None:
-        """Ends the transaction; ending it twice is no error."""
+        """Ends the transaction. A second call does nothing."""
         with holding():
             with self._lock:
                 self._kept.pop(reader.txn, None)
             if self._transactions.readers.pop(reader.txn, None) is not None:
-                with suppress(AcidSqlError):  # it timed out, or the metastore is away: nobody waits for its commit
+                with suppress(AcidSqlError):  # it timed out, or the metastore is away: nothing depends on its commit
                     self._transactions.metastore.commit(reader.txn)
 
     def close(self) -> None:
-        """Ends all."""
+        """Ends all read transactions."""
         self._closed = True
         self._wake.set()
         for reader in list(self._kept.values()):
@@ -129,7 +130,7 @@ class Readers:
             if time.monotonic() >= next_beat:
                 self._heartbeat()
                 next_beat = time.monotonic() + beat
-            if woken:  # a frame has ended in Python
+            if woken:  # a frame was released in Python
                 self._wake.clear()
                 pause = _FIRST_PAUSE
             elif self._kept:
@@ -142,7 +143,7 @@ class Readers:
                 self._transactions.metastore.heartbeat(txn)
 
     def _is_waited_for(self) -> bool:
-        """Whether somebody waits for one of them to end."""
+        """Whether somebody waits for a lock of a kept transaction."""
         try:
             locks = self._transactions.metastore.locks()
         except AcidSqlError:
@@ -159,9 +160,9 @@ class Readers:
         try:
             assert self._spark is not None
             if collect:
-                gc.collect()  # py4j's objects are rings, and Python lets go of the JVM's with them
+                gc.collect()  # Py4J's objects are reference cycles that keep objects of the JVM alive
                 time.sleep(_PY4J_SECONDS)
                 jvm(self._spark).collect_garbage()
             return [r for r in readers if all(index.get() is None for index in r.indexes)]
         except (Py4JError, OSError, AttributeError):
-            return readers  # the JVM is gone, and all that it read
+            return readers  # the JVM is gone, and all its frames with it

@@ -1,9 +1,8 @@
-"""Which of the user's Spark settings reach a statement: those that change how fast it runs, none that change what it
-means.
+"""The user's Spark settings that reach a statement: those that change its speed, and none that change its meaning.
 
-Spark has some eight hundred settings, and new ones with every version. Hundreds change what a text, a type or a file
-means (`${..}` in a string, a double-quoted name, the legacy flags). So this names the others: all settings of Spark SQL
-that are not named here have Spark's default in a private session, or the value that engine.py gives them.
+Spark has some eight hundred settings, and every version adds new ones. Hundreds change what a text, a type or a file
+means (`${..}` in a string, a double-quoted name, the legacy flags). So this module lists the settings that are safe. In
+a private session every other setting of Spark SQL has Spark's default, or the value that engine.py gives it.
 """
 
 from __future__ import annotations
@@ -61,41 +60,41 @@ _SPEED: Final = (
     "planChangeLog.*",
     "redaction.*",
     "ui.*",
-    # What was the user's to say: zone, catalogs, and where the files of other tables are.
+    # The user's own choices: time zone, catalogs, and where the files of other tables are.
     "session.timeZone",
     "catalog.*",
     "defaultCatalog",
     "sources.useListFilesFileSystemList",
     "artifact.*",
 )
-"""Names in `spark.sql.`, as patterns whose dots are dots."""
+"""Names below `spark.sql.`, as regular expressions in which a dot stands for itself."""
 
 _ALLOWED: Final = re.compile(
     r"spark\.sql\.(?:" + "|".join(re.sub(r"\.(?!\*)", r"\.", name) for name in _SPEED) + r")|spark\.python\..*"
 )
 _OF_FORMATS: Final = ("orc.", "parquet.", "mapreduce.", "mapred.", "textinputformat.", "hive.")
-"""Hadoop's settings of readers and writers of files; those of file systems (`fs.`, `dfs.`) are not among them."""
+"""Prefixes of Hadoop's settings for readers and writers of files. Settings of file systems (`fs.`, `dfs.`) stay."""
 
 
 class Meaning:
-    """Takes the user's settings of meaning out of private sessions."""
+    """Removes the user's settings that change meaning from private sessions."""
 
     def __init__(self, java: Jvm) -> None:
         self._java = java
         self._last: tuple[str, Any] = ("", None)
 
     def forget(self, session: SparkSession) -> Any:
-        """Leaves a private session the settings that change no meaning, and gives its settings, a java.util.Map.
+        """Removes the settings that change meaning from a private session, and returns the rest as a java.util.Map.
 
-        Few calls of the JVM: the names come as one text, and it is nearly always that of the statement before.
+        Takes few calls of the JVM: the names come as one text, which nearly always equals that of the last statement.
         """
         settings = settings_of(session)
         names = settings.keySet()
-        told = str(names.toString())
+        listed = str(names.toString())
         last, forgotten = self._last
-        if told != last:
-            forgotten = self._forgotten(session, told.strip("[]").split(", "))
-            self._last = told, forgotten
+        if listed != last:
+            forgotten = self._forgotten(session, listed.strip("[]").split(", "))
+            self._last = listed, forgotten
         if forgotten is not None:
             names.removeAll(forgotten)
         return settings
