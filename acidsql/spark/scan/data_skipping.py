@@ -1,12 +1,12 @@
-"""What a query says of a table's columns, held against ORC's statistics.
+"""Data skipping: the conditions of a query on a table's columns, compared with ORC's statistics.
 
-Files in which no row can be the query's are left out: their footers, which are read anyway, say the smallest and the
-largest value of each column. Of the others ORC passes over stripes and row groups in the same way, where it is told.
+A file in which no row can satisfy the conditions is not read. Its footer, which is read anyway, has the smallest and
+the largest value of each column. In the other files ORC skips stripes and row groups, by a search argument.
 
-Spark's own push-down does not come as far. It names a leaf of `row` as `row.id`, while ORC looks for columns of an
-ACID file inside `row` (RecordReaderImpl.mapSargColumnsToOrcInternalColIdx over SchemaEvolution.getReaderBaseSchema): it
-would find a table's column that is called `bucket`, and nothing else. On plain files it fails where a scalar subquery
-of the condition gives NULL. So it is off (engine.py), and the search argument is an option of the reader; Spark's own
+Spark's own push-down of filters is off (engine.py). It names a leaf of `row` as `row.id`, while ORC looks for the
+columns of an ACID file inside `row` (RecordReaderImpl.mapSargColumnsToOrcInternalColIdx over
+SchemaEvolution.getReaderBaseSchema), so it would find only a table's column that is called `bucket`. On plain files it
+fails if a scalar subquery of the condition gives NULL. So the search argument is an option of the reader. Spark's own
 classes make it, with Spark's casts.
 """
 
@@ -43,10 +43,10 @@ from acidsql.spark.spark_types import query_type
 from acidsql.storage.orc.column_types import orders_as
 
 _WORTH: Final = 4 * 1024 * 1024
-"""Bytes of files from which on it is worth some milliseconds."""
+"""Bytes of files from which on a search argument is worth the milliseconds that it takes to make."""
 _COMPARED: Final = tuple(Primitive(name) for name in ("tinyint", "smallint", "int", "bigint", "string", "date"))
-"""Types whose values ORC's statistics order as Spark does: not those of numbers with NaN, nor padded ones. DECIMAL and
-VARCHAR too."""
+"""Types whose values ORC's statistics order as Spark does; DECIMAL and VARCHAR are too. Types with NaN and types with
+padding are not."""
 _SOURCE_FILTERS: Final[dict[type[exp.Expr], str]] = {
     exp.EQ: "EqualTo",
     exp.LT: "LessThan",
@@ -56,15 +56,15 @@ _SOURCE_FILTERS: Final[dict[type[exp.Expr], str]] = {
 }
 """Names of Spark's source filters."""
 _PLAIN_NAME: Final = re.compile(r"[a-z_][a-z0-9_]*")
-"""One that Spark does not quote in them."""
+"""A column name that Spark does not quote in a filter."""
 _MOST_IN: Final = 8
 _MOST_DIGITS: Final = 38
 _RECENT: Final = re.compile(r"(1[6-9]|[2-9]\d)\d\d-")
-"""A date on which all calendars agree, and so do files of writers with different ones."""
+"""A date that is the same in all calendars, and so in files of writers that use different ones."""
 
 
 def needed_files(scan: Scan, files: Sequence[SourceFile]) -> list[SourceFile]:
-    """Those that can hold a row that the query asks for."""
+    """The files that can contain a row that the query asks for."""
     if not scan.row_filter:
         return list(files)
     compared = {c.name: (i, parse_type(c.type)) for i, c in enumerate(scan.table.columns) if _is_compared(c)}
@@ -79,7 +79,7 @@ def needed_files(scan: Scan, files: Sequence[SourceFile]) -> list[SourceFile]:
 
 
 def search_options(spark: SparkSession, scan: Scan, files: Sequence[SourceFile]) -> dict[str, str]:
-    """Options of Spark's ORC reader that have it skip row groups; none where the query says nothing of use."""
+    """Options that make Spark's ORC reader skip row groups; empty if no condition of the query can be used."""
     if not scan.row_filter or sum(f.size for f in files) < _WORTH:
         return {}
     columns = _columns(scan.table, files)
@@ -93,7 +93,7 @@ def search_options(spark: SparkSession, scan: Scan, files: Sequence[SourceFile])
         if None in filters:
             filters = translated_filters(spark, schema, " AND ".join(f"({to_spark(c)})" for c in conditions))
         return search_argument(spark, schema, filters) if filters else {}
-    except (PySparkException, Py4JError):  # what is wrong with a condition the query itself says better
+    except (PySparkException, Py4JError):  # the query itself reports an invalid condition, with its place
         return {}
 
 
@@ -106,7 +106,7 @@ def _is_comparable(condition: exp.Expr, columns: Mapping[str, Column]) -> bool:
 
 
 def _columns(table: Table, files: Sequence[SourceFile]) -> dict[str, Column]:
-    """Those that the files have under their names and types of today, and whose order ORC knows."""
+    """The columns that all files have under their current names and types, and whose order ORC knows."""
     if not all(f.has_hives_names or not f.is_acid for f in files):
         return {}
     return {
@@ -122,13 +122,13 @@ def _is_compared(column: Column) -> bool:
 
 
 def _has(table: Table, file: SourceFile, position: int, name: str) -> bool:
-    """Whether the file has the column under its name, and its values ordered as those of the table's type."""
+    """Whether the file has the column under its name, with values in the order of the table's type."""
     has_type = file.tail is not None and orders_as(file.tail, table)[position : position + 1] == (True,)
     return has_type and file.names[position : position + 1] == (name,)
 
 
 def _source_filter(java: Jvm, condition: exp.Expr, kinds: Mapping[str, HiveType]) -> Any | None:
-    """A condition as data sources of Spark take it, where its literals are of the columns' types; else None."""
+    """The condition as a source filter; None unless its literals have the columns' types."""
 
     def of_parts(name: str, *parts: exp.Expr) -> Any | None:
         found = [_source_filter(java, part, kinds) for part in parts]
@@ -161,7 +161,7 @@ def _source_filter(java: Jvm, condition: exp.Expr, kinds: Mapping[str, HiveType]
 
 
 def _value(literal: exp.Expr, kind: HiveType) -> object:
-    """As the source filter of a column of the type has it; None where it takes a cast to compare them."""
+    """The literal as a value for a source filter on a column of this type; None if comparing them takes a cast."""
     match value_of(literal, {}), kind:
         case PythonDecimal() as number, Primitive("tinyint" | "smallint" | "int" | "bigint"):
             return int(number) if number == int(number) and -(2**63) <= number < 2**63 else None
@@ -174,6 +174,6 @@ def _value(literal: exp.Expr, kind: HiveType) -> object:
 
 
 def _is_hive_decimal(number: PythonDecimal) -> bool:
-    """Whether HiveDecimal keeps it as it is."""
+    """Whether HiveDecimal represents the number without change."""
     _, digits, exponent = number.as_tuple()
     return isinstance(exponent, int) and -_MOST_DIGITS <= exponent <= 0 and max(len(digits), -exponent) <= _MOST_DIGITS

@@ -1,4 +1,4 @@
-"""Files read by their very paths, whatever signs are in them."""
+"""Reading files by their exact paths, whatever characters these contain."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from acidsql.spark.catalyst.sessions import session_of
 from acidsql.storage.file_systems import is_local
 
 _GLOB: Final = re.compile(r"[{}\[\]*?\\]")
-"""Signs of a pattern (SparkHadoopUtil.isGlobPath). Hive escapes all but } in a partition's name, none in a location."""
+"""Characters of a pattern (SparkHadoopUtil.isGlobPath). Hive escapes all but } in the name of a partition, and none in
+a location."""
 
 
 def load_exactly(reader: DataFrameReader, file_format: str, paths: Sequence[str]) -> DataFrame:
     """The content of the files or directories.
 
-    Told not to look for patterns, Spark 4 takes all paths in the place of each that looks like one
-    (DataSource.checkAndGlobPathIfNecessary): rows would come twice. So where one does, all are patterns, of themselves.
+    With patterns switched off, Spark 4 replaces each path that looks like a pattern by all paths
+    (DataSource.checkAndGlobPathIfNecessary), which would double rows. So if one path looks like a pattern, all paths
+    are given as patterns that match only themselves.
     """
     _check_names(session_of(reader), paths)
     has_pattern, exact = _exact(paths)
@@ -34,17 +36,17 @@ def load_orc_exactly(
 ) -> DataFrame:
     """The content of ORC files under a schema in Spark's JSON.
 
-    What `spark.read.orc` makes, made here: that looks for the format among all jars, twice, lists every file twice, in
-    threads, and looks for partitions in their paths: 20 ms, and 50 for 60 files, where this takes 3 and 10.
-    """
+    This builds the relation that `spark.read.orc` would build. `spark.read.orc` searches all jars for the format,
+    twice, lists every file twice, in threads, and looks for partitions in the paths. It takes 20 ms, and 50 ms for 60
+    files; this takes 3 and 10."""
     _check_names(spark, paths)
     return orc_scan(spark, [_with_scheme(p) for p in paths], schema, options or {})
 
 
 def _check_names(spark: SparkSession, paths: Sequence[str]) -> None:
-    """A JVM in the locale C takes a local file whose name is not ASCII for one that is not there, and reads nothing.
+    """Raises UNSAFE_FILE_NAMES for a local file whose name is not ASCII if the JVM does not use UTF-8 for file names.
 
-    Raises UNSAFE_FILE_NAMES.
+    A JVM in the locale C does not find such a file, and reads no rows from it.
     """
     odd = next((path for path in paths if not path.isascii() and is_local(path)), None)
     encoding = jvm(spark).file_name_encoding if odd is not None else ""
@@ -57,7 +59,7 @@ def _with_scheme(path: str) -> str:
 
 
 def _exact(paths: Sequence[str]) -> tuple[str, list[str]]:
-    """Whether the paths are patterns, `true` or `false`, and as what they are given."""
+    """Whether the paths are given as patterns, `true` or `false`, and the paths themselves."""
     if not any(map(_GLOB.search, paths)):
         return "false", list(paths)
     return "true", [_GLOB.sub(r"\\\g<0>", path) for path in paths]

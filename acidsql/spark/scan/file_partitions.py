@@ -1,8 +1,8 @@
-"""Which partition a row is in: read off its file, without partition columns in the scan.
+"""The partition of a row, derived from its file, without partition columns in the scan.
 
-Partition columns would be appended to the scan's schema, and an ACID file can only be read with its six columns
-(spark-findings.md 3). So files are read by path, and what is known of each file stands in arrays that are literals of
-the plan: looked up by the file's size where sizes tell the files apart, else by its path.
+Spark would append partition columns to the scan's schema, and an ACID file can only be read with its six columns
+(spark-findings.md 3). So files are read by path, and the facts of each file stand in arrays that are literals of the
+plan. The key of a file is its size if the sizes of all files differ, else its path.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from acidsql.spark.spark_types import ddl, query_type
 
 METADATA: Final = "_metadata"
 PART: Final = ":part"
-"""Column: the number of a row's partition among those that the scan reads."""
+"""Column with the number of a row's partition among the partitions that the scan reads."""
 _KEY: Final = ":file_key"
 _PLACE: Final = ":file_place"
 _PREFIX: Final = ":file_"
 _FACTS: Final = ":file_facts"
 _VALUES: Final = ":part_values"
 _URI_PUNCTUATION: Final = "/_-!.~'()*:@&=+$,;"
-"""What java.net.URI leaves alone in a path."""
+"""Characters that java.net.URI does not escape in a path."""
 _WIDTH: Final = 4
 _POSITIVE: Final = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """Facts of each file that rows are given by the file they come from: SQL for each.
+    """SQL for the facts that a row gets from the file it comes from.
 
-    The SQL is over the columns of `tables` and the `steps`, SQL of columns each of which reads those before it, over
-    the scan: what is read twice is not computed twice. A row of a file that is not known fails the job. Write ID,
-    bucket property and first row ID are those of plain files.
+    The SQL reads the columns of `tables`, which are literals, and of `steps`, SQL of further columns each of which may
+    read those before it, so that nothing is computed twice. A row of an unknown file fails the job. Write ID, bucket
+    property and first row ID are those of plain files.
     """
 
     tables: dict[str, Longs]

@@ -1,8 +1,8 @@
-"""Rows of which a query asks only how many there are: counted by footers and delete events, not read.
+"""Counting rows by footers and delete events, for queries that ask only for the number of rows.
 
-A file that a write has made holds the rows of one write, bucket and statement, numbered without a gap: its footer says
-which row IDs are in it, and so how many of the deleted ones are. Of a compacted file it does not, so one with deleted
-rows beside it is read.
+A file that a write made contains the rows of one write, bucket and statement, numbered without a gap. Its footer gives
+the range of its row IDs, and so how many of the deleted rows are in it. The footer of a compacted file does not, so a
+compacted file is read if there are deleted rows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from acidsql.storage.file_systems import FileSystem
 
 _COLUMN: Final = ":counted"
 _ROWS_A_TASK: Final = 1 << 27
-"""A task counts that many in a tenth of a second."""
+"""Rows that one task counts in a tenth of a second."""
 
 
 def counted_rows(
@@ -31,7 +31,7 @@ def counted_rows(
     deletes: Sequence[SourceFile],
     cache: DeleteCache,
 ) -> DataFrame | None:
-    """As many rows as live in the files, with none of their columns; None where it takes reading them to know.
+    """As many rows as are live in the files, without their columns; None if the files must be read to count them.
 
     Raises MALFORMED_LAYOUT.
     """
@@ -53,7 +53,7 @@ def _deleted(
     deletes: Sequence[SourceFile],
     cache: DeleteCache,
 ) -> int | None:
-    """How many of the files' rows are deleted."""
+    """The number of deleted rows in the files; None if it is not known."""
     ranges = [row_range(f) for f in data]
     found = cache.bits(jvm(spark), files, deletes) if None not in ranges else None
     if found is None:

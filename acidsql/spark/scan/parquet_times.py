@@ -9,7 +9,7 @@ from acidsql.storage.parquet_footer import UTC
 
 
 def in_zone(value: str, hive_type: HiveType, zone: str) -> str:
-    """SQL: a value whose timestamps are instants with the wall-clock times of a zone instead, also deep inside."""
+    """SQL: a value with its timestamps, at any depth, converted from instants to the wall-clock times of a zone."""
 
     def moved(text: str, kind: HiveType) -> str:
         return f"from_utc_timestamp({text}, {sql_string(zone)})" if has_timestamp(kind) else text

@@ -18,7 +18,7 @@ from acidsql.spark.engine import StatementSpark
 
 @contextmanager
 def scanned_once(spark: StatementSpark, plan: MultiWritePlan, args: Mapping[str, object]) -> Iterator[None]:
-    """Inside, the view SCANNED has the rows of the FROM clause: read with the first branch, kept for the others."""
+    """Inside, the view SCANNED has the rows of the FROM clause. The first branch reads them, the others reuse them."""
     rows = spark.sql(plan.rows, args)
     if plan.columns is not None:
         rows = rows.select(*_needed(rows, plan.columns, structs=bool(plan.sources)))
@@ -31,11 +31,11 @@ def scanned_once(spark: StatementSpark, plan: MultiWritePlan, args: Mapping[str,
 
 
 def _needed(rows: DataFrame, names: frozenset[str], *, structs: bool) -> list[Column]:
-    """The columns that some branch names: only these are kept."""
+    """The columns that at least one branch names: only these are kept."""
     fields = rows.schema.fields
     if structs:
         return [_needed_fields(f, names) for f in fields]
-    # A name may be there twice: then it is ambiguous, and the branch that uses it gets the error.
+    # A name may occur twice. Then it is ambiguous, and the branch that uses it raises the error.
     return [_quoted(f.name) for f in fields if f.name.lower() in names] or [F.lit(1).alias(":row")]
 
 

@@ -1,7 +1,7 @@
-"""MERGE with a small source: the target's rows that match none of its keys are left out before the join.
+"""MERGE with a small source: rows of the target that match no key of the source are left out before the join.
 
-The keys are broadcast, so that rows of the target are dropped where they are read instead of being shuffled and sorted
-for the join. That reads the source a second time, so it must give the same rows again.
+The keys are broadcast, so that these rows are dropped where they are read, instead of being shuffled and sorted for the
+join. This reads the source twice, so the source must give the same rows each time.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from acidsql.spark.catalyst.size_estimates import SMALL, leaf_bytes, leaf_sizes
 from acidsql.spark.engine import StatementSpark
 
 _LEAST: Final = 1024 * 1024
-"""Bytes of a target for which it is worth it."""
+"""Bytes of a target from which on the narrowing is worth its cost."""
 _MUCH: Final = 4
-"""How many times the source's bytes these must be."""
+"""How many times larger than the source the target must be."""
 
 
 def narrow(
     spark: StatementSpark, narrowing: Narrowing, target: Sequence[BoundScan], args: Mapping[str, object]
 ) -> None:
-    """Defines the view of the target's scan anew, where it is worth it and right."""
+    """Replaces the view of the target's scan by its matching rows, if this is worth its cost and changes no result."""
     size = sum(f.file.length for b in target for part in b.parts for f in part.data_files)
     if size < _LEAST:
         return
     try:
         keys = spark.sql(narrowing.keys, args)
     except AnalysisException:
-        return  # the statement's own query says what is wrong, and where
+        return  # the statement's own query reports the error, with its place
     of_source = leaf_bytes(leaf_sizes(keys))
     if of_source > SMALL or of_source * _MUCH > size or not is_repeatable(keys):
         return

@@ -1,13 +1,19 @@
-"""The scan of a table: its snapshots' files as one DataFrame of live rows.
+"""The scan of a table: the files of its snapshot as one DataFrame of live rows.
 
-Spark's own vectorized ORC reader reads ACID files as long as all six ACID columns stay in the scan's schema: a filter
-that names each of them keeps them there, and a leaf of `row` in it keeps `row` without pulling all of it in
-(spark-findings.md 1, 2). Those that nobody wants stand there in capitals: to ORC they are ACID columns all the same
-(SchemaEvolution.checkAcidSchema), but Spark, told to mind case, finds none of that name in the file, has ORC skip it
-and takes it for NULL (OrcUtils.requestedColumnIds). What the query says of its columns goes to ORC beside Spark
-(data_skipping.py). Columns are taken by position, as Hive takes them: files written before a column was renamed or
-added are read under the names they have. Files that need another schema, or from which other write IDs are to be
-skipped, are another scan in a union; a table that was not altered is one scan, and one stage."""
+Spark's vectorized ORC reader reads ACID files as long as all six ACID columns stay in the scan's schema. A filter that
+names each of them keeps them there; naming one leaf of `row` keeps `row` without reading all of it (spark-findings.md
+1, 2).
+
+An ACID column that is not needed has a name in capitals. To ORC it is an ACID column all the same
+(SchemaEvolution.checkAcidSchema). Spark, in a session that is case-sensitive, finds no column of that name in the file,
+so ORC skips it and Spark takes it for NULL (OrcUtils.requestedColumnIds).
+
+The search argument goes to ORC as an option of the reader, not through Spark's push-down (data_skipping.py).
+
+Columns are matched by position, as in Hive: files written before a column was renamed or added are read under the names
+that they have. Files that need another schema, or from which other write IDs are skipped, form another scan in a union.
+A table that was never altered is one scan and one stage.
+"""
 
 from __future__ import annotations
 
@@ -74,18 +80,17 @@ from acidsql.storage.parquet_footer import UTC, WrittenTimes
 
 _FILE_NAME: Final = ":file_name"
 ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
-"""SQL: the number of a row within its task; in a CASE, among the rows that come to it."""
+"""SQL: the number of a row within its task. In a CASE, the rows that reach the branch are numbered."""
 _ROW_ID_FIELDS: Final = (ORIGINAL_TRANSACTION, layout.BUCKET, ROW_ID)
 _KEEPS_IDS: Final = "coalesce(originalTransaction, 0) >= 0 AND coalesce(bucket, 0) >= 0 AND coalesce(rowId, 0) >= 0"
 _KEEPS_ROW: Final = "(CAST({leaf} IS NULL AS INT) | 0) >= 0"
-"""True for every event: beside conditions on operation and currentTransaction, each of the other columns in one of its
-own. Whatever a query says of a column, which its own condition keeps, makes no other superfluous."""
+"""Always true. One predicate per ACID column, so that column pruning keeps all six."""
 Narrower: TypeAlias = "tuple[HiveType | None, ...]"
 _CHEAP: Final = ("boolean", "tinyint", "smallint", "int", "bigint", "date", "float", "double")
 
 
 def scan_frame(spark: SparkSession, bound: BoundScan, caches: ScanCaches) -> DataFrame:
-    """The live rows of a scan: the table's columns, and the row__id and file name columns that it asks for.
+    """The live rows of a scan: the table's columns, and row__id and file name columns if the scan asks for them.
 
     Raises MALFORMED_LAYOUT, ACID_V1_FILE, NOT_YET_SUPPORTED.
     """
@@ -123,21 +128,24 @@ def _without_deleted(
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """The rows of some files as they lie there, and what is wanted of them: row ID, partition, file name, the table's
-    columns, as SQL by their names. `times` are the names of columns that are instants in UTC still."""
+    """The rows of some files as Spark reads them, and SQL over them for what the scan gives.
+
+    `values` has the SQL of the row ID, the partition, the file name and the table's columns, by name. `times` are the
+    names of columns that are still instants in UTC.
+    """
 
     rows: DataFrame
     values: Mapping[str, str]
     times: Sequence[str]
     has_row_ids: bool
-    """Row IDs are in the files: where a row's place in its file tells them, they can be asked for once only."""
+    """Whether the files contain row IDs. A row ID that counts the rows of a file can be computed only once."""
 
     def without_row_ids(self) -> _Read:
         values = {name: value for name, value in self.values.items() if name not in (WRITE_ID, BUCKET, ROW)}
         return replace(self, values=values)
 
     def frame(self) -> DataFrame:
-        """What every group of files gives, in the order of the union."""
+        """The values as columns, in the same order for every group of files, for a union."""
         columns = [f"{value} AS {name_sql(name)}" for name, value in self.values.items()]
         times = {place: name for place, name in enumerate(self.values) if name in self.times}
         return same_micros(select(self.rows, columns), times, wall_clock=True)
@@ -145,7 +153,7 @@ class _Read:
     def living(
         self, spark: SparkSession, bound: BoundScan, deletes: Sequence[SourceFile], caches: ScanCaches
     ) -> _Read | None:
-        """Without the rows that are deleted, in the same stage; None where that cannot be."""
+        """The same without the deleted rows, in the same stage; None if that is not possible."""
         if not deletes:
             return self
         if not self.has_row_ids:
@@ -154,13 +162,13 @@ class _Read:
         return None if rows is None else replace(self, rows=rows)
 
     def named(self, bound: BoundScan, partition_columns: Sequence[str]) -> DataFrame:
-        """What the scan gives, where no other files are read: what is said once is analyzed once."""
+        """The columns of the scan, when this is its only group of files: one projection, which is analyzed once."""
         times = {place: c.name for place, c in enumerate(bound.table.columns) if c.name in self.times}
         return same_micros(_named(self.rows, bound, partition_columns, self.values), times, wall_clock=True)
 
 
 def _reads(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], *, names_rows: bool) -> list[_Read]:
-    """All rows in the files, with their row IDs if `names_rows`."""
+    """All rows of the files, in groups that one schema fits, with their row IDs if `names_rows`."""
     groups: dict[tuple[bool, tuple[str, ...], Narrower, frozenset[WriteId], WrittenTimes], list[SourceFile]] = {}
     for file in files:
         groups.setdefault((file.is_acid, file.names, file.narrower, file.hidden, file.times), []).append(file)
@@ -177,9 +185,9 @@ def _group(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], w
 
 
 def _acid_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], wanted: Sequence[str]) -> _Read:
-    """Insert events; of the ACID columns, those `wanted`.
+    """The rows of the insert events, with the ACID columns in `wanted`.
 
-    Operation 1 or 2 in a data file is ACID v1: it fails the job instead of being filtered away.
+    Operation 1 or 2 in a data file means ACID version 1. It fails the job: filtering it away would lose rows.
     """
     first = files[0]
     failure = raise_sql(Condition.ACID_V1_FILE, path=sql_string(first.origin), table=sql_string(bound.table.qualified))
@@ -192,9 +200,9 @@ def _acid_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile
 
 
 def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> _Read:
-    """Rows of original files and of plain files in a delta or base: their row IDs count through the file.
+    """Rows of original files, and of plain files in a delta or base: their row IDs are their positions in the file.
 
-    Spark has no row index for ORC. A task that reads exactly one whole file counts its rows in order.
+    Spark has no row index for ORC, so each file is read whole by a task of its own, which counts the rows in order.
     """
     names, narrower = files[0].names, files[0].narrower
     types = _types_by_position(bound.table, names, narrower)
@@ -206,7 +214,7 @@ def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[
 
 
 def _plain_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> _Read:
-    """Rows of insert-only and plain tables, which have no row IDs."""
+    """Rows of insert-only tables and plain tables, which have no row IDs."""
     table = bound.table
     names = files[0].names or tuple(c.name for c in table.columns)
     schema = t.StructType(_fields(_types_by_position(table, names, files[0].narrower)))
@@ -218,7 +226,7 @@ def _plain_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFil
 
 
 def _part_only(file: SourceFile) -> SourceFile:
-    """What counts of a file whose rows have row IDs of their own, or none."""
+    """A file reduced to its partition, for files whose rows contain their row IDs or have none."""
     return replace(file, write_id=0, bucket_property=0, first_row=0)
 
 
@@ -231,14 +239,14 @@ def _with_facts(
     row_id: tuple[str, str, str],
     columns: _Columns,
 ) -> _Read:
-    """`row_id` and `columns` are SQL over the rows, the facts and `_metadata`."""
+    """Combines rows and facts. `row_id` and `columns` are SQL over the rows, the facts and `_metadata`."""
     ids = dict(zip((WRITE_ID, BUCKET, ROW, PART), (*row_id, facts.part), strict=True))
     values = ids | _file_name(bound, files) | columns.values
     return _Read(_keyed(spark, rows, facts), values, columns.times, files[0].is_acid)
 
 
 def _keyed(spark: SparkSession, rows: DataFrame, facts: FileFacts) -> DataFrame:
-    """The rows with what the SQL of the facts reads."""
+    """The rows with the columns that the SQL of the facts reads."""
     if not facts.tables:
         return rows
     literals = {name: jvm(spark).long_array(table) for name, table in facts.tables.items()}
@@ -254,17 +262,17 @@ def _events(
     wanted: Sequence[str],
     options: Mapping[str, str] | None = None,
 ) -> DataFrame:
-    """The events of ACID files whose write ID is not hidden; another operation fails the job.
+    """The events of ACID files, without those of hidden write IDs. An event of another operation fails the job.
 
-    Of the ACID columns at least those `wanted` are there.
+    The frame has at least the ACID columns in `wanted`.
     """
     paths = [f.path for f in files]
     is_known = not files[0].hidden and all(f.is_all(operation) for f in files)
     by_case = _tells_by_case(files, types)
     unread = [name for name in ACID_FIELDS[:-1] if name not in wanted] if is_known and by_case else []
     if not by_case:
-        # No copy of the session: what is set later for the tasks of a write in place (table_writer.py) must reach the
-        # scan. A scan that has columns in capitals reads them then, which is as right.
+        # Set this on the session itself, not on a copy: settings that a write in place makes later (table_writer.py)
+        # must reach this scan. Other scans of the session then read their columns in capitals, which is correct too.
         for key, value in ANY_CASE.items():
             spark.conf.set(key, value)
     events = load_orc_exactly(spark, paths, acid_schema(types, unread).json(), options)
@@ -280,7 +288,7 @@ def _events(
 
 
 def _tells_by_case(files: Sequence[SourceFile], columns: Sequence[tuple[str, t.DataType]]) -> bool:
-    """Whether all names are known to be in the files as they are asked for: those of a struct's fields are not."""
+    """Whether the files certainly have all names in this case. The names of a struct's fields are not known."""
     has_structs = any("struct<" in kind.simpleString() for _, kind in columns)
     return not has_structs and all(f.has_hives_names for f in files)
 
@@ -289,7 +297,7 @@ def _read_format(spark: SparkSession, scan: Scan, files: Sequence[SourceFile], s
     table, paths = scan.table, [f.path for f in files]
     match table.file_format:
         case "orc":
-            # Not by Spark's own push-down: a scalar subquery that gives NULL fails there (OrcFilters).
+            # Spark's own push-down is off: it fails on a scalar subquery that gives NULL (OrcFilters).
             options = search_options(spark, scan, files)
             return load_orc_exactly(copy_with(spark, ANY_CASE), paths, schema.json(), options)
         case "parquet":
@@ -312,7 +320,7 @@ def _read_format(spark: SparkSession, scan: Scan, files: Sequence[SourceFile], s
 
 
 def acid_schema(columns: Iterable[tuple[str, t.DataType]], unread: Collection[str] = ()) -> t.StructType:
-    """The six ACID columns, exactly as Hive names and orders them, but for those that are not to be read."""
+    """The six ACID columns as Hive names and orders them; the names of `unread` ones are in capitals."""
     kinds = (t.IntegerType(), t.LongType(), t.IntegerType(), t.LongType(), t.LongType(), t.StructType(_fields(columns)))
     fields = zip(ACID_FIELDS, kinds, strict=True)
     return t.StructType([t.StructField(name.upper() if name in unread else name, kind) for name, kind in fields])
@@ -323,7 +331,7 @@ def _fields(columns: Iterable[tuple[str, t.DataType]]) -> list[t.StructField]:
 
 
 def _types_by_position(table: Table, names: Sequence[str], narrower: Narrower = ()) -> list[tuple[str, t.DataType]]:
-    """The file's columns under its own names, as the table's types of today or, for `widened`, as the file's own."""
+    """The columns under the file's names, with the table's current types; with the file's own type for `_widened`."""
     types = (parse_type(c.type) for c in table.columns)
     return [
         (name, file_type(own if own is not None and not _is_text(kind) else kind))
@@ -336,9 +344,12 @@ def _is_text(hive_type: HiveType) -> bool:
 
 
 def _widened(value: str, hive_type: HiveType) -> str:
-    """A value of the file's type as one of the table's. Spark pushes a comparison down to a file with its literal made
-    one of the file's type, 5.5 becoming 5, or fails in that (OrcFilters.castLiteralValue): so none may be pushed but
-    through Spark's own cast. Numbers become text as ORC, and so Hive, writes them: 2.50 is 2.5."""
+    """SQL: a value of the file's type as a value of the table's type.
+
+    The file is read with its own type, and the value is cast here. Otherwise Spark would push comparisons down with the
+    literal cast to the file's type, so that 5.5 becomes 5, or would fail to (OrcFilters.castLiteralValue). Numbers
+    become text as ORC, and so Hive, writes them: 2.50 is 2.5.
+    """
     return f"concat({value}, '')" if _is_text(hive_type) else _cast(value, hive_type)
 
 
@@ -347,7 +358,7 @@ def _cast(value: str, hive_type: HiveType) -> str:
 
 
 def _cheapest(columns: Sequence[tuple[str, t.DataType]]) -> str:
-    """A column to stand for `row`: the first one if it is cheap to read, else the cheapest."""
+    """The column of `row` that a scan names to keep `row`: the first one if it is cheap to read, else the cheapest."""
 
     def cost(column: tuple[str, t.DataType]) -> int:
         name = column[1].simpleString()
@@ -358,8 +369,8 @@ def _cheapest(columns: Sequence[tuple[str, t.DataType]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """SQL of a table's columns over those of a file, by name; `times` are the names of those that are instants in UTC
-    still."""
+    """SQL of a table's columns over those of a file, by name. `times` are the names of columns that are still instants
+    in UTC."""
 
     values: dict[str, str]
     times: list[str]
@@ -368,7 +379,7 @@ class _Columns:
 def _table_columns(
     table: Table, names: Sequence[str], owner: str | None, narrower: Narrower = (), zone: str = UTC
 ) -> _Columns:
-    """The table's columns from the file's, by position; a column that the file is too old for is NULL."""
+    """The table's columns from the file's, by position. A column that was added after the file was written is NULL."""
     values, times = {}, []
     for position, column in enumerate(table.columns):
         hive_type = parse_type(column.type)
@@ -389,7 +400,7 @@ def _table_columns(
 
 
 def _file_name(bound: BoundScan, files: Sequence[SourceFile]) -> dict[str, str]:
-    """INPUT__FILE__NAME, which is never the name of a copy."""
+    """SQL of INPUT__FILE__NAME. For a copy of a file it is the name of the original."""
     if not bound.scan.file_name:
         return {}
     names = () if files[0].is_acid else files[0].names or tuple(c.name for c in bound.table.columns)
@@ -398,14 +409,15 @@ def _file_name(bound: BoundScan, files: Sequence[SourceFile]) -> dict[str, str]:
     if copies:
         known = ", ".join(sql_string(text) for pair in copies.items() for text in pair)
         path = f"coalesce(map({known})[{path}], {path})"
-    # Hive's is a path, no URI; url_decode would make a blank of a plus sign.
+    # Hive's name is a path, not a URI. url_decode would turn a plus sign into a blank.
     return {_FILE_NAME: f"url_decode(replace({path}, '+', '%2B'))"}
 
 
 def _named(
     rows: DataFrame, bound: BoundScan, partition_columns: Sequence[str], values: Mapping[str, str] | None = None
 ) -> DataFrame:
-    """What the scan gives: the table's columns, then the virtual ones; of rows that have them, or `values` for them."""
+    """The columns of the scan: the table's columns, then the virtual ones. `values` has their SQL by name; without it,
+    the rows have columns of these names."""
     scan = bound.scan
 
     def value(name: str) -> str:
@@ -425,7 +437,7 @@ def _named(
     named = select(rows, columns)
     lengths = ((c.name, parse_type(c.type)) for c in bound.table.all_columns)
     sized = {name: {CHAR_LENGTH: kind.length} for name, kind in lengths if isinstance(kind, Char)}
-    # Not withMetadata, which takes a name apart at its dots and backticks.
+    # DataFrame.withMetadata would split a name at its dots and backticks.
     return with_columns(named, {n: F.col(name_sql(n)).alias(n, metadata=known) for n, known in sized.items()})
 
 
@@ -443,7 +455,8 @@ def _empty(spark: SparkSession, bound: BoundScan) -> DataFrame:
 
 
 def _sized(name: str, hive_type: HiveType) -> t.StructField:
-    """With a VARCHAR's length, which only types are made of: a scan of rows does without."""
+    """A column of a scan without rows. It carries a VARCHAR's length, for queries that are only asked for their
+    types."""
     metadata = {VARCHAR_LENGTH: hive_type.length} if isinstance(hive_type, Varchar) else {}
     return t.StructField(name, query_type(hive_type), metadata=metadata)
 
@@ -452,7 +465,7 @@ def _sized(name: str, hive_type: HiveType) -> t.StructField:
 
 
 def delete_events(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> DataFrame:
-    """The delete events that the reader sees: the row ID of the row, its partition, and who deleted it (DELETER)."""
+    """The delete events that the reader sees: the row ID, the partition, and the write ID of the delete (DELETER)."""
     groups: dict[tuple[str, t.DataType, frozenset[WriteId]], list[SourceFile]] = {}
     for file in files:
         leaf = _cheapest(_types_by_position(bound.table, file.names))

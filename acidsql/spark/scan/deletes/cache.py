@@ -1,4 +1,5 @@
-"""Delete events read by the driver, and the bits of the last scans: files of an ACID table never change."""
+"""A cache of delete events that the driver has read, and of the bitmaps of the last scans. Files of an ACID table never
+change, so entries stay valid."""
 
 from __future__ import annotations
 
@@ -23,18 +24,18 @@ if TYPE_CHECKING:
     from acidsql.snapshot.scan_binding import SourceFile
 
 _READ_HERE: Final = 4_000_000
-"""Delete events up to which they are read by the driver."""
+"""The largest number of delete events that the driver reads."""
 _READ_REMOTE: Final = 8 * 1024 * 1024
-"""Bytes of them up to which that goes for a file system that is read through the JVM."""
+"""The largest size, in bytes, of delete files that the driver reads through the JVM."""
 _KEPT_EVENTS: Final = 4_000_000
-"""Delete events that are kept for later statements: 24 bytes each."""
+"""Delete events that the cache keeps, at 24 bytes each."""
 _KEPT_SCANS: Final = 8
 _THREADS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteBits:
-    """Bits, and the array of arrays that they are in as a literal."""
+    """A bitmap of deleted rows, and the literal, an array of arrays, that contains its bits."""
 
     bitmap: DeleteBitmap
     masks: Column
@@ -42,13 +43,13 @@ class DeleteBits:
 
 @dataclass(slots=True)
 class DeleteCache:
-    """Delete events by file, and the bits of the last scans. What threads do at once is done twice."""
+    """Delete events by file, and the bitmaps of the last scans. Threads that miss an entry at once both compute it."""
 
     _keys: dict[Hashable, DeleteKeys] = field(default_factory=dict)
     _scans: dict[Hashable, DeleteBits | None] = field(default_factory=dict)
 
     def bits(self, java: Jvm, files: FileSystem, deletes: Sequence[SourceFile]) -> DeleteBits | None:
-        """The deleted rows of a scan; None where bits cannot stand for them. Raises MALFORMED_LAYOUT."""
+        """The deleted rows of a scan; None if no bitmap can represent them. Raises MALFORMED_LAYOUT."""
         if not _may_be_read_here(files, deletes):
             return None
         wanted = (java, *((f.part, _name(f)) for f in deletes))
@@ -67,7 +68,7 @@ class DeleteCache:
         return DeleteBits(bitmap, java.long_arrays(bitmap.masks))
 
     def _read(self, files: FileSystem, deletes: Sequence[SourceFile]) -> list[DeleteKeys] | None:
-        """The events of each file; None where pyarrow cannot read one of them."""
+        """The events of each file; None if pyarrow cannot read one of the files."""
         known = dict(self._keys)
         missing = [f for f in deletes if _name(f) not in known]
         if missing:
@@ -83,7 +84,7 @@ class DeleteCache:
         return [DeleteKeys(np.full(len(k.row), f.part), k.write_id, k.bucket, k.row) for f, k in pairs]
 
     def _keep(self, known: dict[Hashable, DeleteKeys]) -> None:
-        """The newest, as many as there is room for."""
+        """Keeps the newest entries that fit."""
         room = _KEPT_EVENTS
         kept: dict[Hashable, DeleteKeys] = {}
         for name, keys in reversed(known.items()):
@@ -104,7 +105,7 @@ def _name(file: SourceFile) -> Hashable:
 
 
 def _read_file(files: FileSystem, file: SourceFile) -> DeleteKeys | None:
-    """The delete events of a file, its partition left open."""
+    """The delete events of a file, without their partition."""
     from pyarrow import orc
 
     try:

@@ -1,9 +1,9 @@
-"""A scan without its deleted rows.
+"""Removal of deleted rows from a scan.
 
-As far as they fit, the delete events are bits that each row looks itself up in (cache.py). More of them, and
-ones that no bits can stand for, are a left anti join of the rows with the delete events that can name them: on one
-packed 64-bit key where write ID, partition, bucket, statement and row ID fit into it, for Spark keeps such keys in a
-map of longs. Rows that no delete event can name have a NULL key and pass.
+If the delete events fit, they become a bitmap in which each row is looked up (cache.py). Otherwise the rows are joined
+with the delete events by a left anti join. The join uses one packed 64-bit key if write ID, partition, bucket,
+statement and row ID fit into it, because Spark keeps such keys in a map of longs. A row outside the range of all delete
+events has a NULL key and passes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DELETER: Final = ":currentTransaction"
 
 _STATEMENT_AND_BUCKET_BITS: Final = 24
 _BROADCAST_EVENTS: Final = 8_000_000
-"""Delete events up to which they are broadcast: a long and its slot are some 20 bytes each."""
+"""The largest number of delete events that is broadcast: a long and its slot take some 20 bytes."""
 _DELETED: Final = ":deleted"
 _MASKS: Final = ":deleted_masks"
 
@@ -45,10 +45,10 @@ def filtered(
     cache: DeleteCache,
     values: Mapping[str, str] | None = None,
 ) -> DataFrame | None:
-    """The rows that no event of the files names, in their own stage; None where no bits can stand for the events.
+    """The rows without those that an event of the files deletes, in the same stage; None if no bitmap can represent the
+    events.
 
-    `rows` has the columns WRITE_ID, BUCKET, ROW and PART, or `values` says what they are, in SQL. Raises
-    MALFORMED_LAYOUT.
+    `rows` has the columns WRITE_ID, BUCKET, ROW and PART, or `values` has SQL for them. Raises MALFORMED_LAYOUT.
     """
     found = cache.bits(jvm(spark), files, deletes)
     if found is None:
@@ -61,7 +61,7 @@ def filtered(
 
 @dataclass(frozen=True, slots=True)
 class DeletedKeys:
-    """What the footers of the delete files say: how many events there are, and which rows they can name.
+    """Facts from the footers of the delete files: the number of events, and the ranges of the rows that they delete.
 
     The ranges are inclusive; `parts` is the number of partitions of the scan.
     """
@@ -98,7 +98,7 @@ def deleted_keys(files: Sequence[SourceFile], parts: int) -> DeletedKeys:
 
 
 def without_deleted(rows: DataFrame, events: DataFrame, deleted: DeletedKeys) -> DataFrame:
-    """The rows that no event names. Both have the columns WRITE_ID, BUCKET, ROW and PART."""
+    """The rows without those that an event deletes. Both frames have the columns WRITE_ID, BUCKET, ROW and PART."""
     if not deleted.packs:
         return _without_wide_keys(rows, events)
     key = _packed_key(deleted)
@@ -116,7 +116,7 @@ def _without_wide_keys(rows: DataFrame, events: DataFrame) -> DataFrame:
 
 
 def _range(files: Sequence[SourceFile], column: int) -> tuple[int, int]:
-    """Over all files; more than any key where a file has no statistics."""
+    """The range over all files; wider than any key if a file has no statistics."""
     ranges = [(f.tail.integer_range(column) if f.tail is not None else None) or (-1, 2**62) for f in files]
     return min(low for low, _ in ranges), max(high for _, high in ranges)
 
