@@ -1,4 +1,4 @@
-"""Spark's exceptions as errors of ours, at their place in the statement; the cause stays named."""
+"""Translation of Spark's exceptions into AcidSqlErrors, with their place in the statement."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LINE_NOISE: Final = re.compile(r";\s*line \d+ pos \d+.*|\s*SQLSTATE: \w+", re.D
 def translate(error: Exception, text: str) -> AcidSqlError:
     """The AcidSqlError of an exception that Spark raised for the statement `text`.
 
-    Errors that acidsql itself raised inside the job come back as they are.
+    An error that acidsql itself raised inside the job is returned unchanged.
     """
     raised = find_raised(str(error))
     if raised is not None:
@@ -48,15 +48,15 @@ def translate(error: Exception, text: str) -> AcidSqlError:
 
 
 def fetch(frame: DataFrame, text: str, limit: int | None) -> Iterator[tuple[object, ...]]:
-    """The rows of a query, at most `limit`, as Python values; what fails in its job comes as an AcidSqlError. Instants
-    are the times that the clock of the session's zone shows; PySpark gives those of the Python process's zone.
+    """The rows of a query, at most `limit`, as Python values. A failure in its job is raised as an AcidSqlError.
+    Instants become wall-clock times in the session's time zone, while PySpark uses the time zone of the Python process.
 
     Raises KeyboardInterrupt, after its jobs were cancelled.
     """
     context = frame.sparkSession.sparkContext
     try:
         frame = in_wall_clock_time(frame)
-        # The thread that feeds a local iterator is made here, and its jobs are of the group too.
+        # The thread that feeds a local iterator starts in here, so its jobs belong to the group too.
         with job_group(context, "SELECT") as jobs, interruptible(jobs.cancel):
             rows = iter(
                 frame.limit(limit).collect() if limit is not None else frame.toLocalIterator(prefetchPartitions=True)
@@ -100,7 +100,7 @@ def _of_spark(error: PySparkException, text: str) -> AcidSqlError:
         name = _plain(parameters.get("relationName", ""))
         return AcidSqlError(Condition.TABLE_NOT_FOUND, span=find_word(name, text), table=name, suggestion="")
     message = _first_lines(_VIEW.sub(r"\1", str(error)))
-    refused = isinstance(error, AnalysisException | ParseException)  # before anything ran
+    refused = isinstance(error, AnalysisException | ParseException)  # raised before anything ran
     return AcidSqlError(Condition.UNRESOLVED_QUERY if refused else Condition.QUERY_FAILED, message=message)
 
 
@@ -113,12 +113,12 @@ def _unresolved_column(name: str, proposal: str, text: str) -> AcidSqlError:
 
 
 def _plain(name: str) -> str:
-    """`` `t`.`c` `` as t.c."""
+    """A name without backticks: `` `t`.`c` `` as t.c."""
     return name.strip().replace("`", "")
 
 
 def find_word(name: str, text: str) -> Span | None:
-    """The first place where a name stands in a statement, outside of strings, ignoring case and quotes."""
+    """The first place of a name in a statement, outside of strings, ignoring case and quotes."""
     if not name:
         return None
     parts = (re.escape(p) for p in name.split("."))
@@ -142,6 +142,6 @@ def _java_message(error: Exception) -> str:
 
 
 def _first_lines(message: str) -> str:
-    """A message without Spark's plan dumps, contexts and stack traces."""
+    """The message without Spark's plans, contexts and stack traces."""
     head = re.split(r"\n\s*(?:== SQL|'?\w+ \[|at \w|Driver stacktrace|\+- )", message, maxsplit=1)[0]
     return _LINE_NOISE.sub("", head).strip().rstrip(";")[:2000]

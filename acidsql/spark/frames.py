@@ -1,8 +1,8 @@
-"""Frames that come with a call: Spark, pandas, Arrow, or rows of another Spark session's making; and the answers that
-are no query's.
+"""Frames that a caller passes with a statement (Spark, pandas, Arrow, lists of rows), and frames with the answers of
+statements that are not queries.
 
-An answer is made of an Arrow table, which becomes part of the plan: what Spark makes of Python's rows is a job, with
-processes of its own, whenever it is looked at.
+An answer is made from an Arrow table, which becomes part of the plan. A frame that Spark makes from Python's rows runs
+a job, with Python processes, each time it is read.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.catalyst.spark_connect import is_of_connect
 
 _UNREADABLE: Final = (PySparkException, TypeError, ValueError, ArithmeticError, AttributeError, NotImplementedError)
-"""What PySpark and Arrow (ArrowInvalid is a ValueError) raise for rows whose types they do not find."""
+"""The exceptions of PySpark and Arrow (ArrowInvalid is a ValueError) for rows whose types they cannot infer."""
 
 
 def to_frame(value: Any, name: str, spark: SparkSession) -> DataFrame:
-    """The value as a Spark DataFrame. Raises UNRESOLVED_QUERY for what is no frame."""
+    """The value as a Spark DataFrame. Raises UNRESOLVED_QUERY for a value that is not a frame."""
     if is_of_connect(value):
         message = f"{{{name}}} is a frame of Spark Connect: give a frame of a classic Spark session"
         raise AcidSqlError(Condition.UNRESOLVED_QUERY, message=message)
@@ -41,8 +41,8 @@ def to_frame(value: Any, name: str, spark: SparkSession) -> DataFrame:
 
 
 def _by_arrow(frame: Any) -> Any:
-    """A pandas frame as an Arrow table, where Arrow is installed: PySpark 4.1 reads a missing string of pandas 3 as the
-    text 'nan', Arrow as NULL."""
+    """A pandas frame as an Arrow table, if Arrow is installed. PySpark 4.1 reads a missing string of pandas 3 as the
+    text 'nan'; Arrow reads it as NULL."""
     try:
         import pyarrow
     except ImportError:

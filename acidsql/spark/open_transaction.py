@@ -1,4 +1,4 @@
-"""START TRANSACTION .. COMMIT | ROLLBACK: the one transaction of a session that its statements share."""
+"""START TRANSACTION .. COMMIT | ROLLBACK: the transaction that the statements of a session share."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ from acidsql.spark.write.write_transaction import WriteTransaction
 
 @dataclass(frozen=True, slots=True)
 class BegunTransaction:
-    """`guard` is a read transaction, open since before it, and as long as a frame lives that it gave: no cleaner
-    removes what the frame reads."""
+    """A transaction that is under way.
+
+    `guard` is a read transaction that was opened before it, and stays open as long as a frame of it exists, so that no
+    cleaner removes files that the frame reads.
+    """
 
     write: WriteTransaction
     guard: Reader
 
 
 class Begun:
-    """Whether a transaction is under way in a session, and which."""
+    """The transaction that is under way in a session, if there is one."""
 
     def __init__(self, transactions: Transactions, readers: Readers) -> None:
         self._transactions = transactions
@@ -35,10 +38,10 @@ class Begun:
 
     @contextmanager
     def alone(self) -> Iterator[BegunTransaction | None]:
-        """The transaction that is under way, in which no other thread runs a statement meanwhile, for each counts on
-        from the one before it, and which no other thread ends; or None.
+        """The transaction that is under way, or None. Inside, no other thread runs a statement in it or ends it,
+        because each statement numbers on from the one before it.
 
-        Raises NO_SUCH_TRANSACTION where another thread has ended it meanwhile: by itself the statement would commit.
+        Raises NO_SUCH_TRANSACTION if another thread has just ended it: alone, the statement would commit by itself.
         """
         before = self.current
         with self._lock:
@@ -52,16 +55,16 @@ class Begun:
 
     @property
     def id(self) -> TxnId | None:
-        """Of the transaction that START TRANSACTION began, and no COMMIT or ROLLBACK has ended."""
+        """The ID of the transaction that is under way."""
         return None if self.current is None else self.current.write.id
 
     @property
     def lost(self) -> AcidSqlError | None:
-        """Why the transaction that is under way is gone, if a heartbeat has found it so."""
+        """The error that a heartbeat got for the transaction that is under way, if it is gone."""
         return None if self.current is None else self.current.write.opened.heartbeat.lost
 
     def begin(self, committing: Callable[[WriteTransaction], None] | None, on_lost: Callable[[], None] | None) -> TxnId:
-        """The snapshot is that of the first statement. Raises IN_TRANSACTION."""
+        """Begins a transaction. Its first statement fixes the snapshot. Raises IN_TRANSACTION."""
         with self._lock:
             if self.current is not None:  # another thread was faster
                 txn_id = f"txnid:{self.id}"
@@ -77,7 +80,7 @@ class Begun:
             return write.id
 
     def commit(self) -> TxnId:
-        """Raises NO_TRANSACTION, and what `OpenTransaction.commit` raises: then it is rolled back."""
+        """Commits. Raises NO_TRANSACTION and the errors of `OpenTransaction.commit`, after which it is rolled back."""
         with self._lock:
             begun = self._end("COMMIT")
             try:
@@ -90,7 +93,7 @@ class Begun:
             return begun.write.id
 
     def rollback(self) -> TxnId:
-        """Raises NO_TRANSACTION."""
+        """Rolls back. Raises NO_TRANSACTION."""
         with self._lock, holding():
             begun = self._end("ROLLBACK")
             try:

@@ -1,4 +1,4 @@
-"""The values of a statement's parameters, as literals of Spark's."""
+"""The values of a statement's parameters as Spark literals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from acidsql.errors import AcidSqlError, Condition
 
 
 def literals(args: Mapping[str, object]) -> dict[str, Column]:
-    """Raises INVALID_PARAMETER for a value that Spark has no literal for."""
+    """The values as literals. Raises INVALID_PARAMETER for a value that has no literal in Spark."""
     return {name: _literal(name, value) for name, value in args.items()}
 
 
@@ -31,7 +31,7 @@ def _literal(name: str, value: object) -> Column:
 
 
 def has_instant(value: object) -> bool:
-    """Whether a parameter is a datetime with a zone, or has one in it."""
+    """Whether a parameter is a datetime with a time zone, or contains one."""
     match value:
         case datetime():
             return value.tzinfo is not None
@@ -46,7 +46,7 @@ def has_instant(value: object) -> bool:
 def _column(value: Any) -> Column:
     kind = type(value)
     if kind is date:
-        return F.expr(f"DATE'{value.isoformat()}'")  # PySpark's way is by java.sql.Date, another calendar before 1582
+        return F.expr(f"DATE'{value.isoformat()}'")  # java.sql.Date, which PySpark uses, differs before 1582
     if kind is datetime:
         return _time(value)
     if kind is list and any(isinstance(item, datetime) for item in value):
@@ -54,13 +54,13 @@ def _column(value: Any) -> Column:
     if kind is int and not -(1 << 63) <= value < 1 << 63:
         return F.lit(Decimal(value))
     if kind.__module__ == "numpy" and getattr(value, "ndim", 1) == 0 and value.dtype.kind in "biuf":
-        return F.lit(value.item())  # of NumPy's numbers PySpark makes a CAST, which Spark takes for no literal
+        return F.lit(value.item())  # PySpark makes a CAST of NumPy's numbers, which is no literal
     return F.lit(value)
 
 
 def _time(value: datetime) -> Column:
-    """A datetime without a zone is a TIMESTAMP; PySpark would take it for a time of the process's zone. One with a zone
-    is an instant."""
+    """A datetime without a time zone is a TIMESTAMP; PySpark would take it for a time in the process's zone. A datetime
+    with a time zone is an instant."""
     if value.tzinfo is None:
         return F.expr(f"TIMESTAMP_NTZ'{value.isoformat(sep=' ')}'")
     utc = value.astimezone(UTC).replace(tzinfo=None)

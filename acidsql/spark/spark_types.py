@@ -1,4 +1,5 @@
-"""Hive types and Spark's: what a column is in a file, what a query sees, and what may be stored in it."""
+"""Spark's types for Hive's: the type of a column in a file, the type that a query sees, and the types that can be
+stored."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ def query_type(hive_type: HiveType) -> t.DataType:
 
 
 def wall_clock_type(hive_type: HiveType) -> t.DataType:
-    """The type of a file without time zones: instants too are what the clock of UTC showed."""
+    """The type in a file without time zones, in which instants are wall-clock times of UTC."""
     return _spark_type(hive_type, t.TimestampNTZType(), t.TimestampNTZType())
 
 
@@ -68,7 +69,7 @@ def _spark_type(hive_type: HiveType, timestamp: t.DataType, instant: t.DataType 
 
 
 def without_instants(data_type: t.DataType) -> t.DataType:
-    """The type with wall-clock times in the place of instants."""
+    """The type with wall-clock times in place of instants."""
     match data_type:
         case t.ArrayType():
             return t.ArrayType(without_instants(data_type.elementType), data_type.containsNull)
@@ -85,7 +86,7 @@ def without_instants(data_type: t.DataType) -> t.DataType:
 
 
 def in_wall_clock_time(rows: DataFrame) -> DataFrame:
-    """The rows with each instant as the clock shows it in the zone of the frame's session."""
+    """The rows with each instant as a wall-clock time in the time zone of the frame's session."""
     shown = [without_instants(field.dataType) for field in rows.schema.fields]
     if shown == [field.dataType for field in rows.schema.fields]:
         return rows
@@ -95,7 +96,7 @@ def in_wall_clock_time(rows: DataFrame) -> DataFrame:
 
 
 def hive_type_name(data_type: t.DataType) -> str | None:
-    """Hive's type for a column of a query, as CREATE TABLE .. AS declares it; None where Hive has none."""
+    """The Hive type that CREATE TABLE .. AS declares for a column of a query; None if Hive has no such type."""
     match data_type:
         case t.ArrayType():
             return _nested("array<{}>", data_type.elementType)
@@ -158,7 +159,7 @@ def is_storable(source: t.DataType, target: HiveType) -> bool:
 
 
 def ddl(data_type: t.DataType) -> str:
-    """The type in Spark SQL, whatever a session takes TIMESTAMP for.
+    """The type in Spark SQL, with the same meaning whatever the session's spark.sql.timestampType is.
 
     >>> ddl(t.ArrayType(t.StructType([t.StructField("a b", t.TimestampType())])))
     'array<struct<`a b`: timestamp_ltz>>'
@@ -178,8 +179,8 @@ def ddl(data_type: t.DataType) -> str:
 
 
 def padded_inside(value: str, hive_type: HiveType) -> str:
-    """SQL: CHAR(n) values deep inside a value with the blanks that ORC's reader drops (HiveCharWritable); a CHAR column
-    itself is padded last (char_columns.py)."""
+    """SQL: a value whose nested CHAR(n) values have the blanks that ORC's reader drops (HiveCharWritable). A CHAR
+    column itself is padded last, after the query (char_columns.py)."""
     return value if isinstance(hive_type, Char) else inside(value, hive_type, _padded)
 
 

@@ -14,10 +14,10 @@ _DIRECTORY: Final = "zoneinfo/"
 
 
 def local_zone(clock: Path = Path("/etc/localtime"), name_file: Path = Path("/etc/timezone")) -> str:
-    """The name of the zone in which this process shows times ($TZ, else the machine's), as the JVM would find it; UTC
-    where it has none.
+    """The name of the time zone of this process ($TZ, else the machine's), as the JVM would find it; UTC if it has
+    none.
 
-    Python and the JVM must agree on it: PySpark gives an instant in the one, and Spark shows it in the other.
+    Python and the JVM must agree on it: PySpark converts instants to Python's zone, and Spark shows them in the JVM's.
     """
     return next(filter(None, map(_known, _names(os.environ.get("TZ"), clock, name_file))), UTC)
 
@@ -40,7 +40,7 @@ def _after_directory(path: str) -> str:
 
 
 def _same(rules: bytes) -> Iterator[str]:
-    """The zones with these rules: of a machine whose file is a copy."""
+    """The zones with these rules, for a machine whose /etc/localtime is a copy of a zone's file."""
     for root in map(Path, zoneinfo.TZPATH):
         for name in sorted(zoneinfo.available_timezones()):
             if (root / name).is_file() and (root / name).read_bytes() == rules:
@@ -48,7 +48,7 @@ def _same(rules: bytes) -> Iterator[str]:
 
 
 def _known(name: str) -> str | None:
-    """The name if there is such a zone; UTC under each of its names."""
+    """The name, if there is such a zone; `UTC` for every name of UTC."""
     try:
         zone = zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
