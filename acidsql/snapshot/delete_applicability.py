@@ -6,7 +6,8 @@ A delete event deletes a row if all of these hold:
    holds a write ID that is valid and that no base covers, and no delete_delta of a compaction stands in for it
    (acid/snapshot_selection.py selects directories).
 2. **Partition.** The delete_delta lies in the directory of the row's partition.
-3. **Bucket.** The partition has a data file with the bucket number of the event's file.
+3. **Bucket.** The partition has a data file with the bucket number of the event's file. Hive 4.0.1 is stricter, and
+   ignores every event in the file of another bucket than that of its row; no known writer makes such files.
 4. **Event.** The event's own write ID, its currentTransaction, is not hidden. Hidden are the write IDs of a wide
    directory that are open, aborted or above the high watermark, and those that another directory already brings.
 5. **Row.** Write ID (originalTransaction), bucket property and row ID of the event are those of the row. A bucket

@@ -41,8 +41,9 @@ def delete(row_id: int, by: int, *, write: int = 1, bucket: int = 0, statement: 
 
 @dataclass(frozen=True)
 class Layout:
-    """Files of events, or of bare ids, by path; and the ids that a reader must find. `later` come after the table is
-    known, so that transactions in their names are later than the snapshot."""
+    """Files of events, or of bare ids, by path, and the ids that a reader must find. `later` are added to the known
+    table, so that the transactions in their names are later than the snapshot. Transactions in the names of `files`
+    count as committed; their numbers must be none that the session itself has open."""
 
     files: Mapping[str, list[Event] | list[int]]
     expected: list[int]
@@ -83,8 +84,8 @@ LAYOUTS = {
     ),
     "a minor compaction stands in for the directories that it merged": Layout(
         {
-            "delta_0000001_0000005_v0000007/bucket_00000": [row(n, n) for n in range(4)],
-            "delete_delta_0000001_0000005_v0000007/bucket_00000": [delete(0, 2), delete(1, 5)],
+            "delta_0000001_0000005_v1000007/bucket_00000": [row(n, n) for n in range(4)],
+            "delete_delta_0000001_0000005_v1000007/bucket_00000": [delete(0, 2), delete(1, 5)],
             "delete_delta_0000002_0000002_0000/bucket_00000": [delete(0, 2)],
             "delete_delta_0000004_0000004_0000/bucket_00000": [delete(3, 4)],
         },
