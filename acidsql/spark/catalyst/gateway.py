@@ -114,12 +114,12 @@ class Jvm:
 
     @cached_property
     def heap(self) -> int:
-        """The most bytes that the driver's heap can have."""
+        """The largest size of the driver's heap, in bytes."""
         return int(self.java_class("java.lang.Runtime").getRuntime().maxMemory())
 
     @cached_property
     def file_name_encoding(self) -> str:
-        """In what the JVM writes and reads the names of local files."""
+        """The encoding in which the JVM reads and writes the names of local files."""
         return str(self.java_class("java.lang.System").getProperty("sun.jnu.encoding"))
 
     @cached_property
@@ -164,7 +164,7 @@ class Jvm:
 
     @cached_property
     def for_little(self) -> Any:
-        """Settings for a query of little data: it is not compiled, nor planned again while it runs."""
+        """Settings for a query of little data, which is neither compiled nor planned again while it runs."""
         return self.properties(
             {
                 "spark.sql.codegen.wholeStage": "false",
@@ -257,7 +257,8 @@ class Jvm:
         return self._unsafe_literal([None if v is None else v.encode() for v in values], self._texts)
 
     def _unsafe_literal(self, items: Sequence[bytes | None], kind: Any) -> Column:
-        """An array of what has no fixed length: where each begins and its length, then all of them."""
+        """A literal of an array whose items have no fixed length: the offset and length of each item, then the
+        items."""
         lengths = [-(-len(item or b"") // 8) * 8 for item in items]
         start = len(_unsafe_array(len(items), _null_bits(items), b"")) + 8 * len(items)
         begins = np.cumsum([start, *lengths])[:-1]
@@ -284,7 +285,7 @@ class Jvm:
         return java
 
     def _fill(self, java: Any, values: NDArray[np.int64]) -> None:
-        """Many through a file: as an argument each byte is a character of text."""
+        """Fills a long[]. Many values go through a file: Py4J sends each byte of an argument as a character of text."""
         if values.nbytes <= _FEW_BYTES:
             self._buffers.wrap(values.astype(">i8").tobytes()).asLongBuffer().get(java)
             return
@@ -300,8 +301,8 @@ class Jvm:
 
 
 def _unsafe_array(count: int, nulls: bytes, content: bytes) -> bytes:
-    """An array as UnsafeArrayData lays it out: the number of items, a bit for each that is NULL, in whole longs, and
-    8 bytes for each."""
+    """The layout of UnsafeArrayData: the number of items, a bit for each item that is NULL, padded to whole longs, and
+    8 bytes for each item."""
     return count.to_bytes(8, "little") + nulls.ljust(-(-count // 64) * 8, b"\0") + content
 
 

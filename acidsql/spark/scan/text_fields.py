@@ -1,4 +1,4 @@
-"""Values of text tables, read from lines as LazySimpleSerDe reads them: what is no value of its type is NULL.
+"""Values of text tables, read from lines as LazySimpleSerDe reads them. A text that is no value of its type is NULL.
 
 Each rule that differs from Spark's CAST was seen in Hive 4.0.1 (tests/golden/insert_only_text_dirty).
 """
@@ -24,14 +24,15 @@ _PATTERNS: Final = {
         r"^\s*(-?\d{4}-(?:\d{1,2}-\d{1,2} \d{1,2}:\d{1,2}:\d{1,2}|\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,9})?)\s*$"
     ),
 }
-"""Texts that Hive takes of those that Spark's CAST would, and their part that counts."""
+"""Patterns of the texts that Hive accepts, of those that Spark's CAST accepts, and of the part that is the value."""
 _BASE_64: Final = r"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2,3}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 _STAND_IN: Final = 0xFDD0
-"""The first of the code points that are no characters: they stand for escaped signs while a line is taken apart."""
+"""The first of the code points that are no characters. They replace escaped characters while a line is split."""
 
 
 def fields(table: Table) -> list[Column]:
-    """The columns of a line, `value`. What the line is too short for is NULL. Raises NOT_YET_SUPPORTED."""
+    """The columns of a line, which is the column `value`. Columns that a line lacks are NULL. Raises
+    NOT_YET_SUPPORTED."""
     check_types(table)
     reader = _Reader(text_format(table.row_format))
     texts = F.split(reader.protected(F.col("value")), sign_class(reader.separators[:1]), -1)
@@ -42,7 +43,7 @@ def fields(table: Table) -> list[Column]:
 
 
 class _Reader:
-    """Takes texts apart, level by level (LazyArray, LazyMap, LazyStruct)."""
+    """Splits texts, level by level (LazyArray, LazyMap, LazyStruct)."""
 
     def __init__(self, given: TextFormat) -> None:
         self.separators = given.separators
@@ -79,7 +80,7 @@ class _Reader:
         return F.when(text == "", none).otherwise(F.split(text, sign_class(self.separators[level]), -1))
 
     def _map(self, items: Column, types: tuple[HiveType, HiveType], level: int) -> Column:
-        """Of two entries of one key the first counts; one without a key is none."""
+        """Of two entries with the same key the first counts. An entry without a key is dropped."""
 
         def entry(text: Column) -> Column:
             pair = F.split(text, sign_class(self.separators[level + 1]), 2)

@@ -1,4 +1,4 @@
-"""A map from longs to places in arrays, as SQL over literal arrays: no join, no job.
+"""A map from longs to positions in arrays, as SQL over literal arrays. It takes no join and no job.
 
 Keys that lie close together are places already. Others are hashed in two steps (Fredman, Komlós and Szemerédi 1984):
 the first gives each key a group of some few keys, which has a modulus of its own that tells them apart, so that a
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 Longs: TypeAlias = NDArray[np.int64]
 
 _DENSE: Final = 8
-"""Places a key up to which close keys are places."""
+"""The largest number of positions for each key at which keys are used as positions directly."""
 _MIX: Final = -7046029254386353131
-"""Multiplied with a key, in 64 bits, it spreads what keys have in common (the golden ratio)."""
+"""The golden ratio in 64 bits: multiplying a key with it spreads keys that have many bits in common."""
 _POSITIVE: Final = (1 << 63) - 1
 
 
@@ -37,8 +37,8 @@ class LongLookup:
     tables: dict[str, Longs] = field(default_factory=dict)
 
     def sql(self, key: str, prefix: str) -> str:
-        """SQL of a key's place; NULL for what is surely no key. A place may be no key's. Tables are columns named
-        with the prefix."""
+        """SQL of a key's position. For a value that is no key it gives NULL or any position. The names of the columns
+        with the tables begin with the prefix."""
         if not self.groups:
             high = self.low + self.size - 1
             return f"CASE WHEN {key} BETWEEN {self.low} AND {high} THEN CAST({key} - {self.low} AS INT) END"
@@ -77,7 +77,7 @@ def long_lookup(keys: Longs) -> LongLookup:
 
 
 def _modulus(values: Sequence[int]) -> int:
-    """The least that tells the values apart."""
+    """The smallest modulus that gives all values different remainders."""
     modulus = len(values)
     while len({v % modulus for v in values}) < len(values):
         modulus += 1
@@ -85,6 +85,6 @@ def _modulus(values: Sequence[int]) -> int:
 
 
 def _mixed(keys: Longs) -> Longs:
-    """Distinct for distinct keys: the factor is odd, and only the sign is dropped."""
+    """The hash of each key, distinct for distinct keys: the factor is odd, and only the sign is dropped."""
     with np.errstate(over="ignore"):
         return keys * np.int64(_MIX) & np.int64(_POSITIVE)

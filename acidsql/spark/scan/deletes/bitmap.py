@@ -1,4 +1,4 @@
-"""Deleted rows as bits: one for each row ID up to the last that is deleted of a write and a bucket.
+"""Deleted rows as bitmaps: for each write and bucket, one bit for each row ID up to the last deleted one.
 
 An array of arrays of longs, which is part of the scan's plan as a literal: a row asks whether it is deleted with two
 reads of memory, and a scan of a table with deletes is one stage, as one without. The outer array is a grid of groups of
@@ -17,18 +17,18 @@ from acidsql.acid.row_id import MAX_BUCKET, MAX_STATEMENT_ID, encode_bucket
 from acidsql.spark.scan.deletes.array_lookup import Longs
 
 _MAX_BLOCKS: Final = 1 << 20
-"""Longs: 64 million row IDs, 8 MiB."""
+"""The largest number of longs in all masks: 64 million row IDs, 8 MiB."""
 _MAX_GRID: Final = 1 << 16
 _MAX_GROUPS: Final = 1 << 14
 _OTHER_BITS: Final = ~(MAX_BUCKET << 16 | MAX_STATEMENT_ID) & 0xFFFFFFFF
-"""What is neither bucket nor statement in a bucket property (BucketCodec V1): the version, and bits that are 0."""
+"""The bits of a bucket property that are neither bucket nor statement (BucketCodec V1): the version, and zeros."""
 _VERSION_1: Final = encode_bucket(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteKeys:
-    """Row IDs of deleted rows, an array each: the number of the partition, the write ID, the bucket property, the row
-    ID. In runs, as delete files have them: sorted by write ID and bucket."""
+    """The row IDs of deleted rows, an array for each part: number of the partition, write ID, bucket property, row ID.
+    The rows come in runs that are sorted by write ID and bucket, as in delete files."""
 
     part: Longs
     write_id: Longs
@@ -38,7 +38,7 @@ class DeleteKeys:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Values from `low` on, `count` of them, of one part of a group's number."""
+    """The range of one part of a group's number: `count` values, from `low` on."""
 
     low: int
     count: int
@@ -46,8 +46,8 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class DeleteBitmap:
-    """The deleted rows of a scan. A group's number is its place in a grid of the four axes; `masks` are those of each
-    number up to the last that has some."""
+    """The deleted rows of a scan. The number of a group is its place in a grid of the four axes. `masks` has the mask
+    of each number, up to the last group with deleted rows."""
 
     parts: Axis
     write_ids: Axis
@@ -56,9 +56,9 @@ class DeleteBitmap:
     masks: tuple[Longs | None, ...]
 
     def keeps_sql(self, part: str, write_id: str, bucket: str, row: str, masks: str) -> str:
-        """SQL that is true for a row that is not deleted; the arguments are columns with its numbers, and the masks.
+        """SQL that is true for a row that is not deleted. The arguments are SQL of the row's numbers, and of the masks.
 
-        `part` stands in it only once: it may be a long expression.
+        `part` occurs only once in it, because it may be a long expression.
         """
         may_be = [_is_on(write_id, self.write_ids)]
         if self.buckets.count == self.statements.count == 1:
@@ -82,7 +82,7 @@ class DeleteBitmap:
         return self.parts, self.write_ids, self.buckets, self.statements
 
     def count(self, part: int, write_id: int, bucket: int, rows: range) -> int:
-        """How many of a group's row IDs are deleted."""
+        """The number of deleted row IDs of a group."""
         values = (part, write_id, bucket >> 16 & MAX_BUCKET, bucket & MAX_STATEMENT_ID)
         group = 0
         for value, axis in zip(values, self._axes, strict=True):
@@ -111,7 +111,7 @@ def _statement_sql(bucket: str) -> str:
 
 
 def delete_bitmap(keys: DeleteKeys) -> DeleteBitmap | None:
-    """None where the rows lie so far apart that bits would be many more than rows, or are no row IDs of Hive's."""
+    """The bitmap of some rows; None if it would be much larger than the rows, or if they are no row IDs of Hive's."""
     if _is_odd(keys):
         return None
     fields = (keys.part, keys.write_id, keys.bucket >> 16 & MAX_BUCKET, keys.bucket & MAX_STATEMENT_ID)
@@ -148,7 +148,7 @@ def concatenated(keys: Sequence[DeleteKeys]) -> DeleteKeys:
 
 
 def _is_odd(keys: DeleteKeys) -> bool:
-    """Row IDs that no bucket property of today, or no bit, can stand for."""
+    """Whether there are row IDs with another codec of bucket properties, or with numbers that no bit can represent."""
     odd = (keys.bucket & _OTHER_BITS) != _VERSION_1
     return bool(odd.any()) or int(keys.row.min()) < 0 or int(keys.row.max()) >= 1 << 40
 
