@@ -74,9 +74,9 @@ def _type_all(warehouse: str, stream: pyte.Stream, screen: pyte.Screen) -> None:
     shell: Any = pexpect.spawn(
         sys.executable, command, encoding="utf-8", dimensions=(HEIGHT, WIDTH), env=environment, timeout=120
     )
+    screen.write_process_input = shell.send  # answers where the cursor is; without it the shell shows no toolbar
     _read(shell, stream, screen, prompts=1)
-    while any("Spark is starting" in line for line in screen.display):
-        stream.feed(shell.read_nonblocking(65536, timeout=120))
+    _wait_for_spark(shell, stream, screen)
     for number, statement in enumerate(TYPED, 2):
         shell.send(statement)
         shell.send("\r")
@@ -97,6 +97,13 @@ def _read(shell: Any, stream: pyte.Stream, screen: pyte.Screen, *, prompts: int)
         count = sum(line.startswith(PROMPT.rstrip()) for line in shown)
         if count >= prompts and shown[-1] == PROMPT.rstrip():
             return
+
+
+def _wait_for_spark(shell: Any, stream: pyte.Stream, screen: pyte.Screen) -> None:
+    """Feeds the screen until the note that Spark is starting has come and gone, so that no statement waits for it."""
+    for wanted in (True, False):
+        while any("Spark is starting" in line for line in screen.display) is not wanted:
+            stream.feed(shell.read_nonblocking(65536, timeout=120))
 
 
 def _lines(screen: pyte.Screen) -> list[Text]:
