@@ -130,7 +130,7 @@ class Session:
     @property
     def transaction_id(self) -> int | None:
         """The ID of the transaction that START TRANSACTION has opened, or None."""
-        return self._executor.begun.id
+        return self._executor.session_transaction.id
 
     def start(self) -> None:
         """Starts Spark if it is not running. Raises JAVA_NOT_FOUND, CANNOT_START."""
@@ -216,15 +216,15 @@ class Session:
         self, text: str, args: Mapping[str, object] | Sequence[object] | None, frames: Mapping[str, object]
     ) -> Result:
         """Runs a statement. Any error rolls back the transaction that START TRANSACTION began."""
-        txn_id = self._executor.begun.id
+        txn_id = self._executor.session_transaction.id
         try:
             statement, named = name_placeholders(parse(text), args)
             return self._dispatch.run(statement, Request(text, named, frames))
         except BaseException as error:
-            if txn_id is None or self._executor.begun.id is None:
+            if txn_id is None or self._executor.session_transaction.id is None:
                 raise
-            lost = self._executor.begun.lost
-            self._executor.begun.rollback()
+            lost = self._executor.session_transaction.lost
+            self._executor.session_transaction.rollback()
             if isinstance(error, AcidSqlError):
                 raise (lost or error).with_hint(f"Transaction {txn_id} was rolled back.") from error.__cause__
             raise
@@ -280,7 +280,7 @@ class Session:
         try:
             yield self
         except BaseException:
-            if self._executor.begun.id is not None:
+            if self._executor.session_transaction.id is not None:
                 self.execute("ROLLBACK")
             raise
         self.execute("COMMIT")

@@ -43,8 +43,8 @@ class StatementDispatch:
 
     def run(self, statement: s.Statement, request: Request) -> Result:
         """Runs one statement. Raises IN_TRANSACTION, NOT_YET_SUPPORTED, and what the component raises."""
-        if self.executor.begun.id is not None and not _may_run_in_transaction(statement):
-            txn = f"txnid:{self.executor.begun.id}"
+        if self.executor.session_transaction.id is not None and not _may_run_in_transaction(statement):
+            txn = f"txnid:{self.executor.session_transaction.id}"
             raise AcidSqlError(Condition.IN_TRANSACTION, operation=first_words(statement), txn_id=txn)
         match statement:
             case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():
@@ -76,7 +76,7 @@ class StatementDispatch:
             case s.Commit():
                 return Done("COMMIT", self.executor.commit())
             case s.Rollback():
-                return Done("ROLLBACK", self.executor.begun.rollback())
+                return Done("ROLLBACK", self.executor.session_transaction.rollback())
             case s.AbortTransactions():
                 return self._abort_transactions(statement)
             case s.AbortCompactions():

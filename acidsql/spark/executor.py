@@ -42,7 +42,8 @@ from acidsql.spark.failures import translate
 from acidsql.spark.frames import to_frame
 from acidsql.spark.jobs import JobGroup
 from acidsql.spark.jvm_loss import SPARK_ERRORS
-from acidsql.spark.open_transaction import Begun, BegunTransaction
+from acidsql.spark.open_transaction import SessionTransaction, SharedTransaction
+from acidsql.spark.outcomes import QueryRows, RowCounts, Written
 from acidsql.spark.parameter_values import has_instant
 from acidsql.spark.readers import Readers
 from acidsql.spark.scan.scan_caches import ScanCaches
@@ -67,37 +68,6 @@ from acidsql.storage.leftovers import tidy_up
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """Rows that a DML statement touched. An updated row counts once."""
-
-    updated: int = 0
-    deleted: int = 0
-    inserted: int = 0
-
-    @property
-    def affected(self) -> int:
-        return self.updated + self.deleted + self.inserted
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The result of a DML statement. `write_ids` are by qualified table name."""
-
-    counts: Counts
-    txn_id: TxnId
-    write_ids: Mapping[str, WriteId]
-
-
-@dataclass(frozen=True, slots=True)
-class QueryRows:
-    """The rows of a query: `frame` belongs to the user's session, where the user goes on with it; `private` belongs to
-    the session of the statement, and runs with the statement's settings."""
-
-    frame: DataFrame
-    private: DataFrame
-
-
-@dataclass(frozen=True, slots=True)
 class Request:
     """A statement: its text, and the named parameters and frames of the call."""
 
@@ -117,20 +87,20 @@ class Executor:
         self._metastore = transactions.metastore
         self._readers = Readers(transactions)
         self._caches = ScanCaches()
-        self.begun = Begun(transactions, self._readers)
+        self.session_transaction = SessionTransaction(transactions, self._readers)
         self.steering = Steering()
         self._running: JobGroup | None = None
         """The jobs of the statement that runs in the open transaction of START TRANSACTION."""
 
     def close(self) -> None:
         """Rolls back the open transaction, and ends all readers."""
-        if self.begun.current is not None:
-            self.begun.rollback()
+        if self.session_transaction.current is not None:
+            self.session_transaction.rollback()
         self._readers.close()
 
     def begin(self) -> TxnId:
-        """START TRANSACTION. `begun` ends the transaction."""
-        return self.begun.begin(self._committing(), self._cancel_running)
+        """START TRANSACTION. `commit` or a rollback of `session_transaction` ends the transaction."""
+        return self.session_transaction.begin(self._committing(), self._cancel_running)
 
     def _cancel_running(self) -> None:
         if self._running is not None:
@@ -141,9 +111,9 @@ class Executor:
     def query(self, plan: QueryPlan, request: Request) -> tuple[QueryRows, Callable[[], None]]:
         """The lazy rows of a query on the snapshot of now, and a function that ends its transaction when the rows are
         read. The transaction also ends some time after nobody holds the frames any more."""
-        with self._translated(request), self.begun.alone() as begun:
-            if begun is not None:
-                return self._query_in(begun, plan, request), lambda: None
+        with self._translated(request), self.session_transaction.alone() as shared:
+            if shared is not None:
+                return self._query_in(shared, plan, request), lambda: None
             if not plan.scans:
                 return self._frame(plan, request, self._now()), lambda: None
             reader = self._readers.open(self._locks(plan))
@@ -155,11 +125,11 @@ class Executor:
                 raise
             return rows, lambda: self._readers.end(reader)
 
-    def _query_in(self, begun: BegunTransaction, plan: QueryPlan, request: Request) -> QueryRows:
+    def _query_in(self, shared: SharedTransaction, plan: QueryPlan, request: Request) -> QueryRows:
         if locks := self._locks(plan):
-            self._transactions.lock(begun.write.id, locks)
-        rows = self._frame(plan, request, begun.write.view())
-        self._readers.keep(begun.guard, rows.frame)
+            self._transactions.lock(shared.write.id, locks)
+        rows = self._frame(plan, request, shared.write.view())
+        self._readers.keep(shared.guard, rows.frame)
         return rows
 
     def _statement(self, plan: QueryPlan | WritePlan | MultiWritePlan, request: Request) -> StatementSpark:
@@ -207,10 +177,10 @@ class Executor:
         with (
             self._translated(request),
             self._engine.jobs(f"{plan.operation} {name}") as jobs,
-            self.begun.alone() as begun,
+            self.session_transaction.alone() as shared,
         ):
-            if begun is not None:
-                return self._write_in(begun.write, plan, request, jobs)
+            if shared is not None:
+                return self._write_in(shared.write, plan, request, jobs)
             creates = plan.target if isinstance(plan, WritePlan) and isinstance(plan.mode, Create) else None
             with transaction(
                 self._transactions,
@@ -225,11 +195,11 @@ class Executor:
             return _written(txn, counts)
 
     def commit(self) -> TxnId:
-        """COMMIT of the open transaction. Raises what `Begun.commit` raises."""
-        begun = self.begun.current
-        txn = self.begun.commit()
-        if begun is not None:
-            self._tidy_up(begun.write)
+        """COMMIT of the open transaction. Raises what `SessionTransaction.commit` raises."""
+        shared = self.session_transaction.current
+        txn = self.session_transaction.commit()
+        if shared is not None:
+            self._tidy_up(shared.write)
         return txn
 
     def _tidy_up(self, txn: WriteTransaction) -> None:
@@ -275,10 +245,9 @@ class Executor:
         Raises PARTITION_NOT_FOUND.
         """
         table, items = step.table, step.partition
-        if self.begun.current is not None:
-            raise AcidSqlError(
-                Condition.IN_TRANSACTION, operation="TRUNCATE", txn_id=f"txnid:{self.begun.current.write.id}"
-            )
+        if self.session_transaction.current is not None:
+            txn_id = f"txnid:{self.session_transaction.id}"
+            raise AcidSqlError(Condition.IN_TRANSACTION, operation="TRUNCATE", txn_id=txn_id)
         with transaction(self._transactions, lambda: truncate_locks(step)) as txn:
             txn.check_unchanged(table)
             files = self._engine.files(table.location)
@@ -331,7 +300,7 @@ class Executor:
 
     # -- writing
 
-    def _write_tables(self, plan: WritePlan | MultiWritePlan, request: Request, txn: WriteTransaction) -> Counts:
+    def _write_tables(self, plan: WritePlan | MultiWritePlan, request: Request, txn: WriteTransaction) -> RowCounts:
         """Stages the files of all tables, then publishes them. `txn` knows at any moment what to undo."""
         for one in plan.writes:
             txn.check_unchanged(one.target)
@@ -351,7 +320,7 @@ class Executor:
             publish(write.target, write.staged, write.made)
             for directory in write.emptied:
                 empty(write.target, directory, write.made)
-        return Counts(*(sum(of) for of in zip(*((c.updated, c.deleted, c.inserted) for c in counts), strict=True)))
+        return RowCounts(*(sum(of) for of in zip(*((c.updated, c.deleted, c.inserted) for c in counts), strict=True)))
 
     def _write_table(
         self,
@@ -360,13 +329,13 @@ class Executor:
         request: Request,
         txn: WriteTransaction,
         snapshots: StatementSnapshots,
-    ) -> Counts:
+    ) -> RowCounts:
         bound = self._define_views(spark, plan, request, snapshots)
         self._engine.require_exact_time(plan.target)
         target = self._target(plan, bound, txn)
         write = txn.begin(target)
         if _skips_existing(spark, plan, target):
-            return Counts()
+            return RowCounts()
         of_target = [b for b in bound if b.scan.is_target]
         if plan.narrowing is not None:
             narrow(spark, plan.narrowing, of_target, request.args)
@@ -405,7 +374,7 @@ class Executor:
             raise translated from error
 
 
-def _written(txn: WriteTransaction, counts: Counts, first: int = 0) -> Written:
+def _written(txn: WriteTransaction, counts: RowCounts, first: int = 0) -> Written:
     """The result of the statement whose writes begin at index `first`."""
     targets = (w.target for w in txn.writes[first:])
     return Written(counts, txn.id, {t.table.qualified: t.write_id for t in targets if t.table.is_transactional})
@@ -470,8 +439,8 @@ def _skips_existing(spark: StatementSpark, plan: WritePlan, target: WriteTarget)
     return values is not None and target.partition_directory(values) is not None
 
 
-def _counts(plan: WritePlan, staged: Sequence[StagedFile]) -> Counts:
+def _counts(plan: WritePlan, staged: Sequence[StagedFile]) -> RowCounts:
     of = dict.fromkeys(Effect, 0)
     for file in staged:
         of[plan.branches[file.slot.branch].effect] += file.rows
-    return Counts(of[Effect.UPDATED], of[Effect.DELETED], of[Effect.INSERTED])
+    return RowCounts(of[Effect.UPDATED], of[Effect.DELETED], of[Effect.INSERTED])

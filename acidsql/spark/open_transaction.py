@@ -16,7 +16,7 @@ from acidsql.spark.write.write_transaction import WriteTransaction
 
 
 @dataclass(frozen=True, slots=True)
-class BegunTransaction:
+class SharedTransaction:
     """A transaction that is under way.
 
     `guard` is a read transaction that was opened before it, and stays open as long as a frame of it exists, so that no
@@ -27,17 +27,17 @@ class BegunTransaction:
     guard: Reader
 
 
-class Begun:
+class SessionTransaction:
     """The transaction that is under way in a session, if there is one."""
 
     def __init__(self, transactions: Transactions, readers: Readers) -> None:
         self._transactions = transactions
         self._readers = readers
-        self.current: BegunTransaction | None = None
+        self.current: SharedTransaction | None = None
         self._lock = threading.RLock()
 
     @contextmanager
-    def alone(self) -> Iterator[BegunTransaction | None]:
+    def alone(self) -> Iterator[SharedTransaction | None]:
         """The transaction that is under way, or None. Inside, no other thread runs a statement in it or ends it,
         because each statement numbers on from the one before it.
 
@@ -76,34 +76,34 @@ class Begun:
                 self._readers.end(guard)
                 raise
             write = WriteTransaction(opened, self._transactions.metastore, committing=committing)
-            self.current = BegunTransaction(write, guard)
+            self.current = SharedTransaction(write, guard)
             return write.id
 
     def commit(self) -> TxnId:
         """Commits. Raises NO_TRANSACTION and the errors of `OpenTransaction.commit`, after which it is rolled back."""
         with self._lock:
-            begun = self._end("COMMIT")
+            shared = self._end("COMMIT")
             try:
-                begun.write.opened.commit()
+                shared.write.opened.commit()
             except BaseException:
-                self._transactions.abort(begun.write.opened)
+                self._transactions.abort(shared.write.opened)
                 raise
             finally:
-                self._readers.unpin(begun.guard)
-            return begun.write.id
+                self._readers.unpin(shared.guard)
+            return shared.write.id
 
     def rollback(self) -> TxnId:
         """Rolls back. Raises NO_TRANSACTION."""
         with self._lock, holding():
-            begun = self._end("ROLLBACK")
+            shared = self._end("ROLLBACK")
             try:
-                self._transactions.abort(begun.write.opened)
+                self._transactions.abort(shared.write.opened)
             finally:
-                self._readers.unpin(begun.guard)
-        return begun.write.id
+                self._readers.unpin(shared.guard)
+        return shared.write.id
 
-    def _end(self, operation: str) -> BegunTransaction:
+    def _end(self, operation: str) -> SharedTransaction:
         if self.current is None:
             raise AcidSqlError(Condition.NO_TRANSACTION, operation=operation)
-        begun, self.current = self.current, None
-        return begun
+        shared, self.current = self.current, None
+        return shared

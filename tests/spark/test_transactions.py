@@ -255,7 +255,7 @@ def test_an_overwrite_does_not_hide_an_insert_that_it_did_not_see(one: Session, 
     one.execute("START TRANSACTION")
     assert rows(one, "SELECT * FROM u") == []  # the snapshot
     winner = two.execute("INSERT INTO t VALUES (4, 40)").txn_id
-    mine = one._executor.begun.id
+    mine = one._executor.session_transaction.id
     error = fails("WRITE_CONFLICT", one, "INSERT OVERWRITE TABLE t VALUES (9, 9)")
     assert error.message.startswith(
         f"Aborting [txnid:{mine},{winner}] due to a write conflict on default/t committed by"
