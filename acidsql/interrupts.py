@@ -5,14 +5,24 @@ of py4j 0.10.9.9, to let the JVM shut the socket, hits connections that were mad
 Arrow table from its own socket, delays the interrupt until the job ends. Therefore the signal handler raises nothing
 inside py4j and PySpark. Instead a thread with its own connection cancels the running jobs and repeats the signal until
 the call has returned. An interrupt also waits while a transaction commits (`hold`), opens or is undone (`holding`).
+
+Python drops a KeyboardInterrupt that is raised in a finalizer or in the callback of a weak reference, and every import
+ends with such a callback. `sys.unraisablehook` sees what is dropped, and the interrupt is raised again. Linux may
+deliver a signal to any thread, and Python calls the handler when the main thread next runs Python code: `_Waker` sees
+to it that a main thread that waits for the JVM does so.
 """
 
 from __future__ import annotations
 
+import os
+import select
 import signal
+import socket
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Final
 
@@ -58,7 +68,18 @@ def interruptible(cancel: Callable[[], None]) -> Iterator[None]:
         return
     interrupt = _Interrupt(cancel)
     _statements.append(interrupt)
+    waker = _Waker.of_this_process()
+    wakes_before = waker.replace()
     signal.signal(signal.SIGINT, interrupt.arrive)
+    report_unraisable = sys.unraisablehook
+
+    def unraisable(dropped: sys.UnraisableHookArgs) -> None:
+        if issubclass(dropped.exc_type, KeyboardInterrupt):
+            interrupt.repeat()
+        else:
+            report_unraisable(dropped)
+
+    sys.unraisablehook = unraisable
     try:
         yield
     except BaseException as error:
@@ -74,6 +95,8 @@ def interruptible(cancel: Callable[[], None]) -> Iterator[None]:
         interrupt.end()
         _statements.remove(interrupt)
         signal.signal(signal.SIGINT, before)
+        sys.unraisablehook = report_unraisable
+        waker.restore(wakes_before)
 
 
 class _Interrupt:
@@ -91,6 +114,7 @@ class _Interrupt:
 
     def arrive(self, _number: int, frame: FrameType | None) -> None:
         """The signal handler."""
+        _Waker.of_this_process().arrive()
         if self._blocks:
             self._kept = True
             return
@@ -98,10 +122,14 @@ class _Interrupt:
             self._kept = False
             self._raised.set()
             raise KeyboardInterrupt
-        if self._insisting is None or not self._insisting.is_alive():
-            self._raised.clear()
-            self._insisting = threading.Thread(target=self._insist, name="acidsql-interrupt", daemon=True)
-            self._insisting.start()
+        if self._insisting is None or self._raised.is_set():
+            self.repeat()
+
+    def repeat(self) -> None:
+        """Sends the signal again, from another thread, until it has raised a KeyboardInterrupt."""
+        self._raised.clear()
+        self._insisting = threading.Thread(target=self._insist, name="acidsql-interrupt", daemon=True)
+        self._insisting.start()
 
     def hold(self) -> bool:
         self._held = True
@@ -133,18 +161,85 @@ class _Interrupt:
         return self._kept or (self._insisting is not None and not self._raised.is_set())
 
     def _insist(self) -> None:
-        from py4j.protocol import Py4JError
-
         main = threading.main_thread().ident
         assert main is not None
         while not self._raised.wait(_AGAIN_SECONDS):
             if self._held or self._blocks:
                 continue
-            try:
+            # Where the JVM has ended, the call ends with it. The thread must go on: nothing else raises the interrupt.
+            with suppress(Exception):
                 self._cancel()
-            except Py4JError:
-                return  # the JVM has ended, and with it the call
             if not self._raised.is_set() and not self._held:
+                signal.pthread_kill(main, signal.SIGINT)
+
+
+class _Waker:
+    """Repeats a signal for the main thread if the kernel has delivered it to another thread.
+
+    The C handler of Python writes each signal to the wakeup descriptor, whatever the thread. A thread reads it, and
+    sends SIGINT to the main thread where that has not called its handler.
+    """
+
+    _current: _Waker | None = None
+
+    def __init__(self) -> None:
+        self._arrivals = 0
+        """How often the main thread has called its handler of SIGINT."""
+        self._process = os.getpid()
+        self._received, self._written = socket.socketpair()
+        self._received.setblocking(False)
+        self._written.setblocking(False)
+        self._replaced = -1
+        """The wakeup descriptor of the program, for example of its event loop, which needs its signals too."""
+        threading.Thread(target=self._watch, name="acidsql-signals", daemon=True).start()
+
+    @classmethod
+    def of_this_process(cls) -> _Waker:
+        """The waker. A forked process makes its own: threads do not survive a fork."""
+        if cls._current is None or cls._current._process != os.getpid():
+            cls._current = cls()
+        return cls._current
+
+    def replace(self) -> int:
+        """Becomes the wakeup descriptor. Returns the one before."""
+        before = signal.set_wakeup_fd(self._written.fileno(), warn_on_full_buffer=False)
+        if before != self._written.fileno():
+            self._replaced = before
+        return before
+
+    def restore(self, before: int) -> None:
+        try:
+            signal.set_wakeup_fd(before)
+        except (OSError, ValueError):  # closed meanwhile
+            signal.set_wakeup_fd(-1)
+
+    def arrive(self) -> None:
+        """The main thread calls its handler of SIGINT, and needs no second signal."""
+        self._arrivals += 1
+        self._take()
+
+    def _take(self) -> bytes:
+        """The signals since the last call. They are passed on to the wakeup descriptor of the program."""
+        try:
+            numbers = self._received.recv(64)
+        except BlockingIOError:
+            return b""
+        if self._replaced != -1:
+            with suppress(OSError):
+                os.write(self._replaced, numbers)
+        return numbers
+
+    def _watch(self) -> None:
+        main = threading.main_thread().ident
+        assert main is not None
+        readable = select.poll()
+        readable.register(self._received, select.POLLIN)
+        while readable.poll():
+            arrivals, statement = self._arrivals, _statements[-1:]
+            if signal.SIGINT not in self._take() or not statement:
+                continue
+            time.sleep(_AGAIN_SECONDS)
+            if arrivals == self._arrivals and statement == _statements[-1:]:
                 signal.pthread_kill(main, signal.SIGINT)
 
 

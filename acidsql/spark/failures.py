@@ -55,9 +55,9 @@ def fetch(frame: DataFrame, text: str, limit: int | None) -> Iterator[tuple[obje
     """
     context = frame.sparkSession.sparkContext
     try:
-        frame = in_wall_clock_time(frame)
         # The thread that feeds a local iterator starts in here, so its jobs belong to the group too.
-        with job_group(context, "SELECT") as jobs, interruptible(jobs.cancel):
+        with interruptible(_no_job), job_group(context, "SELECT") as jobs, interruptible(jobs.cancel):
+            frame = in_wall_clock_time(frame)
             rows = iter(
                 frame.limit(limit).collect() if limit is not None else frame.toLocalIterator(prefetchPartitions=True)
             )
@@ -65,6 +65,10 @@ def fetch(frame: DataFrame, text: str, limit: int | None) -> Iterator[tuple[obje
             yield tuple(row)
     except SPARK_ERRORS as error:
         raise (gone(context) if lost_by(error, context) else translate(error, text)) from error
+
+
+def _no_job() -> None:
+    """Cancels nothing, while no job of the query can be running."""
 
 
 def _next(rows: Iterator[Row], jobs: JobGroup) -> Row | None:

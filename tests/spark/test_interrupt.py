@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import random
 import signal
+import socket
+import sys
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -80,6 +83,90 @@ def test_an_interrupted_call_to_the_jvm_does_not_leave_its_answer_to_the_next(ta
     timer.join()
     assert jvm.java.lang.Integer.parseInt("17") == 17
     assert jvm.java.lang.Integer.parseInt("18") == 18
+
+
+@pytest.mark.usefixtures("table")
+def test_an_interrupt_that_python_drops_in_a_callback_is_raised_again() -> None:
+    class Target:
+        """Something that a weak reference can refer to."""
+
+    def interrupted(_: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+        pytest.fail("the handler raises")
+
+    def run() -> None:
+        with interruptible(lambda: None):
+            target = Target()
+            reference = weakref.ref(target, interrupted)
+            del target
+            assert reference() is None  # the statement goes on behind the callback
+            time.sleep(30)
+
+    report = sys.unraisablehook
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert sys.unraisablehook is report
+
+
+@pytest.mark.usefixtures("table")
+def test_a_signal_that_another_thread_receives_interrupts_the_main_thread_while_it_waits() -> None:
+    answer = threading.Lock()
+    answer.acquire()
+    too_late: list[bool] = []
+
+    def give_up() -> None:
+        too_late.append(True)
+        answer.release()
+
+    def receive() -> None:
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+    end = threading.Timer(30, give_up)
+    end.start()
+    receiver = threading.Timer(0.2, receive)
+    receiver.start()
+    with pytest.raises(KeyboardInterrupt), interruptible(lambda: None):
+        answer.acquire()
+    end.cancel()
+    receiver.join()
+    assert not too_late
+
+
+def test_the_wakeup_descriptor_of_an_event_loop_gets_its_signals_and_is_put_back(table: Session) -> None:
+    received, written = socket.socketpair()
+    received.settimeout(60)
+    written.setblocking(False)
+    before = signal.set_wakeup_fd(written.fileno())
+    handler = signal.signal(signal.SIGUSR1, lambda *_: None)
+    try:
+        with interruptible(table.cancel), interruptible(table.cancel):
+            signal.raise_signal(signal.SIGUSR1)
+            assert received.recv(1) == bytes([signal.SIGUSR1])
+        assert signal.set_wakeup_fd(before) == written.fileno()
+    finally:
+        signal.set_wakeup_fd(before)
+        signal.signal(signal.SIGUSR1, handler)
+
+
+def test_an_attempt_to_cancel_the_jobs_that_fails_is_repeated(table: Session) -> None:
+    jvm: Any = table.spark._jvm
+    attempts: list[int] = []
+
+    def cancel() -> None:
+        attempts.append(len(attempts))
+        if len(attempts) < 3:
+            message = "no connection"
+            raise OSError(message)
+
+    def call() -> None:
+        with interruptible(cancel):
+            jvm.java.lang.Thread.sleep(3000)
+
+    timer = interrupt_after(0.1)
+    with pytest.raises(KeyboardInterrupt):
+        call()
+    timer.join()
+    assert len(attempts) >= 3
 
 
 def test_an_interrupt_while_it_commits_waits_and_the_commit_stands(table: Session) -> None:
