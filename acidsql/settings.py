@@ -15,6 +15,7 @@ from acidsql.planner.event_queries import STORE_ASSIGNMENT
 from acidsql.planner.lock_requests import CONFLICTS, NONACID_LOCKS, XLOCK_MERGE_INSERT, XLOCK_OVERWRITE, XLOCK_WRITE
 from acidsql.planner.merge_cardinality import CARDINALITY_CHECK
 from acidsql.planner.plan import DRIVER_BYTES
+from acidsql.planner.typed_rules.null_order import NULLS_LAST
 
 LOCK_RETRIES: Final = "hive.lock.numretries"
 LOCK_PAUSE: Final = "hive.lock.sleep.between.retries"
@@ -66,6 +67,10 @@ KNOWN: Final[Mapping[str, Known]] = {
         " `INVALID_STORE_VALUE`.",
         "hive",
         "ansi",
+    ),
+    NULLS_LAST: _boolean(
+        "Whether NULLs come last in ascending and first in descending order, where ORDER BY, SORT BY or a window does"
+        " not say NULLS FIRST or NULLS LAST. With `false` it is the other way round."
     ),
     CARDINALITY_CHECK: _boolean(
         "Whether MERGE raises `CARDINALITY_VIOLATION` when more than one source row would change one target row."

@@ -45,6 +45,7 @@ _BEHIND_JOINS = frozenset(
 _T = TypeVar("_T")
 _LITERAL = "literal"
 _FRAME = "frame"
+_NULLS = "nulls"
 _SOURCE = "source"
 _ESCAPES = str.maketrans(
     {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\0": "\\0", "\x1a": "\\Z"}
@@ -152,6 +153,13 @@ class AcidSqlParser(SparkParser):
             return found
 
         return super()._parse_csv(item, sep)
+
+    def _parse_ordered(self, parse_method: Callable[[], exp.Expr | None] | None = None) -> exp.Ordered | None:
+        key = super()._parse_ordered(parse_method)
+        words = [token.text.upper() for token in self._tokens[max(self._index - 2, 0) : self._index]]
+        if key is not None and words in (["NULLS", "FIRST"], ["NULLS", "LAST"]):
+            key.meta[_NULLS] = True
+        return key
 
     def _parse_placeholder(self) -> exp.Expr | None:
         first = self._curr
@@ -361,6 +369,11 @@ def to_spark(tree: exp.Expr) -> str:
     "a = 'it\\\\'s'"
     """
     return tree.sql(dialect=AcidSql, normalize_functions=False, comments=False)
+
+
+def has_explicit_null_order(key: exp.Ordered) -> bool:
+    """Whether NULLS FIRST or NULLS LAST follows a sort key."""
+    return bool(key.meta.get(_NULLS))
 
 
 def frame_of(table: exp.Expr) -> str | None:

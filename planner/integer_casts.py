@@ -20,6 +20,7 @@ from acidsql.acid.hive_types import Decimal, parse_type
 from acidsql.acid.table import Column
 from acidsql.grammar.dialect import to_spark
 from acidsql.planner.event_queries import is_strict
+from acidsql.planner.item_names import keep_name
 from acidsql.planner.literals import fraction_digits, value_of
 
 _INTEGERS: Final = {
@@ -61,7 +62,7 @@ def wide_casts(tree: exp.Expr, meant: Mapping[int, Column]) -> list[WideCast]:
     kinds = [(node, _kind_of(node.this, meant)) for node in casts]
     found = [WideCast(node, kind is _Kind.DECIMAL) for node, kind in kinds if kind is not _Kind.OTHER]
     for cast in found:
-        _keep_name(cast.node)
+        keep_name(cast.node)
     return sorted(found, key=lambda cast: -cast.node.depth)
 
 
@@ -76,16 +77,6 @@ def narrow(casts: Sequence[WideCast]) -> None:
             new = _once(value, target) if _is_long(value, written) else _by_type(value, target)
             written.add(id(new))
             cast.node.replace(new)
-
-
-def _keep_name(node: exp.Expr) -> None:
-    """Gives an unnamed item of a SELECT list its text as its alias."""
-    while node.parent is not None and not isinstance(node.parent, exp.Select):
-        node = node.parent
-    if isinstance(node.parent, exp.Select) and node.arg_key == "expressions" and not isinstance(node, exp.Alias):
-        named = exp.Alias(alias=exp.to_identifier(to_spark(node), quoted=True))
-        node.replace(named)
-        named.set("this", node)
 
 
 def assigned(value: exp.Expr, target: Column, settings: Mapping[str, str]) -> exp.Expr:

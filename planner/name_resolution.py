@@ -18,11 +18,13 @@ from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import frame_of, span_of
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Name, Query, TableName
-from acidsql.planner.hive_expressions import trim_literals
+from acidsql.planner.expression_types import ExpressionTypes
+from acidsql.planner.hive_expressions import rewrite, trim_literals
 from acidsql.planner.integer_casts import narrow, wide_casts
 from acidsql.planner.plan import PLACE, ROW_ID, Facts, FrameScan, RowSource, Scan
 from acidsql.planner.query_normalization import ROW_ID_COLUMN, normalized
 from acidsql.planner.row_conditions import columns_of, only_counts, partition_filter, resolved_column, row_filter
+from acidsql.planner.typed_rules import apply_rules
 
 FILE_NAME_COLUMN: Final = "input__file__name"
 _VIRTUAL: Final = (ROW_ID_COLUMN, FILE_NAME_COLUMN, PLACE)
@@ -139,6 +141,8 @@ class Binder:
 
     def _bind(self, tree: exp.Query) -> exp.Query:
         tree = normalized(tree)
+        apply_rules(tree, ExpressionTypes(tree, self._table_of), self._facts.settings)
+        rewrite(tree)
         self._ctes |= {cte.alias for cte in tree.find_all(exp.CTE)}
         scopes = traverse_scope(tree)
         for scope in scopes:
@@ -184,6 +188,12 @@ class Binder:
         view = next(v for n in count(len(self._scans) + 1) if (v := f"{table.name}@{n}") not in self._ctes)
         self._scans[view] = Scan(view, table, is_target=bool(node.meta.get(TARGET)))
         return view
+
+    def _table_of(self, node: exp.Table) -> Table | None:
+        """The table of the catalog that a FROM item names; None for another item, and for a table that is missing."""
+        if not isinstance(node.this, exp.Identifier) or frame_of(node) is not None:
+            return None
+        return self._facts.tables.get(f"{node.db.lower() or self._facts.database}.{node.name.lower()}")
 
     def _is_view(self, name: str) -> bool:
         """Whether the name is one of a temporary view. A table of the catalog hides a temporary view of the same

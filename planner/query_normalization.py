@@ -8,7 +8,6 @@ from typing import Final
 from sqlglot import exp
 
 from acidsql.grammar.dialect import frame_of
-from acidsql.planner.hive_expressions import rewrite
 
 ROW_ID_COLUMN: Final = "row__id"
 ROW_ID_FIELDS: Final = ("writeid", "bucketid", "rowid")
@@ -19,7 +18,6 @@ def normalized(tree: exp.Query) -> exp.Query:
     _lower_names(tree)
     _unnest_row_id_fields(tree)
     _type_bare_nulls(tree)
-    rewrite(tree)
     tree = _lift_values(tree)
     _name_items(tree)
     return tree

@@ -1,0 +1,166 @@
+"""Comparisons of values of different types: = <> < <= > >= <=>, BETWEEN, IN, NULLIF and CASE with an operand.
+
+Hive compares text with a number or a BOOLEAN as DOUBLE, text with a DATE or TIMESTAMP as that, FLOAT with DECIMAL as
+FLOAT (FunctionRegistry.getCommonClassForComparison). A literal that is compared with a column takes the type of the
+column if it has a value of that type (ExprNodeDescExprFactory.interpretNodeAsConstant).
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal as Number
+from decimal import InvalidOperation
+from typing import Final, TypeAlias
+
+from sqlglot import exp
+
+from acidsql.acid.hive_types import Decimal, HiveType
+from acidsql.planner.common_types import (
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    TIMESTAMP,
+    is_integer,
+    is_number,
+    is_text,
+)
+from acidsql.planner.expression_types import ExpressionTypes
+from acidsql.planner.typed_rules.casts import date_of_text, timestamp_of_text
+
+Pair: TypeAlias = tuple[exp.Expr, exp.Expr]
+
+_COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
+_BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
+
+
+def comparison_in_hive(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
+    match node:
+        case _ if isinstance(node, _COMPARISONS):
+            pair = converted(node.this, node.expression, types)
+            return None if pair is None else type(node)(this=pair[0], expression=pair[1])
+        case exp.Between():
+            return _between(node, types)
+        case exp.In() if node.args.get("query") is not None:
+            return _in_query(node, types)
+        case exp.In() if node.expressions:
+            return _in_list(node, types)
+        case exp.Anonymous() if node.name.lower() == "nullif" and len(node.expressions) == 2:
+            left, right = node.expressions
+            pair = converted(left, right, types)
+            return (
+                None
+                if pair is None
+                else exp.case().when(exp.EQ(this=pair[0], expression=pair[1]), exp.null()).else_(left)
+            )
+        case exp.Case() if node.this is not None:
+            return _searched_case(node, types)
+        case _:
+            return None
+
+
+def converted(left: exp.Expr, right: exp.Expr, types: ExpressionTypes) -> Pair | None:
+    """Copies of the operands, converted to the type in which Hive compares them; None where Spark uses the same."""
+    a, b = types.of(left), types.of(right)
+    if a is None or b is None or a == b:
+        return None
+    if is_text(b) or (b == DOUBLE and a == FLOAT):
+        return _to_other(left, a, right, b)
+    if is_text(a) or (a == DOUBLE and b == FLOAT):
+        pair = _to_other(right, b, left, a)
+        return pair and (pair[1], pair[0])
+    if FLOAT in (a, b) and (isinstance(a, Decimal) or isinstance(b, Decimal)):
+        return (left.copy(), _cast(right, "float")) if a == FLOAT else (_cast(left, "float"), right.copy())
+    return None
+
+
+def _to_other(value: exp.Expr, kind: HiveType, other: exp.Expr, other_kind: HiveType) -> Pair | None:
+    """The operands where `other` is text, or a DOUBLE that is compared with a FLOAT."""
+    if isinstance(value, exp.Column) and (constant := _constant(other, kind)) is not None:
+        return value.copy(), constant
+    if not is_text(other_kind):
+        return None  # Spark compares FLOAT with DOUBLE as DOUBLE, too
+    if is_number(kind) or kind == BOOLEAN:
+        return _cast(value, "double"), _cast(other, "double")
+    if kind == DATE:
+        return value.copy(), date_of_text(other.copy())
+    if kind == TIMESTAMP:
+        return value.copy(), timestamp_of_text(other.copy())
+    return None
+
+
+def _constant(node: exp.Expr, kind: HiveType) -> exp.Expr | None:
+    """A literal as a literal of a column's type; None if it is no literal or has no value of that type."""
+    if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal) and not node.this.is_string:
+        constant = _constant(node.this, kind)
+        return None if constant is None else exp.Neg(this=constant)
+    if not isinstance(node, exp.Literal) or not is_number(kind):
+        return None
+    text = str(node.this)
+    if kind in (FLOAT, DOUBLE):
+        return _cast(node, str(kind))
+    try:
+        number = Number(text)
+    except InvalidOperation:
+        return None
+    if not number.is_finite() or (is_integer(kind) and not _fits(number, str(kind))):
+        return None
+    return exp.Literal.number(f"{number.to_integral_value():f}" if is_integer(kind) else f"{number:f}")
+
+
+def _fits(number: Number, kind: str) -> bool:
+    bits = _BITS[kind]
+    return number == number.to_integral_value() and -(2 ** (bits - 1)) <= number < 2 ** (bits - 1)
+
+
+def _cast(node: exp.Expr, kind: str) -> exp.Expr:
+    return exp.cast(node.copy(), kind)
+
+
+def _between(node: exp.Between, types: ExpressionTypes) -> exp.Expr | None:
+    value, low, high = node.this, node.args["low"], node.args["high"]
+    above, below = converted(value, low, types), converted(value, high, types)
+    if above is None and below is None:
+        return None
+    least, most = above or (value.copy(), low.copy()), below or (value.copy(), high.copy())
+    if least[0] == most[0]:
+        return exp.Between(this=least[0], low=least[1], high=most[1])
+    return exp.and_(exp.GTE(this=least[0], expression=least[1]), exp.LTE(this=most[0], expression=most[1]), copy=False)
+
+
+def _in_list(node: exp.In, types: ExpressionTypes) -> exp.Expr | None:
+    pairs = [converted(node.this, item, types) for item in node.expressions]
+    if not any(pairs):
+        return None
+    filled = [pair or (node.this.copy(), item.copy()) for pair, item in zip(pairs, node.expressions, strict=True)]
+    if all(value == filled[0][0] for value, _ in filled):
+        return exp.In(this=filled[0][0], expressions=[item for _, item in filled])
+    if node.this.find(exp.Query) is not None:
+        return None  # Spark would run the subquery once for each item
+    return exp.paren(exp.or_(*(exp.EQ(this=value, expression=item) for value, item in filled), copy=False), copy=False)
+
+
+def _in_query(node: exp.In, types: ExpressionTypes) -> exp.Expr | None:
+    """`x IN (SELECT c ..)` with converted operands: the query becomes the source of one that converts its column."""
+    subquery = node.args["query"]
+    fields = types.output(subquery.unnest())
+    if fields is None or len(fields) != 1:
+        return None
+    column = exp.column("@value", quoted=True)
+    types.put(column, next(iter(fields.values())))
+    pair = converted(node.this, column, types)
+    if pair is None:
+        return None
+    alias = exp.TableAlias(this=exp.to_identifier("@items", quoted=True), columns=[column.this.copy()])
+    source = exp.Subquery(this=subquery.unnest(), alias=alias)
+    return exp.In(this=pair[0], query=exp.Subquery(this=exp.select(pair[1]).from_(source, copy=False)))
+
+
+def _searched_case(node: exp.Case, types: ExpressionTypes) -> exp.Expr | None:
+    pairs = [converted(node.this, branch.this, types) for branch in node.args["ifs"]]
+    if not any(pairs):
+        return None
+    branches = []
+    for pair, branch in zip(pairs, node.args["ifs"], strict=True):
+        value, wanted = pair or (node.this.copy(), branch.this.copy())
+        branches.append(exp.If(this=exp.EQ(this=value, expression=wanted), true=branch.args["true"]))
+    return exp.Case(ifs=branches, default=node.args.get("default"))
