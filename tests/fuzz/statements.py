@@ -125,7 +125,7 @@ def corpus() -> tuple[str, ...]:
     for page in (p.read_text(encoding="utf-8") for p in sorted(TESTS.glob("golden/*/case.sql"))):
         texts += [piece.text for piece in split_script(page)]
     for path in sorted((*TESTS.glob("grammar/cases/*.sql"), *TESTS.glob("planner/cases/*.sql"))):
-        texts += [block.partition("\n-->\n")[0] for block in path.read_text(encoding="utf-8").split("\n\n")]
+        texts += [block.partition("\n-->")[0] for block in path.read_text(encoding="utf-8").split("\n\n")]
     return tuple(dict.fromkeys(text.strip() for text in texts if len(text) < 2000))
 
 
@@ -134,9 +134,9 @@ def stage() -> Stage:
     """All tables of the planner's cases; of two with one name the last one."""
     together = Stage()
     for path in sorted(TESTS.glob("planner/cases/*.sql")):
-        for statement, expected in blocks(path.read_text(encoding="utf-8")):
-            if expected is None:
-                together.set(statement)
+        for block in blocks(path.read_text(encoding="utf-8")):
+            if block.expected is None:
+                together.set(block.statement)
     together.database = "default"
     together.settings.clear()
     return together

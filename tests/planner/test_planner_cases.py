@@ -1,16 +1,19 @@
-"""Golden cases: a statement in, its EXPLAIN text (or the error as the user sees it) out; no session, no Spark.
+"""Golden cases: a statement in, what matters of its plan (or the error as the user sees it) out; no session, no Spark.
 
-A file of `cases/` is blocks with an empty line between them. A block with a line `-->` is a case: the statement, the
-arrow, what is expected; lines `--` before the statement say what is to be seen. A block without one sets the stage for
-the cases after it: CREATE TABLE, CREATE VIEW (a view that Spark itself resolves), SET and USE, one or more.
+A file of `cases/` is blocks with an empty line between them. A block with an arrow `-->` is a case: the statement, the
+arrow, the expected text; lines `--` before the statement say what the case shows. The arrow names the aspects of the
+plan that the case is about (projection.py); without a name, the case shows the whole text of EXPLAIN.
+A block without an arrow sets the stage for the cases after it: CREATE TABLE, CREATE VIEW (a view that Spark itself
+resolves), SET and USE, one or more.
 With ACIDSQL_UPDATE_CASES=1 the expected parts are written anew: read the diff.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -25,10 +28,11 @@ from acidsql.grammar.table_names import table_names
 from acidsql.planner.explain import explain, explain_locks
 from acidsql.planner.plan import Facts
 from acidsql.planner.statement_planner import plan_statement
+from tests.planner.projection import project
 
 CASES = Path(__file__).parent / "cases"
 FILES = sorted(CASES.glob("*.sql"))
-ARROW = "\n-->\n"
+ARROW = re.compile(r"\n-->(.*)\n")
 
 
 @dataclass
@@ -90,16 +94,32 @@ def declared(statement: s.CreateTable, database: str) -> Table:
     )
 
 
-def blocks(text: str) -> Iterator[tuple[str, str | None]]:
-    """Each block as its statement and what is expected; None for one that sets the stage."""
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A case, or the statements of a stage, whose `expected` is None."""
+
+    statement: str
+    aspects: tuple[str, ...] = ()
+    expected: str | None = None
+
+    def __str__(self) -> str:
+        arrow = f"--> {', '.join(self.aspects)}".rstrip()
+        return self.statement if self.expected is None else f"{self.statement}\n{arrow}\n{self.expected}"
+
+
+def blocks(text: str) -> Iterator[Block]:
     for block in filter(None, (b.strip("\n") for b in text.split("\n\n"))):
-        statement, arrow, expected = f"{block}\n".partition(ARROW)
-        yield statement.rstrip("\n"), expected.rstrip("\n") if arrow else None
+        arrow = ARROW.search(f"{block}\n")
+        if arrow is None:
+            yield Block(block)
+        else:
+            aspects = tuple(arrow[1].replace(",", " ").split())
+            yield Block(block[: arrow.start()], aspects, block[arrow.end() :])
 
 
-def outcome(text: str, stage: Stage) -> str:
-    """EXPLAIN's text for the statement of a case."""
-    statement = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
+def outcome(case: Block, stage: Stage) -> str:
+    """The error of a case's statement, or the part of its plan that the case is about."""
+    statement = "\n".join(line for line in case.statement.splitlines() if not line.startswith("--"))
     try:
         parsed = parse(statement)
         inner = parsed.statement if isinstance(parsed, s.Explain) else parsed
@@ -107,6 +127,8 @@ def outcome(text: str, stage: Stage) -> str:
         plan = plan_statement(inner, stage.facts(inner))
     except AcidSqlError as error:
         return str(error)
+    if case.aspects:
+        return project(plan, case.aspects)
     shown = explain_locks(plan.locks) if isinstance(parsed, s.Explain) and parsed.locks else explain(plan)
     return shown.rstrip("\n")
 
@@ -115,26 +137,26 @@ def rewritten(text: str) -> str:
     """The file with what its statements give now."""
     stage = Stage()
     written = []
-    for statement, expected in blocks(text):
-        if expected is None:
-            stage.set(statement)
-            written.append(statement)
+    for block in blocks(text):
+        if block.expected is None:
+            stage.set(block.statement)
+            written.append(block)
         else:
-            written.append(f"{statement}{ARROW}{outcome(statement, stage)}")
-    return "\n\n".join(written) + "\n"
+            written.append(replace(block, expected=outcome(block, stage)))
+    return "\n\n".join(map(str, written)) + "\n"
 
 
-def cases() -> Iterator[tuple[str, str, str, Stage]]:
-    """File and number, statement, expected text, and the stage as it is when the case is reached."""
+def cases() -> Iterator[tuple[str, Block, Stage]]:
+    """File and number, the case, and the stage as it is when the case is reached."""
     for path in FILES:
         stage = Stage()
-        for number, (statement, expected) in enumerate(blocks(path.read_text(encoding="utf-8")), start=1):
-            if expected is None:
+        for number, block in enumerate(blocks(path.read_text(encoding="utf-8")), start=1):
+            if block.expected is None:
                 changed = Stage(stage.database, dict(stage.tables), set(stage.views), dict(stage.settings))
-                changed.set(statement)
+                changed.set(block.statement)
                 stage = changed
             else:
-                yield f"{path.stem}-{number}", statement, expected, stage
+                yield f"{path.stem}-{number}", block, stage
 
 
 if os.environ.get("ACIDSQL_UPDATE_CASES"):
@@ -143,9 +165,9 @@ if os.environ.get("ACIDSQL_UPDATE_CASES"):
 ALL = list(cases())
 
 
-@pytest.mark.parametrize(("statement", "expected", "stage"), [c[1:] for c in ALL], ids=[c[0] for c in ALL])
-def test_a_statement_gives_the_plan_of_its_case(statement: str, expected: str, stage: Stage) -> None:
-    assert outcome(statement, stage) == expected
+@pytest.mark.parametrize(("case", "stage"), [c[1:] for c in ALL], ids=[c[0] for c in ALL])
+def test_a_statement_gives_the_plan_of_its_case(case: Block, stage: Stage) -> None:
+    assert outcome(case, stage) == case.expected
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -155,9 +177,11 @@ def test_no_expected_text_is_stale_and_no_block_is_skipped(path: Path) -> None:
 
 
 def test_no_statement_stands_twice_on_one_stage() -> None:
-    seen = [(name.rpartition("-")[0], statement, repr(stage)) for name, statement, _, stage in ALL]
+    seen = [(name.rpartition("-")[0], case.statement, repr(stage)) for name, case, stage in ALL]
     assert len(seen) == len(set(seen))
 
 
-def test_every_kind_of_statement_has_cases() -> None:
-    assert {path.stem for path in FILES} >= {"insert", "update", "delete", "merge", "select"}
+def test_every_kind_of_plan_has_a_case_with_its_whole_text() -> None:
+    kinds = ("DELETE", "FROM", "INSERT", "MERGE", "SELECT", "UPDATE")
+    first_words = {re.split(r"\s", case.expected or "")[0] for _, case, _ in ALL if not case.aspects}
+    assert first_words >= set(kinds)

@@ -22,142 +22,47 @@ writes
 strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), else shuffled
 
 DELETE FROM t WHERE id = 1 OR name IS NULL
--->
-DELETE default.t
-reads
-  t@1: default.t with row__id
-rows
-  SELECT `t`.`t@1.row__id` AS `:row_id` FROM `t@1` AS `t` WHERE id = 1 OR name IS NULL
-events
-  SELECT 0 AS `:branch`, `:row_id`,
-    CAST(NULL AS INT) AS `id`,
-    CAST(NULL AS STRING) AS `name`,
-    CAST(NULL AS struct<city:string>) AS `info`
-  FROM `:rows`
-writes
-  delete_delta_W_W_0000: DELETE
-strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), else shuffled
+--> rows
+rows      SELECT .. FROM `t@1` AS `t` WHERE id = 1 OR name IS NULL
 
 DELETE FROM t AS x WHERE x.id = 1
--->
-DELETE default.t
-reads
-  t@1: default.t with row__id
-rows
-  SELECT `x`.`t@1.row__id` AS `:row_id` FROM `t@1` AS `x` WHERE x.id = 1
-events
-  SELECT 0 AS `:branch`, `:row_id`,
-    CAST(NULL AS INT) AS `id`,
-    CAST(NULL AS STRING) AS `name`,
-    CAST(NULL AS struct<city:string>) AS `info`
-  FROM `:rows`
-writes
-  delete_delta_W_W_0000: DELETE
-strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), else shuffled
+--> rows
+rows      SELECT .. FROM `t@1` AS `x` WHERE x.id = 1
 
 DELETE FROM t x WHERE EXISTS (SELECT 1 FROM t y WHERE y.id = x.id AND y.row__id.rowid < x.row__id.rowid)
--->
-DELETE default.t
-reads
-  t@1: default.t with row__id
-  t@2: default.t with row__id
-rows
-  SELECT `x`.`t@2.row__id` AS `:row_id` FROM `t@2` AS `x` WHERE EXISTS(SELECT 1 FROM `t@1` AS y WHERE y.id = x.id AND `y`.`t@1.row__id`.rowid < `x`.`t@2.row__id`.rowid)
-events
-  SELECT 0 AS `:branch`, `:row_id`,
-    CAST(NULL AS INT) AS `id`,
-    CAST(NULL AS STRING) AS `name`,
-    CAST(NULL AS struct<city:string>) AS `info`
-  FROM `:rows`
-writes
-  delete_delta_W_W_0000: DELETE
-strategy: by the driver (up to acidsql.driver.write.max.bytes), else shuffled
+--> reads, rows
+reads     t@1: default.t with row__id
+          t@2: default.t with row__id
+rows      SELECT .. FROM `t@2` AS `x` WHERE EXISTS(SELECT 1 FROM `t@1` AS y WHERE y.id = x.id AND `y`.`t@1.row__id`.rowid < `x`.`t@2.row__id`.rowid)
 
 DELETE FROM t WHERE id NOT IN (SELECT id FROM other WHERE other.name = t.name)
--->
-DELETE default.t
-reads
-  other@1: default.other
-  t@2: default.t with row__id
-rows
-  SELECT `t`.`t@2.row__id` AS `:row_id` FROM `t@2` AS `t` WHERE NOT id IN (SELECT id FROM `other@1` AS `other` WHERE other.name = t.name)
-events
-  SELECT 0 AS `:branch`, `:row_id`,
-    CAST(NULL AS INT) AS `id`,
-    CAST(NULL AS STRING) AS `name`,
-    CAST(NULL AS struct<city:string>) AS `info`
-  FROM `:rows`
-writes
-  delete_delta_W_W_0000: DELETE
-strategy: by the driver (up to acidsql.driver.write.max.bytes), else shuffled
+--> reads, rows, strategy
+reads     other@1: default.other
+          t@2: default.t with row__id
+rows      SELECT .. FROM `t@2` AS `t` WHERE NOT id IN (SELECT id FROM `other@1` AS `other` WHERE other.name = t.name)
+strategy  by the driver (up to acidsql.driver.write.max.bytes), else shuffled
 
 WITH gone AS (SELECT id FROM {frame}) DELETE FROM t WHERE id IN (SELECT id FROM gone)
--->
-DELETE default.t
-reads
-  t@1: default.t with row__id
-  frame@frame: the frame {frame}
-rows
-  WITH gone AS (SELECT id FROM `frame@frame` AS `frame`) SELECT `t`.`t@1.row__id` AS `:row_id` FROM `t@1` AS `t` WHERE id IN (SELECT id FROM gone)
-events
-  SELECT 0 AS `:branch`, `:row_id`,
-    CAST(NULL AS INT) AS `id`,
-    CAST(NULL AS STRING) AS `name`,
-    CAST(NULL AS struct<city:string>) AS `info`
-  FROM `:rows`
-writes
-  delete_delta_W_W_0000: DELETE
-strategy: by the driver (up to acidsql.driver.write.max.bytes), else shuffled
+--> reads, rows
+reads     t@1: default.t with row__id
+          frame@frame: {frame}
+rows      WITH gone AS (SELECT id FROM `frame@frame` AS `frame`) SELECT .. FROM `t@1` AS `t` WHERE id IN (SELECT id FROM gone)
 
 DELETE FROM hr.t WHERE hr.t.a IN (SELECT id FROM t)
--->
-DELETE hr.t
-reads
-  t@1: default.t
-  t@2: hr.t with row__id
-rows
-  SELECT `t`.`t@2.row__id` AS `:row_id` FROM `t@2` AS `t` WHERE t.a IN (SELECT id FROM `t@1` AS `t`)
-events
-  SELECT 0 AS `:branch`, `:row_id`,
-    CAST(NULL AS INT) AS `a`
-  FROM `:rows`
-writes
-  delete_delta_W_W_0000: DELETE
-strategy: by the driver (up to acidsql.driver.write.max.bytes), else shuffled
+--> target, reads, rows
+target    DELETE hr.t
+reads     t@1: default.t
+          t@2: hr.t with row__id
+rows      SELECT .. FROM `t@2` AS `t` WHERE t.a IN (SELECT id FROM `t@1` AS `t`)
 
 DELETE FROM t WHERE INPUT__FILE__NAME LIKE '%bucket_00000'
--->
-DELETE default.t
-reads
-  t@1: default.t with row__id, INPUT__FILE__NAME
-rows
-  SELECT `t`.`t@1.row__id` AS `:row_id` FROM `t@1` AS `t` WHERE `t`.`t@1.input__file__name` LIKE '%bucket_00000'
-events
-  SELECT 0 AS `:branch`, `:row_id`,
-    CAST(NULL AS INT) AS `id`,
-    CAST(NULL AS STRING) AS `name`,
-    CAST(NULL AS struct<city:string>) AS `info`
-  FROM `:rows`
-writes
-  delete_delta_W_W_0000: DELETE
-strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), else shuffled
+--> reads, rows
+reads     t@1: default.t with row__id, INPUT__FILE__NAME
+rows      SELECT .. FROM `t@1` AS `t` WHERE `t`.`t@1.input__file__name` LIKE '%bucket_00000'
 
 DELETE FROM t WHERE id = :id AND name = ?
--->
-DELETE default.t
-reads
-  t@1: default.t with row__id
-rows
-  SELECT `t`.`t@1.row__id` AS `:row_id` FROM `t@1` AS `t` WHERE id = :id AND name = ?
-events
-  SELECT 0 AS `:branch`, `:row_id`,
-    CAST(NULL AS INT) AS `id`,
-    CAST(NULL AS STRING) AS `name`,
-    CAST(NULL AS struct<city:string>) AS `info`
-  FROM `:rows`
-writes
-  delete_delta_W_W_0000: DELETE
-strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), else shuffled
+--> rows
+rows      SELECT .. FROM `t@1` AS `t` WHERE id = :id AND name = ?
 
 EXPLAIN LOCKS DELETE FROM t WHERE id IN (SELECT id FROM other)
 -->
@@ -185,36 +90,11 @@ DELETE FROM nothing
   |             ^^^^^^^
 
 DELETE FROM t x WHERE x.id = 1 AND row__id IN (SELECT a.row__id FROM other)
--->
-DELETE default.t
-reads
-  other@1: default.other
-  t@2: default.t with row__id
-rows
-  SELECT `x`.`t@2.row__id` AS `:row_id` FROM `t@2` AS `x` WHERE x.id = 1 AND `x`.`t@2.row__id` IN (SELECT a.row__id FROM `other@1` AS `other`)
-events
-  SELECT 0 AS `:branch`, `:row_id`,
-    CAST(NULL AS INT) AS `id`,
-    CAST(NULL AS STRING) AS `name`,
-    CAST(NULL AS struct<city:string>) AS `info`
-  FROM `:rows`
-writes
-  delete_delta_W_W_0000: DELETE
-strategy: by the driver (up to acidsql.driver.write.max.bytes), else shuffled
+--> reads, rows
+reads     other@1: default.other
+          t@2: default.t with row__id
+rows      SELECT .. FROM `t@2` AS `x` WHERE x.id = 1 AND `x`.`t@2.row__id` IN (SELECT a.row__id FROM `other@1` AS `other`)
 
 DELETE FROM t WHERE NULL
--->
-DELETE default.t
-reads
-  t@1: default.t with row__id
-rows
-  SELECT `t`.`t@1.row__id` AS `:row_id` FROM `t@1` AS `t` WHERE CAST(NULL AS BOOLEAN)
-events
-  SELECT 0 AS `:branch`, `:row_id`,
-    CAST(NULL AS INT) AS `id`,
-    CAST(NULL AS STRING) AS `name`,
-    CAST(NULL AS struct<city:string>) AS `info`
-  FROM `:rows`
-writes
-  delete_delta_W_W_0000: DELETE
-strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), else shuffled
+--> rows
+rows      SELECT .. FROM `t@1` AS `t` WHERE CAST(NULL AS BOOLEAN)

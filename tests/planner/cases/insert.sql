@@ -23,299 +23,122 @@ writes
 strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 INSERT INTO TABLE t SELECT * FROM t
--->
-INSERT default.t
-reads
-  t@1: default.t
-rows
-  SELECT * FROM `t@1` AS `t`
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CAST(`:id` AS INT) AS `id`,
-    CAST(`:name` AS STRING) AS `name`,
-    CAST(`:born` AS DATE) AS `born`,
-    CAST(`:amount` AS decimal(10,2)) AS `amount`
-  FROM `:rows`
-writes
-  delta_W_W_0000: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+--> reads, rows
+reads     t@1: default.t
+rows      SELECT * FROM `t@1` AS `t`
 
 INSERT INTO t (amount, id) VALUES (1.5, 7)
--->
-INSERT default.t
-rows
-  SELECT * FROM VALUES (1.5, 7) AS `rows`
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CAST(`:id` AS INT) AS `id`,
-    CAST('none' AS STRING) AS `name`,
-    CAST(NULL AS DATE) AS `born`,
-    CAST(`:amount` AS decimal(10,2)) AS `amount`
-  FROM `:rows`
-writes
-  delta_W_W_0000: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+--> values
+values    `id` = CAST(`:id` AS INT)
+          `name` = CAST('none' AS STRING)
+          `born` = CAST(NULL AS DATE)
+          `amount` = CAST(`:amount` AS decimal(10,2))
 
 INSERT INTO t (id, name) VALUES (1, DEFAULT), (DEFAULT, 'x')
--->
-INSERT default.t
-rows
-  SELECT * FROM VALUES (1, 'none'), (NULL, 'x') AS `rows`
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CAST(`:id` AS INT) AS `id`,
-    CAST(`:name` AS STRING) AS `name`,
-    CAST(NULL AS DATE) AS `born`,
-    CAST(NULL AS decimal(10,2)) AS `amount`
-  FROM `:rows`
-writes
-  delta_W_W_0000: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+--> rows, values
+rows      SELECT * FROM VALUES (1, 'none'), (NULL, 'x') AS `rows`
+values    `id` = CAST(`:id` AS INT)
+          `name` = CAST(`:name` AS STRING)
+          `born` = CAST(NULL AS DATE)
+          `amount` = CAST(NULL AS decimal(10,2))
 
 INSERT INTO t (id) SELECT id FROM plain WHERE note = 'x'
--->
-INSERT default.t
-reads
-  plain@1: default.plain
-rows
-  SELECT id FROM `plain@1` AS `plain` WHERE note = 'x'
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CAST(`:id` AS INT) AS `id`,
-    CAST('none' AS STRING) AS `name`,
-    CAST(NULL AS DATE) AS `born`,
-    CAST(NULL AS decimal(10,2)) AS `amount`
-  FROM `:rows`
-writes
-  delta_W_W_0000: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+--> reads, rows, values
+reads     plain@1: default.plain
+rows      SELECT id FROM `plain@1` AS `plain` WHERE note = 'x'
+values    `id` = CAST(`:id` AS INT)
+          `name` = CAST('none' AS STRING)
+          `born` = CAST(NULL AS DATE)
+          `amount` = CAST(NULL AS decimal(10,2))
 
 WITH src AS (SELECT id, note FROM plain) INSERT INTO t (id, name) SELECT * FROM src
--->
-INSERT default.t
-reads
-  plain@1: default.plain
-rows
-  WITH src AS (SELECT id, note FROM `plain@1` AS `plain`) SELECT * FROM src
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CAST(`:id` AS INT) AS `id`,
-    CAST(`:name` AS STRING) AS `name`,
-    CAST(NULL AS DATE) AS `born`,
-    CAST(NULL AS decimal(10,2)) AS `amount`
-  FROM `:rows`
-writes
-  delta_W_W_0000: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+--> rows
+rows      WITH src AS (SELECT id, note FROM `plain@1` AS `plain`) SELECT * FROM src
 
 INSERT INTO t (id, name) WITH src AS (SELECT id, note FROM plain) SELECT * FROM src
--->
-INSERT default.t
-reads
-  plain@1: default.plain
-rows
-  WITH src AS (SELECT id, note FROM `plain@1` AS `plain`) SELECT * FROM src
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CAST(`:id` AS INT) AS `id`,
-    CAST(`:name` AS STRING) AS `name`,
-    CAST(NULL AS DATE) AS `born`,
-    CAST(NULL AS decimal(10,2)) AS `amount`
-  FROM `:rows`
-writes
-  delta_W_W_0000: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+--> rows
+rows      WITH src AS (SELECT id, note FROM `plain@1` AS `plain`) SELECT * FROM src
 
--- a CTE with the target's name is the source, the target stays the table
+-- A CTE with the target's name is the source. The target is the table.
 WITH t AS (SELECT 1 AS id) INSERT INTO t (id) SELECT id FROM t
--->
-INSERT default.t
-rows
-  WITH t AS (SELECT 1 AS id) SELECT id FROM t
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CAST(`:id` AS INT) AS `id`,
-    CAST('none' AS STRING) AS `name`,
-    CAST(NULL AS DATE) AS `born`,
-    CAST(NULL AS decimal(10,2)) AS `amount`
-  FROM `:rows`
-writes
-  delta_W_W_0000: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+--> target, reads, rows
+target    INSERT default.t
+reads     none
+rows      WITH t AS (SELECT 1 AS id) SELECT id FROM t
 
 INSERT INTO t (id) SELECT id FROM {frame}
--->
-INSERT default.t
-reads
-  frame@frame: the frame {frame}
-rows
-  SELECT id FROM `frame@frame` AS `frame`
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CAST(`:id` AS INT) AS `id`,
-    CAST('none' AS STRING) AS `name`,
-    CAST(NULL AS DATE) AS `born`,
-    CAST(NULL AS decimal(10,2)) AS `amount`
-  FROM `:rows`
-writes
-  delta_W_W_0000: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+--> reads, rows
+reads     frame@frame: {frame}
+rows      SELECT id FROM `frame@frame` AS `frame`
 
 INSERT INTO t (id) SELECT row__id.rowid FROM t UNION ALL SELECT id FROM plain
--->
-INSERT default.t
-reads
-  t@1: default.t with row__id
-  plain@2: default.plain
-rows
-  SELECT `t`.`t@1.row__id`.rowid FROM `t@1` AS `t` UNION ALL SELECT id FROM `plain@2` AS `plain`
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CAST(`:id` AS INT) AS `id`,
-    CAST('none' AS STRING) AS `name`,
-    CAST(NULL AS DATE) AS `born`,
-    CAST(NULL AS decimal(10,2)) AS `amount`
-  FROM `:rows`
-writes
-  delta_W_W_0000: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+--> reads, rows
+reads     t@1: default.t with row__id
+          plain@2: default.plain
+rows      SELECT `t`.`t@1.row__id`.rowid FROM `t@1` AS `t` UNION ALL SELECT id FROM `plain@2` AS `plain`
 
 INSERT INTO hr.t SELECT id, id FROM default.t
--->
-INSERT hr.t
-reads
-  t@1: default.t
-rows
-  SELECT id, id FROM `t@1` AS `t`
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CAST(`:a` AS INT) AS `a`,
-    CAST(`:b` AS INT) AS `b`
-  FROM `:rows`
-writes
-  delta_W_W_0000: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+--> target, reads, values
+target    INSERT hr.t
+reads     t@1: default.t
+values    `a` = CAST(`:a` AS INT)
+          `b` = CAST(`:b` AS INT)
 
--- each new row is checked, under its column names, as it is stored
+-- The constraints are checked on each new row as it is stored, under the table's column names.
 INSERT INTO checked VALUES (1, 2, 3, 'toolong')
--->
-INSERT default.checked
-rows
-  SELECT * FROM VALUES (1, 2, 3, 'toolong') AS `rows`
-events
-  SELECT CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (low <= high OR low = 0) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK ordered', '', '|acidsql-error')) WHEN NOT (high < 100) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK high < 100', '', '|acidsql-error')) WHEN NOT (RTRIM(code) <> 'x') THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK code <> \'x\'', '', '|acidsql-error')) ELSE 0 END AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`, *
-  FROM (SELECT
-    CAST(`:id` AS INT) AS `id`,
-    CAST(`:low` AS INT) AS `low`,
-    CAST(`:high` AS INT) AS `high`,
-    RPAD(SUBSTRING(CAST(`:code` AS STRING), 1, 3), 3) AS `code`
-  FROM `:rows`)
-writes
-  delta_W_W_0000: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+--> values, checks
+values    `id` = CAST(`:id` AS INT)
+          `low` = CAST(`:low` AS INT)
+          `high` = CAST(`:high` AS INT)
+          `code` = RPAD(SUBSTRING(CAST(`:code` AS STRING), 1, 3), 3)
+checks    delta 0000: NOT NULL on column id, violated if `id` IS NULL
+          delta 0000: CHECK ordered, violated if NOT (low <= high OR low = 0)
+          delta 0000: CHECK high < 100, violated if NOT (high < 100)
+          delta 0000: CHECK code <> \'x\', violated if NOT (RTRIM(code) <> 'x')
 
 INSERT INTO checked (low) SELECT id FROM plain
--->
-INSERT default.checked
-reads
-  plain@1: default.plain
-rows
-  SELECT id FROM `plain@1` AS `plain`
-events
-  SELECT CASE WHEN `id` IS NULL THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'NOT NULL on column id', '', '|acidsql-error')) WHEN NOT (low <= high OR low = 0) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK ordered', '', '|acidsql-error')) WHEN NOT (high < 100) THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK high < 100', '', '|acidsql-error')) WHEN NOT (RTRIM(code) <> 'x') THEN raise_error(concat('acidsql-error|CONSTRAINT_VIOLATED|', 'detail=', 'CHECK code <> \'x\'', '', '|acidsql-error')) ELSE 0 END AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`, *
-  FROM (SELECT
-    CAST(NULL AS INT) AS `id`,
-    CAST(`:low` AS INT) AS `low`,
-    CAST(NULL AS INT) AS `high`,
-    RPAD(SUBSTRING(CAST('abc' AS STRING), 1, 3), 3) AS `code`
-  FROM `:rows`)
-writes
-  delta_W_W_0000: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+--> values, checks
+values    `id` = CAST(NULL AS INT)
+          `low` = CAST(`:low` AS INT)
+          `high` = CAST(NULL AS INT)
+          `code` = RPAD(SUBSTRING(CAST('abc' AS STRING), 1, 3), 3)
+checks    delta 0000: NOT NULL on column id, violated if `id` IS NULL
+          delta 0000: CHECK ordered, violated if NOT (low <= high OR low = 0)
+          delta 0000: CHECK high < 100, violated if NOT (high < 100)
+          delta 0000: CHECK code <> \'x\', violated if NOT (RTRIM(code) <> 'x')
 
 INSERT INTO nested SELECT array(1), map('a', 1), named_struct('x', 1, 'y', 'abc'), 'abcde', TIMESTAMP '2020-01-01 00:00:00', now()
--->
-INSERT default.nested
-rows
-  SELECT array(1), map('a', 1), named_struct('x', 1, 'y', 'abc'), 'abcde', TIMESTAMP '2020-01-01 00:00:00', localtimestamp() AS `now()`
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CAST(`:a` AS array<int>) AS `a`,
-    CAST(`:m` AS map<string,double>) AS `m`,
-    CASE WHEN CAST(`:s` AS struct<x:int,y:varchar(2)>) IS NOT NULL THEN named_struct('x', CAST(`:s` AS struct<x:int,y:varchar(2)>).`x`, 'y', SUBSTRING(CAST(`:s` AS struct<x:int,y:varchar(2)>).`y`, 1, 2)) END AS `s`,
-    SUBSTRING(CAST(`:v` AS STRING), 1, 4) AS `v`,
-    CAST(`:ts` AS TIMESTAMP) AS `ts`,
-    CAST(`:l` AS TIMESTAMP_LTZ) AS `l`
-  FROM `:rows`
-writes
-  delta_W_W_0000: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+--> rows, values
+rows      SELECT array(1), map('a', 1), named_struct('x', 1, 'y', 'abc'), 'abcde', TIMESTAMP '2020-01-01 00:00:00', localtimestamp() AS `now()`
+values    `a` = CAST(`:a` AS array<int>)
+          `m` = CAST(`:m` AS map<string,double>)
+          `s` = CASE WHEN CAST(`:s` AS struct<x:int,y:varchar(2)>) IS NOT NULL THEN named_struct('x', CAST(`:s` AS struct<x:int,y:varchar(2)>).`x`, 'y', SUBSTRING(CAST(`:s` AS struct<x:int,y:varchar(2)>).`y`, 1, 2)) END
+          `v` = SUBSTRING(CAST(`:v` AS STRING), 1, 4)
+          `ts` = CAST(`:ts` AS TIMESTAMP)
+          `l` = CAST(`:l` AS TIMESTAMP_LTZ)
 
 INSERT INTO plain VALUES (1, 'a')
--->
-INSERT default.plain
-rows
-  SELECT * FROM VALUES (1, 'a') AS `rows`
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CAST(`:id` AS INT) AS `id`,
-    CAST(`:note` AS STRING) AS `note`
-  FROM `:rows`
-writes
-  delta_W_W_0000: INSERT
-strategy: plain files
+--> writes, strategy
+writes    delta 0000: INSERT
+strategy  plain files
 
 INSERT INTO t (id) VALUES (:id), (?)
--->
-INSERT default.t
-rows
-  SELECT * FROM VALUES (:id), (?) AS `rows`
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CAST(`:id` AS INT) AS `id`,
-    CAST('none' AS STRING) AS `name`,
-    CAST(NULL AS DATE) AS `born`,
-    CAST(NULL AS decimal(10,2)) AS `amount`
-  FROM `:rows`
-writes
-  delta_W_W_0000: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+--> rows
+rows      SELECT * FROM VALUES (:id), (?) AS `rows`
 
 INSERT INTO t (id) VALUES (1 + 2 * 3), (CAST('5' AS int)), ((SELECT max(id) FROM t))
--->
-INSERT default.t
-reads
-  t@1: default.t
-rows
-  SELECT * FROM VALUES (1 + 2 * 3), (CAST('5' AS INT)) AS `rows` UNION ALL SELECT (SELECT max(id) FROM `t@1` AS `t`)
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CAST(`:id` AS INT) AS `id`,
-    CAST('none' AS STRING) AS `name`,
-    CAST(NULL AS DATE) AS `born`,
-    CAST(NULL AS decimal(10,2)) AS `amount`
-  FROM `:rows`
-writes
-  delta_W_W_0000: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+--> reads, rows
+reads     t@1: default.t
+rows      SELECT * FROM VALUES (1 + 2 * 3), (CAST('5' AS INT)) AS `rows` UNION ALL SELECT (SELECT max(id) FROM `t@1` AS `t`)
 
 SET acidsql.store.assignment=ansi
 
 INSERT INTO t VALUES ('1', 2, '2020-01-01', 'x')
--->
-INSERT default.t
-rows
-  SELECT * FROM VALUES ('1', 2, '2020-01-01', 'x') AS `rows`
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CASE WHEN `:id` IS NOT NULL AND TRY_CAST(`:id` AS INT) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`:id` AS STRING), '', 'column=', 'id', '', 'type=', 'int', '', '|acidsql-error')) ELSE TRY_CAST(`:id` AS INT) END AS `id`,
-    CASE WHEN `:name` IS NOT NULL AND TRY_CAST(`:name` AS STRING) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`:name` AS STRING), '', 'column=', 'name', '', 'type=', 'string', '', '|acidsql-error')) ELSE TRY_CAST(`:name` AS STRING) END AS `name`,
-    CASE WHEN `:born` IS NOT NULL AND TRY_CAST(`:born` AS DATE) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`:born` AS STRING), '', 'column=', 'born', '', 'type=', 'date', '', '|acidsql-error')) ELSE TRY_CAST(`:born` AS DATE) END AS `born`,
-    CASE WHEN `:amount` IS NOT NULL AND TRY_CAST(`:amount` AS decimal(10,2)) IS NULL THEN raise_error(concat('acidsql-error|INVALID_STORE_VALUE|', 'value=', CAST(`:amount` AS STRING), '', 'column=', 'amount', '', 'type=', 'decimal(10,2)', '', '|acidsql-error')) ELSE TRY_CAST(`:amount` AS decimal(10,2)) END AS `amount`
-  FROM `:rows`
-writes
-  delta_W_W_0000: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+--> values
+values    `id` = CASE WHEN `:id` IS NOT NULL AND TRY_CAST(`:id` AS INT) IS NULL THEN error(INVALID_STORE_VALUE, value=CAST(`:id` AS STRING), column='id', type='int') ELSE TRY_CAST(`:id` AS INT) END
+          `name` = CASE WHEN `:name` IS NOT NULL AND TRY_CAST(`:name` AS STRING) IS NULL THEN error(INVALID_STORE_VALUE, value=CAST(`:name` AS STRING), column='name', type='string') ELSE TRY_CAST(`:name` AS STRING) END
+          `born` = CASE WHEN `:born` IS NOT NULL AND TRY_CAST(`:born` AS DATE) IS NULL THEN error(INVALID_STORE_VALUE, value=CAST(`:born` AS STRING), column='born', type='date') ELSE TRY_CAST(`:born` AS DATE) END
+          `amount` = CASE WHEN `:amount` IS NOT NULL AND TRY_CAST(`:amount` AS decimal(10,2)) IS NULL THEN error(INVALID_STORE_VALUE, value=CAST(`:amount` AS STRING), column='amount', type='decimal(10,2)') ELSE TRY_CAST(`:amount` AS decimal(10,2)) END
 
 SET acidsql.store.assignment=hive
 
@@ -382,19 +205,7 @@ INSERT INTO ordered VALUES (1)
 1 | INSERT INTO ordered VALUES (1)
   |             ^^^^^^^
 
--- Spark's VALUES takes no strings beside other values
+-- Spark's VALUES refuses a column with strings and other values: the others are cast.
 INSERT INTO t VALUES ('7', 'x', NULL, 1.5), (7.5, 8, DATE '2020-01-01', '2')
--->
-INSERT default.t
-rows
-  SELECT * FROM VALUES ('7', 'x', NULL, CAST(1.5 AS STRING)), (CAST(7.5 AS STRING), CAST(8 AS STRING), DATE '2020-01-01', '2') AS `rows`
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CAST(`:id` AS INT) AS `id`,
-    CAST(`:name` AS STRING) AS `name`,
-    CAST(`:born` AS DATE) AS `born`,
-    CAST(`:amount` AS decimal(10,2)) AS `amount`
-  FROM `:rows`
-writes
-  delta_W_W_0000: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+--> rows
+rows      SELECT * FROM VALUES ('7', 'x', NULL, CAST(1.5 AS STRING)), (CAST(7.5 AS STRING), CAST(8 AS STRING), DATE '2020-01-01', '2') AS `rows`

@@ -2,69 +2,31 @@ CREATE TABLE s (id int, name string) PARTITIONED BY (p int) STORED AS ORC TBLPRO
 CREATE TABLE a (id int, name string) STORED AS ORC TBLPROPERTIES ('transactional'='true');
 CREATE TABLE b (id int, name string) STORED AS ORC TBLPROPERTIES ('transactional'='true')
 
--- conditions that may be asked twice prune what is read; the columns that are kept are those that are named
+-- The common scan skips rows and partitions that no branch needs.
 FROM s INSERT INTO a SELECT id, name WHERE p = 1 INSERT OVERWRITE TABLE b SELECT id + 1, name WHERE p = 2 AND id > 0
--->
-FROM
-reads
-  s@1: default.s
-rows, read once
-  SELECT * FROM `s@1` AS `s` WHERE p = 1 OR (p = 2 AND id > 0)
-INSERT default.a
-rows
-  SELECT id, name FROM `:scanned` AS `s` WHERE p = 1
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CAST(`:id` AS INT) AS `id`,
-    CAST(`:name` AS STRING) AS `name`
-  FROM `:rows`
-writes
-  delta_W_W_0000: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
-INSERT OVERWRITE default.b
-rows
-  SELECT id + 1, name FROM `:scanned` AS `s` WHERE p = 2 AND id > 0
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CAST(`:id` AS INT) AS `id`,
-    CAST(`:name` AS STRING) AS `name`
-  FROM `:rows`
-writes
-  base_W: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+--> target, pruning, rows, writes, locks
+target    INSERT default.a
+          INSERT OVERWRITE default.b
+pruning   s@1: partitions `p` = 1 OR (`p` = 2)
+rows      SELECT * FROM `s@1` AS `s` WHERE p = 1 OR (p = 2 AND id > 0)
+          SELECT id, name FROM `:scanned` AS `s` WHERE p = 1
+          SELECT id + 1, name FROM `:scanned` AS `s` WHERE p = 2 AND id > 0
+writes    delta 0000: INSERT
+          base 0001: INSERT
+locks     default.a -> SHARED_READ
+          default.b -> EXCLUSIVE
+          default.s -> SHARED_READ
 
--- a function may give something else the second time: all rows are read
+-- A condition that may not be evaluated twice prunes nothing: the scan reads all rows.
 FROM s x INSERT INTO a SELECT x.id, x.name WHERE rand() < 0.5 INSERT INTO b SELECT id, name
--->
-FROM
-reads
-  s@1: default.s
-rows, read once
-  SELECT * FROM `s@1` AS x
-INSERT default.a
-rows
-  SELECT x.id, x.name FROM `:scanned` AS `x` WHERE rand() < 0.5
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CAST(`:id` AS INT) AS `id`,
-    CAST(`:name` AS STRING) AS `name`
-  FROM `:rows`
-writes
-  delta_W_W_0000: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
-INSERT default.b
-rows
-  SELECT id, name FROM `:scanned` AS `x`
-events
-  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
-    CAST(`:id` AS INT) AS `id`,
-    CAST(`:name` AS STRING) AS `name`
-  FROM `:rows`
-writes
-  delta_W_W_0001: INSERT
-strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+--> reads, rows, pruning
+reads     s@1: default.s
+rows      SELECT * FROM `s@1` AS x
+          SELECT x.id, x.name FROM `:scanned` AS `x` WHERE rand() < 0.5
+          SELECT id, name FROM `:scanned` AS `x`
+pruning   none
 
--- several relations: a struct for each, taken apart again in the branches
+-- With several relations, the scan makes a struct of each, and the branches take the structs apart.
 FROM s JOIN a ON s.id = a.id INSERT INTO b SELECT a.id, s.name INSERT INTO b SELECT s.id, a.name WHERE a.id > 1
 -->
 FROM
