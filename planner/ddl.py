@@ -119,13 +119,14 @@ def _create_table(statement: s.CreateTable, facts: DdlFacts) -> DdlPlan:
 
 
 def _drop_table(statement: s.DropTable, facts: DdlFacts) -> DdlPlan:
-    """The lock waits for the writers of a transactional table. DROP TABLE of a plain table takes no lock."""
+    """The locks of Hive's DropTableAnalyzer. As in Hive, an external table is not locked, because its files stay
+    (AcidUtils.isLockableTable, hive.txn.ext.locking.enabled)."""
     title = f"DROP TABLE {facts.qualified(statement.table)}"
     table = facts.find(statement.table)
     if table is None:
         return DdlPlan(title)
-    locks = (exclusive_lock(table.database, table.name),) if table.is_transactional else ()
-    return DdlPlan(title, locks, (RemoveTable(table),))
+    on_table = () if table.external else (exclusive_lock(table.database, table.name),)
+    return DdlPlan(title, (database_lock(table.database), *on_table), (RemoveTable(table),))
 
 
 def truncate_step(statement: s.TruncateTable, table: Table) -> EmptyTable:

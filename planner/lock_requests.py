@@ -83,7 +83,7 @@ def create_locks(table: Table, scans: Sequence[Scan], rules: LockRules = DEFAULT
 
 
 def database_lock(name: str) -> LockComponent:
-    """The lock of a statement that creates a table: nobody drops the database meanwhile."""
+    """The lock of a statement that creates or drops a table: nobody drops the database meanwhile (DDL_SHARED)."""
     return LockComponent(name, None, LockType.SHARED_READ, Operation.NO_TXN)
 
 

@@ -12,6 +12,7 @@ from acidsql.ddl.plan_facts import plan_facts, with_absolute_locations
 from acidsql.ddl.plan_run import PlanRun
 from acidsql.ddl.relocation import Files, finish_move
 from acidsql.ddl.table_lookup import TableLookup
+from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import CreateTable
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl import plan_ddl
@@ -57,7 +58,7 @@ class Ddl:
         """Runs a statement. On an error the catalog is as it was.
 
         The steps come from a second plan, made from the catalog as it is once the first plan's locks are held.
-        Raises what `plan` raises, LOCK_TIMEOUT, TRANSACTION_ABORTED, and what the steps' runs raise.
+        Raises what `plan` raises, LOCK_TIMEOUT, TRANSACTION_ABORTED, TABLE_CHANGED, and what the steps' runs raise.
         """
         plan = self.plan(statement, database)
         if plan.locks:
@@ -72,7 +73,10 @@ class Ddl:
         with self.transactions.run(lambda: plan.locks) as transaction:
             lookup = TableLookup(metastore, lambda table: self._settled(table, plan))
             now = self._plan(statement, database, lookup)
-            assert set(now.locks) <= set(plan.locks), "locks depend on the statement's names"
+            for lock in now.locks:
+                if lock not in plan.locks:
+                    # An external table, which needs no lock, was replaced by a managed one.
+                    raise AcidSqlError(Condition.TABLE_CHANGED, table=f"{lock.database}.{lock.table}")
             return _run_steps(now, PlanRun(metastore, self.files, transaction))
 
     def declared(self, statement: CreateTable, database: str, columns: Sequence[tuple[str, str]]) -> Table:

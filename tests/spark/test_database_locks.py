@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,44 @@ def test_the_default_database_is_not_emptied_by_a_drop_that_is_refused(one: Sess
 def test_explain_locks_shows_a_lock_of_the_database(one: Session) -> None:
     shown = [row[0] for row in one.execute(f"EXPLAIN LOCKS {MAKING['AS']}").rows()]
     assert shown == ["LOCK INFORMATION:", "d -> SHARED_READ", "d.u -> EXCL_WRITE"]
+
+
+def test_a_managed_table_is_not_dropped_while_it_is_in_use_though_it_is_plain(
+    one: Session, other: SqliteMetastore
+) -> None:
+    one.execute("CREATE TABLE d.u (id int)")
+    unlock = locked(other, LockType.SHARED_READ, "u")
+    one.execute("SET hive.lock.numretries=0")
+    fails("LOCK_TIMEOUT", one, "DROP TABLE d.u")
+    unlock()
+    one.execute("DROP TABLE d.u")
+    assert not list(one.execute("SHOW TABLES IN d").rows())
+
+
+def test_an_external_table_is_dropped_while_it_is_in_use_because_its_files_stay(
+    one: Session, other: SqliteMetastore
+) -> None:
+    one.execute(MAKING["plain"])
+    locked(other, LockType.SHARED_READ, "u")
+    one.execute("SET hive.lock.numretries=0")
+    one.execute("DROP TABLE d.u")
+    assert not list(one.execute("SHOW TABLES IN d").rows())
+
+
+def test_a_managed_table_that_replaced_an_external_one_is_not_dropped_without_its_lock(
+    one: Session, other: SqliteMetastore
+) -> None:
+    one.execute(MAKING["plain"])
+    external = one.catalog.table("d", "u")
+    unlock = locked(other, LockType.EXCLUSIVE)
+    with ThreadPoolExecutor() as pool:
+        drop = pool.submit(one.execute, "DROP TABLE d.u")
+        while not any(lock.waiting for lock in other.locks()):
+            assert not drop.done()
+        other.drop_table("d", "u")
+        other.create_table(replace(external, external=False))
+        unlock()
+    error = drop.exception()
+    assert isinstance(error, AcidSqlError)
+    assert error.condition == "TABLE_CHANGED"
+    assert not one.catalog.table("d", "u").external

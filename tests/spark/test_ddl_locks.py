@@ -48,9 +48,9 @@ CASES = {
     "CREATE TABLE d.n AS SELECT k FROM whole": (
         "d -> SHARED_READ, d.n -> EXCLUSIVE, default.whole -> SHARED_READ"  # plain: readers see it grow
     ),
-    "DROP TABLE acid": "default.acid -> EXCLUSIVE",
-    "DROP TABLE plain": "",
-    "DROP TABLE ext": "",
+    "DROP TABLE acid": "default -> SHARED_READ, default.acid -> EXCLUSIVE",
+    "DROP TABLE plain": "default -> SHARED_READ, default.plain -> EXCLUSIVE",
+    "DROP TABLE ext": "default -> SHARED_READ",
     "DROP TABLE IF EXISTS nothing": "",
     "TRUNCATE TABLE whole": "default.whole -> EXCLUSIVE",
     "TRUNCATE TABLE acid PARTITION (p = 1)": "default.acid -> EXCLUSIVE",
