@@ -23,6 +23,7 @@ from acidsql.planner.partition_pruning import has_values
 from acidsql.show.compaction_list import COMPACTION_COLUMNS, compaction_rows
 
 _PLAIN_NAME: Final = re.compile(r"\w+")
+_SPECIAL: Final = re.compile(r"\\([%_])|[%_*?\[]")
 _LOCK_COLUMNS: Final = (
     "lockid",
     "database",
@@ -57,7 +58,7 @@ def show(statement: Show, lookup: TableLookup, database: str, compactor: Compact
         case Shown.DATABASES:
             return _names("database_name", [d.name for d in lookup.metastore.databases()], statement.pattern)
         case Shown.COLUMNS:
-            return _names("field", _table(statement, lookup, database).column_names, statement.pattern)
+            return _columns(_table(statement, lookup, database), statement.pattern)
         case Shown.PARTITIONS:
             return _partitions(statement, lookup, database)
         case Shown.CREATE_TABLE:
@@ -255,11 +256,33 @@ def _partitions(statement: Show, lookup: TableLookup, database: str) -> Answer:
 
 
 def _names(header: str, names: Sequence[str], pattern: str | None) -> Answer:
-    """Filters names by a LIKE pattern of Hive: `*` and `%` match any text, `?` one character, `|` separates choices."""
-    if pattern is None:
-        return Answer((header,), tuple((n,) for n in names))
-    choices = [p.strip().lower().replace("%", "*") for p in pattern.split("|")]
-    return Answer((header,), tuple((n,) for n in names if any(fnmatch.fnmatchcase(n, c) for c in choices)))
+    r"""Filters names by a LIKE pattern: `%` matches any text, `_` one character, and `\%` and `\_` match themselves
+    (UDFLike.likePatternToRegExp). `*` and `|` are those of Hive 3; no name has these characters."""
+    return _filtered(header, names, pattern, {"%": "*", "*": "*", "_": "?"})
+
+
+def _columns(table: Table, pattern: str | None) -> Answer:
+    """SHOW COLUMNS: `*` and `%` match any text, and `_` matches itself, because Hive's pattern is a regular expression
+    (ShowColumnsOperation.getMatcher)."""
+    return _filtered("field", table.column_names, pattern, {"%": "*", "*": "*"})
+
+
+def _filtered(header: str, names: Sequence[str], pattern: str | None, wildcards: Mapping[str, str]) -> Answer:
+    """The names that a pattern matches, with `|` between its alternatives. `wildcards` maps the pattern's wildcards to
+    those of fnmatch. Case does not matter, because all names are lower case."""
+    if pattern is not None:
+        shapes = [_glob(alternative.strip().lower(), wildcards) for alternative in pattern.split("|")]
+        names = [name for name in names if any(fnmatch.fnmatchcase(name, shape) for shape in shapes)]
+    return Answer((header,), tuple((name,) for name in names))
+
+
+def _glob(pattern: str, wildcards: Mapping[str, str]) -> str:
+    r"""The pattern in the syntax of fnmatch, where only `wildcards` are special.
+
+    >>> _glob(r"a_\_?", {"_": "?"})
+    'a?_[?]'
+    """
+    return _SPECIAL.sub(lambda found: found[1] or wildcards.get(found[0]) or f"[{found[0]}]", pattern)
 
 
 def _properties(table: Table, key: str | None) -> Answer:
