@@ -158,7 +158,7 @@ class Condition(Enum):
     CONSTRAINT_VIOLATED = _info(
         "23000", "DataConstraintViolationError: Either CHECK or NOT NULL constraint violated! ({detail})"
     )
-    INVALID_DEFAULT = _info("42P17", "Invalid DEFAULT value for column {column}: {reason}")
+    INVALID_DEFAULT = _info("42P17", "Invalid Constraint syntax Invalid Default value: {value}. {reason}", 10326)
     # -- MERGE
     MERGE_CLAUSE_ORDER = _info("42601", "{message}")
     MERGE_NAMES = _info("42601", "{message}")

@@ -6,18 +6,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from sqlglot import exp
+
 from acidsql.acid.hive_types import parse_type
 from acidsql.acid.object_names import check_column_name, check_table_name, without_case
 from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Check, Column, Constraints, Table
 from acidsql.acid.text_format import SERDES, text_format
 from acidsql.errors import AcidSqlError, Condition, suggestion
-from acidsql.grammar.dialect import to_spark
+from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.statements import ColumnDefinition, CreateTable, Name
 from acidsql.metastore.client import Database
 
 ADOPT_WRITE_IDS: Final = "acidsql.adopt.writeids"
 """Property of CREATE TABLE .. LOCATION: the write IDs of the files that the table adopts. The catalog does not
 keep it."""
+_LONGEST_DEFAULT: Final = 255
+"""ConstraintsUtils.DEFAULT_MAX_LEN."""
 
 MOVING: Final = "acidsql.moving"
 """Table property: the locations from and to which a directory is being moved, as a JSON list."""
@@ -52,7 +56,7 @@ def with_columns(statement: CreateTable, columns: Sequence[tuple[str, str]]) -> 
 def defined_table(statement: CreateTable, database: Database) -> Table:
     """The table, whose location is the statement's or the default one in `database`. `created` is 0.
 
-    Raises INVALID_TABLE_NAME, INVALID_COLUMN_NAME, DUPLICATE_COLUMN, COLUMN_NOT_FOUND, INVALID_TYPE,
+    Raises INVALID_TABLE_NAME, INVALID_COLUMN_NAME, DUPLICATE_COLUMN, COLUMN_NOT_FOUND, INVALID_TYPE, INVALID_DEFAULT,
     INVALID_TABLE_PROPERTIES, SORTED_TABLE.
     """
     check_table_name(statement.table.name, statement.table.span)
@@ -145,6 +149,20 @@ def _constraints(statement: CreateTable) -> Constraints:
     checks += [Check(None, to_spark(c.check)) for c in statement.columns if c.check is not None]
     return Constraints(
         not_null=frozenset(c.name.value for c in statement.columns if c.not_null),
-        defaults={c.name.value: to_spark(c.default) for c in statement.columns if c.default is not None},
+        defaults={c.name.value: _default(c.default, c.name) for c in statement.columns if c.default is not None},
         checks=tuple(checks),
     )
+
+
+def _default(value: exp.Expr, column: Name) -> str:
+    """The SQL of a DEFAULT, by the rules of Hive's ConstraintsUtils.getDefaultValue. Hive also requires the column's
+    type; acidsql casts the value when it stores it."""
+    text = to_spark(value)
+    refused = value.find(exp.Column, exp.Query, exp.Star, exp.Window, exp.Placeholder)
+    if refused is not None:
+        reason, span = "DEFAULT only allows constant or function expressions", span_of(refused)
+    elif len(text) > _LONGEST_DEFAULT:
+        reason, span = f"Maximum character length allowed is {_LONGEST_DEFAULT}", column.span
+    else:
+        return text
+    raise AcidSqlError(Condition.INVALID_DEFAULT, span=span or column.span, value=text, reason=reason)

@@ -62,7 +62,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "CREATE_AS_TYPE": "A column of a CREATE TABLE .. AS query has a type that Hive does not have.",
         "INVALID_STORE_VALUE": "With `acidsql.store.assignment=ansi`: a value does not fit its column.",
         "CONSTRAINT_VIOLATED": "A row violates NOT NULL or CHECK.",
-        "INVALID_DEFAULT": "Reserved for expressions that cannot be default values. Not raised yet.",
+        "INVALID_DEFAULT": "A DEFAULT is no constant or function of constants, or has more than 255 characters.",
     },
     "MERGE": {
         "MERGE_CLAUSE_ORDER": "WHEN clauses are not in the order MATCHED, NOT MATCHED, NOT MATCHED BY SOURCE.",

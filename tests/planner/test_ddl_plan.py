@@ -8,6 +8,7 @@ from typing import get_args
 import pytest
 
 from acidsql.acid.table import Table
+from acidsql.errors import AcidSqlError
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import CreateTable
 from acidsql.metastore.client import Database, Partition
@@ -140,3 +141,54 @@ def test_a_table_has_the_properties_and_write_ids_of_its_statement() -> None:
 )
 def test_a_statement_that_breaks_a_rule_has_no_plan(text: str, condition: str) -> None:
     fails(condition, lambda: plan(text, table(kind=ACID)))
+
+
+@pytest.mark.parametrize(
+    ("default", "place"),
+    [
+        ("other", "other"),
+        ("concat('a', other)", "other"),
+        ("CAST(other AS string)", "other"),
+        ("(SELECT 1)", "1"),
+        ("count(*)", "*"),
+        ("rank() OVER w", "rank() OVER w"),
+        ("?", "?"),
+        (":value", ":value"),
+    ],
+)
+def test_a_default_that_is_no_constant_and_no_function_of_constants_is_refused(default: str, place: str) -> None:
+    with pytest.raises(AcidSqlError) as raised:
+        table(f"(k STRING DEFAULT {default}, other STRING)")
+    assert (raised.value.condition, raised.value.hive_code) == ("INVALID_DEFAULT", 10326)
+    assert "DEFAULT only allows constant or function expressions" in raised.value.message
+    assert raised.value.span is not None
+    assert raised.value.span.text == place
+
+
+def test_a_default_has_at_most_255_characters() -> None:
+    longest = f"'{'x' * 253}'"
+    assert table(f"(k STRING DEFAULT {longest})").constraints.defaults == {"k": longest}
+    with pytest.raises(AcidSqlError, match="Maximum character length allowed is 255") as raised:
+        table(f"(k STRING DEFAULT '{'x' * 254}')")
+    assert raised.value.condition == "INVALID_DEFAULT"
+
+
+@pytest.mark.parametrize(
+    "default",
+    [
+        "-1",
+        "NULL",
+        "1 + 2 * 3",
+        "CAST('2020-01-01' AS date)",
+        "current_timestamp",
+        "current_date()",
+        "current_user",
+        "upper('x')",
+        "if(1 = 1, 2, 3)",
+        "array(1, 2)[0]",
+        "named_struct('a', 1).a",
+        "transform(array(1), x -> x + 1)",
+    ],
+)
+def test_a_constant_or_a_function_of_constants_is_a_default(default: str) -> None:
+    assert table(f"(k STRING DEFAULT {default})").constraints.defaults.keys() == {"k"}
