@@ -13,8 +13,9 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 
 from acidsql.connection import default_session
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.frontends.render import Column, Format, Row, html, render, rows_in_words, summary
+from acidsql.frontends.render import Column, Format, html, render, rows_in_words, summary
 from acidsql.frontends.terminal import logs_hidden
+from acidsql.frontends.value_text import Row
 from acidsql.grammar.script_splitter import split_script
 from acidsql.results import CountsResult, Done, QueryResult, Result, RowsResult
 from acidsql.session import Session, connect

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from pyspark.sql import Row
 from rich.cells import cell_len
 
-from acidsql.frontends.render import ALIGNED_ROWS, Format, html, json_value, render, rows_in_words, summary, text
+from acidsql.frontends.render import ALIGNED_ROWS, Format, html, render, rows_in_words, summary
+from acidsql.frontends.value_text import json_value, text
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Final
 
 import pandas as pd  # type: ignore[import-untyped]
 
-from acidsql.frontends.render import text
+from acidsql.frontends.value_text import text
 from acidsql.session import Session, connect
 from tests.conftest import SPARK_CONF
 
