@@ -1,7 +1,7 @@
 """Rewrites expressions that differ between Hive and Spark, so that Spark computes Hive's result (Hive 4.0.1).
 
 CHAR and VARCHAR: a cast cuts the value to the type's length. Trailing blanks of a CHAR do not count (HiveChar,
-HiveVarchar): the scan strips them from CHAR columns (spark/scan/table_scan.py), and this module strips them from
+HiveVarchar): the scan strips them from CHAR columns (spark/scan/file_columns.py), and this module strips them from
 literals that are compared with a CHAR column, which Hive converts to CHAR (TypeCheckProcFactory). Hive does not do so
 in BETWEEN. greatest and least return NULL if an argument is NULL. stddev, std and variance are those of the population.
 

@@ -58,7 +58,7 @@ def value_as_read(value: str | None, hive_type: str) -> str | None:
     (tests/golden/partitioned_dynamic). For a VARCHAR or CHAR that is too short for the name, Hive shows the beginning
     of the name, and an INSERT OVERWRITE of the partition with its own rows then doubles them (into `c=__H`). acidsql
     reads NULL there. The name of a partition contains the padding of a CHAR, but the value is read without it, like a
-    CHAR in a file (spark/scan/table_scan.py).
+    CHAR in a file (spark/scan/file_columns.py).
 
     >>> value_as_read(None, "string"), value_as_read(None, "int"), value_as_read(None, "varchar(3)")
     ('__HIVE_DEFAULT_PARTITION__', None, None)

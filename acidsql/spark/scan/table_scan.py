@@ -10,25 +10,24 @@ so ORC skips it and Spark takes it for NULL (OrcUtils.requestedColumnIds).
 
 The search argument goes to ORC as an option of the reader, not through Spark's push-down (data_skipping.py).
 
-Columns are matched by position, as in Hive: files written before a column was renamed or added are read under the names
-that they have. Files that need another schema, or from which other write IDs are skipped, form another scan in a union.
-A table that was never altered is one scan and one stage.
+Files written before a column was renamed or added are read under the names that they have (file_columns.py). Files that
+need another schema, or from which other write IDs are skipped, form another scan in a union. A table that was never
+altered is one scan and one stage.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import chain, repeat
-from typing import Final, TypeAlias
+from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as t
 
 from acidsql.acid import layout
-from acidsql.acid.hive_types import Char, HiveType, Primitive, Varchar, has_timestamp, parse_type
+from acidsql.acid.hive_types import Char, HiveType, Varchar, parse_type
 from acidsql.acid.layout import (
     ACID_FIELDS,
     CURRENT_TRANSACTION,
@@ -37,7 +36,6 @@ from acidsql.acid.layout import (
     ORIGINAL_TRANSACTION,
     ROW_ID,
 )
-from acidsql.acid.table import Table
 from acidsql.acid.text_format import header_lines
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition
@@ -63,6 +61,15 @@ from acidsql.spark.scan.deletes.delete_events import (
     without_deleted,
 )
 from acidsql.spark.scan.exact_paths import load_exactly, load_orc_exactly
+from acidsql.spark.scan.file_columns import (
+    Narrower,
+    TableColumns,
+    acid_schema,
+    cheapest_column,
+    file_schema,
+    table_columns,
+    types_in_file,
+)
 from acidsql.spark.scan.file_partitions import (
     METADATA,
     PART,
@@ -73,10 +80,9 @@ from acidsql.spark.scan.file_partitions import (
     partition_values,
 )
 from acidsql.spark.scan.metadata_count import counted_rows
-from acidsql.spark.scan.parquet_times import in_zone
 from acidsql.spark.scan.scan_caches import ScanCaches
-from acidsql.spark.spark_types import ddl, file_type, padded_inside, query_type
-from acidsql.storage.parquet_footer import UTC, WrittenTimes
+from acidsql.spark.spark_types import query_type
+from acidsql.storage.parquet_footer import WrittenTimes
 
 _FILE_NAME: Final = ":file_name"
 ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
@@ -85,8 +91,6 @@ _ROW_ID_FIELDS: Final = (ORIGINAL_TRANSACTION, layout.BUCKET, ROW_ID)
 _KEEPS_IDS: Final = "coalesce(originalTransaction, 0) >= 0 AND coalesce(bucket, 0) >= 0 AND coalesce(rowId, 0) >= 0"
 _KEEPS_ROW: Final = "(CAST({leaf} IS NULL AS INT) | 0) >= 0"
 """Always true. One predicate per ACID column, so that column pruning keeps all six."""
-Narrower: TypeAlias = "tuple[HiveType | None, ...]"
-_CHEAP: Final = ("boolean", "tinyint", "smallint", "int", "bigint", "date", "float", "double")
 
 
 def scan_frame(spark: SparkSession, bound: BoundScan, caches: ScanCaches) -> DataFrame:
@@ -191,11 +195,11 @@ def _acid_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile
     """
     first = files[0]
     failure = raise_sql(Condition.ACID_V1_FILE, path=sql_string(first.origin), table=sql_string(bound.table.qualified))
-    types = _types_by_position(bound.table, first.names, first.narrower)
+    types = types_in_file(bound.table, first.names, first.narrower)
     options = search_options(spark, bound.scan, files)
     events = _events(spark, files, types, OPERATION_INSERT, failure, wanted, options)
     facts = file_facts([_part_only(f) for f in files])
-    columns = _table_columns(bound.table, first.names, "row", first.narrower)
+    columns = table_columns(bound.table, first.names, "row", first.narrower)
     return _with_facts(spark, bound, events, files, facts, _ROW_ID_FIELDS, columns)
 
 
@@ -205,23 +209,23 @@ def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[
     Spark has no row index for ORC, so each file is read whole by a task of its own, which counts the rows in order.
     """
     names, narrower = files[0].names, files[0].narrower
-    types = _types_by_position(bound.table, names, narrower)
-    schema = t.StructType(_fields(types)).json()
+    types = types_in_file(bound.table, names, narrower)
+    schema = file_schema(types).json()
     rows = load_orc_exactly(copy_with(spark, A_FILE_A_TASK | ANY_CASE), [f.path for f in files], schema)
     facts = file_facts(files, metadata_column(names))
     row_id = (facts.write_id, facts.bucket, f"{facts.first_row} + {ROW_NUMBER}")
-    return _with_facts(spark, bound, rows, files, facts, row_id, _table_columns(bound.table, names, None, narrower))
+    return _with_facts(spark, bound, rows, files, facts, row_id, table_columns(bound.table, names, None, narrower))
 
 
 def _plain_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> _Read:
     """Rows of insert-only tables and plain tables, which have no row IDs."""
     table = bound.table
     names = files[0].names or tuple(c.name for c in table.columns)
-    schema = t.StructType(_fields(_types_by_position(table, names, files[0].narrower)))
+    schema = file_schema(types_in_file(table, names, files[0].narrower))
     rows = _read_format(spark, bound.scan, files, schema)
     no_id = ("CAST(NULL AS BIGINT)", "CAST(NULL AS INT)", "CAST(NULL AS BIGINT)")
     facts = file_facts([_part_only(f) for f in files], metadata_column(names))
-    columns = _table_columns(table, names, None, files[0].narrower, files[0].times.zone)
+    columns = table_columns(table, names, None, files[0].narrower, files[0].times.zone)
     return _with_facts(spark, bound, rows, files, facts, no_id, columns)
 
 
@@ -237,7 +241,7 @@ def _with_facts(
     files: Sequence[SourceFile],
     facts: FileFacts,
     row_id: tuple[str, str, str],
-    columns: _Columns,
+    columns: TableColumns,
 ) -> _Read:
     """Combines rows and facts. `row_id` and `columns` are SQL over the rows, the facts and `_metadata`."""
     ids = dict(zip((WRITE_ID, BUCKET, ROW, PART), (*row_id, facts.part), strict=True))
@@ -276,7 +280,7 @@ def _events(
         for key, value in ANY_CASE.items():
             spark.conf.set(key, value)
     events = load_orc_exactly(spark, paths, acid_schema(types, unread).json(), options)
-    cheapest = _cheapest(types)
+    cheapest = cheapest_column(types)
     if is_known:
         return keeping_columns(events, [name for name, _ in types].index(cheapest))
     leaf = f"`row`.{name_sql(cheapest)}"
@@ -317,86 +321,6 @@ def _read_format(spark: SparkSession, scan: Scan, files: Sequence[SourceFile], s
 
 
 # ------------------------------------------------------------------------------------------------ columns
-
-
-def acid_schema(columns: Iterable[tuple[str, t.DataType]], unread: Collection[str] = ()) -> t.StructType:
-    """The six ACID columns as Hive names and orders them; the names of `unread` ones are in capitals."""
-    kinds = (t.IntegerType(), t.LongType(), t.IntegerType(), t.LongType(), t.LongType(), t.StructType(_fields(columns)))
-    fields = zip(ACID_FIELDS, kinds, strict=True)
-    return t.StructType([t.StructField(name.upper() if name in unread else name, kind) for name, kind in fields])
-
-
-def _fields(columns: Iterable[tuple[str, t.DataType]]) -> list[t.StructField]:
-    return [t.StructField(name, kind) for name, kind in columns]
-
-
-def _types_by_position(table: Table, names: Sequence[str], narrower: Narrower = ()) -> list[tuple[str, t.DataType]]:
-    """The columns under the file's names, with the table's current types; with the file's own type for `_widened`."""
-    types = (parse_type(c.type) for c in table.columns)
-    return [
-        (name, file_type(own if own is not None and not _is_text(kind) else kind))
-        for name, kind, own in zip(names, types, chain(narrower, repeat(None)), strict=False)
-    ]
-
-
-def _is_text(hive_type: HiveType) -> bool:
-    return hive_type == Primitive("string")
-
-
-def _widened(value: str, hive_type: HiveType) -> str:
-    """SQL: a value of the file's type as a value of the table's type.
-
-    The file is read with its own type, and the value is cast here. Otherwise Spark would push comparisons down with the
-    literal cast to the file's type, so that 5.5 becomes 5, or would fail to (OrcFilters.castLiteralValue). Numbers
-    become text as ORC, and so Hive, writes them: 2.50 is 2.5.
-    """
-    return f"concat({value}, '')" if _is_text(hive_type) else _cast(value, hive_type)
-
-
-def _cast(value: str, hive_type: HiveType) -> str:
-    return f"CAST({value} AS {ddl(query_type(hive_type))})"
-
-
-def _cheapest(columns: Sequence[tuple[str, t.DataType]]) -> str:
-    """The column of `row` that a scan names to keep `row`: the first one if it is cheap to read, else the cheapest."""
-
-    def cost(column: tuple[str, t.DataType]) -> int:
-        name = column[1].simpleString()
-        return _CHEAP.index(name) if name in _CHEAP else len(_CHEAP) + len(name)
-
-    return columns[0][0] if cost(columns[0]) < len(_CHEAP) else min(columns, key=cost)[0]
-
-
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """SQL of a table's columns over those of a file, by name. `times` are the names of columns that are still instants
-    in UTC."""
-
-    values: dict[str, str]
-    times: list[str]
-
-
-def _table_columns(
-    table: Table, names: Sequence[str], owner: str | None, narrower: Narrower = (), zone: str = UTC
-) -> _Columns:
-    """The table's columns from the file's, by position. A column that was added after the file was written is NULL."""
-    values, times = {}, []
-    for position, column in enumerate(table.columns):
-        hive_type = parse_type(column.type)
-        if position >= len(names):
-            value = _cast("NULL", hive_type)
-        else:
-            value = f"{owner}.{name_sql(names[position])}" if owner else name_sql(names[position])
-            value = f"rtrim({value})" if isinstance(hive_type, Char) and not owner else value
-            is_widened = any(narrower[position : position + 1])
-            if hive_type == Primitive("timestamp") and not is_widened and zone == UTC:
-                times.append(column.name)
-            else:
-                value = _widened(value, hive_type) if is_widened else value
-                value = in_zone(value, hive_type, zone)
-                value = padded_inside(_cast(value, hive_type) if has_timestamp(hive_type) else value, hive_type)
-        values[column.name] = value
-    return _Columns(values, times)
 
 
 def _file_name(bound: BoundScan, files: Sequence[SourceFile]) -> dict[str, str]:
@@ -468,8 +392,8 @@ def delete_events(spark: SparkSession, bound: BoundScan, files: Sequence[SourceF
     """The delete events that the reader sees: the row ID, the partition, and the write ID of the delete (DELETER)."""
     groups: dict[tuple[str, t.DataType, frozenset[WriteId]], list[SourceFile]] = {}
     for file in files:
-        leaf = _cheapest(_types_by_position(bound.table, file.names))
-        kind = dict(_types_by_position(bound.table, file.names))[leaf]
+        leaf = cheapest_column(types_in_file(bound.table, file.names))
+        kind = dict(types_in_file(bound.table, file.names))[leaf]
         groups.setdefault((leaf, kind, file.hidden), []).append(file)
     frames = [_delete_group(spark, (leaf, kind), group) for (leaf, kind, _), group in groups.items()]
     return reduce(DataFrame.unionAll, frames)
