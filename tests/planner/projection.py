@@ -22,6 +22,7 @@ _CHECK: Final = re.compile(r"WHEN (.+?) THEN error\(CONSTRAINT_VIOLATED, detail=
 _ACTION: Final = re.compile(r"WHEN (\d+) THEN array\(([\d, ]+)\)")
 _ANY_ACTION: Final = re.compile(r"explode\(array\(([\d, ]+)\)\)")
 _VALUE: Final = re.compile(r"(?m)^ +(.+?) AS (`[^`]+`)(?:,| FROM `:rows`\)\))?$")
+_COLUMN: Final = re.compile(r"^(?:.+ AS )?`[^`:]+`(?:,|( FROM `:rows`\)\)))?$")
 _ONLY_INSERTS: Final = re.compile(r"CASE WHEN `:branch` < \d+ THEN (.*) END")
 
 
@@ -90,6 +91,13 @@ def _values(plan: Plan) -> Iterator[str]:
                 yield f"{column} = {stored}"
 
 
+def _events(plan: Plan) -> Iterator[str]:
+    """The shape of the events query: `..` stands for the columns, and `checked` for the checks of a new row."""
+    for write in _writes_of(plan):
+        lines = _CHECKED.sub(r"checked(\2)", _with_short_errors(write.events)).splitlines()
+        yield re.sub(r"\.\.( \.\.)+", "..", " ".join(_COLUMN.sub(r"..\1", line.strip()) for line in lines))
+
+
 def _checks(plan: Plan) -> Iterator[str]:
     """The constraints that new rows are checked for, and the rows that MERGE may not change twice."""
     for write in _writes_of(plan):
@@ -154,6 +162,7 @@ ASPECTS: Final[Mapping[str, Callable[[Plan], Iterator[str]]]] = {
     "rows": _rows,
     "keys": _keys,
     "values": _values,
+    "events": _events,
     "checks": _checks,
     "actions": _actions,
     "writes": _written,

@@ -86,11 +86,12 @@ values    `a` = CAST(`:a` AS INT)
 
 -- The constraints are checked on each new row as it is stored, under the table's column names.
 INSERT INTO checked VALUES (1, 2, 3, 'toolong')
---> values, checks
+--> values, events, checks
 values    `id` = CAST(`:id` AS INT)
           `low` = CAST(`:low` AS INT)
           `high` = CAST(`:high` AS INT)
           `code` = RPAD(SUBSTRING(CAST(`:code` AS STRING), 1, 3), 3)
+events    SELECT checked(0) AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`, * FROM (SELECT .. FROM `:rows`)
 checks    delta 0000: NOT NULL on column id, violated if `id` IS NULL
           delta 0000: CHECK ordered, violated if NOT (low <= high OR low = 0)
           delta 0000: CHECK high < 100, violated if NOT (high < 100)

@@ -234,7 +234,8 @@ reads     plain@1: default.plain
 rows      SELECT .., CASE WHEN `t`.`t@4.row__id` IS NULL THEN CASE WHEN s.id IN (SELECT id FROM `plain@1` AS `plain`) THEN 0 END ELSE 1 END AS `:action`, .., s.id AS `:0.id`, 'none' AS `:0.name`, (SELECT count(*) FROM `t@2` AS x WHERE x.n = s.n) AS `:0.n`, (SELECT max(n) FROM `t@3` AS `t`) AS `:1.n` FROM `t@4` AS `t` RIGHT OUTER JOIN `s@5` AS `s` ON t.id = s.id
 
 MERGE INTO checked USING s ON checked.id = s.id WHEN MATCHED AND s.n = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET v = s.n WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.n)
---> actions, checks, writes
+--> events, actions, checks, writes
+events    SELECT `:branch`, `:row_id`, .. FROM (SELECT *, explode(CASE `:action` WHEN 0 THEN array(checked(0)) WHEN 1 THEN array(2, 4) WHEN 2 THEN array(checked(1), 3, 4) END) AS `:branch` FROM (SELECT `:action`, `:row_id`, .. FROM `:rows` WHERE `:action` IS NOT NULL))
 actions   0: delta 0000
           1: delete_delta 0001, only counted
           2: delta 0002, delete_delta 0002, only counted

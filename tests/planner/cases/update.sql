@@ -98,9 +98,10 @@ reads     t@1: default.t with row__id, INPUT__FILE__NAME
 rows      SELECT .., `t`.`t@1.input__file__name` AS `:name` FROM `t@1` AS `t`
 
 UPDATE checked SET high = low, code = id
---> values, checks, actions
+--> values, events, checks, actions
 values    `high` = CAST(`:high` AS INT)
           `code` = RPAD(SUBSTRING(CAST(`:code` AS STRING), 1, 3), 3)
+events    SELECT `:branch`, `:row_id`, .. FROM (SELECT *, explode(array(1, checked(0))) AS `:branch` FROM (SELECT `:row_id`, .. FROM `:rows`))
 checks    delta 0000: NOT NULL on column id, violated if `id` IS NULL
           delta 0000: CHECK high < 100, violated if NOT (high < 100)
 actions   delete_delta 0000, delta 0000
