@@ -80,13 +80,13 @@ def test_a_rename_moves_the_default_directory_of_a_managed_table(kind: str, loca
         ("", "'a'='b'", None),
     ],
 )
-def test_properties_convert_a_table(kind: str, properties: str, conversion: Conversion | None) -> None:
+def test_setting_properties_converts_a_table(kind: str, properties: str, conversion: Conversion | None) -> None:
     updated = step(f"ALTER TABLE t SET TBLPROPERTIES ({properties})", table(kind=kind))
     assert isinstance(updated, UpdateProperties)
     assert updated.conversion is conversion
 
 
-def test_load_data_finds_a_partition_under_another_spelling() -> None:
+def test_load_data_finds_a_partition_whose_value_is_spelled_differently() -> None:
     known = Partition(("01",), "/odd")
     loaded = plan(
         "LOAD DATA INPATH '/in' INTO TABLE t PARTITION (p = 1)",

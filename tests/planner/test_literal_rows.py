@@ -1,4 +1,4 @@
-"""What the keys of a MERGE's literal source say of the target."""
+"""The conditions on the target that follow from the keys of a MERGE's literal source."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TABLE = Table(
     properties={},
 )
 
-SAID = {
+IMPLIED = {
     "(SELECT 300 id, 'one' note) s ON t.id = s.id": ["t.id IN (300)"],
     "(VALUES (1, 'a'), (-2, 'b'), (1, NULL)) AS s(id, name) ON s.ID = t.id AND (t.name = s.name)": [
         "t.id IN (1, -2)",
@@ -35,7 +35,7 @@ SAID = {
     "(SELECT * FROM (VALUES (1), (2)) AS v(k)) s ON t.id = s.k": ["t.id IN (1, 2)"],
     "(VALUES (DATE '2024-01-01')) AS s(day) ON t.day = s.day": ["t.day IN (DATE '2024-01-01')"],
     f"(VALUES {', '.join(f'({n})' for n in range(120, -30, -1))}) AS s(k) ON t.id = s.k": ["t.id BETWEEN -29 AND 120"],
-    # of other types than the column, or no literals
+    # Values of other types than the column, or no literals
     "(SELECT '300' id) s ON t.id = s.id": [],
     "(VALUES (1), ('a')) AS s(id) ON t.name = s.id": [],
     "(VALUES (1), (2.5)) AS s(id) ON t.id = s.id": [],
@@ -43,7 +43,7 @@ SAID = {
     "(SELECT 'ab' code, 1.5 f) s ON t.code = s.code AND t.f = s.f": [],
     "(SELECT 1 + 1 id) s ON t.id = s.id": [],
     "(SELECT rand() id) s ON t.id = s.id": [],
-    # other comparisons, and other sources
+    # Other comparisons, and other sources
     "(SELECT 1 id) s ON t.id <=> s.id": [],
     "(SELECT 1 id) s ON t.id >= s.id": [],
     "(SELECT 1 id) s ON t.id = s.id OR t.name = 'x'": [],
@@ -59,9 +59,9 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("source", SAID)
-def test_literals_of_the_columns_own_kind_are_said_of_the_target(source: str) -> None:
+@pytest.mark.parametrize("source", IMPLIED)
+def test_literals_of_the_kind_of_the_target_column_become_a_condition_on_it(source: str) -> None:
     merge = parse(f"MERGE INTO t USING {source} WHEN MATCHED THEN DELETE")
     assert isinstance(merge, Merge)
-    said = implied(merge.on, TABLE, "t", "s", merge.using)
-    assert [to_spark(condition) for condition in said] == SAID[source]
+    found = implied(merge.on, TABLE, "t", "s", merge.using)
+    assert [to_spark(condition) for condition in found] == IMPLIED[source]

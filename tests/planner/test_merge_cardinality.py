@@ -27,7 +27,7 @@ DELETED = Branch(StatementId(1), EventKind.DELETE, Effect.DELETED, "the deleted 
         ([UPDATED, OLD, DELETED], [0, 1], "FALSE", None),
     ],
 )
-def test_one_matched_clause_shows_its_actions_by_its_delete_events_and_several_by_events_of_their_own(
+def test_the_check_of_one_matched_clause_uses_its_delete_events_and_the_check_of_several_has_its_own_events(
     branches: list[Branch], matched: list[int], enabled: str, expected: Branch | str | None
 ) -> None:
     settings = {CARDINALITY_CHECK: enabled}
@@ -51,9 +51,7 @@ def test_one_matched_clause_shows_its_actions_by_its_delete_events_and_several_b
     ],
     ids=["none", "one", "rows that differ in one number", "rows of two partitions", "a row twice"],
 )
-def test_the_driver_refuses_two_events_that_name_one_row(
-    rows: list[tuple[int, int, int, int]], repeated: str | None
-) -> None:
+def test_the_driver_refuses_two_events_of_one_row(rows: list[tuple[int, int, int, int]], repeated: str | None) -> None:
     columns = list(np.array(rows, np.int64).reshape(-1, 4).T)
     if repeated is None:
         check_sorted(columns)

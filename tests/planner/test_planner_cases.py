@@ -37,7 +37,7 @@ ARROW = re.compile(r"\n-->(.*)\n")
 
 @dataclass
 class Stage:
-    """What the statements of a file may know of the world."""
+    """The tables, views and settings that the cases of a file use."""
 
     database: str = "default"
     tables: dict[str, Table] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Stage:
                     pytest.fail(f"no stage is set by {type(other).__name__}: does the block lack its arrow?")
 
     def facts(self, statement: s.Statement) -> Facts:
-        """What a session would tell the planner: the tables that the statement names, near misses only if needed."""
+        """The facts that a session collects: the tables of the statement, and names to suggest if one is missing."""
         named = [f"{name.database or self.database}.{name.name}" for name in table_names(statement)]
         tables = {name: self.tables[name] for name in named if name in self.tables}
         if len(tables) == len(set(named)):
@@ -134,7 +134,7 @@ def outcome(case: Block, stage: Stage) -> str:
 
 
 def rewritten(text: str) -> str:
-    """The file with what its statements give now."""
+    """The file with the current outcomes of its cases."""
     stage = Stage()
     written = []
     for block in blocks(text):
@@ -147,7 +147,7 @@ def rewritten(text: str) -> str:
 
 
 def cases() -> Iterator[tuple[str, Block, Stage]]:
-    """File and number, the case, and the stage as it is when the case is reached."""
+    """The file and number of each case, the case, and its stage."""
     for path in FILES:
         stage = Stage()
         for number, block in enumerate(blocks(path.read_text(encoding="utf-8")), start=1):
@@ -171,12 +171,12 @@ def test_a_statement_gives_the_plan_of_its_case(case: Block, stage: Stage) -> No
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_no_expected_text_is_stale_and_no_block_is_skipped(path: Path) -> None:
+def test_rewriting_a_file_of_cases_does_not_change_it(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert rewritten(text) == text
 
 
-def test_no_statement_stands_twice_on_one_stage() -> None:
+def test_no_case_is_repeated_on_the_same_stage() -> None:
     seen = [(name.rpartition("-")[0], case.statement, repr(stage)) for name, case, stage in ALL]
     assert len(seen) == len(set(seen))
 

@@ -1,4 +1,4 @@
-"""What each scan of a statement may leave unread, told by its plan: only what the statement surely does not need."""
+"""What the scans of a plan may skip: only rows and partitions that the statement certainly does not need."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def plan_of(sql: str, shortcuts: Shortcuts | None = None) -> Plan:
     )
 
 
-def said(scan: Scan) -> tuple[str, ...]:
+def conditions_of(scan: Scan) -> tuple[str, ...]:
     conditions = (*scan.partition_filter, *scan.row_filter)
     return (*map(to_spark, conditions), *(["counted"] if scan.counted else []))
 
 
-def test_a_plan_without_shortcuts_reads_all() -> None:
+def test_a_plan_without_shortcuts_skips_nothing() -> None:
     merge = "MERGE INTO t USING {} ON t.a = x.a WHEN NOT MATCHED THEN INSERT VALUES (x.a, x.b, 1)"
     for sql in (
         "SELECT * FROM t WHERE a = 5 AND p = 1",
@@ -42,8 +42,8 @@ def test_a_plan_without_shortcuts_reads_all() -> None:
         merge.format("u AS x").replace("WHEN NOT", "WHEN MATCHED THEN DELETE WHEN NOT"),
     ):
         used, unused = plan_of(sql), plan_of(sql, NO_SHORTCUTS)
-        assert any(map(said, used.scans)) or getattr(used, "narrowing", None) is not None, sql
-        assert not any(map(said, unused.scans)), sql
+        assert any(map(conditions_of, used.scans)) or getattr(used, "narrowing", None) is not None, sql
+        assert not any(map(conditions_of, unused.scans)), sql
         assert getattr(unused, "narrowing", None) is None, sql
 
 
@@ -72,7 +72,7 @@ CASES = {
     "SELECT * FROM (SELECT *, rank() OVER (ORDER BY b) AS r FROM t) x WHERE a = 5 AND r = 1": {"t": []},
     f"SELECT * {LATERAL} AS e WHERE e = 5 AND a = 6 AND t.p = 1": {"t": ["p = 1", "a = 6"]},
     f"SELECT * {LATERAL} AS a WHERE v.a = 5": {"t": []},
-    # Names that are someone else's
+    # Names of other relations
     "SELECT * FROM t WHERE EXISTS (SELECT 1 FROM u WHERE a = 5 AND t.b = 6)": {"t": [], "u": ["a = 5"]},
     "SELECT (SELECT max(a) FROM u WHERE p = t.p AND a < 9) FROM t WHERE a = 5": {"t": ["a = 5"], "u": ["a < 9"]},
     "WITH t AS (SELECT b AS a FROM u) SELECT * FROM t WHERE a = 5": {"u": []},
@@ -126,12 +126,12 @@ CASES = {
 
 
 @pytest.mark.parametrize("sql", CASES)
-def test_a_scan_leaves_out_only_what_its_query_surely_does_not_need(sql: str) -> None:
-    found = {scan.table.name: [text.replace("`", "") for text in said(scan)] for scan in plan_of(sql).scans}
+def test_a_scan_skips_only_what_its_query_certainly_does_not_need(sql: str) -> None:
+    found = {scan.table.name: [text.replace("`", "") for text in conditions_of(scan)] for scan in plan_of(sql).scans}
     assert found == CASES[sql]
 
 
-def test_a_branch_s_condition_on_its_lateral_view_is_not_asked_of_the_rows_that_are_read() -> None:
+def test_a_condition_of_a_branch_on_its_lateral_view_does_not_prune_the_common_scan() -> None:
     plan = plan_of(f"FROM t INSERT INTO u SELECT v.e, a, 1 {LATERAL.removeprefix('FROM t ')} AS e WHERE v.e = 5")
     assert isinstance(plan, MultiWritePlan)
     assert "WHERE" not in plan.rows

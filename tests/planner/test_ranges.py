@@ -1,4 +1,4 @@
-"""Bounds of a file's columns say that no row of it fulfils a condition only where none does."""
+"""The bounds of a file's columns exclude the file only if none of its rows fulfils the condition."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def literal(value: object) -> str:
 
 
 def order(value: object) -> Any:
-    """A value as it compares in Spark: texts by their UTF-8 bytes."""
+    """A key that orders values as Spark does: texts by their UTF-8 bytes."""
     return value.encode() if isinstance(value, str) else value
 
 
 @dataclass(frozen=True)
 class Condition:
-    """SQL, and what it is for a row of values by name."""
+    """A condition in SQL, and a function that evaluates it on a row of values by name."""
 
     sql: str
     holds: Callable[[dict[str, object]], bool]
@@ -107,14 +107,18 @@ def tree(sql: str) -> exp.Expr:
 
 
 @given(st.lists(st.fixed_dictionaries(_VALUES), min_size=1, max_size=3), st.lists(CONDITIONS, min_size=1, max_size=2))
-def test_a_file_that_is_left_out_has_no_such_row(rows: list[dict[str, object]], conditions: list[Condition]) -> None:
+def test_a_skipped_file_has_no_row_that_fulfils_the_condition(
+    rows: list[dict[str, object]], conditions: list[Condition]
+) -> None:
     has_some = any(all(c.holds(row) for c in conditions) for row in rows)
     assert can_hold([tree(c.sql) for c in conditions], ranges(rows).get) or not has_some
     assert can_hold([tree(c.sql) for c in conditions], lambda name: None)
 
 
 @given(st.fixed_dictionaries(_VALUES), CONDITIONS)
-def test_a_file_of_one_row_is_told_exactly(row: dict[str, object], condition: Condition) -> None:
+def test_a_file_with_one_row_is_skipped_exactly_if_the_row_does_not_fulfil_the_condition(
+    row: dict[str, object], condition: Condition
+) -> None:
     assert can_hold([tree(condition.sql)], ranges([row]).get) == condition.holds(row)
 
 
@@ -140,7 +144,7 @@ BOUNDS: Final[dict[str, Range]] = {
         "s > 'ma'",
     ],
 )
-def test_literals_of_the_column_s_kind_are_compared(sql: str) -> None:
+def test_a_literal_of_the_kind_of_the_column_excludes_a_file(sql: str) -> None:
     assert not can_hold([tree(sql)], BOUNDS.get)
 
 
@@ -163,5 +167,5 @@ def test_literals_of_the_column_s_kind_are_compared(sql: str) -> None:
         "long = -12345678901234567890123456789012345678",  # all digits count
     ],
 )
-def test_what_may_be_true_is_left_to_spark(sql: str) -> None:
+def test_a_condition_that_may_be_true_excludes_no_file(sql: str) -> None:
     assert can_hold([tree(sql)], BOUNDS.get)

@@ -1,4 +1,4 @@
-"""Which strategy a write takes, from its plan and from facts alone, and what EXPLAIN says of the choice."""
+"""The choice of a write strategy from the plan and from facts, and its description in EXPLAIN."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ ROWS = InEachTask(4096, deletes_follow=False)
         (replace(OF_PLAIN, row_source=RowSource.TEXT), FEW, Plain(1)),
     ],
 )
-def test_the_first_strategy_that_is_possible_and_pays_is_chosen(
+def test_the_first_strategy_that_is_possible_and_worthwhile_is_chosen(
     write: WritePlan, facts: WriteFacts, expected: WriteStrategy
 ) -> None:
     assert choose_strategy(write, facts) == expected
@@ -158,7 +158,7 @@ def test_a_preferred_strategy_is_taken_only_where_it_is_possible(
         (1, replace(LARGE, driver_can_write=False), Shuffled(4)),
     ],
 )
-def test_delete_events_that_tasks_set_aside_are_written_by_the_driver_unless_there_are_millions(
+def test_the_driver_writes_the_delete_events_of_tasks_unless_there_are_millions(
     count: int, facts: WriteFacts, expected: WriteStrategy
 ) -> None:
     assert choose_for_deletes(count, facts) == expected

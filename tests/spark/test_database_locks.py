@@ -1,4 +1,4 @@
-"""A database that one session drops while another makes a table in it: one waits, and then finds what the other did."""
+"""One session drops a database while another one creates a table in it: one of them waits, and then sees the result."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def other(one: Session, tmp_path: Path) -> Iterator[SqliteMetastore]:
 
 
 def locked(store: SqliteMetastore, kind: LockType, table: str | None = None) -> Callable[[], None]:
-    """Locks the database or a table of it; gives what ends it."""
+    """Locks the database or one of its tables. Returns a function that releases the lock."""
     txn = store.open_txn()
     store.lock(txn, [LockComponent("d", table, kind, Operation.NO_TXN)])
     return lambda: store.commit(txn)
@@ -52,7 +52,7 @@ def fails(condition: str, session: Session, sql: str) -> None:
 
 
 @pytest.mark.parametrize("statement", MAKING)
-def test_no_table_is_made_in_a_database_that_is_being_dropped(
+def test_create_table_waits_while_its_database_is_being_dropped(
     statement: str, one: Session, other: SqliteMetastore
 ) -> None:
     unlock = locked(other, LockType.EXCLUSIVE)
@@ -77,7 +77,7 @@ def test_a_database_is_not_dropped_while_it_or_a_table_of_it_is_in_use(
     fails("DATABASE_NOT_FOUND", one, "SHOW TABLES IN d")
 
 
-def test_tables_are_made_in_a_database_side_by_side(one: Session, other: SqliteMetastore) -> None:
+def test_tables_are_created_in_a_database_at_the_same_time(one: Session, other: SqliteMetastore) -> None:
     locked(other, LockType.SHARED_READ)
     locked(other, LockType.EXCLUSIVE, "w")
     one.execute("SET hive.lock.numretries=0")
@@ -85,8 +85,10 @@ def test_tables_are_made_in_a_database_side_by_side(one: Session, other: SqliteM
     one.execute("DROP TABLE d.u")
 
 
-def test_what_waited_for_a_drop_finds_no_database(one: Session, open_session: Callable[[], Session]) -> None:
-    """Neither leaves a directory without a database, nor a table without a directory."""
+def test_a_statement_that_waited_for_drop_database_finds_no_database(
+    one: Session, open_session: Callable[[], Session]
+) -> None:
+    """No directory is left without a database, and no table without a directory."""
     two = open_session()
     place = Path(one.catalog.database("d").location.removeprefix("file://"))
     ends = set()
@@ -111,9 +113,7 @@ def test_explain_locks_shows_a_lock_of_the_database(one: Session) -> None:
     assert shown == ["LOCK INFORMATION:", "d -> SHARED_READ", "d.u -> EXCL_WRITE"]
 
 
-def test_a_managed_table_is_not_dropped_while_it_is_in_use_though_it_is_plain(
-    one: Session, other: SqliteMetastore
-) -> None:
+def test_drop_table_of_a_plain_table_waits_while_the_table_is_in_use(one: Session, other: SqliteMetastore) -> None:
     one.execute("CREATE TABLE d.u (id int)")
     unlock = locked(other, LockType.SHARED_READ, "u")
     one.execute("SET hive.lock.numretries=0")
@@ -123,9 +123,7 @@ def test_a_managed_table_is_not_dropped_while_it_is_in_use_though_it_is_plain(
     assert not list(one.execute("SHOW TABLES IN d").rows())
 
 
-def test_an_external_table_is_dropped_while_it_is_in_use_because_its_files_stay(
-    one: Session, other: SqliteMetastore
-) -> None:
+def test_drop_table_of_an_external_table_does_not_wait(one: Session, other: SqliteMetastore) -> None:
     one.execute(MAKING["plain"])
     locked(other, LockType.SHARED_READ, "u")
     one.execute("SET hive.lock.numretries=0")
@@ -133,7 +131,7 @@ def test_an_external_table_is_dropped_while_it_is_in_use_because_its_files_stay(
     assert not list(one.execute("SHOW TABLES IN d").rows())
 
 
-def test_a_managed_table_that_replaced_an_external_one_is_not_dropped_without_its_lock(
+def test_drop_table_fails_if_a_managed_table_has_replaced_the_external_one(
     one: Session, other: SqliteMetastore
 ) -> None:
     one.execute(MAKING["plain"])
