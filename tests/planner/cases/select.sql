@@ -14,7 +14,7 @@ query
 
 SELECT id, name FROM emp WHERE id > 1 ORDER BY id LIMIT 3
 --> rows
-rows      SELECT id, name FROM `emp@1` AS `emp` WHERE id > 1 ORDER BY id LIMIT 3
+rows      SELECT id, name FROM `emp@1` AS `emp` WHERE id > 1 ORDER BY id NULLS LAST LIMIT 3
 
 -- row__id.* gives the fields of row__id.
 SELECT ROW__ID.*, e.row__id.*, e.info.*, e.* FROM emp e
@@ -44,7 +44,7 @@ Hint: Say which: e.row__id
 SELECT ROW__ID, INPUT__FILE__NAME, name FROM emp ORDER BY ROW__ID
 --> reads, rows
 reads     emp@1: default.emp with row__id, INPUT__FILE__NAME
-rows      SELECT `emp`.`emp@1.row__id` AS `row__id`, `emp`.`emp@1.input__file__name` AS `input__file__name`, name FROM `emp@1` AS `emp` ORDER BY ROW__ID
+rows      SELECT `emp`.`emp@1.row__id` AS `row__id`, `emp`.`emp@1.input__file__name` AS `input__file__name`, name FROM `emp@1` AS `emp` ORDER BY ROW__ID NULLS LAST
 
 SELECT e.*, d.row__id FROM emp e JOIN dept d ON e.id = d.head
 --> reads, rows
@@ -203,7 +203,7 @@ rows      SELECT 1 AS one
 SELECT count(*) OVER (PARTITION BY boss ORDER BY row__id.rowid) FROM emp
 --> reads, rows
 reads     emp@1: default.emp with row__id
-rows      SELECT count(*) OVER (PARTITION BY boss ORDER BY `emp`.`emp@1.row__id`.rowid) FROM `emp@1` AS `emp`
+rows      SELECT count(*) OVER (PARTITION BY boss ORDER BY `emp`.`emp@1.row__id`.rowid NULLS LAST) FROM `emp@1` AS `emp`
 
 EXPLAIN LOCKS SELECT * FROM emp a JOIN emp b ON a.id = b.boss JOIN hr.emp ON a.id = emp.id
 -->
@@ -252,17 +252,17 @@ rows      SELECT `e`.`emp@1.row__id` AS `row__id`, d.* FROM (`emp@1` AS e JOIN `
 --> reads, rows
 reads     emp@1: default.emp with row__id
           dept@2: default.dept with row__id
-rows      (SELECT `emp`.`emp@1.row__id` AS `row__id` FROM `emp@1` AS `emp` ORDER BY row__id LIMIT 1) UNION ALL (SELECT `dept`.`dept@2.row__id` AS `row__id` FROM `dept@2` AS `dept`)
+rows      (SELECT `emp`.`emp@1.row__id` AS `row__id` FROM `emp@1` AS `emp` ORDER BY row__id NULLS LAST LIMIT 1) UNION ALL (SELECT `dept`.`dept@2.row__id` AS `row__id` FROM `dept@2` AS `dept`)
 
 SELECT rank() OVER w FROM emp WINDOW w AS (PARTITION BY row__id.writeid ORDER BY row__id.rowid)
 --> reads, rows
 reads     emp@1: default.emp with row__id
-rows      SELECT rank() OVER w FROM `emp@1` AS `emp` WINDOW w AS (PARTITION BY `emp`.`emp@1.row__id`.writeid ORDER BY `emp`.`emp@1.row__id`.rowid)
+rows      SELECT rank() OVER w FROM `emp@1` AS `emp` WINDOW w AS (PARTITION BY `emp`.`emp@1.row__id`.writeid ORDER BY `emp`.`emp@1.row__id`.rowid NULLS LAST)
 
 SELECT id FROM emp DISTRIBUTE BY row__id.bucketid SORT BY row__id.rowid
 --> reads, rows
 reads     emp@1: default.emp with row__id
-rows      SELECT id FROM `emp@1` AS `emp` DISTRIBUTE BY `emp`.`emp@1.row__id`.bucketid SORT BY `emp`.`emp@1.row__id`.rowid
+rows      SELECT id FROM `emp@1` AS `emp` DISTRIBUTE BY `emp`.`emp@1.row__id`.bucketid NULLS LAST SORT BY `emp`.`emp@1.row__id`.rowid NULLS LAST
 
 SELECT id FROM emp WHERE exists(array(1, 2), row__id -> row__id > id)
 --> rows
@@ -332,12 +332,12 @@ USE default
 SELECT DISTINCT ROW__ID FROM emp ORDER BY row__id, emp.row__id.rowid
 --> reads, rows
 reads     emp@1: default.emp with row__id
-rows      SELECT DISTINCT `emp`.`emp@1.row__id` AS `row__id` FROM `emp@1` AS `emp` ORDER BY row__id, `emp`.`emp@1.row__id`.rowid
+rows      SELECT DISTINCT `emp`.`emp@1.row__id` AS `row__id` FROM `emp@1` AS `emp` ORDER BY row__id NULLS LAST, `emp`.`emp@1.row__id`.rowid NULLS LAST
 
 SELECT row__id.rowid AS row__id FROM emp ORDER BY row__id DESC
 --> reads, rows
 reads     emp@1: default.emp with row__id
-rows      SELECT `emp`.`emp@1.row__id`.rowid AS row__id FROM `emp@1` AS `emp` ORDER BY row__id DESC
+rows      SELECT `emp`.`emp@1.row__id`.rowid AS row__id FROM `emp@1` AS `emp` ORDER BY row__id DESC NULLS FIRST
 
 SELECT a, row__id, INPUT__FILE__NAME, x.* FROM emp AS x(a, b, c, d)
 --> reads, rows
