@@ -20,5 +20,5 @@ def order_nulls(tree: exp.Query, settings: Mapping[str, str]) -> None:
     """Sets the order of NULLs of each sort key for which the statement does not give one."""
     last = settings.get(NULLS_LAST, "true") == "true"
     for key in tree.find_all(exp.Ordered):
-        if isinstance(key.parent, exp.Order | exp.Sort) and not has_explicit_null_order(key):
+        if type(key.parent) in (exp.Order, exp.Sort) and not has_explicit_null_order(key):
             key.set("nulls_first", bool(key.args.get("desc")) == last)

@@ -262,7 +262,7 @@ rows      SELECT rank() OVER w FROM `emp@1` AS `emp` WINDOW w AS (PARTITION BY `
 SELECT id FROM emp DISTRIBUTE BY row__id.bucketid SORT BY row__id.rowid
 --> reads, rows
 reads     emp@1: default.emp with row__id
-rows      SELECT id FROM `emp@1` AS `emp` DISTRIBUTE BY `emp`.`emp@1.row__id`.bucketid NULLS LAST SORT BY `emp`.`emp@1.row__id`.rowid NULLS LAST
+rows      SELECT id FROM `emp@1` AS `emp` DISTRIBUTE BY `emp`.`emp@1.row__id`.bucketid SORT BY `emp`.`emp@1.row__id`.rowid NULLS LAST
 
 SELECT id FROM emp WHERE exists(array(1, 2), row__id -> row__id > id)
 --> rows
