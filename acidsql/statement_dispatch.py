@@ -48,7 +48,7 @@ class StatementDispatch:
             raise AcidSqlError(Condition.IN_TRANSACTION, operation=first_words(statement), txn_id=txn)
         match statement:
             case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():
-                return self._execute(self.plans.plan(statement), request)
+                return self._execute(self.plans.plan(statement, request), request)
             case s.LoadData():
                 return self._load(statement)
             case s.CreateTable():

@@ -19,6 +19,7 @@ from acidsql.planner.plan import Facts, Plan, Shortcuts, WritePlan
 from acidsql.planner.statement_planner import plan_statement
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
+from acidsql.spark.frames import column_types as column_types_of_frame
 
 
 class StatementPlans:
@@ -38,11 +39,14 @@ class StatementPlans:
         self._lookup = lookup
         self._settings = settings
 
-    def plan(self, statement: s.Statement) -> Plan:
-        """Raises NOT_YET_SUPPORTED for a statement that has no plan, and what the planner raises."""
+    def plan(self, statement: s.Statement, request: Request | None = None) -> Plan:
+        """The plan of a statement; the frames that it names are those of the request.
+
+        Raises NOT_YET_SUPPORTED for a statement that has no plan, and what the planner raises.
+        """
         match statement:
             case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():
-                return plan_statement(statement, self._facts(statement))
+                return plan_statement(statement, self._facts(statement, request))
             case s.CreateTable() if statement.query is not None:
                 return self.plan_create(statement, Request(statement.source, {}, {}))
             case _:
@@ -50,7 +54,7 @@ class StatementPlans:
 
     def plan_create(self, statement: s.CreateTable, request: Request) -> WritePlan:
         """The plan of CREATE TABLE .. AS. Spark analyzes the query for the types of its columns."""
-        facts = self._facts(statement)
+        facts = self._facts(statement, request)
         query = plan_create_query(statement, facts)
         columns = self._executor.columns(query, request)
         names = column_names([name for name, _ in columns])
@@ -66,20 +70,23 @@ class StatementPlans:
         plan = self.plan(statement)
         return explain_locks(on_partitions(plan, self._lookup.metastore.partitions)) if locks else explain(plan)
 
-    def _facts(self, statement: s.Statement) -> Facts:
+    def _facts(self, statement: s.Statement, request: Request | None) -> Facts:
         """The tables that the statement names; for an unknown name also temporary views, and similar names for the
         error."""
         tables = {}
-        has_unknown_name = False
+        unknown = []
         for name in table_names(statement):
             table = self._lookup.find(name, self.database)
             if table is None:
-                has_unknown_name = True
+                unknown.append(name.name)
             else:
                 tables[table.qualified] = table
-        views = self._engine.temporary_views() if has_unknown_name else frozenset[str]()
-        similar = tuple(self._lookup.metastore.tables(self.database)) if has_unknown_name else ()
-        return Facts(self.database, tables, views, self._settings, similar, self.shortcuts)
+        views = self._engine.temporary_views() if unknown else frozenset[str]()
+        similar = tuple(self._lookup.metastore.tables(self.database)) if unknown else ()
+        relations = {view: self._engine.column_types(view) for view in unknown if view in views}
+        if request is not None:
+            relations |= {f"{{{name}}}": column_types_of_frame(frame) for name, frame in request.frames.items()}
+        return Facts(self.database, tables, views, self._settings, similar, self.shortcuts, relations)
 
 
 def first_words(statement: s.Statement) -> str:

@@ -15,7 +15,6 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from acidsql.acid.hive_types import Array, Char, Decimal, HiveType, Map, Struct, Varchar, parse_type
-from acidsql.acid.table import Table
 from acidsql.planner.common_types import (
     BIGINT,
     BINARY,
@@ -32,7 +31,6 @@ from acidsql.planner.common_types import (
     common_type,
 )
 from acidsql.planner.function_types import function_type
-from acidsql.planner.row_conditions import columns_of
 
 Fields: TypeAlias = Mapping[str, HiveType | None]
 """The columns of a FROM item by name, in order."""
@@ -56,9 +54,10 @@ class ExpressionTypes:
     """The types of the expressions of one tree, which must have been normalized. Types of expressions that a rule makes
     are added by `put`."""
 
-    def __init__(self, tree: exp.Query, table_of: Callable[[exp.Table], Table | None]) -> None:
-        """`table_of` returns the table that a FROM item names; None for one whose columns are not known."""
-        self._table_of = table_of
+    def __init__(self, tree: exp.Query, fields_of: Callable[[exp.Table], Fields | None]) -> None:
+        """`fields_of` returns the columns of the table, view or frame that a FROM item names; None if they are not
+        known."""
+        self._fields_of = fields_of
         self._known: dict[int, tuple[exp.Expr, HiveType | None]] = {}
         """The types by the identity of a node. Holds the nodes: the identity of one that is freed may be used again."""
         self._outputs: dict[int, Fields | None] = {}
@@ -108,8 +107,7 @@ class ExpressionTypes:
                 fields = _renamed(self._outputs.get(id(item.expression)), item.expression.parent)
                 yield alias.lower(), _renamed(fields, node)
             elif isinstance(item, exp.Table):
-                table = self._table_of(item)
-                yield alias.lower(), None if table is None else _fields_of(item, table)
+                yield alias.lower(), _renamed(self._fields_of(item), item)
             else:
                 yield alias.lower(), None
 
@@ -195,12 +193,6 @@ class ExpressionTypes:
         return self._outputs.get(id(query))
 
 
-def _fields_of(item: exp.Table, table: Table) -> Fields | None:
-    """The columns of a table; None if its alias does not fit them."""
-    columns = columns_of(item, table)
-    return {name: parse_type(column.type) for name, column in columns.items()} or None
-
-
 def _is_output_name(node: exp.Column, scope: Scope) -> bool:
     """Whether a name behind the SELECT list may be the alias of an item of that list."""
     clause = node.find_ancestor(exp.Order, exp.Having, exp.Group, exp.Select)
@@ -229,7 +221,8 @@ def _renamed(fields: Fields | None, named: exp.Expr | None) -> Fields | None:
     if fields is None or not isinstance(named, exp.Subquery | exp.Table | exp.CTE) or not named.alias_column_names:
         return fields
     names = [name.lower() for name in named.alias_column_names]
-    return dict(zip(names, fields.values(), strict=True)) if len(names) == len(fields) else None
+    fits = len(set(names)) == len(names) == len(fields)
+    return dict(zip(names, fields.values(), strict=True)) if fits else None
 
 
 def _number(text: str) -> HiveType | None:

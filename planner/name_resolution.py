@@ -18,7 +18,7 @@ from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import frame_of, span_of
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Name, Query, TableName
-from acidsql.planner.expression_types import ExpressionTypes
+from acidsql.planner.expression_types import ExpressionTypes, Fields
 from acidsql.planner.hive_expressions import rewrite, trim_literals
 from acidsql.planner.integer_casts import narrow, wide_casts
 from acidsql.planner.plan import PLACE, ROW_ID, Facts, FrameScan, RowSource, Scan
@@ -141,7 +141,7 @@ class Binder:
 
     def _bind(self, tree: exp.Query) -> exp.Query:
         tree = normalized(tree)
-        apply_rules(tree, ExpressionTypes(tree, self._table_of), self._facts.settings)
+        apply_rules(tree, ExpressionTypes(tree, self._fields_of), self._facts.settings)
         rewrite(tree)
         self._ctes |= {cte.alias for cte in tree.find_all(exp.CTE)}
         scopes = traverse_scope(tree)
@@ -189,11 +189,16 @@ class Binder:
         self._scans[view] = Scan(view, table, is_target=bool(node.meta.get(TARGET)))
         return view
 
-    def _table_of(self, node: exp.Table) -> Table | None:
-        """The table of the catalog that a FROM item names; None for another item, and for a table that is missing."""
-        if not isinstance(node.this, exp.Identifier) or frame_of(node) is not None:
-            return None
-        return self._facts.tables.get(f"{node.db.lower() or self._facts.database}.{node.name.lower()}")
+    def _fields_of(self, node: exp.Table) -> Fields | None:
+        """The columns of a FROM item; None if they are not known."""
+        if not isinstance(node.this, exp.Identifier):
+            return None  # a table function
+        frame, name = frame_of(node), node.name.lower()
+        table = None if frame else self._facts.tables.get(f"{node.db.lower() or self._facts.database}.{name}")
+        if table is not None:
+            return {column.name: parse_type(column.type) for column in table.all_columns}
+        relation = self._facts.relations.get(f"{{{frame}}}" if frame else name, {})
+        return {name: None if kind is None else parse_type(kind) for name, kind in relation.items()} or None
 
     def _is_view(self, name: str) -> bool:
         """Whether the name is one of a temporary view. A table of the catalog hides a temporary view of the same

@@ -272,7 +272,8 @@ class Facts:
     """What a planner knows besides the statement.
 
     `tables` maps qualified names (`db.t`) to tables. `views` are the names of Spark's temporary views. `near` are names
-    of other tables, which errors may suggest.
+    of other tables, which errors may suggest. `relations` are the columns, with their Hive types, of the temporary
+    views and, under `{name}`, of the frames that the statement names; a type is None if Hive does not have it.
     """
 
     database: str
@@ -281,3 +282,4 @@ class Facts:
     settings: Mapping[str, str] = field(default_factory=dict)
     near: tuple[str, ...] = ()
     shortcuts: Shortcuts = Shortcuts()
+    relations: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)

@@ -20,6 +20,7 @@ from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.catalyst.logical_plans import compares_each_with_each
 from acidsql.spark.catalyst.sessions import adopt, clone
 from acidsql.spark.catalyst.spark_connect import require_classic, require_classic_process
+from acidsql.spark.frames import column_types
 from acidsql.spark.jobs import JobGroup, job_group
 from acidsql.spark.jvm_loss import SPARK_ERRORS, forget, forget_ended, gone, is_lost, lost_by, quiet_py4j
 from acidsql.spark.parameter_values import literals
@@ -315,6 +316,13 @@ class Engine:
         """Names of the temporary views of the user's session; none where no session is running."""
         spark = self._living
         return frozenset() if spark is None else sessions.temporary_views(spark)
+
+    def column_types(self, view: str) -> Mapping[str, str | None]:
+        """The columns of a temporary view of the user's session, with their Hive types (frames.column_types)."""
+        try:
+            return column_types(self.spark.table(f"`{view}`"))
+        except SPARK_ERRORS:  # the statement reports the error
+            return {}
 
     def set_conf(self, key: str, value: str) -> None:
         """Sets a Spark setting (SET spark.x=y) on the session, or for the session that is started later."""

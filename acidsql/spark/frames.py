@@ -7,7 +7,7 @@ a job, with Python processes, each time it is read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pyspark.errors import PySparkException
@@ -15,6 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.catalyst.spark_connect import is_of_connect
+from acidsql.spark.jvm_loss import SPARK_ERRORS
+from acidsql.spark.spark_types import hive_type_name
 
 _UNREADABLE: Final = (PySparkException, TypeError, ValueError, ArithmeticError, AttributeError, NotImplementedError)
 """The exceptions of PySpark and Arrow (ArrowInvalid is a ValueError) for rows whose types they cannot infer."""
@@ -38,6 +40,26 @@ def to_frame(value: Any, name: str, spark: SparkSession) -> DataFrame:
         raise AcidSqlError(Condition.UNRESOLVED_QUERY, message=message) from error
     message = f"{{{name}}} is a {kind}: give a Spark, pandas or Arrow frame"
     raise AcidSqlError(Condition.UNRESOLVED_QUERY, message=message)
+
+
+def column_types(value: Any) -> Mapping[str, str | None]:
+    """The columns of a frame in lower case, each with its Hive type; None for a type that Hive does not have. Empty for
+    rows whose types only Spark can infer."""
+    if is_of_connect(value):
+        return {}
+    try:
+        if isinstance(value, DataFrame):
+            schema = value.schema
+        else:
+            from pyspark.sql.pandas.types import from_arrow_schema  # imports NumPy
+
+            found = _by_arrow(value) if type(value).__module__.startswith("pandas.") else value
+            if not type(found).__module__.startswith("pyarrow."):
+                return {}
+            schema = from_arrow_schema(found.schema)
+    except (*_UNREADABLE, *SPARK_ERRORS):
+        return {}  # the statement reports the error when it reads the frame
+    return {field.name.lower(): hive_type_name(field.dataType) for field in schema.fields}
 
 
 def _by_arrow(frame: Any) -> Any:

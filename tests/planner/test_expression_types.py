@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from sqlglot import exp
 
 from acidsql.acid.hive_types import parse_type
 from acidsql.acid.table import Column, Table
 from acidsql.grammar import statements as s
 from acidsql.grammar.parser import parse
-from acidsql.planner.expression_types import ExpressionTypes
+from acidsql.planner.expression_types import ExpressionTypes, Fields
 from acidsql.planner.query_normalization import normalized
 
 TABLES = {
@@ -39,12 +40,18 @@ TABLES = {
 }
 
 
+def fields_of(item: exp.Table) -> Fields | None:
+    if item.name not in TABLES:
+        return None
+    return {column.name: parse_type(column.type) for column in TABLES[item.name].columns}
+
+
 def type_of(query: str) -> str | None:
     """The type of the only column of a query."""
     statement = parse(query)
     assert isinstance(statement, s.Query)
     tree = normalized(statement.tree)
-    fields = ExpressionTypes(tree, lambda node: TABLES.get(node.name)).output(tree)
+    fields = ExpressionTypes(tree, fields_of).output(tree)
     if fields is None:
         return None
     (kind,) = fields.values()

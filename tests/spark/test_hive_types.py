@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from acidsql.session import Session
@@ -114,3 +115,23 @@ def test_nulls_come_last_unless_the_setting_or_the_statement_says_otherwise(tabl
 )
 def test_an_expression_has_hives_value(session: Session, expression: str, text: str | None) -> None:
     assert session.sql(f"SELECT cast(({expression}) as string) AS v").collect()[0].v == text
+
+
+@pytest.mark.parametrize("kind", ["spark", "pandas", "arrow", "temporary view"])
+def test_columns_of_frames_and_temporary_views_compare_as_those_of_tables(table: Session, kind: str) -> None:
+    arrow = pa.table({"k": ["1.0", "x"], "f": pa.array([0.1, 2.0], pa.float32())})
+    frames = {
+        "spark": table.spark.createDataFrame(arrow),
+        "pandas": arrow.to_pandas(),
+        "arrow": arrow,
+        "temporary view": table.spark.createDataFrame(arrow),
+    }
+    name, given = "{s}", {"s": frames[kind]}
+    if kind == "temporary view":
+        frames[kind].createOrReplaceTempView("given_rows")
+        name, given = "given_rows", {}
+    joined = table.sql(f"SELECT t.id FROM t JOIN {name} s ON t.id = s.k", **given)
+    assert joined.collect() == [(1,)]
+    assert table.sql(f"SELECT k FROM {name} WHERE f = 0.1", **given).collect() == [("1.0",)]
+    table.execute(f"MERGE INTO t USING {name} s ON t.f = s.f AND s.f = 0.1 WHEN MATCHED THEN DELETE", frames=given)
+    assert ids(table) == [1, 3, 4, 5]
