@@ -9,9 +9,20 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from pyspark.sql import SparkSession
+from sqlglot import exp
+from sqlglot.errors import OptimizeError
 
+from acidsql.acid.hive_types import HiveType, parse_type
+from acidsql.errors import AcidSqlError
+from acidsql.grammar import statements as s
+from acidsql.grammar.dialect import to_spark
+from acidsql.grammar.parser import parse
+from acidsql.planner.expression_types import ExpressionTypes
 from acidsql.planner.plan import NO_SHORTCUTS, Shortcuts
+from acidsql.planner.query_normalization import normalized
+from acidsql.planner.typed_rules import apply_rules
 from acidsql.session import Session
+from acidsql.spark.frames import column_types
 from acidsql.spark.scan import data_skipping, source_keys
 from tests.fuzz.answers import Answer, Outcome, Refused, difference, run, run_in_spark
 from tests.fuzz.queries import Partition, Queries, Query
@@ -108,12 +119,29 @@ class Oracles:
             case "plain":
                 return self._named("p", text)
             case "spark":
-                return run_in_spark(self._raw, re.sub(r"@(\d+)@", r"v\1", text))
+                return run_in_spark(self._raw, self._in_spark_sql(re.sub(r"@(\d+)@", r"v\1", text)))
             case "unpruned":
                 with shortcuts(self._world.session, NO_SHORTCUTS):
                     return self._named("t", text)
             case _:
                 return self._named("t", text)
+
+    def _in_spark_sql(self, text: str) -> str:
+        """A query over Spark's views as Spark SQL with Hive's meaning of types and of the order of NULLs."""
+        try:
+            statement = parse(text)
+            assert isinstance(statement, s.Query)
+            tree = normalized(statement.tree)
+            apply_rules(tree, ExpressionTypes(tree, self._fields_of), {})
+        except (AcidSqlError, OptimizeError):
+            return text
+        return to_spark(tree)
+
+    def _fields_of(self, item: exp.Table) -> dict[str, HiveType | None] | None:
+        if not isinstance(item.this, exp.Identifier):
+            return None
+        types = column_types(self._raw.table(item.name))
+        return {name: None if kind is None else parse_type(kind) for name, kind in types.items()}
 
 
 def _size(outcome: Outcome) -> str:
