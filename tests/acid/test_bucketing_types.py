@@ -49,7 +49,7 @@ def test_null_is_zero_in_every_type(version: BucketingVersion) -> None:
         assert bucket_number([str(case["type"]), "int"], [None, None], FOUR_BILLION, version) == 0
 
 
-def test_all_nans_are_one() -> None:
+def test_all_nans_have_one_hash() -> None:
     other = float.fromhex("0x1p0") * float("nan") * -1
     for version in BucketingVersion:
         for type_ in ("float", "double"):

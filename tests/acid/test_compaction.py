@@ -45,7 +45,7 @@ def chosen(
 
 
 def made(kind: str, names: Sequence[str], valid: ValidWriteIdList, *, insert_only: bool = False) -> list[str]:
-    """The directories that are made, and those that are read for them."""
+    """The directories that the compaction creates, and those that it reads."""
     found = chosen(kind, names, valid, insert_only=insert_only)
     assert isinstance(found, Scope), found
     made_names = [found.data_name(TxnId(7))]
@@ -79,13 +79,13 @@ def test_a_major_compaction_is_named_after_the_last_delta() -> None:
     assert made("major", [B2, D3], writes(9)) == ["base_0000003_v0000007", "<-", B2, D3]
 
 
-def test_nothing_from_the_lowest_open_write_id_on_is_merged() -> None:
+def test_no_write_id_from_the_lowest_open_one_on_is_merged() -> None:
     names = [D1, D2, "delta_0000003_0000003_0000", "delta_0000005_0000005_0000", "delta_0000006_0000006_0000"]
     assert made("minor", names, writes(6, opened=[4])) == ["delta_0000001_0000003_v0000007", "<-", *names[:3]]
     assert made("major", names, writes(6, opened=[3]))[0] == "base_0000002_v0000007"
 
 
-def test_what_a_streaming_client_still_writes_to_is_left_whole() -> None:
+def test_a_directory_to_which_a_streaming_client_still_writes_is_not_merged() -> None:
     assert made("major", [D1, D2, "delta_0000003_0000008"], writes(8, opened=[7])) == [
         "base_0000002_v0000007",
         "<-",
@@ -94,7 +94,7 @@ def test_what_a_streaming_client_still_writes_to_is_left_whole() -> None:
     ]
 
 
-def test_aborted_write_ids_are_passed_over() -> None:
+def test_aborted_write_ids_are_ignored() -> None:
     found = chosen("major", [D1, D2, D3, "delta_0000004_0000008"], writes(8, aborted=[2, 5]))
     assert isinstance(found, Scope)
     assert [d.name for d in found.directories] == [D1, D3, "delta_0000004_0000008"]
@@ -129,16 +129,16 @@ def test_a_base_of_an_insert_only_table_is_named_after_the_high_watermark() -> N
         ("rebalance", []),
     ],
 )
-def test_too_little_is_left_alone(kind: str, names: Sequence[str]) -> None:
+def test_a_compaction_of_too_few_directories_has_no_scope(kind: str, names: Sequence[str]) -> None:
     assert isinstance(chosen(kind, names, writes(9)), str)
 
 
 @pytest.mark.parametrize("names", [[D1], [B2], ["000000_0"]])
-def test_a_rebalance_needs_only_rows(names: Sequence[str]) -> None:
+def test_a_rebalance_of_any_rows_has_a_scope(names: Sequence[str]) -> None:
     assert isinstance(chosen("rebalance", names, writes(9)), Scope)
 
 
-def test_a_minor_compaction_of_many_takes_the_oldest_and_all_of_a_write_id() -> None:
+def test_a_minor_compaction_of_many_deltas_takes_the_oldest_and_whole_write_ids() -> None:
     found = chosen("minor", [D1, D2, X2, D3, X3], writes(3), most=4)
     assert isinstance(found, Scope)
     assert [d.name for d in found.directories] == [D1, D2, X2]
@@ -175,7 +175,7 @@ def test_a_minor_compaction_is_due_when_there_are_many_small_deltas() -> None:
     assert wanted(MANY[:4], base=100_000, num=3) is Rewrite.MINOR
 
 
-def test_without_a_base_many_deltas_are_due_for_a_major_one() -> None:
+def test_many_deltas_without_a_base_make_a_major_compaction_due() -> None:
     assert wanted(MANY[:10]) is None
     assert wanted(MANY[:11]) is Rewrite.MAJOR
 

@@ -1,4 +1,4 @@
-"""What selection says of each file: bucket, statement ID, kind, flush length."""
+"""The facts of each selected file: bucket, statement ID, kind and flush length."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def data(path: str, bucket: int, statement: int, kind: FileKind, flush_length: s
     return DataFile(File(path, 500), bucket, StatementId(statement), kind, flush_length)
 
 
-def test_a_data_file_has_the_bucket_of_its_name_and_the_statement_of_its_directory() -> None:
+def test_a_data_file_has_the_bucket_in_its_name_and_the_statement_id_of_its_directory() -> None:
     snapshot = select("delta_1_1_3/bucket_00007_1", "delete_delta_2_2_12/bucket_00000")
     assert snapshot.deltas[0].files == (data("delta_1_1_3/bucket_00007_1", 7, 3, FileKind.ACID),)
     assert snapshot.delete_deltas[0].files == (data("delete_delta_2_2_12/bucket_00000", 0, 12, FileKind.ACID),)
@@ -32,7 +32,7 @@ def test_a_directory_without_a_statement_id_has_statement_zero() -> None:
     assert snapshot.deltas[0].files == (data("delta_5_6_v10/bucket_00002", 2, 0, FileKind.ACID),)
 
 
-def test_files_that_were_loaded_are_plain() -> None:
+def test_loaded_files_are_plain() -> None:
     snapshot = select("base_4/000000_0", "delta_5_5_1/000002_0", "delta_5_5_1/000002_0_copy_1")
     assert snapshot.base is not None
     assert snapshot.base.files == (data("base_4/000000_0", 0, 0, FileKind.PLAIN),)
@@ -50,7 +50,7 @@ def test_a_flush_length_is_attached_to_its_bucket_file_and_is_no_data() -> None:
     )
 
 
-def test_files_in_directories_inside_keep_their_path() -> None:
+def test_files_in_subdirectories_keep_their_path() -> None:
     snapshot = select("delta_1_1_1/HIVE_UNION_SUBDIR_1/000000_0", "base_0/delta_0000001_0000001_0000/bucket_00004")
     assert snapshot.base is not None
     assert [file.bucket for file in snapshot.base.files] == [4]

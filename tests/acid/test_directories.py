@@ -1,4 +1,4 @@
-"""Names of directories and files: text to values and back."""
+"""Names of directories and files: parsing and formatting."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_other_names_are_no_acid_directories(name: str) -> None:
         "delta_0000001_0000001_0000.tmp",
     ],
 )
-def test_a_name_that_begins_like_an_acid_directory_and_is_none_is_refused(name: str) -> None:
+def test_a_malformed_name_of_an_acid_directory_is_refused(name: str) -> None:
     with pytest.raises(AcidSqlError) as error:
         parse_directory(name)
     assert error.value.condition == "MALFORMED_LAYOUT"
@@ -174,7 +174,7 @@ def test_every_formatted_name_parses_back(directory: Base | Delta) -> None:
         ("_orc_acid_version", None),
     ],
 )
-def test_a_file_name_says_its_bucket_attempt_and_copy(
+def test_a_file_name_is_parsed_to_bucket_attempt_and_copy(
     name: str, parsed: BucketFile | Original | FlushLength | None
 ) -> None:
     assert parse_bucket_file(name) == parsed

@@ -1,4 +1,4 @@
-"""Tables that Hive 4.0.1 made: what selection picks, read with pyorc, gives the row IDs that Hive gave."""
+"""Tables that Hive 4.0.1 wrote: the selected files, read with pyorc, have the row IDs that Hive read."""
 
 from __future__ import annotations
 

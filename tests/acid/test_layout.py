@@ -1,4 +1,4 @@
-"""The names that acidsql writes, and adopting what others wrote."""
+"""The names that acidsql writes, and the write IDs of adopted directories."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def adopted(files: Iterable[str], directories: Iterable[str] = ()) -> tuple[int,
     return high, set(txns)
 
 
-def test_names_are_those_that_hive_gives() -> None:
+def test_names_are_those_of_hive() -> None:
     assert delta_name(WriteId(2), StatementId(1)) == "delta_0000002_0000002_0001"
     assert delete_delta_name(WriteId(10000001), StatementId(0)) == "delete_delta_10000001_10000001_0000"
     assert base_name(WriteId(3)) == "base_0000003"
@@ -40,13 +40,13 @@ def test_names_are_those_that_hive_gives() -> None:
         lambda: delete_delta_name(WriteId(1), StatementId(4096)),
     ],
 )
-def test_numbers_that_the_bucket_property_cannot_hold_get_no_name(write: Callable[[], str]) -> None:
+def test_numbers_that_do_not_fit_the_bucket_property_are_refused(write: Callable[[], str]) -> None:
     with pytest.raises(AcidSqlError) as error:
         write()
     assert error.value.condition == "LIMIT_EXCEEDED"
 
 
-def test_what_is_staged_is_hidden() -> None:
+def test_staging_directories_are_hidden() -> None:
     assert is_hidden(STAGING_DIRECTORY)
 
 

@@ -1,4 +1,4 @@
-"""Snapshot selection as tables, in cases/*.txt: names in, what is read out.
+"""Snapshot selection as tables of cases, in cases/*.txt: names in, selected directories out.
 
 A case is a paragraph: a comment that says the behaviour, then lines of
 
@@ -81,7 +81,7 @@ def id_lists(text: str) -> tuple[int, list[int], list[int]]:
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if "error" not in case])
-def test_what_is_read(name: str) -> None:
+def test_the_selected_directories_and_files_are_those_of_the_case(name: str) -> None:
     case = CASES[name]
     snapshot = select(case)
     directories = [*([snapshot.base] if snapshot.base else []), *snapshot.deltas, *snapshot.delete_deltas]
@@ -100,7 +100,7 @@ def test_the_order_of_the_listing_does_not_matter(case: Case, order: Random) -> 
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if "error" in case])
-def test_what_breaks_the_rules(name: str) -> None:
+def test_a_layout_that_breaks_the_rules_is_refused(name: str) -> None:
     case = CASES[name]
     with pytest.raises(AcidSqlError) as error:
         select(case)
@@ -113,6 +113,6 @@ def test_what_breaks_the_rules(name: str) -> None:
         assert f"{given['path']}: {given['reason']}".startswith(case["error"])
 
 
-def test_no_case_is_there_twice() -> None:
+def test_no_case_is_repeated() -> None:
     titles = [name.partition(": ")[2] for name, _ in cases()]
     assert len(titles) == len(set(titles)) > 60

@@ -1,4 +1,4 @@
-"""Random histories of a table, against a model: a reader meets every write it may see exactly once, and no other.
+"""Random histories of a table, against a model: a reader reads every visible write exactly once, and no other.
 
 The model knows nothing of directory names' rules. It keeps, for each directory that the history makes, the writes
 that it holds, and for each write ID what became of it.
@@ -73,7 +73,7 @@ class History:
             self.add(delta, [write])
 
     def stream(self, fates: list[str]) -> None:
-        """A streaming client's batch: several transactions, one directory."""
+        """A batch of a streaming client: several transactions in one directory."""
         batch = [Write(self.new_write_id(fate), 0, False) for fate in fates]
         self.writes.update(batch)
         low, high = batch[0].write_id, batch[-1].write_id
@@ -199,7 +199,7 @@ def apply(history: History, step: tuple[object, ...]) -> None:
 
 @settings(max_examples=500, deadline=None)
 @given(st.lists(steps, max_size=20), st.booleans())
-def test_a_reader_meets_every_write_it_may_see_exactly_once(story: list[tuple[object, ...]], with_suffix: bool) -> None:
+def test_a_reader_reads_every_visible_write_exactly_once(story: list[tuple[object, ...]], with_suffix: bool) -> None:
     history = History(with_suffix)
     for step in story:
         apply(history, step)
@@ -209,10 +209,10 @@ def test_a_reader_meets_every_write_it_may_see_exactly_once(story: list[tuple[ob
 
 @settings(max_examples=500, deadline=None)
 @given(st.lists(steps, max_size=10), st.lists(steps.filter(lambda step: step != ("clean",)), max_size=10))
-def test_a_reader_that_stays_sees_the_same_whatever_comes_later(
+def test_a_reader_sees_the_same_until_it_ends_whatever_comes_later(
     before: list[tuple[object, ...]], after: list[tuple[object, ...]]
 ) -> None:
-    """As long as nothing is cleaned: an open transaction keeps the cleaner away."""
+    """The history has no cleaning, because an open transaction delays the cleaner."""
     history = History(with_suffix=True)
     for step in before:
         apply(history, step)

@@ -30,7 +30,7 @@ def test_properties_give_separators_null_and_escape(given: dict[str, str], expec
 @pytest.mark.parametrize(
     "given", [{"field.delim": "ż"}, {"field.delim": "-3"}, {"line.delim": "\t"}, {"serialization.encoding": "GBK"}]
 )
-def test_others_are_refused(given: dict[str, str]) -> None:
+def test_other_properties_are_refused(given: dict[str, str]) -> None:
     with pytest.raises(AcidSqlError) as caught:
         text_format(given)
     assert caught.value.condition == "NOT_YET_SUPPORTED"

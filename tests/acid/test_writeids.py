@@ -1,4 +1,4 @@
-"""Valid lists: what they let through, and their text form."""
+"""Lists of valid transactions and write IDs: which IDs are valid, and their text form."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ def as_txns(write_ids: ValidWriteIdList) -> ValidTxnList:
 
 
 @given(write_id_lists())
-def test_the_text_of_a_list_of_write_ids_reads_back(write_ids: ValidWriteIdList) -> None:
+def test_a_list_of_write_ids_is_read_back_from_its_text(write_ids: ValidWriteIdList) -> None:
     assert parse_valid_write_ids(write_ids.to_text()) == write_ids
     assert parse_adopted_write_ids("db.t", write_ids.to_text().partition(":")[2]) == write_ids
 
 
 @given(write_id_lists().map(as_txns))
-def test_the_text_of_a_list_of_transactions_reads_back(txns: ValidTxnList) -> None:
+def test_a_list_of_transactions_is_read_back_from_its_text(txns: ValidTxnList) -> None:
     assert parse_valid_txns(txns.to_text()) == txns
 
 
 @given(write_id_lists(), st.integers(-2, 40), st.integers(-2, 40))
-def test_a_range_is_answered_as_if_each_id_were_asked(write_ids: ValidWriteIdList, low: int, high: int) -> None:
+def test_the_answer_for_a_range_is_that_for_each_id_of_it(write_ids: ValidWriteIdList, low: int, high: int) -> None:
     answers = [write_ids.is_valid(WriteId(i)) for i in range(low, high + 1)]
     expected = RangeResponse.NONE if not any(answers) else RangeResponse.ALL if all(answers) else RangeResponse.SOME
     assert write_ids.range_response(WriteId(low), WriteId(high)) is expected
@@ -82,12 +82,12 @@ def test_the_lowest_open_id_is_none_open_where_only_aborted_ones_are() -> None:
         "7:9223372036854775807::",
     ],
 )
-def test_texts_that_hive_wrote_are_written_the_same(text: str) -> None:
+def test_a_text_of_hive_is_written_back_unchanged(text: str) -> None:
     assert parse_valid_txns(text).to_text() == text
     assert parse_valid_write_ids(f"golden.t:{text}").to_text() == f"golden.t:{text}"
 
 
-def test_empty_lists_at_the_end_may_be_left_out_as_hive_does() -> None:
+def test_empty_lists_at_the_end_may_be_missing_as_in_texts_of_hive() -> None:
     assert parse_valid_write_ids("t:100:9223372036854775807:") == ValidWriteIdList("t", WriteId(100))
     assert parse_valid_write_ids("t:100:9223372036854775807") == ValidWriteIdList("t", WriteId(100))
     assert parse_valid_write_ids("t:100:4:4").open == {4}

@@ -17,22 +17,22 @@ _FROM_THE_OPENING: Final = (
 DIFFERENCES: Final[dict[str, str]] = {
     # -- catalog
     "test_the_database_default_lies_in_the_warehouse": "the warehouse is the metastore's",
-    "test_every_field_of_a_table_is_kept": (
+    "test_every_field_of_a_table_is_read_back": (
         "HMSHandler refuses what Hive would not make (an external ACID table) and sets the time of creation itself;"
-        " test_a_table_is_kept_as_it_was_given holds"
+        " test_a_table_is_read_back_unchanged holds"
     ),
     # -- locks
     "test_only_overlapping_resources_are_excluded[one2-two2-True]": _PARTITIONS_AS_TEXT,
     "test_a_timeout_names_the_narrower_resource_and_the_holders_process": _PARTITIONS_AS_TEXT,
-    "test_the_listing_says_what_a_lock_is_for": "HIVE_LOCKS has no column for the operation",
-    "test_a_refused_request_is_no_part_of_the_write_set": (
+    "test_the_list_has_the_operation_of_each_lock": "HIVE_LOCKS has no column for the operation",
+    "test_a_refused_request_is_not_added_to_the_write_set": (
         "TxnHandler.lock enters the write set before it looks whether it must wait: a conflict too many, never one less"
     ),
-    "test_a_transaction_that_holds_locks_is_not_held_up_by_one_that_waits_for_them": (
+    "test_a_transaction_that_holds_locks_does_not_wait_for_one_that_waits_for_them": (
         "TxnHandler.checkLock serves all requests in their order: it is a deadlock, and one of them is aborted"
     ),
     # -- transactions
-    "test_whose_a_write_id_is_can_be_asked": "no call of the metastore gives the transaction of a write ID",
+    "test_the_writer_of_a_write_id_is_known": "no call of the metastore gives the transaction of a write ID",
     "test_a_transaction_that_lost_a_conflict_says_so_when_it_is_used_again": (
         "TXNS has no column for the reason of an abort that came from a commit"
     ),
@@ -41,10 +41,10 @@ DIFFERENCES: Final[dict[str, str]] = {
     "test_a_conflict_needs_a_common_partition[p=a-p=a/q=1-True]": _PARTITIONS_AS_TEXT,
     "test_a_conflict_needs_a_common_partition[p=a/q=1-p=a-True]": _PARTITIONS_AS_TEXT,
     "test_until_it_is_narrowed_a_dynamic_write_conflicts_with_every_partition": _PARTITIONS_AS_TEXT,
-    "test_narrowing_leaves_what_another_statement_locked": _NARROWED,
+    "test_narrowing_keeps_the_locks_of_other_statements": _NARROWED,
     "test_open_and_aborted_write_ids_of_an_adopted_table_stay_invalid": (
         "open write IDs of an adopted table are aborted ones there, for each write ID is some transaction's;"
-        " test_what_counts_as_committed_of_an_adopted_table_is_seen holds"
+        " test_the_committed_write_ids_of_an_adopted_table_are_visible holds"
     ),
     "test_new_transactions_start_above_those_of_adopted_tables": (
         "transaction IDs are the metastore's: a table that was compacted under others is refused"
@@ -53,7 +53,7 @@ DIFFERENCES: Final[dict[str, str]] = {
         "transaction IDs are the metastore's: a table that was compacted under others is refused"
     ),
     # -- compactions
-    "test_the_listing_says_all_of_a_request": (
+    "test_the_list_has_all_facts_of_a_request": (
         "ShowCompactHandler reads neither properties nor ORDER BY nor buckets of an entry; its worker gets them"
     ),
 }

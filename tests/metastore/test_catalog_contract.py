@@ -1,4 +1,4 @@
-"""What every metastore must do, whatever keeps it: the contract of `acidsql.metastore.client.Catalog`."""
+"""The contract of `acidsql.metastore.client.Catalog`, which every metastore fulfils."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def test_the_database_default_lies_in_the_warehouse(store: Metastore, tmp_path: 
     assert store.database("default") == Database("default", str(tmp_path))
 
 
-def test_a_database_is_kept_as_it_was_given(store: Metastore, tmp_path: Path) -> None:
+def test_a_database_is_read_back_unchanged(store: Metastore, tmp_path: Path) -> None:
     sales = Database("sales", f"{tmp_path}/elsewhere/sales.db", "what was sold", {"owner": "Zoë", "a": "b"})
     store.create_database(sales)
     assert store.database("sales") == sales
     assert {d.name for d in store.databases()} >= {"default", "sales"}
 
 
-def test_a_database_is_made_once(store: Metastore) -> None:
+def test_a_database_that_exists_cannot_be_created(store: Metastore) -> None:
     fails("DATABASE_ALREADY_EXISTS", lambda: store.create_database(database("default")))
 
 
-def test_a_missing_database_is_named_with_the_nearest_one(store: Metastore) -> None:
+def test_a_missing_database_is_an_error_that_suggests_the_nearest_name(store: Metastore) -> None:
     error = fails("DATABASE_NOT_FOUND", lambda: store.database("defualt"))
     assert error.message == "Database does not exist: defualt Did you mean default?"
     fails("DATABASE_NOT_FOUND", lambda: store.tables("nowhere"))
@@ -48,7 +48,7 @@ def test_a_missing_database_is_named_with_the_nearest_one(store: Metastore) -> N
     assert store.find_table("nowhere", "t") is None
 
 
-def test_the_places_of_all_tables_are_told(store: Metastore) -> None:
+def test_the_locations_of_all_tables_are_listed(store: Metastore) -> None:
     store.create_database(database("sales"))
     store.create_table(plain_table(database="sales"))
     store.create_table(parted := partitioned_table())
@@ -72,12 +72,12 @@ def test_only_an_empty_database_is_dropped(store: Metastore) -> None:
     fails("DATABASE_NOT_FOUND", lambda: store.database("sales"))
 
 
-def test_the_default_database_stays(store: Metastore) -> None:
+def test_the_default_database_cannot_be_dropped(store: Metastore) -> None:
     fails("CANNOT_DROP_DEFAULT_DATABASE", lambda: store.drop_database("default"))
 
 
 # -- tables
-def test_every_field_of_a_table_is_kept(store: Metastore) -> None:
+def test_every_field_of_a_table_is_read_back(store: Metastore) -> None:
     full = Table(
         database="default",
         name="everything",
@@ -107,7 +107,7 @@ def test_every_field_of_a_table_is_kept(store: Metastore) -> None:
 
 @pytest.mark.parametrize("external", [False, True])
 @pytest.mark.parametrize("file_format", ["orc", "parquet", "textfile"])
-def test_a_table_is_kept_as_it_was_given(store: Metastore, file_format: str, external: bool) -> None:
+def test_a_table_is_read_back_unchanged(store: Metastore, file_format: str, external: bool) -> None:
     insert_only = {**tables.ACID, "transactional_properties": "insert_only" if file_format != "orc" else "default"}
     given = replace(
         plain_table("everything"),
@@ -129,7 +129,7 @@ def test_a_table_is_kept_as_it_was_given(store: Metastore, file_format: str, ext
 
 
 def same(found: Table, expected: Table) -> bool:
-    """But for the time of creation, which a Hive Metastore sets itself; checks come in any order."""
+    """Compares all but the time of creation, which a Hive Metastore sets itself, and the order of checks."""
 
     def comparable(table: Table) -> Table:
         checks = sorted(table.constraints.checks, key=lambda check: check.condition)
@@ -160,7 +160,7 @@ def test_tables_are_listed_by_name_in_their_database(store: Metastore) -> None:
     assert list(store.tables("default")) == ["ant", "zoo"]
 
 
-def test_a_missing_table_is_named_with_the_nearest_one(store: Metastore) -> None:
+def test_a_missing_table_is_an_error_that_suggests_the_nearest_name(store: Metastore) -> None:
     store.create_table(plain_table("employee"))
     error = fails("TABLE_NOT_FOUND", lambda: store.table("default", "employe"))
     assert error.message == "Table not found 'default.employe' Did you mean employee?"
@@ -170,11 +170,11 @@ def test_a_missing_table_is_named_with_the_nearest_one(store: Metastore) -> None
     fails("TABLE_NOT_FOUND", lambda: store.valid_write_ids(plain_table("employe"), store.valid_txns()))
 
 
-def test_a_table_is_made_once(store: Metastore, table: Table) -> None:
+def test_a_table_that_exists_cannot_be_created(store: Metastore, table: Table) -> None:
     fails("TABLE_ALREADY_EXISTS", lambda: store.create_table(plain_table()))
 
 
-def test_a_failed_create_leaves_nothing(store: Metastore, table: Table) -> None:
+def test_a_failed_create_table_leaves_no_table(store: Metastore, table: Table) -> None:
     before = store.table("default", "t")
     fails(
         "TABLE_ALREADY_EXISTS", lambda: store.create_table(replace(plain_table(), location=f"{tables.WAREHOUSE}/other"))
@@ -223,7 +223,7 @@ def test_altering_a_table_replaces_partitions_by_their_values(store: Metastore) 
     assert same(store.table("default", table.name), wider)
 
 
-def test_altering_a_table_fails_as_a_whole(store: Metastore) -> None:
+def test_an_alter_table_that_fails_changes_nothing(store: Metastore) -> None:
     table = partitioned_table()
     one, two = partition(table, "a", "1"), partition(table, "b", "1")
     store.create_table(table, partitions=[one, two])
@@ -251,7 +251,7 @@ def test_renaming_onto_another_table_fails(store: Metastore, table: Table) -> No
     assert list(store.tables("default")) == ["other", "t"]
 
 
-def test_a_dropped_and_remade_table_starts_its_write_ids_again(store: Metastore, table: Table) -> None:
+def test_a_table_that_is_dropped_and_created_again_starts_with_write_id_1(store: Metastore, table: Table) -> None:
     txn = store.open_txn()
     store.allocate_write_id(txn, table)
     store.commit(txn)
@@ -264,7 +264,7 @@ def test_a_dropped_and_remade_table_starts_its_write_ids_again(store: Metastore,
 
 
 # -- partitions
-def test_partitions_are_kept_by_values(store: Metastore) -> None:
+def test_partitions_are_read_back_by_their_values(store: Metastore) -> None:
     table = partitioned_table()
     first, null, last = (
         partition(table, "a", "1", at="p=a/q=1"),
@@ -278,7 +278,7 @@ def test_partitions_are_kept_by_values(store: Metastore) -> None:
     assert list(store.partitions(table)) == [first, last]
 
 
-def test_a_partition_that_is_there_already_stays_as_it_is(store: Metastore) -> None:
+def test_adding_a_partition_that_exists_does_not_change_it(store: Metastore) -> None:
     table = partitioned_table()
     first = partition(table, "a", "1", at="first")
     store.create_table(table, partitions=[first])
@@ -286,7 +286,7 @@ def test_a_partition_that_is_there_already_stays_as_it_is(store: Metastore) -> N
     assert list(store.partitions(table)) == [first, new]
 
 
-def test_a_remade_table_has_no_partitions(store: Metastore) -> None:
+def test_a_table_that_is_dropped_and_created_again_has_no_partitions(store: Metastore) -> None:
     table = partitioned_table()
     store.create_table(table, partitions=[partition(table, "a", "1")])
     store.drop_table("default", table.name)

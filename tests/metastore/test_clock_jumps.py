@@ -1,4 +1,4 @@
-"""The system's clock is set forward and back by a day: who lives keeps its transactions, who is silent loses them."""
+"""The system's clock is set forward or back by a day: only processes without a heartbeat lose their transactions."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def jump(request: pytest.FixtureRequest) -> float:
 
 
 def set_clock(patch: pytest.MonkeyPatch, seconds: float) -> None:
-    """From now on the time of day is another one."""
+    """Changes the time of day from now on."""
     real = time.time
     patch.setattr(time, "time", lambda: real() + seconds)
 
 
-def test_who_lives_keeps_its_transaction_when_the_clock_jumps(
+def test_a_process_with_a_heartbeat_keeps_its_transaction_when_the_clock_jumps(
     store: SqliteMetastore, jump: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     txn = store.open_txn()
@@ -53,7 +53,7 @@ def test_who_lives_keeps_its_transaction_when_the_clock_jumps(
     assert store.valid_txns().is_valid(txn)
 
 
-def test_who_is_silent_loses_its_transaction_and_its_locks_when_the_clock_jumps(
+def test_a_process_without_a_heartbeat_loses_its_transaction_and_locks_when_the_clock_jumps(
     store: SqliteMetastore, jump: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     silent = store.open_txn()
@@ -67,7 +67,7 @@ def test_who_is_silent_loses_its_transaction_and_its_locks_when_the_clock_jumps(
     assert reason == "no heartbeat for 0 seconds"
 
 
-def test_of_another_machine_that_wrote_a_time_to_come_silence_counts_from_now(
+def test_the_silence_of_a_machine_whose_clock_is_ahead_counts_from_now(
     store: SqliteMetastore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_clock(monkeypatch, DAY)

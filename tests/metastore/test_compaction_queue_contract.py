@@ -1,4 +1,4 @@
-"""What every metastore's compaction queue must do: the contract of `acidsql.metastore.compactions.CompactionQueue`."""
+"""The contract of `acidsql.metastore.compactions.CompactionQueue`, which every metastore fulfils."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def request(table: str = "t", partition: str | None = None, kind: CompactionType
 
 
 def asked(queue: Metastore, wanted: CompactionRequest | None = None) -> int:
-    """The ID of a request that is accepted."""
+    """Requests a compaction and returns its ID."""
     answer = queue.enqueue_compaction(wanted or request())
     assert (answer.state, answer.accepted) == (CompactionState.INITIATED, True)
     return answer.id
@@ -59,7 +59,7 @@ def taken(queue: Metastore, worker: str = "w1") -> Compaction:
 
 
 def begun(queue: Metastore, wanted: CompactionRequest | None = None, highest: int = 7) -> Compaction:
-    """A compaction that a worker has opened its transaction for."""
+    """A compaction with the transaction that its worker has opened."""
     asked(queue, wanted)
     compaction = taken(queue)
     txn = queue.open_compaction_txn(compaction.request.type)
@@ -72,7 +72,7 @@ def listed(queue: Metastore, number: int) -> Compaction:
 
 
 # -- requests
-def test_a_request_waits_and_is_listed(queue: Metastore) -> None:
+def test_a_request_is_listed_as_waiting(queue: Metastore) -> None:
     number = asked(queue, request(kind=MINOR))
     found = listed(queue, number)
     assert (found.request, found.state) == (request(kind=MINOR), CompactionState.INITIATED)
@@ -80,7 +80,7 @@ def test_a_request_waits_and_is_listed(queue: Metastore) -> None:
     assert (found.started, found.ended, found.committed, found.error) == (0, 0, 0, "")
 
 
-def test_a_second_request_for_a_place_is_answered_with_the_first(queue: Metastore) -> None:
+def test_a_second_request_for_a_place_gives_the_id_of_the_first(queue: Metastore) -> None:
     number = asked(queue)
     again = queue.enqueue_compaction(request(kind=MINOR))
     assert (again.id, again.state, again.accepted) == (number, CompactionState.INITIATED, False)
@@ -90,7 +90,7 @@ def test_a_second_request_for_a_place_is_answered_with_the_first(queue: Metastor
     assert [c.id for c in queue.compactions() if c.request.table == "t"] == [number]
 
 
-def test_each_partition_is_a_place_of_its_own(queue: Metastore) -> None:
+def test_each_partition_has_its_own_requests(queue: Metastore) -> None:
     queue.create_table(partitioned_table())
     places = ["p=a/q=1", "p=a/q=2", "p=b%2Fc/q=1"]
     ids = [asked(queue, request("tab1", place)) for place in places]
@@ -99,13 +99,13 @@ def test_each_partition_is_a_place_of_its_own(queue: Metastore) -> None:
     assert [taken(queue).request.partition for _ in places] == places
 
 
-def test_a_request_needs_its_table(queue: Metastore) -> None:
+def test_a_request_for_a_missing_table_is_refused(queue: Metastore) -> None:
     error = fails("TABLE_NOT_FOUND", lambda: queue.enqueue_compaction(request("none")))
     assert "none" in error.message
     assert queue.take_compaction("w1") is None
 
 
-def test_what_has_ended_can_be_asked_for_again(queue: Metastore) -> None:
+def test_a_compaction_that_has_ended_can_be_requested_again(queue: Metastore) -> None:
     first = begun(queue)
     queue.fail_compaction(first, "no space")
     assert asked(queue) > first.id
@@ -117,25 +117,25 @@ def test_the_latest_request_is_listed_first(queue: Metastore) -> None:
     assert [c.id for c in queue.compactions()][:2] == [second, first]
 
 
-def test_the_listing_says_all_of_a_request(queue: Metastore) -> None:
+def test_the_list_has_all_facts_of_a_request(queue: Metastore) -> None:
     wanted = replace(request(kind=REBALANCE), properties={"a": "b"}, order_by="id DESC", buckets=4)
     assert listed(queue, asked(queue, wanted)).request == wanted
 
 
 # -- workers
-def test_nothing_is_taken_where_nothing_waits(queue: Metastore) -> None:
+def test_no_compaction_is_taken_from_an_empty_queue(queue: Metastore) -> None:
     assert queue.take_compaction("w1") is None
     asked(queue)
     taken(queue)
     assert queue.take_compaction("w2") is None
 
 
-def test_the_oldest_is_taken_first(queue: Metastore) -> None:
+def test_the_oldest_request_is_taken_first(queue: Metastore) -> None:
     ids = [asked(queue, request("u")), asked(queue, request("t"))]
     assert [taken(queue, worker).id for worker in ("w1", "w2")] == ids
 
 
-def test_what_is_taken_is_its_workers(queue: Metastore) -> None:
+def test_a_compaction_that_a_worker_took_is_not_given_to_another_one(queue: Metastore) -> None:
     number = asked(queue)
     found = taken(queue, "w1")
     assert (found.id, found.state) == (number, CompactionState.WORKING)
@@ -143,7 +143,7 @@ def test_what_is_taken_is_its_workers(queue: Metastore) -> None:
     assert listed(queue, number) == found
 
 
-def test_all_of_a_request_comes_to_its_worker(queue: Metastore) -> None:
+def test_the_worker_gets_all_facts_of_the_request(queue: Metastore) -> None:
     properties = {"compactor.mapreduce.map.memory.mb": "3072", "tblprops.a": "b:\N{GRINNING FACE}c", "empty": ""}
     wanted = replace(
         request(kind=REBALANCE), properties=properties, order_by="id DESC, `x y`", buckets=4, initiator="initiator"
@@ -152,7 +152,7 @@ def test_all_of_a_request_comes_to_its_worker(queue: Metastore) -> None:
     assert taken(queue).request == wanted
 
 
-def test_a_worker_takes_from_its_pools_only(queue: Metastore) -> None:
+def test_a_worker_takes_requests_only_from_its_pools(queue: Metastore) -> None:
     asked(queue, replace(request("t"), pool="fast"))
     assert queue.take_compaction("w1") is None
     assert queue.take_compaction("w1", ["slow"]) is None
@@ -162,7 +162,7 @@ def test_a_worker_takes_from_its_pools_only(queue: Metastore) -> None:
     assert found.request.pool == "fast"
 
 
-def test_the_oldest_of_all_pools_is_taken_first(queue: Metastore) -> None:
+def test_the_oldest_request_of_all_pools_of_a_worker_is_taken_first(queue: Metastore) -> None:
     first = asked(queue, replace(request("t"), pool="fast"))
     second = asked(queue, request("u"))
     pools = [DEFAULT_POOL, "slow", "fast"]
@@ -176,7 +176,7 @@ def test_the_default_pool_has_a_name(queue: Metastore) -> None:
 
 
 # -- a compaction's way
-def test_begun_it_says_under_which_transaction_and_up_to_where(queue: Metastore) -> None:
+def test_a_begun_compaction_is_listed_with_its_transaction_and_highest_write_id(queue: Metastore) -> None:
     found = begun(queue, highest=7)
     assert found.txn is not None
     assert found.highest_write_id == 7
@@ -185,7 +185,7 @@ def test_begun_it_says_under_which_transaction_and_up_to_where(queue: Metastore)
 
 
 @pytest.mark.parametrize("kind", [MINOR, MAJOR])
-def test_committed_it_is_ready_for_cleaning(queue: Metastore, kind: CompactionType) -> None:
+def test_a_committed_compaction_is_ready_for_cleaning(queue: Metastore, kind: CompactionType) -> None:
     compaction = begun(queue, request(kind=kind))
     other = queue.open_txn(read_only=True)
     queue.commit_compaction(compaction)
@@ -197,7 +197,7 @@ def test_committed_it_is_ready_for_cleaning(queue: Metastore, kind: CompactionTy
     assert found.started <= found.committed
 
 
-def test_a_rebalance_is_committed_too(queue: Metastore) -> None:
+def test_a_rebalance_is_committed_like_other_compactions(queue: Metastore) -> None:
     compaction = begun(queue, request(kind=REBALANCE))
     assert compaction.txn is not None
     excluding = LockComponent("default", "t", LockType.EXCL_WRITE, Operation.UPDATE)
@@ -207,7 +207,7 @@ def test_a_rebalance_is_committed_too(queue: Metastore) -> None:
     assert listed(queue, compaction.id).state is CompactionState.READY_FOR_CLEANING
 
 
-def test_its_transaction_is_valid_in_later_snapshots_only(queue: Metastore) -> None:
+def test_the_transaction_of_a_compaction_is_valid_in_later_snapshots_only(queue: Metastore) -> None:
     compaction = begun(queue)
     assert compaction.txn is not None
     before = queue.valid_txns()
@@ -216,7 +216,7 @@ def test_its_transaction_is_valid_in_later_snapshots_only(queue: Metastore) -> N
     assert queue.valid_txns().is_valid(compaction.txn)
 
 
-def test_who_writes_meanwhile_is_in_no_conflict_with_it(queue: Metastore) -> None:
+def test_a_writer_has_no_conflict_with_a_compaction_at_the_same_time(queue: Metastore) -> None:
     compaction = begun(queue)
     assert compaction.txn is not None
     assert queue.lock(compaction.txn, [LockComponent("default", "t", LockType.SHARED_READ, Operation.SELECT)])
@@ -227,7 +227,7 @@ def test_who_writes_meanwhile_is_in_no_conflict_with_it(queue: Metastore) -> Non
     assert queue.valid_txns().is_valid(writer)
 
 
-def test_when_and_by_whom_is_filled_in(queue: Metastore) -> None:
+def test_the_list_has_the_times_and_the_worker_of_a_compaction(queue: Metastore) -> None:
     before = round(time.time() * 1000) - 1
     compaction = begun(queue)
     queue.fail_compaction(compaction, "no space")
@@ -238,7 +238,7 @@ def test_when_and_by_whom_is_filled_in(queue: Metastore) -> None:
     assert (found.worker_host, found.worker) == (platform.node(), "w1")
 
 
-def test_failed_it_is_history(queue: Metastore) -> None:
+def test_a_failed_compaction_stays_in_the_list(queue: Metastore) -> None:
     compaction = begun(queue)
     queue.fail_compaction(compaction, "no space left on device")
     found = listed(queue, compaction.id)
@@ -247,7 +247,7 @@ def test_failed_it_is_history(queue: Metastore) -> None:
     assert queue.take_compaction("w1") is None
 
 
-def test_refused_it_is_history(queue: Metastore) -> None:
+def test_a_refused_compaction_stays_in_the_list(queue: Metastore) -> None:
     asked(queue)
     compaction = taken(queue)
     queue.refuse_compaction(compaction, "nothing to compact")
@@ -257,7 +257,7 @@ def test_refused_it_is_history(queue: Metastore) -> None:
 
 
 # -- aborts
-def test_what_nobody_has_begun_can_be_aborted(queue: Metastore) -> None:
+def test_a_compaction_that_no_worker_has_begun_can_be_aborted(queue: Metastore) -> None:
     working, waiting = asked(queue, request("u")), asked(queue, request("t"))
     assert taken(queue).id == working
     unknown = working + 1_000_000
@@ -274,14 +274,14 @@ def test_what_nobody_has_begun_can_be_aborted(queue: Metastore) -> None:
     assert not queue.abort_compactions([waiting])[0].aborted
 
 
-def test_no_id_is_no_abort(queue: Metastore) -> None:
+def test_an_abort_of_no_ids_aborts_nothing(queue: Metastore) -> None:
     number = asked(queue)
     assert not queue.abort_compactions([])
     assert listed(queue, number).state is CompactionState.INITIATED
 
 
 # -- entries that are taken away
-def test_a_worker_that_lost_its_entry_commits_nothing(queue: Metastore) -> None:
+def test_a_worker_that_lost_its_entry_cannot_commit(queue: Metastore) -> None:
     compaction = begun(queue)
     assert compaction.txn is not None
     queue.fail_compaction(compaction, "its worker was given up")
@@ -291,7 +291,7 @@ def test_a_worker_that_lost_its_entry_commits_nothing(queue: Metastore) -> None:
     assert listed(queue, compaction.id).state is CompactionState.FAILED
 
 
-def test_a_worker_that_lost_its_entry_begins_nothing(queue: Metastore) -> None:
+def test_a_worker_that_lost_its_entry_cannot_begin(queue: Metastore) -> None:
     asked(queue)
     compaction = taken(queue)
     queue.fail_compaction(compaction, "its worker was given up")
@@ -300,7 +300,7 @@ def test_a_worker_that_lost_its_entry_begins_nothing(queue: Metastore) -> None:
     assert listed(queue, compaction.id).txn is None
 
 
-def test_a_worker_that_lost_its_entry_leaves_it_as_it_is(queue: Metastore) -> None:
+def test_a_worker_that_lost_its_entry_does_not_change_it(queue: Metastore) -> None:
     compaction = begun(queue)
     queue.fail_compaction(compaction, "its worker was given up")
     queue.fail_compaction(compaction, "no space")
@@ -309,7 +309,7 @@ def test_a_worker_that_lost_its_entry_leaves_it_as_it_is(queue: Metastore) -> No
     assert (found.state, found.error) == (CompactionState.FAILED, "its worker was given up")
 
 
-def test_only_the_worker_that_took_an_entry_has_it(queue: Metastore) -> None:
+def test_an_entry_belongs_to_the_worker_that_took_it(queue: Metastore) -> None:
     compaction = begun(queue)
     other = replace(compaction, worker="w2")
     fails("COMPACTION_LOST", lambda: queue.commit_compaction(other))
@@ -318,7 +318,7 @@ def test_only_the_worker_that_took_an_entry_has_it(queue: Metastore) -> None:
     queue.commit_compaction(compaction)
 
 
-def test_what_a_worker_took_that_has_lost_its_transaction_can_be_done_by_another(queue: Metastore) -> None:
+def test_another_worker_can_take_the_compaction_of_a_worker_whose_transaction_is_lost(queue: Metastore) -> None:
     number, mine = asked(queue), taken(queue)
     txn = queue.open_compaction_txn(MAJOR)
     mine = queue.begin_compaction(mine, txn, WriteId(1))
@@ -332,7 +332,7 @@ def test_what_a_worker_took_that_has_lost_its_transaction_can_be_done_by_another
     assert taken(queue, "w2").id == again.id
 
 
-def test_it_is_committed_once(queue: Metastore) -> None:
+def test_a_compaction_is_committed_once(queue: Metastore) -> None:
     compaction = begun(queue)
     queue.commit_compaction(compaction)
     fails("COMPACTION_LOST", lambda: queue.commit_compaction(compaction))
@@ -340,7 +340,7 @@ def test_it_is_committed_once(queue: Metastore) -> None:
     assert listed(queue, compaction.id).state is CompactionState.READY_FOR_CLEANING
 
 
-def test_a_worker_whose_transaction_was_aborted_still_has_its_entry(queue: Metastore) -> None:
+def test_a_worker_whose_transaction_was_aborted_keeps_its_entry(queue: Metastore) -> None:
     compaction = begun(queue)
     assert compaction.txn is not None
     queue.abort(compaction.txn)

@@ -1,4 +1,4 @@
-"""The URIs of a Hive Metastore, and what is said where there is none."""
+"""The URIs of a Hive Metastore, and the errors of a wrong or silent one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_uri_names_metastores(uri: str, expected: Address) -> None:
         ("thrift://one?auth=kerberos", "no extra yet"),
     ],
 )
-def test_what_is_no_uri_is_refused(uri: str, reason: str) -> None:
+def test_a_wrong_uri_is_refused(uri: str, reason: str) -> None:
     assert reason in unavailable(uri).message
 
 
@@ -64,7 +64,7 @@ def test_every_metastore_that_does_not_answer_is_named() -> None:
     assert error.getSqlState() == "08001"
 
 
-def test_a_session_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_raises_the_same_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACIDSQL_METASTORE", "thrift://127.0.0.1:1")
     with pytest.raises(AcidSqlError, match=r"Cannot open the metastore thrift://127\.0\.0\.1:1") as caught:
         connect()

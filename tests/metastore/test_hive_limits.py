@@ -48,7 +48,7 @@ def refusal(store: HiveMetastore) -> AcidSqlError:
     raise AssertionError("the metastore opens as many as are asked for")
 
 
-def test_too_many_open_transactions_are_told_as_the_embedded_metastore_tells_them(store: HiveMetastore) -> None:
+def test_too_many_open_transactions_are_the_same_error_as_on_the_embedded_metastore(store: HiveMetastore) -> None:
     error = refusal(store)
     assert error.condition == "TOO_MANY_TRANSACTIONS"
     assert error.getMessageParameters() == {"limit": str(LIMIT)}

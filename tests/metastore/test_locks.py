@@ -38,7 +38,7 @@ def test_waiting_is_mutual_and_follows_the_lock_types() -> None:
         assert waits <= (theirs not in COMPATIBLE[mine])
 
 
-def test_a_shared_database_does_not_hold_up_a_table_in_it() -> None:
+def test_a_shared_lock_of_a_database_does_not_delay_locks_of_its_tables() -> None:
     drop = LockedResource(LockType.EXCLUSIVE, ("default", "t"))
     assert not must_wait(LockType.SHARED_READ, ("default",), drop)
     assert must_wait(LockType.SHARED_READ, ("default", "t"), drop)
@@ -51,7 +51,7 @@ resources = st.lists(st.sampled_from("ab"), min_size=1, max_size=4).map(tuple)
 
 
 @given(st.lists(resources, max_size=6), resources)
-def test_many_resources_overlap_what_one_of_them_begins_or_is_begun_by(
+def test_a_set_of_resources_overlaps_the_resources_inside_and_around_them(
     many: list[tuple[str, ...]], other: tuple[str, ...]
 ) -> None:
     expected = {one for one in many if one[: len(other)] == other or other[: len(one)] == one}
@@ -59,7 +59,7 @@ def test_many_resources_overlap_what_one_of_them_begins_or_is_begun_by(
     assert found in expected if expected else found is None
 
 
-def test_a_resource_is_named_by_its_steps() -> None:
+def test_the_name_of_a_resource_joins_its_parts() -> None:
     assert resource("d", None, None) == ("d",)
     assert resource("d", "t", None) == ("d", "t")
     assert resource("d", "t", "p=a%2Fb/q=1") == ("d", "t", "p=a%2Fb", "q=1")

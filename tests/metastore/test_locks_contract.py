@@ -1,4 +1,4 @@
-"""How every metastore makes writers wait: the contract of `TransactionClient.lock`."""
+"""The contract of `TransactionClient.lock`, which every metastore fulfils."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def reading(table: str = "t") -> LockComponent:
 
 
 def must_wait(store: Metastore, *components: LockComponent) -> bool:
-    """Whether a new transaction that asks for them has to wait now; it is aborted."""
+    """Whether a new transaction that requests the locks must wait. It is aborted afterwards."""
     txn = store.open_txn()
     before = store.locks()
     try:
@@ -70,7 +70,7 @@ def must_wait(store: Metastore, *components: LockComponent) -> bool:
 
 
 class Waiter:
-    """A transaction whose lock() runs in a thread of its own, and is waiting when this is made."""
+    """A transaction whose lock() waits in its own thread."""
 
     def __init__(self, pool: ThreadPoolExecutor, store: Metastore, *components: LockComponent) -> None:
         self.txn = store.open_txn()
@@ -102,7 +102,7 @@ def waiting(store: Metastore) -> set[TxnId]:
 # -- who waits for whom
 @pytest.mark.parametrize("whole", [overwriting(), dropping()])
 @pytest.mark.parametrize("writer", [inserting(), updating(), overwriting(), dropping()])
-def test_who_replaces_a_table_and_a_writer_exclude_each_other(
+def test_an_overwrite_and_a_writer_exclude_each_other(
     store: Metastore, whole: LockComponent, writer: LockComponent
 ) -> None:
     holder = begin(store, whole)
@@ -116,7 +116,7 @@ def test_who_replaces_a_table_and_a_writer_exclude_each_other(
 
 
 @pytest.mark.parametrize("writer", [inserting(), updating(), replace(updating(), lock_type=LockType.SHARED_WRITE)])
-def test_readers_and_writers_of_rows_go_on_together(store: Metastore, writer: LockComponent) -> None:
+def test_readers_and_writers_of_rows_do_not_wait_for_each_other(store: Metastore, writer: LockComponent) -> None:
     holder = begin(store, writer)
     assert not must_wait(store, reading())
     assert not must_wait(store, inserting())
@@ -126,7 +126,7 @@ def test_readers_and_writers_of_rows_go_on_together(store: Metastore, writer: Lo
 
 
 @pytest.mark.parametrize("whole", [overwriting(), dropping()])
-def test_readers_and_who_replaces_a_table_exclude_each_other(store: Metastore, whole: LockComponent) -> None:
+def test_an_overwrite_and_a_reader_exclude_each_other(store: Metastore, whole: LockComponent) -> None:
     holder = begin(store, whole)
     assert must_wait(store, reading())
     store.commit(holder)
@@ -145,8 +145,8 @@ def test_exclusive_writers_take_turns_and_shared_ones_do_not(store: Metastore) -
     assert must_wait(store, updating())
 
 
-def test_what_was_committed_before_the_locks_is_no_conflict(store: Metastore) -> None:
-    """The snapshot is taken after the locks: it sees what the one that held them before has written."""
+def test_a_commit_before_the_locks_is_no_conflict(store: Metastore) -> None:
+    """The snapshot is taken after the locks, so it has the writes of the previous holder."""
     holder = begin(store, updating())
     with ThreadPoolExecutor() as pool:
         waiter = Waiter(pool, store, updating())
@@ -155,8 +155,8 @@ def test_what_was_committed_before_the_locks_is_no_conflict(store: Metastore) ->
     store.commit(waiter.txn)
 
 
-def test_it_is_said_whether_what_was_committed_before_the_locks_will_be_a_conflict(store: Metastore) -> None:
-    """A Hive Metastore counts from the opening of the transaction, be it that it had to wait or not."""
+def test_lock_tells_whether_a_commit_before_the_locks_will_be_a_conflict(store: Metastore) -> None:
+    """A Hive Metastore counts commits from the opening of the transaction, whether it waited or not."""
     holder, behind = begin(store, updating()), store.open_txn()
     with ThreadPoolExecutor() as pool:
         waiter = Waiter(pool, store, updating())
@@ -179,7 +179,7 @@ def commits(store: Metastore, txn: TxnId) -> bool:
     return True
 
 
-def test_reads_can_be_given_back_while_the_transaction_stays_open(store: Metastore) -> None:
+def test_read_locks_can_be_released_while_the_transaction_stays_open(store: Metastore) -> None:
     reader = store.open_txn(read_only=True)
     store.lock(reader, [reading()])
     assert must_wait(store, dropping())
@@ -239,7 +239,7 @@ def test_locks_last_until_the_transaction_ends_and_not_longer(store: Metastore) 
     assert list(store.locks()) == []
 
 
-def test_narrowing_a_write_to_its_partitions_does_not_let_go_of_the_table(store: Metastore) -> None:
+def test_narrowing_a_write_to_its_partitions_keeps_the_lock_of_the_table(store: Metastore) -> None:
     txn = begin(store, replace(updating(), dynamic_partition_write=True))
     store.add_dynamic_partitions(txn, plain_table(), ["p=a"], Operation.UPDATE)
     assert must_wait(store, overwriting("t", "p=b"))
@@ -252,7 +252,7 @@ def test_a_renamed_table_stays_locked(store: Metastore) -> None:
     assert not must_wait(store, dropping("t"))
 
 
-def test_the_listing_says_who_locks_what(store: Metastore) -> None:
+def test_the_list_has_the_holder_of_each_lock(store: Metastore) -> None:
     asked = [updating("t", "p=a"), reading("u")]
     txn = begin(store, *asked)
     later = begin(store, inserting())
@@ -271,7 +271,7 @@ def without_operation(locked: LockComponent) -> LockComponent:
     return replace(locked, operation=Operation.NO_TXN)
 
 
-def test_the_listing_says_what_a_lock_is_for(store: Metastore) -> None:
+def test_the_list_has_the_operation_of_each_lock(store: Metastore) -> None:
     begin(store, asked := updating("t", "p=a"))
     assert [lock.component for lock in store.locks()] == [asked]
 
@@ -294,7 +294,7 @@ def test_components_are_locked_all_together_or_not_at_all(store: Metastore) -> N
     store.commit(txn)
 
 
-def test_a_refused_request_is_no_part_of_the_write_set(store: Metastore) -> None:
+def test_a_refused_request_is_not_added_to_the_write_set(store: Metastore) -> None:
     holder = begin(store, overwriting("t"))
     txn = store.open_txn()
     fails("LOCK_TIMEOUT", lambda: store.lock(txn, [updating("u"), inserting("t")], patience=AT_ONCE))
@@ -325,7 +325,7 @@ def test_two_statements_that_lock_two_tables_in_opposite_order_both_get_them(sto
 
 # -- waiting
 @pytest.mark.parametrize("end", ["commit", "abort"])
-def test_a_waiter_goes_on_when_the_holder_ends(store: Metastore, end: str) -> None:
+def test_a_waiter_gets_its_lock_when_the_holder_ends(store: Metastore, end: str) -> None:
     holder = begin(store, inserting())
     with ThreadPoolExecutor() as pool:
         waiter = Waiter(pool, store, overwriting())
@@ -346,7 +346,7 @@ def test_after_the_wait_every_earlier_writer_is_visible(store: Metastore) -> Non
     assert store.allocate_write_id(waiter.txn, plain_table()) > earlier
 
 
-def test_a_waiting_overwrite_holds_up_later_inserts(store: Metastore) -> None:
+def test_a_waiting_overwrite_delays_later_inserts(store: Metastore) -> None:
     holder = begin(store, inserting())
     with ThreadPoolExecutor() as pool:
         overwrite = Waiter(pool, store, overwriting())
@@ -369,7 +369,7 @@ def test_waiters_are_served_in_the_order_in_which_they_came(store: Metastore) ->
             store.commit(waiter.txn)
 
 
-def test_inserts_that_waited_together_go_on_together(store: Metastore) -> None:
+def test_inserts_that_waited_together_get_their_locks_together(store: Metastore) -> None:
     holder = begin(store, overwriting())
     with ThreadPoolExecutor() as pool:
         inserts = [Waiter(pool, store, inserting()) for _ in range(3)]
@@ -378,7 +378,7 @@ def test_inserts_that_waited_together_go_on_together(store: Metastore) -> None:
             insert.got_it()
 
 
-def test_a_waiter_whose_transaction_is_gone_makes_room(store: Metastore) -> None:
+def test_a_waiter_whose_transaction_has_ended_leaves_the_queue(store: Metastore) -> None:
     holder = begin(store, inserting())
     with ThreadPoolExecutor() as pool:
         overwrite = Waiter(pool, store, overwriting())
@@ -389,7 +389,7 @@ def test_a_waiter_whose_transaction_is_gone_makes_room(store: Metastore) -> None
     store.commit(holder)
 
 
-def test_a_transaction_that_holds_locks_is_not_held_up_by_one_that_waits_for_them(store: Metastore) -> None:
+def test_a_transaction_that_holds_locks_does_not_wait_for_one_that_waits_for_them(store: Metastore) -> None:
     holder = begin(store, inserting())
     with ThreadPoolExecutor() as pool:
         overwrite = Waiter(pool, store, overwriting())
@@ -401,7 +401,7 @@ def test_a_transaction_that_holds_locks_is_not_held_up_by_one_that_waits_for_the
 
 
 # -- deadlocks
-def test_the_youngest_of_those_that_wait_for_each_other_is_aborted(store: Metastore) -> None:
+def test_the_youngest_transaction_of_a_deadlock_is_aborted(store: Metastore) -> None:
     older, younger = begin(store, updating("t")), begin(store, updating("u"))
     with ThreadPoolExecutor() as pool:
         waiter = pool.submit(store.lock, older, [updating("u")], patience=within(PATIENCE))
@@ -414,7 +414,7 @@ def test_the_youngest_of_those_that_wait_for_each_other_is_aborted(store: Metast
     store.commit(older)
 
 
-def test_a_ring_of_three_is_found_whoever_closes_it(store: Metastore) -> None:
+def test_a_deadlock_of_three_transactions_is_found_in_any_order(store: Metastore) -> None:
     one, two, three = (begin(store, updating(table)) for table in ("t", "u", "v"))
     with ThreadPoolExecutor() as pool:
         third = pool.submit(store.lock, three, [updating("t")], patience=within(PATIENCE))
@@ -431,7 +431,7 @@ def test_a_ring_of_three_is_found_whoever_closes_it(store: Metastore) -> None:
     fails("WRITE_CONFLICT", lambda: store.commit(one))
 
 
-def test_the_listing_says_who_waits_for_whom(store: Metastore) -> None:
+def test_the_list_has_the_lock_that_each_waiter_waits_for(store: Metastore) -> None:
     begin(store, reading("u"), inserting())
     with ThreadPoolExecutor() as pool:
         waiter = Waiter(pool, store, overwriting())
@@ -474,7 +474,7 @@ def test_a_timeout_names_the_narrower_resource_and_the_holders_process(store: Me
     assert f", process {os.getpid()}, holds EXCLUSIVE." in error.message
 
 
-def test_a_timeout_names_one_who_holds_the_lock_before_one_who_waits(store: Metastore) -> None:
+def test_a_timeout_names_a_holder_before_a_waiter(store: Metastore) -> None:
     waiters_holder = begin(store, inserting("t"))
     with ThreadPoolExecutor() as pool:
         waiter = Waiter(pool, store, overwriting("t"))
@@ -486,7 +486,7 @@ def test_a_timeout_names_one_who_holds_the_lock_before_one_who_waits(store: Meta
         waiter.got_it()
 
 
-def test_who_gives_up_leaves_the_queue(store: Metastore) -> None:
+def test_a_waiter_that_times_out_leaves_the_queue(store: Metastore) -> None:
     begin(store, inserting())
     giving_up = store.open_txn()
     fails("LOCK_TIMEOUT", lambda: store.lock(giving_up, [overwriting()], patience=within(0.02)))

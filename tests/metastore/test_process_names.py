@@ -1,4 +1,4 @@
-"""The name by which a process of this machine is known to have ended."""
+"""The names of processes, by which a metastore knows that a process of this machine has ended."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def test_a_process_that_has_ended_is_gone() -> None:
     assert is_named_gone(f"a-host-{ended()}.12.0")
 
 
-def test_a_later_process_of_the_same_number_is_another_one() -> None:
+def test_a_later_process_with_the_same_number_has_another_name() -> None:
     pid, started, machine = process_name().split(".")
     assert is_named_gone(f"{pid}.{int(started or 0) - 1}.{machine}") == bool(started)
 
 
-def test_of_a_process_of_another_machine_nothing_is_known() -> None:
+def test_a_process_of_another_machine_is_never_known_to_have_ended() -> None:
     pid, started, machine = ended().split(".")
     assert not is_named_gone(f"{pid}.{started}.{machine[::-1]}")
     assert not is_named_gone("a-host-w1")

@@ -1,4 +1,4 @@
-"""The registry of metastores: schemes, lazy imports, and what a session asks of a metastore."""
+"""The registry of metastores: schemes, lazy imports, and the limit that a session sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The embedded metastore as a file: making it, what cannot be opened, timeouts, threads."""
+"""The file of the embedded metastore: creation, files that cannot be opened, timeouts, threads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def reason(path: Path) -> str:
 
 
 # -- the file
-def test_the_file_and_its_directories_are_made_and_found_again(tmp_path: Path) -> None:
+def test_the_file_and_its_directories_are_created_and_opened_again(tmp_path: Path) -> None:
     path = tmp_path / "a" / "b" / "m.db"
     with SqliteMetastore(path, "/warehouse") as store:
         metastore: Metastore = store  # the protocol: mypy checks it
@@ -55,7 +55,7 @@ def test_a_uri_names_an_absolute_or_a_relative_path(
 
 
 @pytest.mark.parametrize("uri", ["sqlite://x.db", "sqlite:x.db", "sqlite:///", "thrift://host:9083"])
-def test_what_is_no_uri_of_an_embedded_metastore_is_refused(
+def test_a_wrong_uri_of_an_embedded_metastore_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, uri: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -104,19 +104,19 @@ def test_a_database_of_another_program_is_refused_and_left_as_it_is(tmp_path: Pa
         assert db.execute("SELECT name FROM sqlite_master").fetchall() == [("places",)]
 
 
-def test_a_place_where_no_file_can_be_is_named(tmp_path: Path) -> None:
+def test_the_error_of_a_path_where_no_file_can_be_names_it(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert reason(tmp_path / "file" / "m.db") == f"File exists: {tmp_path / 'file'}"
     assert reason(tmp_path) == "unable to open database file"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_directory_that_may_not_be_written_is_named(tmp_path: Path) -> None:
+def test_the_error_of_a_directory_without_write_permission_names_it(tmp_path: Path) -> None:
     (tmp_path / "locked").mkdir(mode=0o500)
     assert reason(tmp_path / "locked" / "m.db") == "unable to open database file"
 
 
-def test_a_file_that_vanishes_while_it_is_used_is_noticed(tmp_path: Path) -> None:
+def test_a_file_that_is_deleted_while_in_use_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with SqliteMetastore(path, "/w") as store:
         path.unlink()
@@ -127,7 +127,7 @@ def test_a_file_that_vanishes_while_it_is_used_is_noticed(tmp_path: Path) -> Non
             store.databases()
 
 
-def test_a_closed_metastore_says_so(tmp_path: Path) -> None:
+def test_a_closed_metastore_raises_an_error(tmp_path: Path) -> None:
     store = SqliteMetastore(tmp_path / "m.db", "/w")
     store.close()
     store.close()
@@ -135,7 +135,7 @@ def test_a_closed_metastore_says_so(tmp_path: Path) -> None:
         store.databases()
 
 
-def test_the_file_has_a_write_ahead_log_and_without_one_all_works_too(tmp_path: Path) -> None:
+def test_the_file_has_a_write_ahead_log_and_works_without_one(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with SqliteMetastore(path, "/w") as store:
         store.create_table(TABLE)
@@ -155,7 +155,7 @@ def test_the_file_has_a_write_ahead_log_and_without_one_all_works_too(tmp_path: 
 
 
 # -- timeouts
-def test_a_transaction_without_a_heartbeat_is_aborted_by_the_next(tmp_path: Path) -> None:
+def test_opening_a_transaction_aborts_one_without_a_heartbeat(tmp_path: Path) -> None:
     with SqliteMetastore(tmp_path / "m.db", "/w", txn_timeout=1.0) as store:
         quiet, alive = store.open_txn(), store.open_txn()
         for _ in range(4):
@@ -170,7 +170,7 @@ def test_a_transaction_without_a_heartbeat_is_aborted_by_the_next(tmp_path: Path
         assert store.abort_timed_out() == []
 
 
-def test_dropping_a_table_aborts_who_was_writing_it(tmp_path: Path) -> None:
+def test_dropping_a_table_aborts_its_writers(tmp_path: Path) -> None:
     with SqliteMetastore(tmp_path / "m.db", "/w") as store:
         store.create_table(TABLE)
         writer, bystander = store.open_txn(), store.open_txn()
@@ -181,7 +181,7 @@ def test_dropping_a_table_aborts_who_was_writing_it(tmp_path: Path) -> None:
         store.commit(bystander)
 
 
-def test_write_sets_are_forgotten_when_nobody_can_conflict_with_them(tmp_path: Path) -> None:
+def test_write_sets_are_removed_when_no_transaction_can_conflict_with_them(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
 
     def kept() -> int:

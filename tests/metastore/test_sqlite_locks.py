@@ -154,7 +154,7 @@ def begin(store: SqliteMetastore, component: LockComponent, patience: Patience =
 
 # -- nothing is lost
 def test_no_insert_is_lost_to_overwrites_of_other_processes(warehouse: Path) -> None:
-    """INSERT OVERWRITE t SELECT * FROM t UNION ALL .. beside INSERTs: each committed row is there at the end, once."""
+    """INSERT OVERWRITE t SELECT * FROM t UNION ALL .. beside INSERTs: each committed row exists once at the end."""
     code = READ + WRITE
     processes = [start(code, warehouse, name, "delta", "25") for name in "abc"]
     processes += [start(code, warehouse, name, "base", "12") for name in "xy"]
@@ -170,7 +170,7 @@ def test_no_insert_is_lost_to_overwrites_of_other_processes(warehouse: Path) -> 
 
 
 # -- nobody starves
-def test_an_overwrite_gets_through_a_stream_of_inserts(warehouse: Path) -> None:
+def test_an_overwrite_gets_its_lock_during_a_stream_of_inserts(warehouse: Path) -> None:
     """Each insert ends only when a later one holds its lock, or waits for it: without a queue there is no gap."""
     stop = threading.Event()
 
@@ -213,7 +213,7 @@ def test_a_killed_holder_and_a_killed_waiter_make_room(warehouse: Path) -> None:
         assert len(store.valid_txns().aborted) == 2
 
 
-def test_a_killed_waiter_does_not_hold_up_those_behind_it(warehouse: Path) -> None:
+def test_a_killed_waiter_does_not_delay_those_behind_it(warehouse: Path) -> None:
     with open_store(warehouse) as store:
         begin(store, INSERT)
         mine = store.open_txn()
@@ -225,7 +225,7 @@ def test_a_killed_waiter_does_not_hold_up_those_behind_it(warehouse: Path) -> No
         store.lock(mine, [INSERT], patience=AT_ONCE)
 
 
-def test_a_holder_that_is_killed_before_the_request_comes_is_not_waited_for(warehouse: Path) -> None:
+def test_a_request_does_not_wait_for_a_holder_that_was_killed_before(warehouse: Path) -> None:
     with open_store(warehouse) as store:
         txn = store.open_txn()  # opening one looks for the dead: so it comes first
         holder = start(LOCK_AND_HANG, warehouse, "overwrite")
@@ -234,7 +234,7 @@ def test_a_holder_that_is_killed_before_the_request_comes_is_not_waited_for(ware
         store.lock(txn, [INSERT], patience=AT_ONCE)
 
 
-def test_a_holder_without_heartbeat_makes_room_and_a_waiter_keeps_itself_alive(warehouse: Path) -> None:
+def test_a_holder_without_a_heartbeat_loses_its_lock_and_a_waiter_keeps_its_heartbeat(warehouse: Path) -> None:
     with SqliteMetastore(warehouse / "m.db", "/w", txn_timeout=1.0) as store:
         silent = begin(store, OVERWRITE)
         begin(store, OVERWRITE)
@@ -282,7 +282,7 @@ def test_a_timeout_names_the_process_that_holds_the_lock(warehouse: Path) -> Non
 
 
 # -- the file
-def test_ended_transactions_leave_no_locks_in_the_file(warehouse: Path) -> None:
+def test_transactions_that_have_ended_leave_no_locks_in_the_file(warehouse: Path) -> None:
     with open_store(warehouse) as store:
         store.commit(begin(store, INSERT))
         store.abort(begin(store, OVERWRITE))
@@ -315,7 +315,7 @@ def test_a_metastore_without_locks_gets_them_and_keeps_its_open_writers(warehous
         assert store.allocate_write_id(begin(store, OVERWRITE, patience=AT_ONCE), table(warehouse)) == WriteId(1)
 
 
-def test_of_two_processes_that_upgrade_a_metastore_the_second_finds_it_done(warehouse: Path) -> None:
+def test_two_processes_can_upgrade_a_metastore_at_the_same_time(warehouse: Path) -> None:
     before = schema(warehouse)
     with sqlite3.connect(warehouse / "m.db") as db:
         db.row_factory = sqlite3.Row

@@ -1,4 +1,4 @@
-"""The embedded metastore under several processes at once, and under kill -9. The processes are real ones."""
+"""The embedded metastore used by several processes at once, and after kill -9. The processes are real."""
 
 from __future__ import annotations
 
@@ -227,9 +227,7 @@ def test_killing_writers_at_any_moment_leaves_a_sound_file(path: Path) -> None:
 
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize("deaths", [60, pytest.param(4000, marks=pytest.mark.soak)])
-def test_of_writers_that_die_between_any_two_calls_all_that_committed_is_there_in_order(
-    path: Path, deaths: int
-) -> None:
+def test_the_committed_writes_of_killed_writers_are_visible_in_order(path: Path, deaths: int) -> None:
     seed = int(os.environ.get("ACIDSQL_SEED", "0"))
     table = make_table(path)
     output(start(DYING_WRITERS, path, str(deaths), str(seed)), seconds=7000)
@@ -251,7 +249,7 @@ def test_of_writers_that_die_between_any_two_calls_all_that_committed_is_there_i
         assert db.execute("PRAGMA foreign_key_check").fetchall() == []
 
 
-def test_a_live_process_is_not_gone_and_a_later_one_with_its_number_is_not_it() -> None:
+def test_a_live_process_is_not_gone_and_is_told_from_a_later_one_with_its_number() -> None:
     me = this_process()
     assert not is_gone(me)
     assert me.started is not None
@@ -259,7 +257,7 @@ def test_a_live_process_is_not_gone_and_a_later_one_with_its_number_is_not_it() 
     assert not is_gone(Process(me.machine, me.pid, None))
 
 
-def test_of_another_machine_nothing_is_known() -> None:
+def test_processes_of_another_machine_are_never_known_to_have_ended() -> None:
     ended = subprocess.Popen([sys.executable, "-c", "pass"])
     ended.wait()
     assert is_gone(Process(this_process().machine, ended.pid, None))

@@ -1,4 +1,4 @@
-"""What every metastore must do, whatever keeps it: the contract of `acidsql.metastore.client.TransactionClient`."""
+"""The contract of `acidsql.metastore.client.TransactionClient`, which every metastore fulfils."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_transaction_ids_ascend(store: Metastore) -> None:
     assert store.open_txn() > third
 
 
-def test_a_snapshot_names_open_and_aborted_transactions_the_own_one_too(store: Metastore) -> None:
+def test_a_snapshot_has_all_open_and_aborted_transactions_and_its_own_one(store: Metastore) -> None:
     committed, aborted, open_, own = (store.open_txn() for _ in range(4))
     store.commit(committed)
     store.abort(aborted)
@@ -80,7 +80,7 @@ def test_one_transaction_has_one_write_id_for_a_table(store: Metastore, table: T
     assert store.allocate_write_id(two, other) == 1
 
 
-def test_whose_a_write_id_is_can_be_asked(store: Metastore, table: Table) -> None:
+def test_the_writer_of_a_write_id_is_known(store: Metastore, table: Table) -> None:
     store.create_table(other := plain_table("other"))
     one, two = store.open_txn(), store.open_txn()
     first, second = store.allocate_write_id(two, table), store.allocate_write_id(one, table)
@@ -90,7 +90,7 @@ def test_whose_a_write_id_is_can_be_asked(store: Metastore, table: Table) -> Non
     assert store.writer(other, second) is None
 
 
-def test_open_aborted_and_committed_write_ids_are_told_apart(store: Metastore, table: Table) -> None:
+def test_open_aborted_and_committed_write_ids_have_different_states(store: Metastore, table: Table) -> None:
     txns = [store.open_txn() for _ in range(3)]
     committed, aborted, open_ = (store.allocate_write_id(t, table) for t in txns)
     store.commit(txns[0])
@@ -100,7 +100,7 @@ def test_open_aborted_and_committed_write_ids_are_told_apart(store: Metastore, t
     assert [seen.is_valid(w) for w in (committed, aborted, open_, WriteId(4))] == [True, False, False, False]
 
 
-def test_what_commits_after_a_snapshot_stays_invisible_in_it(store: Metastore, table: Table) -> None:
+def test_a_later_commit_is_invisible_in_a_snapshot(store: Metastore, table: Table) -> None:
     before = store.open_txn()
     snapshot = store.valid_txns()
     after = store.open_txn()
@@ -113,7 +113,7 @@ def test_what_commits_after_a_snapshot_stays_invisible_in_it(store: Metastore, t
     assert [new.is_valid(w) for w in (low, high)] == [True, True]
 
 
-def test_a_table_made_after_the_snapshot_is_empty_in_it(store: Metastore) -> None:
+def test_a_table_that_is_created_after_a_snapshot_is_empty_in_it(store: Metastore) -> None:
     snapshot = store.valid_txns()
     store.create_table(late := plain_table("late"))
     txn = store.open_txn()
@@ -122,7 +122,7 @@ def test_a_table_made_after_the_snapshot_is_empty_in_it(store: Metastore) -> Non
     assert not store.valid_write_ids(late, snapshot).is_valid(write_id)
 
 
-def test_an_unknown_transaction_is_named(store: Metastore, table: Table) -> None:
+def test_an_unknown_transaction_is_an_error_that_names_it(store: Metastore, table: Table) -> None:
     unknown = TxnId(999_999)
     error = fails("NO_SUCH_TRANSACTION", lambda: store.commit(unknown))
     assert error.message == "No record of transaction txnid:999999 could be found, may have timed out"
@@ -158,7 +158,7 @@ def test_a_committed_transaction_can_only_be_committed_again(store: Metastore, t
     assert store.valid_txns().is_valid(txn)
 
 
-def test_ended_are_those_that_committed_or_were_aborted(store: Metastore) -> None:
+def test_ended_transactions_are_those_that_committed_or_were_aborted(store: Metastore) -> None:
     """Hive's list of open transactions leaves out read-only ones."""
     committed, aborted, open_ = store.open_txn(), store.open_txn(), store.open_txn()
     reader = store.open_txn(read_only=True)
@@ -236,7 +236,7 @@ def test_a_conflict_needs_a_common_partition(
     assert conflicts(store, writing(table, UPDATE, mine), writing(table, UPDATE, theirs)) == expected
 
 
-def test_tables_do_not_conflict_with_each_other(store: Metastore, table: Table) -> None:
+def test_writes_of_different_tables_do_not_conflict(store: Metastore, table: Table) -> None:
     store.create_database(database("sales"))
     store.create_table(elsewhere := plain_table(database="sales"))
     store.create_table(other := plain_table("other"))
@@ -244,7 +244,7 @@ def test_tables_do_not_conflict_with_each_other(store: Metastore, table: Table) 
     assert not conflicts(store, writing(table), writing(other))
 
 
-def test_one_after_the_other_is_no_conflict(store: Metastore, table: Table) -> None:
+def test_consecutive_transactions_do_not_conflict(store: Metastore, table: Table) -> None:
     txns = []
     for _ in range(3):
         store.commit(txn := begin(store, writing(table)))
@@ -252,14 +252,14 @@ def test_one_after_the_other_is_no_conflict(store: Metastore, table: Table) -> N
     assert store.valid_txns().aborted.isdisjoint(txns)
 
 
-def test_a_conflict_is_with_those_that_committed_not_with_those_that_did_not(store: Metastore, table: Table) -> None:
+def test_only_committed_transactions_cause_a_conflict(store: Metastore, table: Table) -> None:
     me, open_, aborted = (begin(store, writing(table)) for _ in range(3))
     store.abort(aborted)
     store.commit(me)
     fails("WRITE_CONFLICT", lambda: store.commit(open_))
 
 
-def test_an_older_transaction_conflicts_with_a_younger_one_that_was_faster(store: Metastore, table: Table) -> None:
+def test_an_older_transaction_conflicts_with_a_younger_one_that_committed_first(store: Metastore, table: Table) -> None:
     me = begin(store, writing(table))
     for _ in range(3):
         store.commit(begin(store, writing(table)))
@@ -267,7 +267,9 @@ def test_an_older_transaction_conflicts_with_a_younger_one_that_was_faster(store
     assert error.getMessageParameters()["txn_id"] == str(me)
 
 
-def test_the_write_set_is_what_was_locked_even_after_the_other_committed(store: Metastore, table: Table) -> None:
+def test_a_lock_after_the_commit_of_another_transaction_belongs_to_the_write_set(
+    store: Metastore, table: Table
+) -> None:
     me, other = begin(store, reading(table)), begin(store, writing(table))
     store.commit(other)
     store.lock(me, [writing(table)])
@@ -306,7 +308,7 @@ def test_dynamic_partitions_narrow_the_write_set(store: Metastore) -> None:
     )
 
 
-def test_a_dynamic_write_that_touched_nothing_conflicts_with_nothing(store: Metastore) -> None:
+def test_a_dynamic_write_without_partitions_conflicts_with_nothing(store: Metastore) -> None:
     store.create_table(table := partitioned_table())
     me, other = begin(store, writing(table, dynamic=True)), begin(store, writing(table))
     store.commit(other)
@@ -320,7 +322,7 @@ def test_until_it_is_narrowed_a_dynamic_write_conflicts_with_every_partition(sto
 
 
 @pytest.mark.parametrize(("operation", "dynamic"), [(UPDATE, False), (DELETE, True)])
-def test_narrowing_leaves_what_another_statement_locked(store: Metastore, operation: Operation, dynamic: bool) -> None:
+def test_narrowing_keeps_the_locks_of_other_statements(store: Metastore, operation: Operation, dynamic: bool) -> None:
     store.create_table(table := partitioned_table())
     me = begin(store, writing(table, dynamic=True), writing(table, operation, dynamic=dynamic))
     other = begin(store, writing(table, UPDATE, "p=z/q=1"))
@@ -330,7 +332,9 @@ def test_narrowing_leaves_what_another_statement_locked(store: Metastore, operat
 
 
 # -- adopted tables
-def test_an_adopted_tables_write_ids_count_as_committed_up_to_the_mark(store: Metastore, table: Table) -> None:
+def test_write_ids_of_an_adopted_table_count_as_committed_up_to_its_high_watermark(
+    store: Metastore, table: Table
+) -> None:
     store.create_table(old := plain_table("old"), adopted=AdoptedWriteIds(WriteId(7)))
     seen = store.valid_write_ids(old, store.valid_txns())
     assert (seen.high_watermark, seen.open, seen.aborted) == (7, frozenset(), frozenset())
@@ -349,7 +353,7 @@ def test_open_and_aborted_write_ids_of_an_adopted_table_stay_invalid(store: Meta
     assert (after.high_watermark, after.open, after.aborted) == (10, frozenset({4}), frozenset({2, 9}))
 
 
-def test_what_counts_as_committed_of_an_adopted_table_is_seen(store: Metastore) -> None:
+def test_the_committed_write_ids_of_an_adopted_table_are_visible(store: Metastore) -> None:
     adopted = AdoptedWriteIds(WriteId(6), frozenset({WriteId(4)}), frozenset({WriteId(2), WriteId(9)}))
     store.create_table(old := plain_table("old"), adopted=adopted)
     for _ in range(2):
