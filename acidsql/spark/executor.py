@@ -12,30 +12,21 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import reduce
 
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
-from pyspark.sql.types import StructField
+from pyspark.sql import DataFrame, SparkSession
 
-from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.grammar.dialect import to_spark
-from acidsql.grammar.statements import PartitionItem
 from acidsql.metastore.client import LockComponent
 from acidsql.metastore.transactions import Transactions
-from acidsql.planner.ddl import truncate_locks
 from acidsql.planner.ddl_plan import EmptyTable
 from acidsql.planner.lock_requests import CONFLICTS, on_partitions
-from acidsql.planner.partition_pruning import has_values
 from acidsql.planner.plan import DRIVER_BYTES, Create, Effect, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
 from acidsql.planner.wall_clock import tells_wall_clock_time
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.spark.answer_frames import answer
-from acidsql.spark.catalyst.char_columns import CHAR_LENGTH, VARCHAR_LENGTH, lengths
 from acidsql.spark.catalyst.sessions import adopt
 from acidsql.spark.engine import Engine, StatementSpark
 from acidsql.spark.failures import translate
@@ -45,12 +36,12 @@ from acidsql.spark.jvm_loss import SPARK_ERRORS
 from acidsql.spark.open_transaction import SessionTransaction, SharedTransaction
 from acidsql.spark.outcomes import QueryRows, RowCounts, Written
 from acidsql.spark.parameter_values import has_instant
+from acidsql.spark.query_columns import hive_columns, with_own_names, with_padding
 from acidsql.spark.readers import Readers
 from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.spark.scan.shared_scan import scanned_once
 from acidsql.spark.scan.source_keys import narrow
 from acidsql.spark.scan.table_scan import scan_frame
-from acidsql.spark.spark_types import hive_type_name
 from acidsql.spark.write.publishing import StagedFile, WriteTarget, empty, publish
 from acidsql.spark.write.row_conflicts import commit_by_rows
 from acidsql.spark.write.staging import check_format
@@ -62,8 +53,8 @@ from acidsql.spark.write.table_writer import (
     stage,
     static_partition,
 )
+from acidsql.spark.write.truncation import empty_table
 from acidsql.spark.write.write_transaction import WriteTransaction, transaction
-from acidsql.storage.file_systems import FileSystem
 from acidsql.storage.leftovers import tidy_up
 
 
@@ -148,7 +139,8 @@ class Executor:
     def _frame(self, plan: QueryPlan, request: Request, view: ReadView) -> QueryRows:
         spark = self._statement(plan, request)
         self._define_views(spark, plan, request, StatementSnapshots(self._engine.files, view))
-        rows = answer(_padded(_result(spark, plan, request)), request.text)
+        rows = with_own_names(spark.rows(plan.sql, request.args), plan.scans)
+        rows = answer(with_padding(rows), request.text)
         spark.drop_views((*(s.view for s in plan.scans), *(f.view for f in plan.frames)))
         return QueryRows(answer(adopt(rows, spark.user), request.text), rows)
 
@@ -163,7 +155,7 @@ class Executor:
         with self._translated(request):
             spark = self._statement(plan, request)
             self._define_views(spark, plan, request, None)
-            return _hive_columns(spark.rows(plan.sql, request.args))
+            return hive_columns(spark.rows(plan.sql, request.args))
 
     def write(self, plan: WritePlan | MultiWritePlan, request: Request) -> Written:
         """Runs a DML statement, in a transaction of its own or in that of START TRANSACTION.
@@ -240,40 +232,13 @@ class Executor:
         return commit_by_rows if self._settings.get(CONFLICTS) == "row" else None
 
     def truncate(self, step: EmptyTable) -> tuple[TxnId, WriteId]:
-        """TRUNCATE TABLE: an empty base in the table's directory, or in every partition that the clause names.
-
-        Raises PARTITION_NOT_FOUND.
-        """
-        table, items = step.table, step.partition
+        """TRUNCATE TABLE: its transaction and its write ID. Raises IN_TRANSACTION, and what `empty_table` raises."""
         if self.session_transaction.current is not None:
             txn_id = f"txnid:{self.session_transaction.id}"
             raise AcidSqlError(Condition.IN_TRANSACTION, operation="TRUNCATE", txn_id=txn_id)
-        with transaction(self._transactions, lambda: truncate_locks(step)) as txn:
-            txn.check_unchanged(table)
-            files = self._engine.files(table.location)
-            emptied = self._truncated(table, items, files)
-            directory = files.resolve(table.location)
-            write_id = txn.write_id(table)
-            target = WriteTarget(table, directory, files, txn.id, write_id, (), overwrites=True, partitions=emptied)
-            write = txn.begin(target)
-            write.emptied.extend(emptied.values())
-            txn.opened.require_open()
-            for place in write.emptied:
-                empty(target, place, write.made)
+        txn = empty_table(step, self._transactions, self._engine.files)
         self._tidy_up(txn)
-        return txn.id, write_id
-
-    def _truncated(
-        self, table: Table, items: Sequence[PartitionItem], files: FileSystem
-    ) -> dict[tuple[str | None, ...], str]:
-        """The directories to empty, by partition values."""
-        if not table.partition_columns:
-            return {(): files.resolve(table.location)}
-        found = [p for p in self._metastore.partitions(table) if has_values(items, table, p.values)]
-        if items and not found:
-            shown = ", ".join(f"{i.column.value}={to_spark(i.value)}" for i in items if i.value is not None)
-            raise AcidSqlError(Condition.PARTITION_NOT_FOUND, span=items[0].column.span, partition=shown)
-        return {p.values: files.resolve(p.location) for p in found}
+        return txn.id, txn.writes[0].target.write_id
 
     # -- snapshots
 
@@ -378,48 +343,6 @@ def _written(txn: WriteTransaction, counts: RowCounts, first: int = 0) -> Writte
     """The result of the statement whose writes begin at index `first`."""
     targets = (w.target for w in txn.writes[first:])
     return Written(counts, txn.id, {t.table.qualified: t.write_id for t in targets if t.table.is_transactional})
-
-
-def _hive_columns(rows: DataFrame) -> list[tuple[str, str]]:
-    """The names and Hive types of the columns."""
-    sized = zip(rows.schema.fields, lengths(rows, CHAR_LENGTH), lengths(rows, VARCHAR_LENGTH), strict=True)
-    return [(field.name, _hive_type(field, char, varchar)) for field, char, varchar in sized]
-
-
-def _hive_type(field: StructField, char: int | None, varchar: int | None) -> str:
-    if char is not None or varchar is not None:
-        return f"varchar({varchar})" if char is None else f"char({char})"
-    name = hive_type_name(field.dataType)
-    if name is None:
-        kind = field.dataType.simpleString()
-        hint = "Use CAST to give it a type that a table can have."
-        raise AcidSqlError(Condition.CREATE_AS_TYPE, column=field.name, type=kind, hint=hint)
-    return name
-
-
-def _result(spark: StatementSpark, plan: QueryPlan, request: Request) -> DataFrame:
-    """The rows of a query. A column that Spark names after its expression gets the statement's names in it, in place of
-    the names that row__id and INPUT__FILE__NAME have in the views of the scans."""
-    rows = spark.rows(plan.sql, request.args)
-    renamed = [f"{s.view}." for s in plan.scans if s.row_id or s.file_name]
-    names = rows.columns if renamed else []
-    shown = [reduce(lambda name, view: name.replace(view, ""), renamed, name) for name in names]
-    return rows if shown == names else rows.toDF(*shown)
-
-
-def _padded(rows: DataFrame) -> DataFrame:
-    """The rows with CHAR columns padded to their length, as Hive gives them."""
-    sizes = lengths(rows, CHAR_LENGTH)
-    if not any(sizes):
-        return rows
-    names = rows.columns
-    by_place = rows.toDF(*map(str, range(len(names))))
-    shown = (_shown(F.col(str(i)), size).alias(name) for i, (name, size) in enumerate(zip(names, sizes, strict=True)))
-    return by_place.select(*shown)
-
-
-def _shown(value: Column, length: int | None) -> Column:
-    return value if length is None else F.rpad(value, length, " ")
 
 
 def _given_frame(frame: FrameScan, request: Request, spark: SparkSession) -> DataFrame:

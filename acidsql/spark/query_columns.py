@@ -1,0 +1,56 @@
+"""The columns of a query as Hive gives them: their names, the padding of CHAR, and their types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructField
+
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.plan import Scan
+from acidsql.spark.catalyst.char_columns import CHAR_LENGTH, VARCHAR_LENGTH, lengths
+from acidsql.spark.spark_types import hive_type_name
+
+
+def with_own_names(rows: DataFrame, scans: Sequence[Scan]) -> DataFrame:
+    """The rows of a query over `scans`. A column that Spark names after its expression gets the statement's names in
+    it, in place of the names that row__id and INPUT__FILE__NAME have in the views of the scans."""
+    renamed = [f"{s.view}." for s in scans if s.row_id or s.file_name]
+    names = rows.columns if renamed else []
+    shown = [reduce(lambda name, view: name.replace(view, ""), renamed, name) for name in names]
+    return rows if shown == names else rows.toDF(*shown)
+
+
+def with_padding(rows: DataFrame) -> DataFrame:
+    """The rows with CHAR columns padded to their length."""
+    sizes = lengths(rows, CHAR_LENGTH)
+    if not any(sizes):
+        return rows
+    names = rows.columns
+    by_place = rows.toDF(*map(str, range(len(names))))
+    padded = (_padded(F.col(str(i)), size).alias(name) for i, (name, size) in enumerate(zip(names, sizes, strict=True)))
+    return by_place.select(*padded)
+
+
+def _padded(value: Column, length: int | None) -> Column:
+    return value if length is None else F.rpad(value, length, " ")
+
+
+def hive_columns(rows: DataFrame) -> list[tuple[str, str]]:
+    """The names and Hive types of the columns. Raises CREATE_AS_TYPE."""
+    sized = zip(rows.schema.fields, lengths(rows, CHAR_LENGTH), lengths(rows, VARCHAR_LENGTH), strict=True)
+    return [(field.name, _hive_type(field, char, varchar)) for field, char, varchar in sized]
+
+
+def _hive_type(field: StructField, char: int | None, varchar: int | None) -> str:
+    if char is not None or varchar is not None:
+        return f"varchar({varchar})" if char is None else f"char({char})"
+    name = hive_type_name(field.dataType)
+    if name is None:
+        kind = field.dataType.simpleString()
+        hint = "Use CAST to give it a type that a table can have."
+        raise AcidSqlError(Condition.CREATE_AS_TYPE, column=field.name, type=kind, hint=hint)
+    return name
