@@ -1,4 +1,4 @@
-"""The files of an ACID table, read with pyorc and held against the rules of the format."""
+"""Reads the files of an ACID table with pyorc and checks the rules of the format."""
 
 from __future__ import annotations
 

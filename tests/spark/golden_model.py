@@ -1,4 +1,4 @@
-"""A golden table as plain Python rows: what an UPDATE, a DELETE and a MERGE must make of it."""
+"""A golden table as plain Python rows, and the effect of UPDATE, DELETE and MERGE on them."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Model:
 
 
 def new_value(kind: str, number: int) -> Json:
-    """A value of a column's type that no golden table has."""
+    """A value of a column's type that occurs in no golden table."""
     match kind.partition("(")[0]:
         case "string":
             return f"new {number}"

@@ -1,7 +1,7 @@
 """Random histories of DML on random tables, and the same in plain Python: a table is a dict of rows by their key.
 
-Every row has a key of its own in column `k`, which no statement changes: so the model knows which row an UPDATE gave
-another row ID, and which row must have kept its own.
+Every row has a unique key in column `k`, which no statement changes. So the model knows the rows that got another row
+ID, and the rows that must have kept theirs.
 """
 
 from __future__ import annotations

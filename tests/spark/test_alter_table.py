@@ -1,4 +1,4 @@
-"""ALTER TABLE: columns, partitions, names, properties; what is refused changes nothing."""
+"""ALTER TABLE: columns, partitions, names, properties. A refused statement changes nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MADE_UP = b"not read here"
 
 
 def fails(session: Session, statement: str, condition: str) -> AcidSqlError:
-    """The statement fails, and neither the table's definition nor its partitions are another."""
+    """Checks that the statement fails and changes neither the table's definition nor its partitions."""
     before = everything(session)
     with pytest.raises(AcidSqlError) as caught:
         session.execute(statement)
@@ -87,7 +87,7 @@ def test_every_widening_is_read_from_files_of_the_narrow_type(session: Session) 
     assert plain == [expected for *_, expected in changes]
 
 
-def test_a_widened_column_is_compared_as_what_it_is_now(session: Session) -> None:
+def test_a_widened_column_is_compared_in_its_new_type(session: Session) -> None:
     """Spark would push 5.5 down to files with an int as 5, and fail on text."""
     session.execute(f"CREATE TABLE t (id int, a int, b int, c bigint, d decimal(4,2)) {ACID}")
     session.execute("INSERT INTO t SELECT id, id, id, id, id FROM (SELECT explode(sequence(5, 6)) AS id)")
@@ -122,7 +122,7 @@ def test_a_widened_column_is_compared_as_what_it_is_now(session: Session) -> Non
         ("boolean", "int"),
     ],
 )
-def test_a_type_that_would_lose_values_is_no_widening(old: str, new: str) -> None:
+def test_a_type_that_would_lose_values_is_refused(old: str, new: str) -> None:
     assert not is_widening(parse_type(old), parse_type(new))
     assert not is_widening_in_parquet(parse_type(old), parse_type(new))
 
@@ -148,7 +148,7 @@ def test_a_renamed_bucket_column_keeps_its_buckets(session: Session) -> None:
     assert "k" in fails(session, "ALTER TABLE t CHANGE k k bigint", "ALTER_REFUSED").message
 
 
-def test_changes_of_columns_that_cannot_be_are_refused_with_their_reason(session: Session) -> None:
+def test_impossible_changes_of_columns_are_refused_with_their_reason(session: Session) -> None:
     session.execute(f"CREATE TABLE t (id bigint, v string) PARTITIONED BY (p int) {ACID}")
     error = fails(session, "ALTER TABLE t CHANGE id id int", "INCOMPATIBLE_COLUMN_CHANGE")
     assert "id (bigint to int)" in error.message
@@ -169,7 +169,7 @@ def test_changes_of_columns_that_cannot_be_are_refused_with_their_reason(session
     assert "Did you mean id" in fails(session, "ALTER TABLE t CHANGE idd x int", "COLUMN_NOT_FOUND").message
 
 
-def test_parquet_files_have_their_columns_by_name(session: Session) -> None:
+def test_columns_of_parquet_files_are_matched_by_name(session: Session) -> None:
     only = "STORED AS PARQUET TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
     session.execute(f"CREATE TABLE t (id int, v string) {only}")
     session.execute("INSERT INTO t VALUES (1, 'a')")
@@ -243,7 +243,7 @@ def test_partitions_are_dropped_by_comparison(parted: Session, tmp_path: Path, c
     assert directories == set(left)
 
 
-def test_what_is_not_there_is_not_dropped_and_nothing_else_either(parted: Session) -> None:
+def test_dropping_a_missing_partition_drops_no_other_one(parted: Session) -> None:
     parted.execute("ALTER TABLE t ADD PARTITION (p='a', n=1)")
     error = fails(parted, "ALTER TABLE t DROP PARTITION (p='a'), PARTITION (p='b')", "PARTITION_NOT_FOUND")
     assert error.message == "Partition not found p = 'b'"
@@ -274,7 +274,7 @@ def test_rows_of_a_dropped_partition_do_not_come_back_even_where_files_were_left
     assert rows(parted, "SELECT * FROM t ORDER BY id") == [(2, "b", 2), (3, "a", 1)]
 
 
-def test_a_renamed_partition_has_its_rows_and_its_directory(parted: Session, tmp_path: Path) -> None:
+def test_a_renamed_partition_keeps_its_rows_and_renames_its_directory(parted: Session, tmp_path: Path) -> None:
     parted.execute("INSERT INTO t VALUES (1, 'a', 1), (2, 'b', 2)")
     fails(
         parted,
@@ -306,7 +306,9 @@ def test_a_renamed_table_keeps_rows_write_ids_and_partitions(session: Session, t
     assert "delta_0000003_0000003_0000" in tops(tmp_path / "far")
 
 
-def test_a_table_is_not_renamed_over_another_or_into_nowhere(session: Session, tmp_path: Path) -> None:
+def test_a_table_is_not_renamed_to_an_existing_table_or_into_a_missing_database(
+    session: Session, tmp_path: Path
+) -> None:
     session.execute(f"CREATE TABLE t (id int) {ACID}")
     session.execute(f"CREATE TABLE u (id int) {ACID}")
     fails(session, "ALTER TABLE t RENAME TO u", "TABLE_ALREADY_EXISTS")
@@ -320,7 +322,7 @@ def test_a_table_is_not_renamed_over_another_or_into_nowhere(session: Session, t
     assert tops(tmp_path / "warehouse/v") == ["kept"]
 
 
-def test_tables_with_a_location_of_their_own_stay_where_they_are(session: Session, tmp_path: Path) -> None:
+def test_renaming_does_not_move_a_table_with_a_location_of_its_own(session: Session, tmp_path: Path) -> None:
     session.execute(
         f"CREATE TABLE t (id int) STORED AS ORC LOCATION '{tmp_path}/own' TBLPROPERTIES ('transactional'='true')"
     )
@@ -330,9 +332,7 @@ def test_tables_with_a_location_of_their_own_stay_where_they_are(session: Sessio
 
 
 @pytest.mark.parametrize("moved", [False, True], ids=["before the directory moved", "after the directory moved"])
-def test_a_rename_in_which_the_process_died_is_finished_by_the_next(
-    session: Session, tmp_path: Path, moved: bool
-) -> None:
+def test_the_next_statement_finishes_a_rename_whose_process_died(session: Session, tmp_path: Path, moved: bool) -> None:
     session.execute(f"CREATE TABLE t (id int) PARTITIONED BY (p string) {ACID}")
     session.execute("ALTER TABLE t ADD PARTITION (p='a')")
     old = session.catalog.table("default", "t")
@@ -366,7 +366,7 @@ def test_properties_are_set_and_unset(session: Session, tmp_path: Path) -> None:
     fails(session, "ALTER TABLE t SET TBLPROPERTIES ('acidsql.adopt.writeids'='1:1::')", "INVALID_TABLE_PROPERTIES")
 
 
-def test_only_a_plain_table_is_pointed_elsewhere(session: Session, tmp_path: Path) -> None:
+def test_only_a_plain_table_gets_another_location(session: Session, tmp_path: Path) -> None:
     session.execute("CREATE TABLE t (id int) PARTITIONED BY (p string) STORED AS ORC")
     session.execute("ALTER TABLE t ADD PARTITION (p='a')")
     session.execute(f"ALTER TABLE t PARTITION (p='a') SET LOCATION '{tmp_path}/there/'")

@@ -1,4 +1,4 @@
-"""Bad input through a session: the message, the place, Hive's code, and that nothing was written by it."""
+"""Bad input through a session: message, place and Hive's code of the error, and that nothing is written."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def world(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 def caret(error: AcidSqlError) -> str | None:
-    """What the carets stand under."""
+    """The text above the carets."""
     if error.span is None:
         return None
     line, carets = error.span.caret_block().splitlines()
@@ -224,7 +224,7 @@ PLANNED: list[Bad] = [
 
 
 @pytest.mark.parametrize("bad", PLANNED, ids=[f"{b[1]}-{i}" for i, b in enumerate(PLANNED)])
-def test_what_the_text_alone_shows_opens_no_transaction(world: World, bad: Bad) -> None:
+def test_an_error_that_the_text_shows_opens_no_transaction(world: World, bad: Bad) -> None:
     before, txns = world.seen(), world.high_watermark()
     check(world, bad)
     assert world.seen() == before
@@ -302,7 +302,7 @@ ANALYSED: list[Bad] = [
 
 
 @pytest.mark.parametrize("bad", ANALYSED, ids=[f"{b[1]}-{i}" for i, b in enumerate(ANALYSED)])
-def test_what_shows_later_leaves_no_file_and_no_write_id_that_counts(world: World, bad: Bad) -> None:
+def test_a_later_error_leaves_no_file_and_no_valid_write_id(world: World, bad: Bad) -> None:
     before, write_ids = world.seen(), world.write_ids()
     check(world, bad)
     assert world.seen() == before
@@ -367,7 +367,7 @@ def test_the_place_in_a_script_is_its_line_there(world: World) -> None:
         ("ANALYZE TABLE emp COMPUTE STATISTICS", "ANALYZE"),
     ],
 )
-def test_a_statement_that_is_not_there_yet_names_itself(world: World, sql: str, feature: str) -> None:
+def test_an_unsupported_statement_is_named(world: World, sql: str, feature: str) -> None:
     before = world.seen()
     with pytest.raises(AcidSqlError) as raised:
         world.session.execute(sql)

@@ -1,4 +1,4 @@
-"""Files whose names have other capitals than the table's, as other writers leave them, are read all the same."""
+"""Files of other writers, whose column names differ from the table's in case."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TYPES = ["int", "bigint", "int", "bigint", "bigint"]
 
 
 def rewritten(table: Path, names: list[str], columns: str) -> None:
-    """The events of the table's only file under other names."""
+    """Rewrites the events of the table's only file under other names."""
     (file,) = event_files(table)
     acid = ",".join(f"{name}:{kind}" for name, kind in zip(names, TYPES, strict=True))
     with (table / file.directory / file.name).open("wb") as written:
@@ -38,7 +38,9 @@ def rewritten(table: Path, names: list[str], columns: str) -> None:
 
 @pytest.mark.parametrize("names", [ACID, [name.lower() for name in ACID]])
 @pytest.mark.parametrize("columns", [LOWER, CAPITALS])
-def test_events(session: Session, tmp_path: Path, names: list[str], columns: str) -> None:
+def test_acid_files_are_read_whatever_the_case_of_their_names(
+    session: Session, tmp_path: Path, names: list[str], columns: str
+) -> None:
     session.execute(f"CREATE TRANSACTIONAL TABLE t ({COLUMNS})")
     session.execute(INSERT)
     rewritten(tmp_path / "warehouse" / "t", names, columns)
@@ -55,7 +57,9 @@ def test_events(session: Session, tmp_path: Path, names: list[str], columns: str
 
 @pytest.mark.parametrize("file_format", ["orc", "parquet"])
 @pytest.mark.parametrize("properties", ["", " TBLPROPERTIES ('transactional'='true')"])
-def test_plain_files(session: Session, spark: SparkSession, tmp_path: Path, file_format: str, properties: str) -> None:
+def test_plain_files_are_read_whatever_the_case_of_their_names(
+    session: Session, spark: SparkSession, tmp_path: Path, file_format: str, properties: str
+) -> None:
     if properties and file_format == "parquet":
         properties = properties.replace(")", ", 'transactional_properties'='insert_only')")
     spark.createDataFrame(ROWS, CAPITALS).coalesce(1).write.format(file_format).save(str(tmp_path / "files"))

@@ -1,4 +1,4 @@
-"""Columns of any name that Hive allows: in every statement, every kind of table, and beside acidsql's own names."""
+"""Columns of any name that Hive allows, in every statement and every kind of table, also if acidsql uses the name."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_plain_and_insert_only_tables_have_odd_names(session: Session, stored: s
     assert rows(session, f"SELECT count(DISTINCT INPUT__FILE__NAME) > 0 FROM t WHERE {quoted[0]} = 'a'") == [(True,)]
 
 
-def test_a_query_may_call_its_columns_and_tables_anything(session: Session) -> None:
+def test_a_query_may_give_its_columns_and_tables_any_name(session: Session) -> None:
     session.execute(f"CREATE TABLE t (id INT, v STRING) PARTITIONED BY (p STRING) {ACID}")
     session.execute("INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'y')")
     aliases = "2 AS `@branch`, 'y' AS `:place`, 'z' AS `:row_id`, 4 AS `@place`, 5 AS `:branch`, 6 AS `a.b`"
@@ -175,7 +175,7 @@ def test_a_query_may_call_its_columns_and_tables_anything(session: Session) -> N
 
 
 @pytest.mark.parametrize("name", ["", "a.b", "a:b", "a\0b", ":branch", "x" * 768, *VIRTUAL])
-def test_other_names_are_refused_before_anything_is_made(session: Session, name: str) -> None:
+def test_other_names_are_refused_before_anything_is_created(session: Session, name: str) -> None:
     c = name_sql(name)
     refused(session, f"CREATE TABLE t (k INT, {c} INT) {ACID}", "INVALID_COLUMN_NAME")
     assert session.sql("SHOW TABLES").collect() == []
@@ -187,7 +187,7 @@ def test_other_names_are_refused_before_anything_is_made(session: Session, name:
         refused(session, f"ALTER TABLE t {change}", "INVALID_COLUMN_NAME")
 
 
-def test_names_that_spark_takes_for_one_are_one(session: Session) -> None:
+def test_names_that_are_equal_in_spark_are_duplicates(session: Session) -> None:
     refused(session, f"CREATE TABLE t (i INT, `\u0131` INT) {ACID}", "DUPLICATE_COLUMN")
     session.execute(f"CREATE TABLE t (`\u0131` INT) {ACID}")
     refused(session, "ALTER TABLE t ADD COLUMNS (I INT)", "DUPLICATE_COLUMN")

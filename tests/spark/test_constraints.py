@@ -29,7 +29,7 @@ def violated(session: Session, sql: str, detail: str) -> None:
     )
 
 
-def test_a_default_stands_wherever_no_value_is_given(db: Session) -> None:
+def test_a_column_without_a_value_gets_its_default(db: Session) -> None:
     db.sql(
         "CREATE TRANSACTIONAL TABLE d (id int, name string DEFAULT 'it\\'s', n int DEFAULT 1 + 2,"
         " born date DEFAULT CAST('2020-01-01' AS date), free int)"
@@ -113,7 +113,7 @@ def test_a_row_that_a_statement_deletes_is_not_checked(db: Session) -> None:
     assert counts(db, "DELETE FROM k") == (2, 0, 2, 0)
 
 
-def test_a_violation_in_one_row_of_many_undoes_them_all(db: Session) -> None:
+def test_a_violation_in_one_row_of_many_undoes_the_statement(db: Session) -> None:
     db.sql("CREATE TRANSACTIONAL TABLE m (id bigint NOT NULL CHECK (id <> 19999))")
     violated(db, "INSERT INTO m SELECT id FROM range(20000)", "CHECK id <> 19999")
     assert rows(db, "SELECT count(*) FROM m") == [(0,)]

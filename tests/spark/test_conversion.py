@@ -1,4 +1,4 @@
-"""A plain table made full ACID or insert-only by ALTER TABLE SET TBLPROPERTIES, and what is refused."""
+"""ALTER TABLE SET TBLPROPERTIES that makes a plain table full ACID or insert-only, and refused conversions."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_an_insert_only_table_becomes_full_acid(session: Session) -> None:
 
 
 def refuses(session: Session, properties: str, *said: str, condition: str = "INVALID_TABLE_PROPERTIES") -> None:
-    """The table `t` cannot have the properties, and stays as it is, with all its files."""
+    """Checks that table `t` refuses the properties and keeps its definition and files."""
     before = session.catalog.table("default", "t")
     files = files_below(Path(before.location))
     with pytest.raises(AcidSqlError) as caught:
@@ -214,7 +214,7 @@ def test_a_sorted_table_is_not_converted(session: Session) -> None:
 @pytest.mark.parametrize(
     "name", ["part-00000-abc.snappy.orc", "bucket_00000", "sub/data.orc", "delta_0000001_0000001_0000/000000_0"]
 )
-def test_files_that_no_row_id_can_be_given_for_are_named(session: Session, tmp_path: Path, name: str) -> None:
+def test_a_file_whose_rows_can_have_no_row_id_is_refused_by_name(session: Session, tmp_path: Path, name: str) -> None:
     session.execute("CREATE TABLE t (id int) STORED AS ORC")
     file = tmp_path / "warehouse/t" / name
     file.parent.mkdir(exist_ok=True)
@@ -223,13 +223,13 @@ def test_files_that_no_row_id_can_be_given_for_are_named(session: Session, tmp_p
     refuses(session, ACID, "Unexpected data file name format.  Cannot convert default.t", str(file), "INSERT .. SELECT")
 
 
-def test_files_of_buckets_that_there_are_not_are_refused(session: Session, tmp_path: Path) -> None:
+def test_a_file_of_a_bucket_that_the_table_does_not_have_is_refused(session: Session, tmp_path: Path) -> None:
     session.execute("CREATE TABLE t (id int) CLUSTERED BY (id) INTO 2 BUCKETS STORED AS ORC")
     (tmp_path / "warehouse/t/000002_0").write_bytes(b"never read")
     refuses(session, ACID, "Cannot convert default.t", "there are 2 buckets")
 
 
-def test_there_is_no_way_back(session: Session) -> None:
+def test_a_transactional_table_does_not_become_plain(session: Session) -> None:
     session.execute(f"CREATE TABLE t (id int) STORED AS ORC TBLPROPERTIES ({ACID})")
     back = "Cannot convert an ACID table to non-ACID"
     refuses(session, "'transactional'='false'", back)
@@ -240,7 +240,7 @@ def test_there_is_no_way_back(session: Session) -> None:
     assert session.catalog.table("default", "t").is_full_acid
 
 
-def test_properties_that_say_nothing_are_refused(session: Session) -> None:
+def test_invalid_transactional_properties_are_refused(session: Session) -> None:
     session.execute("CREATE TABLE t (id int) STORED AS ORC")
     refuses(session, "'transactional'='yes'", "may only have value 'true'")
     refuses(session, "'transactional_properties'='insert_only'", "without setting 'transactional' to 'true'")

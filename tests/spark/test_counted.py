@@ -1,4 +1,4 @@
-"""COUNT(*) of a whole table: by footers and delete events where they tell it, and the same number as by reading."""
+"""COUNT(*) of a whole table from footers and delete events: the same number as by reading the rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def reads_files(db: Session, query: str) -> bool:
 
 
 def counted(db: Session, query: str = "SELECT count(*) FROM t") -> int:
-    """COUNT(*) without a file being read, held against a COUNT that reads them."""
+    """COUNT(*) that reads no data file, compared with a COUNT that reads them."""
     assert not reads_files(db, query)
     (row,) = db.sql(query).collect()
     read = "SELECT count(*) FROM t WHERE coalesce(id, 0) = coalesce(id, 0)"
@@ -42,7 +42,7 @@ def counted(db: Session, query: str = "SELECT count(*) FROM t") -> int:
 
 
 @pytest.mark.parametrize("max_bytes", core([0, 32 << 20], bool))
-def test_what_statements_wrote_is_counted_without_reading_it(db: Session, max_bytes: int) -> None:
+def test_rows_of_statements_are_counted_without_reading_them(db: Session, max_bytes: int) -> None:
     db.execute(f"SET acidsql.driver.write.max.bytes={max_bytes}")
     db.execute(f"CREATE TABLE t (id int, v string) PARTITIONED BY (p int) CLUSTERED BY (id) INTO 3 BUCKETS {ACID}")
     assert counted(db) == 0
@@ -77,7 +77,7 @@ def test_rows_below_a_compaction_are_counted_until_some_are_deleted(db: Session)
     assert db.sql("SELECT count(*) FROM t").collect() == [(196,)]
 
 
-def test_rows_of_a_converted_table_are_counted_and_the_deleted_ones_among_them(db: Session) -> None:
+def test_rows_of_a_converted_table_are_counted_without_the_deleted_ones(db: Session) -> None:
     db.execute("CREATE TABLE t (id int) STORED AS ORC TBLPROPERTIES ('transactional'='false')")
     db.execute("INSERT INTO t SELECT id FROM range(50)")
     db.execute("INSERT INTO t SELECT id FROM range(50)")
@@ -129,7 +129,7 @@ def test_a_count_may_stand_anywhere_in_a_query(db: Session) -> None:
         "SELECT count(*) FROM (SELECT * FROM t)",
     ],
 )
-def test_whatever_looks_at_a_row_reads_it(db: Session, query: str) -> None:
+def test_a_query_that_looks_at_rows_reads_them(db: Session, query: str) -> None:
     db.execute(f"CREATE TABLE t (id int) {ACID}")
     db.execute("INSERT INTO t SELECT id FROM range(5)")
     assert reads_files(db, query)

@@ -1,4 +1,4 @@
-"""CREATE TABLE .. AS: a table of a query's columns, there with its rows or not at all."""
+"""CREATE TABLE .. AS: the table exists with all rows of the query, or not at all."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def location(session: Session, table: str) -> Path:
     return Path(session.catalog.table("default", table).location)
 
 
-def test_a_table_is_made_of_a_query_with_its_types_and_rows(source: Session) -> None:
+def test_the_new_table_has_the_types_and_rows_of_the_query(source: Session) -> None:
     done = source.execute(f"CREATE TABLE t {ACID} AS SELECT * FROM s")
     assert done.operation == "CREATE TABLE AS SELECT"
     assert done.counts is not None
@@ -60,7 +60,7 @@ def test_a_table_is_made_of_a_query_with_its_types_and_rows(source: Session) -> 
     assert [r[:2] for r in rows(source, "t")] == [(2, "zz  ")]
 
 
-def test_char_and_varchar_columns_stay_what_they_are(session: Session) -> None:
+def test_char_and_varchar_columns_keep_their_types(session: Session) -> None:
     session.execute("CREATE TABLE s (c CHAR(4), v VARCHAR(3), w VARCHAR(5), k CHAR(6), t STRING) STORED AS ORC")
     session.execute("INSERT INTO s VALUES ('ab', 'x', 'wide', 'long c', 'text')")
     query = "SELECT c, v AS named, upper(v) AS upped, coalesce(c, 'x') AS made, t FROM (SELECT * FROM s) q"
@@ -97,7 +97,7 @@ def test_what_is_cast_to_varchar_or_char_is_a_column_of_that_type(query: str, se
     assert unpadded(session.sql("SELECT * FROM t")) == unpadded(session.sql(query))
 
 
-def test_columns_without_a_name_are_called_as_hive_calls_them(source: Session) -> None:
+def test_columns_without_a_name_get_the_names_that_hive_gives(source: Session) -> None:
     source.execute(f"CREATE TABLE t {ACID} AS SELECT id, count(*), max(s) AS `Top`, 'x', id + 1L FROM s GROUP BY id")
     assert types(source, "t") == {"id": "int", "_c1": "bigint", "top": "smallint", "_c3": "string", "_c4": "bigint"}
 
@@ -131,7 +131,7 @@ def test_a_query_without_rows_makes_an_empty_table(source: Session) -> None:
     assert len(rows(source, "t")) == 2
 
 
-def test_if_not_exists_leaves_the_table_that_is_there(source: Session) -> None:
+def test_if_not_exists_leaves_an_existing_table_unchanged(source: Session) -> None:
     before = rows(source, "s")
     assert source.execute(f"CREATE TABLE IF NOT EXISTS s {ACID} AS SELECT 1 AS x").counts is None
     assert rows(source, "s") == before
@@ -150,7 +150,7 @@ def test_if_not_exists_leaves_the_table_that_is_there(source: Session) -> None:
         ("CREATE TABLE t STORED AS PARQUET TBLPROPERTIES ('transactional'='true') AS SELECT 1 AS x", "[INVALID_TABLE"),
     ],
 )
-def test_what_fails_leaves_neither_table_nor_directory(source: Session, statement: str, message: str) -> None:
+def test_a_failed_statement_leaves_neither_table_nor_directory(source: Session, statement: str, message: str) -> None:
     with pytest.raises(AcidSqlError) as raised:
         source.execute(statement)
     assert str(raised.value).startswith(message)
@@ -158,7 +158,7 @@ def test_what_fails_leaves_neither_table_nor_directory(source: Session, statemen
     assert not (location(source, "s").parent / "t").exists()
 
 
-def test_files_that_lie_where_the_table_is_to_be_are_not_taken_over(source: Session, tmp_path: Path) -> None:
+def test_files_in_the_directory_of_the_new_table_are_not_adopted(source: Session, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "000000_0").write_bytes(b"something")
     with pytest.raises(AcidSqlError, match=r"\[LOCATION_NOT_EMPTY\]"):

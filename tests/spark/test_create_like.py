@@ -44,7 +44,7 @@ def test_a_copy_has_columns_partitions_buckets_and_kind_but_neither_rows_nor_con
     assert session.sql("SELECT count(*) FROM t").first() == (1,)
 
 
-def test_its_own_clauses_come_first(session: Session, tmp_path: Path) -> None:
+def test_clauses_of_the_statement_win_over_those_of_the_source(session: Session, tmp_path: Path) -> None:
     only = "'transactional'='true', 'transactional_properties'='insert_only'"
     session.execute(f"CREATE TABLE t (id int) STORED AS ORC TBLPROPERTIES ({only}, 'orc.compress'='SNAPPY')")
     session.execute(
@@ -66,7 +66,7 @@ def test_its_own_clauses_come_first(session: Session, tmp_path: Path) -> None:
     assert not table(session, "managed").external
 
 
-def test_what_cannot_be_made_is_not(session: Session) -> None:
+def test_an_impossible_copy_is_refused(session: Session) -> None:
     session.execute("CREATE TABLE t (id int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
     for statement, condition in {
         "CREATE TABLE l LIKE tt": "TABLE_NOT_FOUND",

@@ -1,4 +1,4 @@
-"""For each DDL statement: the locks that EXPLAIN prints are those that its run requests from the metastore."""
+"""The locks that EXPLAIN prints for a DDL statement are those that its run requests from the metastore."""
 
 from __future__ import annotations
 

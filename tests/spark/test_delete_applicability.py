@@ -1,4 +1,4 @@
-"""Which delete events apply to which rows: a table of layouts, of which every reader gives the same rows.
+"""Which delete events apply to which rows: a table of layouts, from which every reader reads the same rows.
 
 The readers are a scan by bitmap, a scan by join, COUNT(*), `acidsql inspect`, and scans after a minor and a major
 compaction. The rules stand in acidsql/snapshot/delete_applicability.py.

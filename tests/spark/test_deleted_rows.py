@@ -1,4 +1,4 @@
-"""Deleted rows as bits and as a join: both leave the same rows."""
+"""Deleted rows are removed by a bitmap or by a join: both leave the same rows."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_deleted_rows_of_a_file_are_counted(seed: int) -> None:
         )
 
 
-def test_what_no_bits_can_stand_for_is_told() -> None:
+def test_delete_events_that_no_bitmap_can_represent_have_none() -> None:
     first = encode_bucket(0, StatementId(0))
     assert delete_bitmap(keys_of([(0, 1, first, 0)])) is not None
     assert delete_bitmap(keys_of([(0, 1, 3, 0)])) is None, "a bucket property of version 0"
@@ -116,7 +116,7 @@ def test_a_table_reads_the_same_by_bits_and_by_join(
     assert ("LeftAnti" in plan) is (most_events == 0)
 
 
-def test_deletes_are_read_again_when_a_table_of_that_name_is_made_anew(session: Session) -> None:
+def test_deletes_are_read_again_when_a_table_is_dropped_and_created_again(session: Session) -> None:
     for keep in (1, 2):
         session.execute("CREATE TABLE again (id INT) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
         session.execute("INSERT INTO again VALUES (1), (2)")

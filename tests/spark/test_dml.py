@@ -1,4 +1,4 @@
-"""INSERT, UPDATE, DELETE and MERGE on real files: what the rows, counts, directories and types are afterwards."""
+"""INSERT, UPDATE, DELETE and MERGE on real files: rows, counts, directories and types afterwards."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def make(session: Session, name: str, *values: str) -> None:
         session.sql(f"INSERT INTO {name} VALUES {', '.join(values)}")
 
 
-def test_set_sees_the_old_row_and_may_swap_columns(db: Session) -> None:
+def test_the_right_sides_of_set_see_the_old_row(db: Session) -> None:
     make(db, "swap", "(1, '10', 2)", "(2, NULL, 5)")
     assert counts(db, "UPDATE swap s SET id = n, s.n = s.id, name = concat(id, '/', n)") == (2, 2, 0, 0)
     assert rows(db, "SELECT * FROM swap ORDER BY id") == [(2, "1/2", 1), (5, "2/5", 2)]
@@ -56,7 +56,7 @@ def test_subqueries_on_the_target_read_the_state_before_the_statement(db: Sessio
     assert rows(db, "SELECT id FROM own ORDER BY id") == [(2,), (3,), (4,), (12,), (13,), (14,)]
 
 
-def test_other_tables_frames_and_ctes_in_where_and_set(db: Session) -> None:
+def test_where_and_set_may_use_other_tables_frames_and_ctes(db: Session) -> None:
     make(db, "target", "(1, 'a', 1)", "(2, 'b', 2)", "(3, 'c', 3)")
     make(db, "other", "(2, 'B', 20)", "(3, 'C', NULL)")
     frame = pd.DataFrame({"k": [1, 3]})
@@ -93,7 +93,7 @@ def test_merge_takes_every_kind_of_source(db: Session, spark: SparkSession) -> N
     assert rows(db, "SELECT * FROM sink ORDER BY id") == [(5, "p", 7), (6, "q", 8)]
 
 
-def test_merge_takes_what_pivot_and_unpivot_give(db: Session) -> None:
+def test_the_source_of_merge_may_be_pivoted_or_unpivoted(db: Session) -> None:
     db.sql("CREATE TRANSACTIONAL TABLE turned (a int, b int)")
     db.sql("INSERT INTO turned VALUES (1, 1), (2, 2), (3, 3)")
     db.sql("CREATE TABLE to_turn (a int, b int)")
@@ -180,7 +180,7 @@ def test_a_failed_statement_leaves_no_file_and_its_write_id_is_aborted(db: Sessi
     assert directories(db, "failing")[-1] == "delta_0000003_0000003_0000"
 
 
-def test_store_assignment_is_hives_unless_ansi_is_asked_for(db: Session) -> None:
+def test_store_assignment_is_hives_unless_the_setting_is_ansi(db: Session) -> None:
     db.sql("CREATE TRANSACTIONAL TABLE assigned (i int, t tinyint, d date, m decimal(4,1), s string, b boolean)")
     db.sql("INSERT INTO assigned SELECT 'x', 300, '2020-02-30', 12345, 1.50, 'yes'")
     db.sql("INSERT INTO assigned VALUES (3000000000, '7', '2020-02-29 10:00:00', 1.25, DATE '2020-01-01', 0)")
@@ -233,7 +233,7 @@ def test_parameters_reach_values_set_where_and_merge(db: Session) -> None:
     assert counts(db, "DELETE FROM params WHERE id IN (?, ?)", [1, 2]) == (2, 0, 2, 0)
 
 
-def test_columns_may_be_called_as_the_files_columns_are(db: Session) -> None:
+def test_columns_may_have_the_names_of_the_acid_columns(db: Session) -> None:
     db.sql(
         "CREATE TRANSACTIONAL TABLE odd (operation int, bucket string, `row` int, rowId bigint,"
         " originalTransaction int, currentTransaction date, `select` string, `A b` int, `@id` int, UPPER int, _c0 int)"
@@ -250,7 +250,7 @@ def test_columns_may_be_called_as_the_files_columns_are(db: Session) -> None:
     assert counts(db, "DELETE FROM odd WHERE `@id` = 6 AND currentTransaction IS NOT NULL") == (1, 0, 1, 0)
 
 
-def test_values_of_columns_called_as_the_files_columns_are_hide_no_rows(db: Session) -> None:
+def test_values_of_columns_with_the_names_of_acid_columns_hide_no_rows(db: Session) -> None:
     """ORC looks for what is pushed down to an ACID file among the table's columns."""
     names = ("operation", "originalTransaction", "bucket", "rowId", "currentTransaction")
     db.sql(f"CREATE TRANSACTIONAL TABLE negative ({', '.join(f'{n} bigint' for n in names)}, v int)")
@@ -323,7 +323,7 @@ def test_every_type_comes_back_from_insert_update_and_merge(db: Session) -> None
     ]
 
 
-def test_one_transaction_reads_every_table_of_a_statement_in_one_state(db: Session) -> None:
+def test_a_statement_reads_all_its_tables_on_one_snapshot(db: Session) -> None:
     make(db, "account", "(1, 'x', 10)", "(2, 'y', 20)")
     moved = (
         "MERGE INTO account t USING (SELECT a.id, b.n AS other FROM account a JOIN account b ON a.id <> b.id) s"

@@ -1,4 +1,4 @@
-"""What the driver writes of little data is what Spark writes: the same files, with the same events in them."""
+"""The driver writes little data into the same files, with the same events, as Spark does."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_dml_writes_the_same_events(sessions: list[Session], monkeypatch: pytest
 def test_the_files_of_new_rows_are_as_many_as_spark_would_write(
     sessions: list[Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Much is written to a file for each core; every file is numbered by itself."""
+    """Much data goes to one file for each core. Each file numbers its own rows."""
     written = by_driver(monkeypatch)
     monkeypatch.setattr(write_strategy, "ONE_TASK", 0)
     run(
@@ -274,7 +274,7 @@ def test_a_subquery_that_reads_much_leaves_the_statement_to_spark(
     "value",
     ["timestamp '1969-07-20 20:17:40.25'", "timestamp '1601-01-01 00:00:00.000001'", "date '1582-10-04'"],
 )
-def test_times_that_pyarrow_writes_wrong_are_left_to_spark(
+def test_times_that_pyarrow_writes_wrong_are_written_by_spark(
     sessions: list[Session], monkeypatch: pytest.MonkeyPatch, value: str
 ) -> None:
     written = by_driver(monkeypatch)
@@ -290,7 +290,9 @@ def test_times_that_pyarrow_writes_wrong_are_left_to_spark(
     assert sessions[0].sql(f"SELECT times[0] = {value} FROM u").collect()[0][0]
 
 
-def test_settings_of_orc_are_left_to_spark(sessions: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_with_settings_of_orc_is_written_by_spark(
+    sessions: list[Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
     written = by_driver(monkeypatch)
     run(
         sessions[:1],
@@ -311,7 +313,7 @@ WIDE = {
 
 
 @pytest.mark.parametrize("kind", core(WIDE, lambda kind: kind in ("text", "nested")))
-def test_rows_that_are_wide_in_memory_are_left_to_spark_however_small_their_file_is(
+def test_rows_that_are_wide_in_memory_are_written_by_spark_however_small_their_file_is(
     sessions: list[Session], monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     written = by_driver(monkeypatch)

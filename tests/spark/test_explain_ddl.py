@@ -1,4 +1,4 @@
-"""EXPLAIN of statements without a query: their locks and what they do; nothing is done."""
+"""EXPLAIN of statements without a query: their locks and steps. EXPLAIN itself changes nothing."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def below(directory: Path) -> list[Path]:
         ("DROP DATABASE IF EXISTS d", "nothing"),
     ],
 )
-def test_a_statement_without_a_query_says_what_it_will_do(db: Session, statement: str, does: str) -> None:
+def test_explain_lists_the_steps_of_a_statement_without_a_query(db: Session, statement: str, does: str) -> None:
     before = below(Path(db.warehouse))
     lines = explained(db, statement)
     assert lines[lines.index("does") + 1 :] == [f"  {line}" for line in does.split("|")]
@@ -116,7 +116,7 @@ def test_the_plan_begins_with_the_statement_and_its_locks(db: Session) -> None:
     assert explained(db, "CREATE DATABASE e")[:2] == ["CREATE DATABASE e", "does"]
 
 
-def test_locks_alone_and_errors(db: Session) -> None:
+def test_explain_locks_prints_the_locks_and_explain_raises_the_errors_of_the_statement(db: Session) -> None:
     assert [row[0] for row in db.execute("EXPLAIN LOCKS DROP TABLE t").rows()] == [
         "LOCK INFORMATION:",
         "default -> SHARED_READ",

@@ -1,4 +1,4 @@
-"""File systems: the same promises by the operating system's files and by Hadoop's."""
+"""File systems: one contract for the operating system's files and for Hadoop's."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_check_sum_files_of_hadoop_are_not_listed(files: FileSystem, tmp_path: P
     assert [f.path for f in files.list_below(str(tmp_path)).files] == ["bucket_0"]
 
 
-def test_a_listing_tells_when_a_file_was_changed(files: FileSystem, tmp_path: Path) -> None:
+def test_a_listing_has_the_times_at_which_files_were_changed(files: FileSystem, tmp_path: Path) -> None:
     put(tmp_path, "a")
     (found,) = files.list_below(str(tmp_path)).files
     assert abs(found.modified - (tmp_path / "a").stat().st_mtime_ns // 1_000_000) <= 1000
@@ -68,7 +68,7 @@ def test_a_missing_directory_lists_as_empty(files: FileSystem, tmp_path: Path) -
     assert (listing.files, listing.directories) == ((), ())
 
 
-def test_names_with_blanks_and_percent_signs_are_kept(files: FileSystem, tmp_path: Path) -> None:
+def test_names_with_blanks_and_percent_signs_do_not_change(files: FileSystem, tmp_path: Path) -> None:
     put(tmp_path, "p=a%3Db%2Fc d/x y")
     listing = files.list_below(str(tmp_path))
     assert [f.path for f in listing.files] == ["p=a%3Db%2Fc d/x y"]
@@ -111,7 +111,9 @@ def test_a_rename_that_fails_is_an_error(files: FileSystem, tmp_path: Path) -> N
         files.rename(f"{tmp_path}/missing", f"{tmp_path}/y")
 
 
-def test_deleting_takes_a_directory_with_all_below_and_no_offence_at_nothing(files: FileSystem, tmp_path: Path) -> None:
+def test_deleting_removes_a_directory_with_its_files_and_a_missing_one_is_no_error(
+    files: FileSystem, tmp_path: Path
+) -> None:
     put(tmp_path, "d/e/x", "f")
     for name in ("d", "f", "missing"):
         files.delete(f"{tmp_path}/{name}")
@@ -126,7 +128,7 @@ def test_the_end_of_a_local_file_is_replaced_by_a_shorter_or_a_longer_one(tmp_pa
         assert path.read_bytes() == b"0123" + end
 
 
-def test_a_file_is_read_here_and_there(files: FileSystem, tmp_path: Path) -> None:
+def test_ranges_of_a_file_are_read(files: FileSystem, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(bytes(range(256)) * 100)
     with files.open(f"{tmp_path}/x") as file:
         assert file.seek(-2, 2) == 25598
@@ -137,13 +139,13 @@ def test_a_file_is_read_here_and_there(files: FileSystem, tmp_path: Path) -> Non
         assert file.tell() == 303
 
 
-def test_a_local_file_gets_more_behind_its_end(tmp_path: Path) -> None:
+def test_data_is_appended_to_a_local_file(tmp_path: Path) -> None:
     put(tmp_path, "x")
     LocalFiles().append(f"{tmp_path}/x", b" and more")
     assert (tmp_path / "x").read_bytes() == b"x and more"
 
 
-def test_a_file_system_that_cannot_rewrite_says_so(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_file_system_that_cannot_rewrite_files_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     """Hadoop's local files have check sums beside them, and cannot be appended to either."""
     hadoop = hadoop_files(spark)
     assert not hadoop.can_rewrite
@@ -153,7 +155,7 @@ def test_a_file_system_that_cannot_rewrite_says_so(spark: SparkSession, tmp_path
         hadoop.replace_end(f"{tmp_path}/x", 0, b"")
 
 
-def test_a_file_removed_while_a_directory_is_listed_is_left_out(tmp_path: Path) -> None:
+def test_a_file_that_is_removed_during_a_listing_is_left_out(tmp_path: Path) -> None:
     put(tmp_path, "a")
     (tmp_path / "gone").symlink_to(tmp_path / "missing")
     assert [f.path for f in LocalFiles().list_below(str(tmp_path)).files] == ["a"]

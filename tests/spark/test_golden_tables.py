@@ -1,4 +1,4 @@
-"""Tables that Hive made, adopted: read as Hive reads them, then changed, and read again."""
+"""Adopted tables that Hive wrote: they are read as Hive reads them, changed, and read again."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_rows_row_ids_and_files_are_those_that_hive_reads(
 
 
 @each(FULL_ACID)
-def test_an_update_a_delete_and_a_merge_give_what_they_give_on_plain_rows(
+def test_an_update_a_delete_and_a_merge_change_the_rows_as_the_model_does(
     golden: GoldenTable, session: Session, tmp_path: Path
 ) -> None:
     table = golden.adopt(session, tmp_path)

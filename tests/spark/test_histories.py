@@ -80,7 +80,7 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 def run_history(session: Session, seed: int, statements: int, path: str) -> Counter[StrategyKind]:
-    """The strategies that its statements took; not those of a plain INSERT, which is always written in each task."""
+    """The strategies of its statements, without those of plain INSERTs, which are always written in each task."""
     with pytest.MonkeyPatch.context() as patched:
         for module, name, value in PATHS[path].patches:
             patched.setattr(module, name, value)
@@ -118,7 +118,7 @@ def _run_history(session: Session, seed: int, statements: int, path: str) -> Non
 
 
 def compact(session: Session, model: Model) -> None:
-    """One file a bucket in each partition, and the same row IDs."""
+    """Compacts the table: one file a bucket in each partition, and the same row IDs."""
     partitions = [""]
     if model.schema.keys:
         listed = (str(row[0]) for row in session.execute(f"SHOW PARTITIONS {model.table}").rows())
