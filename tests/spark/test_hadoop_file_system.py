@@ -74,7 +74,7 @@ def test_a_full_acid_table_is_written_changed_compacted_and_dropped(
     assert not [p.name for p in (away.behind / "warehouse").iterdir() if not p.name.startswith(".")]
 
 
-def test_partitions_are_made_moved_and_dropped(away: Away) -> None:
+def test_partitions_are_created_renamed_and_dropped(away: Away) -> None:
     away.run(
         f"CREATE TABLE t (k INT, v STRING) PARTITIONED BY (p STRING) {_ACID}",
         "INSERT INTO t VALUES (1, 'a', 'x y'), (2, 'b', '100%'), (3, 'c', 'ż/}')",

@@ -1,5 +1,5 @@
-"""Expressions that Spark would take otherwise than Hive, CHAR and VARCHAR above all, in every kind of table; what is
-expected Hive 4.0.1 gives too (tests/interop/test_hive_evaluates.py)."""
+"""Expressions that Spark evaluates differently from Hive, above all on CHAR and VARCHAR, in every kind of table. Hive
+4.0.1 gives the expected results (tests/interop/test_hive_evaluates.py)."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ TABLES: Final = {
 
 
 @pytest.mark.parametrize("kind", core(TABLES, lambda kind: kind == "acid"))
-def test_conditions_and_expressions_are_what_they_are_in_hive(session: Session, kind: str) -> None:
+def test_conditions_and_expressions_have_the_values_that_hive_gives(session: Session, kind: str) -> None:
     session.execute(f"CREATE TABLE t {COLUMNS} {TABLES[kind]}")
     session.execute(f"INSERT INTO t VALUES {ROWS}")
     for condition, ids in FOUND.items():
@@ -103,12 +103,12 @@ def test_a_union_of_chars_has_the_type_of_all_its_branches(session: Session, one
     assert [row.d for row in session.sql(within).collect()] == UNIONS[one, other]
 
 
-def test_a_result_s_column_goes_by_the_text_of_its_expression(session: Session) -> None:
+def test_a_column_of_a_result_is_named_after_the_text_of_its_expression(session: Session) -> None:
     rows = session.sql("SELECT CAST('abc' AS CHAR(2)), CAST(1 AS VARCHAR(1)) AS one, greatest(1 + 1, 2)")
     assert rows.columns == ["CAST('abc' AS CHAR(2))", "one", "greatest(1 + 1, 2)"]
 
 
-def test_a_subquery_in_an_argument_is_read_once(session: Session) -> None:
+def test_a_subquery_in_an_argument_is_evaluated_once(session: Session) -> None:
     session.execute("CREATE TABLE t (id int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
     session.execute("INSERT INTO t VALUES (4)")
     query = "SELECT greatest(id, (SELECT max(id) FROM t)) AS most FROM t"
@@ -117,7 +117,7 @@ def test_a_subquery_in_an_argument_is_read_once(session: Session) -> None:
     assert len([line for line in lines if line.endswith(": default.t")]) == 2
 
 
-def test_statements_find_the_rows_that_a_padded_literal_names(session: Session) -> None:
+def test_statements_find_the_rows_of_a_padded_literal(session: Session) -> None:
     session.execute(f"CREATE TABLE t {COLUMNS} {TABLES['acid']}")
     session.execute(f"INSERT INTO t VALUES {ROWS}")
     assert session.execute("UPDATE t SET short = CAST('longer' AS VARCHAR(4)) WHERE code = 'x3 '").counts.updated == 1  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""Input that nobody means well with, through a session on Spark: a right answer or an AcidSqlError."""
+"""Hostile input through a session on Spark: the right answer or an AcidSqlError."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def value(session: Session, sql: str, *args: object) -> object:
 # ------------------------------------------------------------------------------------------------ VALUES
 
 
-def test_values_are_expressions_of_any_kind(hostile: Session) -> None:
+def test_values_may_be_expressions_of_any_kind(hostile: Session) -> None:
     hostile.sql(
         "INSERT INTO t VALUES (current_timestamp, current_date, -1, current_user), (NULL, NULL, ?, DEFAULT),"
         " (DEFAULT, current_date(), (SELECT 10 * max(id) FROM t), uuid()), (current_timestamp(), NULL, 1 + 2, 'x')",
@@ -65,13 +65,13 @@ def test_values_are_expressions_of_any_kind(hostile: Session) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["row__id", "INPUT__FILE__NAME", "v", "*", "sum(1)", "explode(array(1))"])
-def test_values_that_are_none_are_refused(hostile: Session, wrong: str) -> None:
+def test_invalid_values_are_refused(hostile: Session, wrong: str) -> None:
     with pytest.raises(AcidSqlError):
         hostile.sql(f"INSERT INTO t (v) VALUES ({wrong})")
     assert value(hostile, "SELECT count(*) FROM t") == 2
 
 
-def test_several_items_without_a_name_stand_in_one_from(hostile: Session) -> None:
+def test_a_from_clause_may_have_several_items_without_a_name(hostile: Session) -> None:
     rows = hostile.sql("SELECT * FROM (SELECT 1 AS a), (SELECT 2 AS b) JOIN (SELECT 3 AS c), explode(array(4))")
     assert list(map(tuple, rows.collect())) == [(1, 2, 3, 4)]
 
@@ -107,7 +107,7 @@ ACTIONS: dict[str, Callable[[DataFrame], object]] = {
 
 
 @pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
-def test_what_fails_in_a_job_of_a_frame_is_an_error_of_acidsql(
+def test_a_failure_in_a_job_of_a_frame_is_an_error_of_acidsql(
     hostile: Session, action: Callable[[DataFrame], object]
 ) -> None:
     frame = hostile.sql(FAILING)
@@ -144,7 +144,7 @@ def test_a_frame_is_a_frame_of_pyspark(hostile: Session, spark: SparkSession) ->
     ],
     ids=ascii,
 )  # fmt: skip
-def test_a_parameter_comes_back_as_it_was_given(hostile: Session, given: object) -> None:
+def test_a_parameter_is_read_back_unchanged(hostile: Session, given: object) -> None:
     assert value(hostile, "SELECT ?", given) == given
     assert hostile.sql("SELECT :x", {"x": given}).collect()[0][0] == given
 
@@ -167,7 +167,7 @@ def test_numbers_of_other_kinds_are_numbers(hostile: Session) -> None:
     ],
     ids=lambda given: type(given).__name__,
 )  # fmt: skip
-def test_a_parameter_that_is_no_value_is_refused(hostile: Session, given: object) -> None:
+def test_a_parameter_that_is_not_a_value_is_refused(hostile: Session, given: object) -> None:
     for sql in ("SELECT ?", "INSERT INTO t (v) VALUES (?)"):
         with pytest.raises(AcidSqlError):
             hostile.sql(sql, [given])
@@ -212,7 +212,7 @@ def test_a_condition_of_hundreds_of_terms_is_read(hostile: Session, word: str) -
     assert value(hostile, f"SELECT count(*) FROM t WHERE {condition}") == 2
 
 
-def test_what_is_too_long_for_sparks_stack_is_told_so() -> None:
+def test_a_query_that_is_too_long_for_the_stack_of_spark_is_an_error_that_says_so() -> None:
     error = translate(Py4JError("An error occurred while calling o1.sql.\n: java.lang.StackOverflowError"), "SELECT 1")
     assert error.condition == "QUERY_FAILED"
     assert "too deep for Spark's stack" in error.message

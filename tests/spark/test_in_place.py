@@ -1,4 +1,4 @@
-"""UPDATE and DELETE of a table with one file a bucket: no shuffle, no sort, and the files of any other statement."""
+"""UPDATE and DELETE of a table with one file a bucket: the files of other strategies, without a shuffle and a sort."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def operators(session: Session, statement: str) -> str:
 
 
 @pytest.mark.parametrize("kind", TABLES)
-def test_the_rows_are_those_that_they_should_be(session: Session, kind: str) -> None:
+def test_an_update_and_a_delete_in_place_change_the_right_rows(session: Session, kind: str) -> None:
     root = made(session, kind)
     deleted = operators(session, "DELETE FROM t WHERE id % 5 = 0")
     assert "Exchange" not in deleted
@@ -84,7 +84,7 @@ def test_new_rows_are_numbered_from_0_without_gaps(session: Session) -> None:
         "UPDATE t SET v = (SELECT 'x')",
     ],
 )
-def test_what_reads_more_than_a_row_is_shuffled(session: Session, statement: str) -> None:
+def test_a_statement_that_reads_more_than_its_own_row_is_shuffled(session: Session, statement: str) -> None:
     made(session, "flat")
     assert "Exchange" in operators(session, statement)
 
@@ -103,7 +103,7 @@ def test_a_table_with_two_files_a_bucket_is_shuffled_until_it_is_compacted(sessi
     assert len(session.sql("SELECT * FROM t").collect()) == sum(1 for n in range(600) if n % 7 > 1)
 
 
-def test_files_of_structs_are_read_whole_too(session: Session) -> None:
+def test_files_with_structs_are_written_in_place_too(session: Session) -> None:
     """Their fields' names are looked for in any case, which is another setting of the scan's session."""
     properties = "'transactional'='true', 'orc.stripe.size'='100000', 'orc.row.index.stride'='1000'"
     session.execute(f"CREATE TABLE t (id INT, s STRUCT<a:STRING>) STORED AS ORC TBLPROPERTIES ({properties})")

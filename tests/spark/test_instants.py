@@ -41,7 +41,7 @@ def as_micros(moment: datetime.datetime) -> int:
 
 
 @pytest.mark.parametrize("kind", [ACID, INSERT_ONLY])
-def test_instants_are_filed_as_instants_and_read_back(session: Session, spark: SparkSession, kind: str) -> None:
+def test_instants_are_stored_as_instants_and_read_back(session: Session, spark: SparkSession, kind: str) -> None:
     session.sql(
         "CREATE TABLE t (id INT, at TIMESTAMP WITH LOCAL TIME ZONE, wall TIMESTAMP,"
         f" deep STRUCT<m: MAP<STRING, ARRAY<TIMESTAMP WITH LOCAL TIME ZONE>>>) {kind}"
@@ -90,7 +90,7 @@ def test_instants_do_not_depend_on_the_session_zone(session: Session, spark: Spa
 
 @pytest.mark.parametrize("most", ["0", "1048576"])
 def test_rows_with_instants_are_changed_and_compacted_like_others(session: Session, most: str) -> None:
-    """Whoever writes them, Spark or the driver."""
+    """Both Spark and the driver write them."""
     session.execute(f"SET acidsql.driver.write.max.bytes={most}")
     session.sql(f"CREATE TABLE t (id INT, at TIMESTAMP WITH LOCAL TIME ZONE) {ACID}")
     session.sql("INSERT INTO t SELECT id, timestamp_micros(id) FROM (SELECT explode(sequence(1, 6)) AS id) s")

@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment of a statement: it ends, nothing of it is seen, and the session goes on."""
+"""Ctrl-C at any moment of a statement: the statement ends, nothing of it is visible, and the session can be used."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def interrupt_after(seconds: float) -> threading.Timer:
 
 
 @pytest.mark.parametrize("seed", core(range(6), lambda seed: seed < 2))
-def test_an_interrupt_at_any_moment_ends_the_statement_and_the_session_goes_on(table: Session, seed: int) -> None:
+def test_an_interrupt_at_any_moment_ends_the_statement_and_the_session_can_be_used(table: Session, seed: int) -> None:
     statement = (LONG_QUERY, LONG_UPDATE, LONG_UPDATE_OF_LITTLE)[seed % 3]
     # From the planning to the running job.
     timer = interrupt_after(random.Random(seed).uniform(0.01, 0.12 * (seed + 1)))
@@ -70,7 +70,7 @@ def test_an_interrupt_at_any_moment_ends_the_statement_and_the_session_goes_on(t
     assert len(list(os.scandir(table.catalog.table("default", "t").location))) == 3  # two deltas and a delete_delta
 
 
-def test_an_interrupted_call_to_the_jvm_does_not_leave_its_answer_to_the_next(table: Session) -> None:
+def test_the_answer_of_an_interrupted_call_to_the_jvm_does_not_go_to_the_next_call(table: Session) -> None:
     jvm: Any = table.spark._jvm
 
     def call() -> None:
@@ -169,7 +169,7 @@ def test_an_attempt_to_cancel_the_jobs_that_fails_is_repeated(table: Session) ->
     assert len(attempts) >= 3
 
 
-def test_an_interrupt_while_it_commits_waits_and_the_commit_stands(table: Session) -> None:
+def test_an_interrupt_during_a_commit_waits_until_the_commit_is_done(table: Session) -> None:
     def commit_slowly() -> list[str]:
         done = []
         with interruptible(table.cancel):
@@ -229,7 +229,7 @@ def test_an_interrupt_while_a_transaction_is_opened_leaves_none_open(
     assert store_of(table).ended(opened) == set(opened)
 
 
-def test_what_follows_an_aborted_transaction_can_be_interrupted(table: Session) -> None:
+def test_a_statement_that_repeats_an_aborted_transaction_can_be_interrupted(table: Session) -> None:
     """A statement opens another transaction where its locks came too late."""
     transactions = Transactions(store_of(table))
     timer = interrupt_after(0.5)

@@ -37,7 +37,7 @@ def open_readers(session: Session) -> list[str]:
 
 
 def collect_garbage(session: Session) -> None:
-    """Of Python, and of the JVM when py4j has told it."""
+    """Collects the garbage of Python and, once py4j has released its objects, of the JVM."""
     gc.collect()
     time.sleep(1.2)
     jvm: Any = session.spark._jvm
@@ -52,7 +52,7 @@ def eventually(session: Session, true: Callable[[], bool]) -> None:
 
 
 def at_once(*statements: tuple[Session, str]) -> list[str]:
-    """Runs each in a thread of its own; the conditions of those that failed."""
+    """Runs each function in its own thread. Returns the conditions of those that failed."""
 
     def run(session: Session, sql: str) -> str:
         try:
@@ -66,7 +66,7 @@ def at_once(*statements: tuple[Session, str]) -> list[str]:
 
 
 # -- writers
-def test_updates_of_two_sessions_take_turns_and_both_count(one: Session, two: Session) -> None:
+def test_updates_of_two_sessions_take_turns_and_both_take_effect(one: Session, two: Session) -> None:
     for _ in range(2):
         assert at_once((one, "UPDATE t SET v = v + 1"), (two, "UPDATE t SET v = v + 1")) == []
     assert rows(one) == [(1, 14), (2, 24), (3, 34)]
@@ -83,7 +83,7 @@ def test_two_merges_never_insert_one_new_key_twice(one: Session, two: Session) -
     assert rows(one, "SELECT id, v FROM t WHERE id > 7 ORDER BY id") == [(8, 1), (9, 0)]
 
 
-def test_where_writers_share_one_of_two_updates_conflicts_or_both_count(one: Session, two: Session) -> None:
+def test_if_writers_share_a_lock_one_of_two_updates_conflicts_or_both_take_effect(one: Session, two: Session) -> None:
     for session in (one, two):
         session.execute("SET hive.txn.xlock.write=false")
     failed = at_once((one, "UPDATE t SET v = v + 1"), (two, "UPDATE t SET v = v + 1"))
@@ -105,7 +105,7 @@ def test_a_frame_keeps_its_snapshot_and_its_transaction(one: Session, two: Sessi
     eventually(two, lambda: reader not in open_readers(two))
 
 
-def test_a_cached_frame_and_a_view_keep_it_too(one: Session, two: Session) -> None:
+def test_a_cached_frame_and_a_view_keep_their_snapshot_and_transaction(one: Session, two: Session) -> None:
     one.sql("SELECT * FROM t").createOrReplaceTempView("kept_of_t")
     collect_garbage(one)
     (reader,) = open_readers(two)
@@ -124,7 +124,7 @@ def test_closing_the_session_ends_its_readers(one: Session, open_session: Callab
     del frame
 
 
-def test_rows_that_were_read_to_their_end_hold_no_lock_once_the_result_is_closed(one: Session, two: Session) -> None:
+def test_a_result_holds_no_lock_once_its_rows_are_read_and_it_is_closed(one: Session, two: Session) -> None:
     result = one.execute("SELECT id FROM t")
     assert len(list(result.rows())) == 3
     assert len(open_readers(two)) == 1
@@ -146,7 +146,7 @@ def test_an_overwrite_waits_for_a_reader_of_another_session(one: Session, two: S
     assert rows(one) == [(9, 9)]
 
 
-def test_a_frame_that_nobody_holds_does_not_hold_up_an_overwrite_of_another_session(one: Session, two: Session) -> None:
+def test_a_frame_without_references_does_not_delay_an_overwrite_of_another_session(one: Session, two: Session) -> None:
     """A session that sees somebody wait for it collects its garbage; in its own time it would after 15 seconds."""
     two.execute("SET hive.lock.numretries=100")
     assert len(rows(one)) == 3
@@ -155,7 +155,7 @@ def test_a_frame_that_nobody_holds_does_not_hold_up_an_overwrite_of_another_sess
     assert time.monotonic() - started < 15
 
 
-def test_the_frames_of_a_session_do_not_hold_up_its_own_statements(one: Session) -> None:
+def test_the_frames_of_a_session_do_not_delay_its_own_statements(one: Session) -> None:
     frame = one.sql("SELECT id FROM t")
     one.execute("INSERT OVERWRITE TABLE t SELECT id, v + 1 FROM t")
     assert sorted(frame.collect()) == [(1,), (2,), (3,)]
@@ -164,7 +164,7 @@ def test_the_frames_of_a_session_do_not_hold_up_its_own_statements(one: Session)
 
 
 def test_a_query_sees_its_tables_at_one_moment(one: Session, two: Session) -> None:
-    """A transfer between two tables is seen whole or not at all."""
+    """A query sees both halves of a transfer between two tables, or neither."""
     one.execute(f"CREATE TABLE u {TABLE}")
     one.execute("INSERT INTO u VALUES (1, 0)")
     total = "SELECT (SELECT sum(v) FROM t) + (SELECT sum(v) FROM u)"

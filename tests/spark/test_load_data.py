@@ -1,4 +1,4 @@
-"""LOAD DATA: files become rows of a table as they are, or nothing happens and they stay where they were."""
+"""LOAD DATA: files become files of a table unchanged, or the statement fails and they stay in their place."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_files_are_loaded_into_one_partition_new_or_old(session: Session, tmp_pa
         fails(session, tmp_path, f"LOAD DATA INPATH '{tmp_path}/five' INTO TABLE t {clause}", condition)
 
 
-def test_buckets_are_told_by_the_names_of_the_files(session: Session, tmp_path: Path) -> None:
+def test_loaded_files_have_the_buckets_of_their_names(session: Session, tmp_path: Path) -> None:
     session.execute(f"CREATE TABLE t (id int, v string) CLUSTERED BY (id) INTO 2 BUCKETS STORED AS ORC {ACID}")
     session.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd')")
     buckets = buckets_of_rows(session)
@@ -137,7 +137,7 @@ def buckets_of_rows(session: Session) -> dict[int, int]:
 # ------------------------------------------------------------------------------------------------ other kinds of table
 
 
-def test_insert_only_tables_take_files_of_their_format_under_their_names(session: Session, tmp_path: Path) -> None:
+def test_insert_only_tables_keep_the_names_of_loaded_files(session: Session, tmp_path: Path) -> None:
     session.execute(f"CREATE TABLE t (id int, v string) STORED AS PARQUET {INSERT_ONLY}")
     content = pa.table({"id": pa.array([1, 2], pa.int32()), "v": ["a", None]})
     parquet.write_table(content, tmp_path / "data.parquet")
@@ -148,7 +148,7 @@ def test_insert_only_tables_take_files_of_their_format_under_their_names(session
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-def test_lines_of_text_are_counted_and_read(session: Session, tmp_path: Path, compressed: bool) -> None:
+def test_lines_of_loaded_text_are_counted_and_read(session: Session, tmp_path: Path, compressed: bool) -> None:
     session.execute(f"CREATE TABLE t (id int, v string) STORED AS TEXTFILE {INSERT_ONLY}")
     text = b"1\x01a\n2\x01\\N"
     path = tmp_path / ("lines.gz" if compressed else "lines")
@@ -159,7 +159,7 @@ def test_lines_of_text_are_counted_and_read(session: Session, tmp_path: Path, co
     assert rows(session, "SELECT * FROM t ORDER BY id") == [(1, "a"), (2, None)]
 
 
-def test_a_plain_table_takes_files_beside_its_own_or_instead_of_them(session: Session, tmp_path: Path) -> None:
+def test_loading_adds_files_to_a_plain_table_or_replaces_them(session: Session, tmp_path: Path) -> None:
     session.execute("CREATE TABLE t (id int, v string) STORED AS ORC")
     for number in (1, 2):
         write_orc(tmp_path / "in/data.orc", [number])
@@ -177,7 +177,7 @@ def test_a_plain_table_takes_files_beside_its_own_or_instead_of_them(session: Se
 
 
 def fails(session: Session, tmp_path: Path, statement: str, condition: str) -> AcidSqlError:
-    """The statement fails with its place, and no file and no partition is another."""
+    """Checks that the statement fails at its place and changes no file and no partition."""
     before = files_below(tmp_path), session.catalog.partitions(session.catalog.table("default", "t"))
     with pytest.raises(AcidSqlError) as caught:
         session.execute(statement)
@@ -254,7 +254,7 @@ def test_narrower_types_and_fewer_columns_are_read(session: Session, tmp_path: P
     assert rows(session, "SELECT * FROM t") == [(1, "v1", None)]
 
 
-def test_a_footer_tells_every_type_as_hive_wrote_it() -> None:
+def test_a_footer_of_hive_has_the_type_of_each_column() -> None:
     golden = next(t for t in golden_tables() if t.id == "all_types/t")
     path = sorted(golden.directory.glob("delta_*/bucket_*"))[0]
     tail = read_file_tail(LocalFiles(), str(path), os.path.getsize(path))
@@ -266,7 +266,7 @@ def test_a_footer_tells_every_type_as_hive_wrote_it() -> None:
 # ------------------------------------------------------------------------------------------------ what goes wrong
 
 
-def test_a_partition_that_was_dropped_while_the_load_waited_is_there_again(
+def test_a_load_creates_a_partition_again_that_was_dropped_while_it_waited(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session.execute(f"CREATE TABLE t (id int, v string) PARTITIONED BY (p int) STORED AS ORC {ACID}")
@@ -285,7 +285,7 @@ def test_a_partition_that_was_dropped_while_the_load_waited_is_there_again(
     assert rows(session, "SELECT id, p FROM t") == [(7, 1)]
 
 
-def test_a_load_that_fails_at_its_commit_takes_nothing_away(
+def test_a_load_that_fails_at_its_commit_keeps_the_files_in_their_place(
     acid: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     acid.execute("INSERT INTO t VALUES (1, 'a')")

@@ -1,4 +1,4 @@
-"""Long keys looked up in literal arrays: every key has a place of its own, and nothing else has one."""
+"""Long keys are looked up in literal arrays: every key has its own place, and no other number has one."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_spark_finds_each_key_and_no_other(spark: SparkSession, spread: int) -> 
     assert "join" not in found._jdf.queryExecution().executedPlan().toString().lower()
 
 
-def test_texts_of_an_array_are_those_that_were_given(spark: SparkSession) -> None:
+def test_texts_of_a_literal_array_are_read_back(spark: SparkSession) -> None:
     texts = ["", None, "a b", "żółw", *[f"value {n}" * (n % 5) for n in range(70)], None]
     frame = with_columns(spark.range(1), {"texts": jvm(spark).text_array(texts)})
     assert frame.select("texts").first()[0] == texts  # type: ignore[index]

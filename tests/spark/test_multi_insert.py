@@ -1,4 +1,4 @@
-"""FROM .. INSERT .. INSERT ..: one reading of the source, one transaction, a statement ID for every branch."""
+"""FROM .. INSERT .. INSERT ..: one scan of the source, one transaction, a statement ID for each branch."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_branches_overwrite_different_partitions_of_one_table(tables: Session) -
         ("INSERT INTO a SELECT * INSERT INTO b SELECT id, raise_error(name)", "[QUERY_FAILED]"),
     ],
 )
-def test_what_one_branch_breaks_undoes_all(tables: Session, statement: str, message: str) -> None:
+def test_a_branch_that_fails_undoes_all_branches(tables: Session, statement: str, message: str) -> None:
     with pytest.raises(AcidSqlError) as raised:
         tables.execute(f"FROM src {statement}")
     assert str(raised.value).startswith(message)
@@ -145,9 +145,7 @@ def test_explain_shows_what_is_read_once_and_what_each_branch_writes(tables: Ses
     assert locks[1:] == ["default.a -> SHARED_READ", "default.b -> SHARED_READ", "default.src -> SHARED_READ"]
 
 
-def test_nothing_is_seen_before_all_branches_are_committed(
-    tables: Session, open_session: Callable[[], Session]
-) -> None:
+def test_no_branch_is_visible_before_all_are_committed(tables: Session, open_session: Callable[[], Session]) -> None:
     """The second branch looks into the target of the first, through a session of its own, while it runs."""
     other = open_session()
     tables.execute("FROM src INSERT INTO a SELECT * INSERT INTO b SELECT id, (SELECT count(*) FROM a)")

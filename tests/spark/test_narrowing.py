@@ -1,4 +1,4 @@
-"""MERGE with a small source: the target's rows that match no key of it are left out early, and nothing else changes."""
+"""MERGE with a small source: target rows without a matching key are skipped early. The result does not change."""
 
 from __future__ import annotations
 
@@ -73,9 +73,7 @@ def rows_after(session: Session, statement: str, **frames: object) -> tuple[list
         f"USING (SELECT * FROM s WHERE v < (SELECT max(v) FROM s)) s ON t.k = s.k {_UPSERT}",
     ],
 )
-def test_what_is_left_out_would_have_matched_nothing(
-    merge: str, tables: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_skipped_rows_would_have_matched_nothing(merge: str, tables: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     found, narrowed = rows_after(tables, f"MERGE INTO t {merge}")
     assert narrowed
     monkeypatch.setattr(source_keys, "_LEAST", 1 << 60)
@@ -102,7 +100,7 @@ def test_what_is_left_out_would_have_matched_nothing(
         "USING s ON t.k = s.k WHEN MATCHED THEN DELETE",
     ],
 )
-def test_where_it_could_be_wrong_or_for_nothing_all_rows_are_joined(merge: str, tables: Session) -> None:
+def test_all_rows_are_joined_if_skipping_could_be_wrong_or_useless(merge: str, tables: Session) -> None:
     assert not rows_after(tables, f"MERGE INTO t {merge}")[1]
 
 
@@ -116,12 +114,12 @@ def test_of_sources_outside_only_files_are_read_twice(tables: Session, spark: Sp
     assert not rows_after(tables, statement, new=given)[1]
 
 
-def test_a_row_that_two_source_rows_match_is_an_error_all_the_same(tables: Session) -> None:
+def test_a_row_that_two_source_rows_match_is_still_an_error(tables: Session) -> None:
     with pytest.raises(AcidSqlError, match="Cardinality Violation"):
         tables.execute(f"MERGE INTO t USING (SELECT * FROM s UNION ALL SELECT 3, 'a', 9D) s ON t.k = s.k {_UPSERT}")
 
 
-def test_what_is_wrong_with_the_source_is_said_of_the_statement(tables: Session) -> None:
+def test_an_error_of_the_source_is_an_error_of_the_statement(tables: Session) -> None:
     with pytest.raises(AcidSqlError) as raised:
         tables.execute(f"MERGE INTO t USING s ON t.k = s.kk {_UPSERT}")
     assert raised.value.condition == "COLUMN_NOT_FOUND"

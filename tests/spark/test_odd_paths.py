@@ -1,4 +1,4 @@
-"""Signs in paths that mean something to Hadoop, Spark or a URI."""
+"""Characters in paths that have a meaning in Hadoop, Spark or a URI."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ODD = "a[b]{c,d}*?\\e%20f+g}"
 @pytest.mark.parametrize(
     "rest", [_ACID, f"STORED AS PARQUET {_INSERT_ONLY}", f"STORED AS TEXTFILE {_INSERT_ONLY}", "STORED AS ORC"]
 )
-def test_a_location_may_look_like_a_pattern(session: Session, tmp_path: Path, rest: str) -> None:
+def test_a_location_may_contain_the_characters_of_a_pattern(session: Session, tmp_path: Path, rest: str) -> None:
     stored, word, properties = rest.partition("TBLPROPERTIES")
     location = str(tmp_path / _ODD).replace("\\", "\\\\")
     session.sql(f"CREATE TABLE t (k INT) {stored} LOCATION '{location}' {word}{properties}")
@@ -31,7 +31,7 @@ def test_a_location_may_look_like_a_pattern(session: Session, tmp_path: Path, re
     assert list((tmp_path / _ODD).iterdir())
 
 
-def test_partitions_of_odd_values_are_read_changed_and_compacted_once(session: Session) -> None:
+def test_partitions_with_special_characters_are_read_changed_and_compacted(session: Session) -> None:
     values = ["}", "{x}[y]", "a b", "100%", "c+d", "ż日", "%20", "*?", "a\\\\b", "#;,", " lead", "trail "]
     session.sql(f"CREATE TABLE t (k INT, v INT) PARTITIONED BY (`p q` STRING) {_ACID}")
     listed = ", ".join(f"({k}, 0, '{p}')" for k, p in enumerate(values))

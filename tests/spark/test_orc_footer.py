@@ -1,4 +1,4 @@
-"""The end of an ORC file, read and rewritten, against what ORC's own implementations say of the file."""
+"""The end of an ORC file is read and rewritten, and compared with the results of ORC's own implementations."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ fields = st.one_of(
 
 
 @given(st.lists(fields, max_size=20))
-def test_a_message_decodes_to_the_fields_it_was_made_of(message: list[Field]) -> None:
+def test_a_message_is_decoded_to_its_fields(message: list[Field]) -> None:
     assert decode(encode(message)) == tuple(message)
 
 
@@ -123,7 +123,7 @@ def told_range(statistics: dict[str, object]) -> tuple[object, object] | None:
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def test_a_file_of_each_codec_says_what_pyorc_says_of_it(codec: str, tmp_path: Path) -> None:
+def test_a_file_of_each_codec_has_the_facts_that_pyorc_reads(codec: str, tmp_path: Path) -> None:
     rows = [(i * 7 - 30_000, -i, f"text {i}") for i in range(20_000)]
     path = tmp_path / "x.orc"
     write_pyorc(path, "struct<a:bigint,b:int,c:string>", rows, codec, stripe_size=4096)
@@ -134,7 +134,7 @@ def test_a_file_of_each_codec_says_what_pyorc_says_of_it(codec: str, tmp_path: P
 
 
 @pytest.mark.parametrize("codec", ["uncompressed", "zlib", "snappy", "lz4", "zstd"])
-def test_a_file_that_arrow_wrote_says_what_pyorc_says_of_it(codec: str, tmp_path: Path) -> None:
+def test_a_file_of_arrow_has_the_facts_that_pyorc_reads(codec: str, tmp_path: Path) -> None:
     path = tmp_path / "x.orc"
     table = pa.table({"a": list(range(5000)), "b": [None] * 5000, "c": ["x"] * 5000})
     table = table.set_column(1, "b", pa.array([None] * 5000, pa.int32()))
@@ -143,7 +143,7 @@ def test_a_file_that_arrow_wrote_says_what_pyorc_says_of_it(codec: str, tmp_path
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def test_a_file_that_spark_wrote_says_what_pyorc_says_of_it(codec: str, spark: SparkSession, tmp_path: Path) -> None:
+def test_a_file_of_spark_has_the_facts_that_pyorc_reads(codec: str, spark: SparkSession, tmp_path: Path) -> None:
     frame = spark.range(0, 9000, 1, 1).selectExpr("id - 5 AS a", "CAST(id % 10 AS INT) AS b", "'x' AS c")
     frame.write.option("compression", codec).option("orc.stripe.size", "4096").orc(f"{tmp_path}/out")
     (path,) = (tmp_path / "out").glob("*.orc")
@@ -188,7 +188,7 @@ def golden_files() -> list[Path]:
     return sorted(p for case in cases for p in (GOLDEN / case).rglob("bucket_*"))
 
 
-def test_files_that_hive_wrote_say_what_pyorc_says_of_them() -> None:
+def test_files_of_hive_have_the_facts_that_pyorc_reads() -> None:
     paths = golden_files()
     assert len(paths) > 20
     for path in paths:
@@ -198,7 +198,7 @@ def test_files_that_hive_wrote_say_what_pyorc_says_of_them() -> None:
         check_against_pyorc(path, names[1:5])
 
 
-def test_footers_that_hive_wrote_come_back_byte_for_byte() -> None:
+def test_footers_of_hive_are_written_back_byte_for_byte() -> None:
     for path in golden_files():
         tail = tail_of(path)
         for message in (tail.footer, tail.postscript, decode(tail.stripe_statistics)):
@@ -206,7 +206,7 @@ def test_footers_that_hive_wrote_come_back_byte_for_byte() -> None:
         assert encode(tail.postscript) == path.read_bytes()[-1 - len(encode(tail.postscript)) : -1]
 
 
-def test_hives_instants_are_told_from_timestamps() -> None:
+def test_instants_of_hive_are_told_from_its_timestamps() -> None:
     def has_instants(case: str) -> set[bool]:
         return {tail_of(path).has_unnamed_instants for path in (GOLDEN / case).rglob("bucket_*")}
 
@@ -287,7 +287,7 @@ def test_bytes_of_any_kind_are_refused_as_an_orc_file(content: bytes) -> None:
 
 
 @given(st.data())
-def test_an_end_with_damage_is_read_or_refused(data: st.DataObject) -> None:
+def test_a_damaged_end_is_read_or_refused(data: st.DataObject) -> None:
     buffer = io.BytesIO()
     with pyorc.Writer(buffer, "struct<a:bigint>", compression=data.draw(st.sampled_from(list(CODECS.values())))) as w:
         w.writerows([(i,) for i in range(50)])

@@ -75,7 +75,7 @@ def check_integer_ranges(tail: Tail, footer: Any) -> int:
     return found
 
 
-def test_a_tail_says_what_the_generated_classes_say(java: Any) -> None:
+def test_a_tail_has_the_facts_that_the_generated_classes_read(java: Any) -> None:
     files = golden_files()
     assert len(files) > 25
     ranges = 0

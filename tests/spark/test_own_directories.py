@@ -1,4 +1,4 @@
-"""Directories of tables and databases: their names are no paths, none lies in another's, and DROP removes its own."""
+"""Directories of tables and databases: names are not paths, no directory lies in another's, DROP removes its own."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NO_NAMES = (
 
 @pytest.fixture
 def files(tmp_path: Path) -> Callable[[], set[str]]:
-    """All that lies below the test's directory, but for the metastore's own files."""
+    """All files below the test's directory except the metastore's own."""
     return lambda: {
         str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if not path.name.startswith("metastore.db")
     }
@@ -56,7 +56,7 @@ def put(directory: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", NO_NAMES)
-def test_what_is_no_name_makes_no_directory(session: Session, files: Callable[[], set[str]], name: str) -> None:
+def test_an_invalid_name_creates_no_directory(session: Session, files: Callable[[], set[str]], name: str) -> None:
     session.execute(f"CREATE TABLE t (k INT) {ACID}")
     before, quoted = files(), name_sql(name)
     refused(session, f"CREATE TABLE {quoted} (k INT) {ACID}", "INVALID_TABLE_NAME")
@@ -69,11 +69,11 @@ def test_what_is_no_name_makes_no_directory(session: Session, files: Callable[[]
     assert files() == before
 
 
-def test_the_name_of_a_table_that_a_query_makes_is_looked_at_first(session: Session) -> None:
+def test_the_name_of_create_table_as_is_checked_before_the_query_runs(session: Session) -> None:
     refused(session, f"CREATE TABLE `../t` {ACID} AS SELECT 1 AS x", "INVALID_TABLE_NAME")
 
 
-def test_random_names_make_directories_of_their_own_or_none(session: Session, tmp_path: Path) -> None:
+def test_a_random_name_creates_its_own_directory_or_none(session: Session, tmp_path: Path) -> None:
     seed = 17
     chance = random.Random(seed)
     made = set()
@@ -204,7 +204,7 @@ def test_drop_removes_nothing_of_another_table(session: Session, tmp_path: Path)
     assert not kept[0].exists()
 
 
-def test_drop_database_leaves_what_is_of_no_table(session: Session, tmp_path: Path) -> None:
+def test_drop_database_keeps_files_that_belong_to_no_table(session: Session, tmp_path: Path) -> None:
     warehouse = tmp_path / "warehouse"
     session.execute("CREATE DATABASE d")
     session.execute(f"CREATE TABLE d.t (k INT) {ACID}")
@@ -244,7 +244,7 @@ def test_a_relative_location_is_the_same_for_every_process(
     assert session._metastore.database("d").location == f"{tmp_path}/there/d"
 
 
-def test_no_statement_tells_acidsql_to_move_a_directory(session: Session, tmp_path: Path) -> None:
+def test_no_statement_can_make_acidsql_move_a_directory(session: Session, tmp_path: Path) -> None:
     kept = put(tmp_path / "a")
     moving = f"'acidsql.moving'='[\"{tmp_path}/a\", \"{tmp_path}/b\"]'"
     refused(session, f"CREATE TABLE t (k INT) STORED AS ORC TBLPROPERTIES ({moving})", "INVALID_TABLE_PROPERTIES")
@@ -253,7 +253,9 @@ def test_no_statement_tells_acidsql_to_move_a_directory(session: Session, tmp_pa
     assert kept.exists()
 
 
-def test_a_table_becomes_managed_or_transactional_only_where_it_is_alone(session: Session, tmp_path: Path) -> None:
+def test_a_table_that_shares_its_directory_becomes_neither_managed_nor_transactional(
+    session: Session, tmp_path: Path
+) -> None:
     for name in ("e", "f"):
         session.execute(f"CREATE EXTERNAL TABLE {name} (k INT) STORED AS ORC LOCATION '{tmp_path}/shared'")
     refused(session, "ALTER TABLE e SET TBLPROPERTIES ('EXTERNAL'='FALSE')", "LOCATION_TAKEN")
@@ -263,7 +265,9 @@ def test_a_table_becomes_managed_or_transactional_only_where_it_is_alone(session
     session.execute(f"ALTER TABLE e SET TBLPROPERTIES ({both})")
 
 
-def test_a_dropped_partition_that_lies_in_another_table_leaves_its_rows(session: Session, tmp_path: Path) -> None:
+def test_dropping_a_partition_whose_directory_lies_in_another_table_keeps_the_files(
+    session: Session, tmp_path: Path
+) -> None:
     session.execute(f"CREATE TABLE u (k INT) {ACID}")
     session.execute("INSERT INTO u VALUES (1)")
     session.execute(f"CREATE TABLE t {PARTED}")

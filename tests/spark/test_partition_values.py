@@ -1,4 +1,4 @@
-"""Partition values: one name for one value on every path, CHAR found without its padding, none too long for a name."""
+"""Partition values: one name for each value on every write path, CHAR without its padding, and the longest names."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_every_clause_names_the_default_partition_in_each_of_its_spellings(sessi
 # ------------------------------------------------------------------------------------------------ names of values
 
 
-def test_values_are_named_as_hive_names_them(db: Session) -> None:
+def test_partitions_have_the_names_that_hive_gives(db: Session) -> None:
     """The names are those of tests/golden/partition_types."""
     types = "a DECIMAL(10,2), c CHAR(4), e TIMESTAMP, f DOUBLE, h VARCHAR(5), j FLOAT, k DECIMAL(38,0)"
     db.execute(f"CREATE TABLE t (id INT) PARTITIONED BY ({types}) {ACID}")
@@ -133,7 +133,7 @@ def test_values_are_named_as_hive_names_them(db: Session) -> None:
     assert partitions(db) == []
 
 
-def test_a_partition_under_another_spelling_is_the_one_that_rows_go_to(session: Session, tmp_path: Path) -> None:
+def test_rows_go_to_a_partition_whose_value_is_spelled_differently(session: Session, tmp_path: Path) -> None:
     session.execute(f"CREATE TABLE s (id INT) PARTITIONED BY (q DECIMAL(5,2)) {ACID}")
     session.execute("INSERT INTO s VALUES (1, 1.5)")
     root = tmp_path / "adopted"
@@ -312,7 +312,7 @@ def _read(value: str, kind: str) -> str:
 
 
 @pytest.mark.parametrize("seed", core(range(3), lambda _: False))
-def test_random_partition_values_come_back_as_they_were_given(session: Session, seed: int) -> None:
+def test_random_partition_values_are_read_back_unchanged(session: Session, seed: int) -> None:
     chance = random.Random(seed)
     kinds = chance.sample(["STRING", "STRING", "CHAR(3)", "VARCHAR(4)", "VARCHAR(30)", *_OTHERS], 2)
     table = chance.choice([*KINDS])

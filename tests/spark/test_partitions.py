@@ -1,4 +1,4 @@
-"""Partitioned tables: written, moved about, overwritten and truncated, as Hive would."""
+"""Partitioned tables: rows are written, moved, overwritten and truncated as in Hive."""
 
 from __future__ import annotations
 
@@ -124,7 +124,9 @@ def test_a_merge_updates_moves_deletes_and_inserts_across_partitions(sales: Sess
     ]
 
 
-def test_a_partition_under_another_spelling_of_its_value_is_updated_in_place(session: Session, tmp_path: Path) -> None:
+def test_a_partition_whose_value_is_spelled_differently_is_updated_in_its_directory(
+    session: Session, tmp_path: Path
+) -> None:
     """`q=01` is the partition of the int 1: its delete events must go into that directory, not into `q=1`."""
     session.sql(f"CREATE TABLE t (id INT) PARTITIONED BY (q INT) STORED AS ORC {ACID}")
     session.sql("INSERT INTO t VALUES (1, 1), (2, 2)")
@@ -154,7 +156,7 @@ def test_a_partition_under_another_spelling_of_its_value_is_updated_in_place(ses
         ("NOT q = 1", {3, 5, 6}),
     ],
 )
-def test_conditions_on_partition_columns_find_the_same_rows_pruned_or_not(
+def test_conditions_on_partition_columns_find_the_same_rows_with_and_without_pruning(
     sales: Session, where: str, read: set[int]
 ) -> None:
     assert {r[0] for r in rows(sales, where)} == read
@@ -177,7 +179,7 @@ _JOINS = (
 
 @pytest.mark.full
 @pytest.mark.parametrize("source", _JOINS)
-def test_conditions_of_joins_find_the_same_rows_pruned_or_not(sales: Session, source: str) -> None:
+def test_conditions_of_joins_find_the_same_rows_with_and_without_pruning(sales: Session, source: str) -> None:
     sales.spark.createDataFrame(rows(sales), "id int, v int, p string, q int").createOrReplaceTempView("plain_t")
     plain = re.sub(r"\bt (?=[abc]\b)", "plain_t ", source)
     found, expected = (session.sql(f"SELECT * FROM {of}") for session, of in ((sales, source), (sales.spark, plain)))

@@ -1,4 +1,4 @@
-"""Plain tables: their files come and go without write IDs, in partitions and buckets, of every format."""
+"""Plain tables: files without write IDs, in partitions and buckets, of every format."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_insert_overwrite_replaces_all_rows_also_by_rows_of_the_table_itself(ses
     assert files(session) == []
 
 
-def test_what_fails_changes_nothing(session: Session) -> None:
+def test_a_failed_statement_changes_nothing(session: Session) -> None:
     session.execute("CREATE TABLE t (id int, v string) PARTITIONED BY (p int) STORED AS ORC")
     session.execute("INSERT INTO t VALUES (1, 'a', 1)")
     before = files(session)
@@ -116,7 +116,7 @@ def test_an_external_table_is_not_truncated(session: Session, tmp_path: Path) ->
     assert rows(session) == [(1,)]
 
 
-def test_who_replaces_the_rows_waits_for_who_reads_them(session: Session, open_session: Callable[[], Session]) -> None:
+def test_an_overwrite_waits_for_the_readers_of_the_table(session: Session, open_session: Callable[[], Session]) -> None:
     session.execute("CREATE TABLE t (id int) STORED AS ORC")
     session.execute("INSERT INTO t VALUES (1)")
     other = open_session()

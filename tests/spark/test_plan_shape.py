@@ -1,4 +1,4 @@
-"""How many times a statement writes and reads: counted in the plans that Spark ran, from its status store."""
+"""How many times a statement writes and reads, counted in the plans of Spark's status store."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_statement_writes_once_and_scans_once_for_each_place_that_names_a_tabl
 
 @pytest.mark.full
 @pytest.mark.parametrize("statement", STATEMENTS)
-def test_what_the_driver_writes_is_scanned_once_too(statement: str, tables: Session) -> None:
+def test_a_statement_that_the_driver_writes_scans_once_too(statement: str, tables: Session) -> None:
     assert run_and_count(tables, statement) == replace(STATEMENTS[statement], writes=0)
 
 
@@ -170,7 +170,7 @@ def test_all_six_columns_are_scanned_whatever_a_query_says(session: Session) -> 
 
 
 @pytest.mark.full
-def test_large_files_beside_many_small_ones_are_dealt_out_to_all_tasks(session: Session) -> None:
+def test_large_files_and_many_small_ones_are_spread_over_all_tasks(session: Session) -> None:
     session.execute("CREATE TRANSACTIONAL TABLE t (id bigint, text string)")
     texts = session.spark.range(0, 260_000, 1, 4).selectExpr("id", "sha2(CAST(id AS STRING), 256) AS text")
     session.sql("INSERT INTO t SELECT id, text FROM {texts}", texts=texts)
@@ -194,7 +194,7 @@ def test_large_files_beside_many_small_ones_are_dealt_out_to_all_tasks(session: 
         ("SELECT s.id FROM s WHERE s.id > (SELECT count(*) FROM s JOIN u)", False),
     ],
 )
-def test_little_data_are_interpreted_unless_each_row_meets_each(
+def test_a_query_of_little_data_is_interpreted_unless_it_joins_all_rows_with_all(
     session: Session, query: str, is_interpreted: bool
 ) -> None:
     for table in ("s", "u"):

@@ -147,7 +147,7 @@ def test_the_shim_is_chosen_once_for_a_jvm(spark: SparkSession) -> None:
     assert jvm(spark.newSession()) is jvm(spark)
 
 
-def test_a_view_of_the_public_way_is_that_of_the_private_one(spark: SparkSession) -> None:
+def test_a_view_that_is_defined_by_public_methods_equals_that_of_private_ones(spark: SparkSession) -> None:
     frame = spark.range(3).selectExpr("id", "'Join' AS text")
     one, other = spark.newSession(), spark.newSession()
     define_view(one, "v", frame)

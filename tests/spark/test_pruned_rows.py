@@ -1,4 +1,4 @@
-"""Whatever a scan leaves out, a query gives the rows that it gives over a plain frame of the same rows."""
+"""Queries give the same rows over a table, whose scans skip data, and over a plain frame of the same rows."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def found(session: Session, query: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("query", [*QUERIES, *(pytest.param(q, marks=pytest.mark.full) for q in MORE_QUERIES)])
-def test_a_query_gives_the_rows_that_it_gives_of_a_plain_frame(tables: Session, query: str) -> None:
+def test_a_query_gives_the_rows_that_it_gives_over_a_plain_frame(tables: Session, query: str) -> None:
     text = query.replace("{turned}", TURNED).replace("{exploded}", EXPLODED)
     plain = found(tables, text.format(t="plain_t", u="plain_u"))
     assert plain
@@ -168,7 +168,7 @@ def files_of(session: Session, table: Table) -> list[SourceFile]:
 
 
 @pytest.mark.full
-def test_no_row_is_left_out_whose_comparison_with_a_literal_is_true(tables: Session) -> None:
+def test_no_row_is_skipped_whose_comparison_with_a_literal_is_true(tables: Session) -> None:
     """Of each column Spark says which of the rows fulfil which condition; no file and no partition of such a row may
     seem to be without it."""
     table = tables.catalog.table("default", "k")

@@ -89,7 +89,7 @@ def test_recursive_ctes(db: Session) -> None:
     assert rows(db, tree) == [(1, 0), (2, 1), (4, 2)]
 
 
-def test_columns_are_named_after_what_the_statement_says(db: Session) -> None:
+def test_columns_are_named_after_the_text_of_the_statement(db: Session) -> None:
     said = "max(row__id.rowid), count(DISTINCT e.row__id), upper(INPUT__FILE__NAME), (SELECT max(row__id) FROM emp)"
     named = ["max(row__id.rowid)", "count(DISTINCT row__id)", "upper(input__file__name)", "scalarsubquery()"]
     assert db.sql(f"SELECT {said} FROM emp e GROUP BY INPUT__FILE__NAME").columns == named
@@ -99,7 +99,7 @@ def test_columns_are_named_after_what_the_statement_says(db: Session) -> None:
     ]
 
 
-def test_row_ids_are_given_when_asked_for_and_never_by_a_star(db: Session) -> None:
+def test_row_ids_are_columns_if_the_query_names_them_and_never_of_a_star(db: Session) -> None:
     assert db.sql("SELECT * FROM emp").columns == ["id", "name", "boss", "info"]
     assert db.sql("SELECT row__id, * FROM emp").columns == ["row__id", "id", "name", "boss", "info"]
     assert db.sql("SELECT ROW__ID, e.*, INPUT__FILE__NAME FROM emp e").columns[-2:] == ["info", "input__file__name"]
@@ -180,7 +180,7 @@ def test_temporary_views_of_the_users_session_are_sources(db: Session, spark: Sp
         spark.catalog.dropTempView("dept")
 
 
-def test_the_users_session_is_left_as_it_was(db: Session, spark: SparkSession) -> None:
+def test_the_session_of_the_user_does_not_change(db: Session, spark: SparkSession) -> None:
     spark.range(1).createOrReplaceTempView("mine")
     settings = {k: spark.conf.get(k) for k in ("spark.sql.ansi.enabled", "spark.sql.timestampType")}
     zone = spark.conf.get("spark.sql.session.timeZone")
@@ -248,7 +248,7 @@ def test_an_empty_table_and_an_emptied_one_have_no_rows_but_columns(db: Session)
         db.sql("DELETE FROM none")
 
 
-def test_a_date_that_python_does_not_have_is_an_error_of_ours(db: Session) -> None:
+def test_a_date_that_python_does_not_have_is_an_error_of_acidsql(db: Session) -> None:
     late = "SELECT date_add(date '9999-12-31', 1) AS d"
     with pytest.raises(AcidSqlError, match="a value has no Python form"):
         list(db.execute(late).rows())

@@ -1,4 +1,4 @@
-"""The tests about time pass on a machine whose zone is not UTC."""
+"""The tests of time zones pass on a machine whose zone is not UTC."""
 
 from __future__ import annotations
 

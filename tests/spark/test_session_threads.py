@@ -1,4 +1,4 @@
-"""One session in several threads, several sessions in one process, the end of a session in use, and forks."""
+"""One session in several threads, several sessions in one process, closing a session in use, and forks."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_each_thread_gets_its_own_answers(session: Session, open_session: Callab
     assert of_all == [(10 * me + number, me) for me in range(THREADS) for number in range(3)]
 
 
-def test_statements_of_several_threads_in_one_transaction_are_all_there(session: Session) -> None:
+def test_statements_of_several_threads_in_one_transaction_all_take_effect(session: Session) -> None:
     make_table(session)
     session.execute("START TRANSACTION")
     together = threading.Barrier(THREADS)
@@ -68,7 +68,7 @@ def test_statements_of_several_threads_in_one_transaction_are_all_there(session:
     assert sorted(row.id for row in session.sql("SELECT id FROM t").collect()) == list(range(THREADS))
 
 
-def test_the_end_of_a_session_ends_the_statement_of_another_thread(
+def test_closing_a_session_ends_the_statement_of_another_thread(
     session: Session, open_session: Callable[[], Session], tmp_path: Path
 ) -> None:
     make_table(session)

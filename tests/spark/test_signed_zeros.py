@@ -1,4 +1,4 @@
-"""-0.0 and 0.0: every path of a write stores the sign that it is given; ORC's reader may show another one.
+"""-0.0 and 0.0: every write path stores the right sign, but ORC's reader may show another one.
 
 ORC's DoubleTreeReader and FloatTreeReader, which Spark and Hive share, take a batch for one repeated value if all its
 values are equal to the first, and to them -0.0 is equal to 0.0: of a file with zeros of both signs and nothing else

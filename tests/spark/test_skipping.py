@@ -1,4 +1,4 @@
-"""What a WHERE says of columns spares ORC whole row groups, and never a row that the query wants."""
+"""ORC skips row groups by the conditions of a WHERE, and never a row that the query needs."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_files_without_such_rows_are_not_read(deltas: Session, condition: str, f
     assert len(found(deltas, query)) == rows
 
 
-def test_statements_keep_to_the_files_that_they_need(deltas: Session) -> None:
+def test_statements_read_only_the_files_that_they_need(deltas: Session) -> None:
     if deltas.catalog.table("default", "t").is_insert_only:
         return
     ids = dict(found(deltas, "SELECT id, row__id FROM t"))
@@ -198,7 +198,7 @@ MERGES = {
 
 @pytest.mark.full
 @pytest.mark.parametrize("clauses", MERGES)
-def test_a_merge_of_literals_keeps_to_the_files_that_its_keys_can_be_in(deltas: Session, clauses: str) -> None:
+def test_a_merge_of_literals_reads_only_the_files_that_may_have_its_keys(deltas: Session, clauses: str) -> None:
     if deltas.catalog.table("default", "t").is_insert_only:
         return
     results = []
@@ -214,7 +214,7 @@ def test_a_merge_of_literals_keeps_to_the_files_that_its_keys_can_be_in(deltas: 
     assert results == [(results[1][0], MERGES[clauses]), (results[1][0], 8)]
 
 
-def test_all_rows_are_read_where_nothing_is_said(tables: Session) -> None:
+def test_all_rows_are_read_without_a_condition(tables: Session) -> None:
     assert rows_read(tables, "SELECT id FROM t") > 19_000
 
 
@@ -287,7 +287,7 @@ SCHEMA: Final = {"id": "int", "big": "bigint", "name": "string", "code": "varcha
         "price < -0.25",
     ],
 )
-def test_a_filter_of_literals_is_the_one_that_spark_makes(spark: SparkSession, condition: str) -> None:
+def test_a_filter_of_literals_is_that_of_spark(spark: SparkSession, condition: str) -> None:
     java, kinds = jvm(spark), {name: parse_type(kind) for name, kind in SCHEMA.items()}
     schema = java.data_type(StructType([StructField(name, query_type(kind)) for name, kind in kinds.items()]).json())
     mine = data_skipping._source_filter(java, exp.maybe_parse(condition, dialect="hive"), kinds)
@@ -301,6 +301,6 @@ def test_a_filter_of_literals_is_the_one_that_spark_makes(spark: SparkSession, c
     "condition",
     ["id = '77'", "id > 19998.5", "id < 1e3", "name = 5", "price = 0." + "0" * 38 + "1", "id = 9223372036854775808"],
 )
-def test_what_takes_a_cast_is_left_to_spark(spark: SparkSession, condition: str) -> None:
+def test_a_condition_that_needs_a_cast_skips_nothing(spark: SparkSession, condition: str) -> None:
     kinds = {name: parse_type(kind) for name, kind in SCHEMA.items()}
     assert data_skipping._source_filter(jvm(spark), exp.maybe_parse(condition, dialect="hive"), kinds) is None

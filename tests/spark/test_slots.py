@@ -1,4 +1,4 @@
-"""Slots of a write: codes that send each file's events to the task that is to write them."""
+"""Slots of a write: codes that send the events of each file to the task that writes it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_hash_is_sparks_own(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 64])
-def test_spark_sends_every_code_to_the_task_that_was_meant(spark: SparkSession, count: int) -> None:
+def test_spark_sends_every_code_to_its_task(spark: SparkSession, count: int) -> None:
     kinds = [branch(EventKind.INSERT), branch(EventKind.DELETE)]
     slots = assign_slots(kinds, range(5), count)
     frame = spark.createDataFrame([(code,) for code in slots.codes.values()], "slot int").coalesce(1)

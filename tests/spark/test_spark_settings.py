@@ -1,4 +1,4 @@
-"""No setting of the user's Spark session changes what a statement means: all that Spark has are found and tried."""
+"""No setting of the user's Spark session changes the meaning of a statement: all settings of Spark are tried."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_no_setting_of_the_users_session_changes_what_statements_do(spark: Spark
 
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
-def test_nor_does_any_value_of_a_setting_beside_few_others(spark: SparkSession, tmp_path: Path) -> None:
+def test_no_group_of_a_few_settings_changes_what_statements_do(spark: SparkSession, tmp_path: Path) -> None:
     trial = Trial(spark, tmp_path)
     for settings in groups(other_values(spark), 20):
         trial.check(settings)

@@ -1,4 +1,4 @@
-"""New rows that each task writes where it makes them: the table is the one that a shuffle would have left."""
+"""New rows that each task writes itself: the table equals the one that a shuffled write leaves."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def location(session: Session) -> Path:
 
 @pytest.mark.parametrize("arranged_by_driver", core([True, False], bool))
 @pytest.mark.parametrize("kind", core(TABLES, lambda kind: kind == "flat"))
-def test_the_table_is_the_one_that_a_shuffle_leaves(
+def test_the_table_equals_the_one_that_a_shuffled_write_leaves(
     kind: str, arranged_by_driver: bool, opened: Callable[[str], Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shuffled, spread_out = (made(opened(name), kind) for name in ("shuffled", "spread"))
@@ -113,7 +113,7 @@ def test_the_table_is_the_one_that_a_shuffle_leaves(
     assert content(spread_out) == content(shuffled)
 
 
-def test_new_rows_go_through_no_shuffle_of_their_own(opened: Callable[[str], Session]) -> None:
+def test_new_rows_are_not_shuffled(opened: Callable[[str], Session]) -> None:
     session = made(opened("one"), "flat")
     session._executor.steering.preferred = InEachTask
     before = last_execution(session.spark)

@@ -1,4 +1,4 @@
-"""What acidsql writes, read with pyorc: directories, events and metadata, field by field (hive-acid-v2.md)."""
+"""The files of acidsql, read with pyorc: directories, events and metadata, field by field (hive-acid-v2.md)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_story_leaves_these_files_and_no_others(warehouse: Path) -> None:
     assert sorted(p.name for p in warehouse.iterdir()) == ["employee", "employee_update"]
 
 
-def test_every_directory_says_version_2(warehouse: Path) -> None:
+def test_every_directory_has_acid_version_2(warehouse: Path) -> None:
     found = [path.read_bytes() for path in warehouse.rglob("_orc_acid_version")]
     assert found == [b"2"] * 8
 

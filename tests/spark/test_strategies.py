@@ -1,4 +1,4 @@
-"""Which queries of little data Spark interprets, and which it compiles."""
+"""Queries of little data that Spark interprets, and those that it compiles."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from acidsql.spark.engine import for_little
         ("SELECT * FROM range(3) a WHERE a.id < (SELECT max(b.id + c.id) FROM range(3) b, range(3) c)", False),
     ],
 )
-def test_only_a_query_that_joins_each_row_with_each_is_compiled(
+def test_only_a_query_that_joins_all_rows_with_all_is_compiled(
     spark: SparkSession, query: str, is_interpreted: bool
 ) -> None:
     frame = spark.sql(query)

@@ -1,4 +1,4 @@
-"""Files that a streaming client still writes to: what lies past their flushed length does not exist."""
+"""Files to which a streaming client still writes: a reader ignores the bytes behind the flushed length."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ def test_a_file_is_read_up_to_the_commit_and_not_to_a_later_footer(
     assert rows(session) == [(1, 0, 1, "a"), (2, 1, 2, "b")]
 
 
-def test_what_an_aborted_transaction_flushed_is_skipped(session: Session, spark: SparkSession, tmp_path: Path) -> None:
+def test_the_events_of_an_aborted_transaction_are_skipped(
+    session: Session, spark: SparkSession, tmp_path: Path
+) -> None:
     table = tmp_path / "t"
     file = StreamingFile(spark, table / BATCH)
     for write_id in (1, 2, 3):
@@ -78,9 +80,7 @@ def test_what_an_aborted_transaction_flushed_is_skipped(session: Session, spark:
     assert rows(session) == [(1, 0, 1, "x"), (3, 2, 3, "x")]
 
 
-def test_a_file_of_which_nothing_is_committed_has_no_rows(
-    session: Session, spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_file_without_a_commit_has_no_rows(session: Session, spark: SparkSession, tmp_path: Path) -> None:
     table = tmp_path / "t"
     file = StreamingFile(spark, table / BATCH)
     file.side_file.write_bytes(struct.pack(">q", 0))
@@ -90,7 +90,7 @@ def test_a_file_of_which_nothing_is_committed_has_no_rows(
     assert [row[2:] for row in rows(session)] == [(1, "a")]
 
 
-def test_a_torn_last_number_is_of_a_transaction_that_has_not_committed(
+def test_an_incomplete_last_length_belongs_to_a_transaction_that_has_not_committed(
     session: Session, spark: SparkSession, tmp_path: Path
 ) -> None:
     table = tmp_path / "t"
@@ -104,7 +104,7 @@ def test_a_torn_last_number_is_of_a_transaction_that_has_not_committed(
 
 
 @pytest.mark.parametrize("content", [b"", b"\0\0\0", struct.pack(">q", -1), struct.pack(">q", 1 << 40)])
-def test_a_side_file_that_does_not_tell_a_length_is_an_error(
+def test_a_side_file_without_a_length_is_an_error(
     session: Session, spark: SparkSession, tmp_path: Path, content: bytes
 ) -> None:
     table = tmp_path / "t"

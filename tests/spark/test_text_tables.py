@@ -22,7 +22,7 @@ def lines(session: Session) -> list[str]:
     return [line for path in sorted(root.rglob("0*_0")) for line in path.read_text().splitlines()]
 
 
-def test_values_of_every_type_are_filed_as_hive_writes_them_and_read_back(session: Session) -> None:
+def test_values_of_every_type_are_stored_as_in_hive_and_read_back(session: Session) -> None:
     session.sql(
         "CREATE TABLE t (s STRING, c CHAR(3), b BINARY, f DOUBLE, d DECIMAL(8,2), t TIMESTAMP, day DATE, yes BOOLEAN)"
         f" {_TEXT}"
@@ -114,7 +114,7 @@ def test_nested_values_come_back_in_every_row_format(session: Session, row_forma
     assert session.sql("SELECT k, a, m, s.d, s.c, s.b, s.deep FROM t ORDER BY k").collect() == rows
 
 
-def test_signs_that_mean_something_are_escaped_where_the_row_format_says_how(session: Session) -> None:
+def test_separators_are_escaped_if_the_row_format_has_an_escape_character(session: Session) -> None:
     session.sql(f"CREATE TABLE t (k INT, s STRING) {_DELIMITED} ESCAPED BY '\\\\' STORED AS TEXTFILE {_INSERT_ONLY}")
     values = ["a|b", "a\\b", "a\\|b", "a\nb\rc", "\\n", "\\", "|", "", "\\\\", "\\N\\"]
     session.sql("INSERT INTO t SELECT * FROM {new}", new=pa.table({"k": range(len(values)), "s": values}))
@@ -132,7 +132,7 @@ def test_items_that_could_not_be_read_back_are_refused(session: Session, value: 
     assert caught.value.condition == "INVALID_STORE_VALUE"
 
 
-def test_what_is_not_known_of_a_row_format_is_refused(session: Session) -> None:
+def test_unknown_parts_of_a_row_format_are_refused(session: Session) -> None:
     for clause in (
         "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.OpenCSVSerde'",
         "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe'"
@@ -145,7 +145,7 @@ def test_what_is_not_known_of_a_row_format_is_refused(session: Session) -> None:
         assert caught.value.condition == "NOT_YET_SUPPORTED"
 
 
-def test_a_row_format_is_shown_copied_and_kept(session: Session) -> None:
+def test_a_row_format_is_shown_copied_and_stored(session: Session) -> None:
     session.sql(f"CREATE TABLE t (k INT, v STRING) {_DELIMITED} STORED AS TEXTFILE {_INSERT_ONLY}")
     text = session.sql("SHOW CREATE TABLE t").collect()
     shown = "\n".join(row[0] for row in text)
@@ -159,7 +159,7 @@ def test_a_row_format_is_shown_copied_and_kept(session: Session) -> None:
     assert lines(session) == ["1|a"]
 
 
-def test_header_lines_are_no_rows_and_nothing_is_written_below_none(session: Session, tmp_path: Path) -> None:
+def test_header_lines_are_no_rows_and_an_insert_below_them_is_refused(session: Session, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.csv").write_text("k,v\n1,a\n2,b\n")
     (tmp_path / "in" / "b.csv").write_text("k,v\n3,c\n")

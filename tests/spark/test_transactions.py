@@ -1,4 +1,4 @@
-"""START TRANSACTION .. COMMIT | ROLLBACK: one snapshot and what the transaction wrote itself, all of it or nothing."""
+"""START TRANSACTION .. COMMIT | ROLLBACK: one snapshot with the transaction's own writes, which are atomic."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def fails(condition: str, session: Session, sql: str) -> AcidSqlError:
 
 
 # -- what it sees and what others see
-def test_it_sees_what_it_wrote_and_others_see_it_when_it_has_committed(one: Session, two: Session) -> None:
+def test_a_transaction_sees_its_own_writes_and_others_see_them_after_the_commit(one: Session, two: Session) -> None:
     one.execute("START TRANSACTION")
     one.execute("INSERT INTO t VALUES (4, 40)")
     one.execute("UPDATE t SET v = v + 1 WHERE id IN (1, 4)")
@@ -66,7 +66,7 @@ def test_it_sees_what_it_wrote_and_others_see_it_when_it_has_committed(one: Sess
     assert one.sql("SELECT count(DISTINCT row__id) FROM t").collect() == [(4,)]
 
 
-def test_statement_ids_go_on_counting_under_one_write_id(one: Session) -> None:
+def test_the_statement_ids_of_a_transaction_continue_under_one_write_id(one: Session) -> None:
     with one.transaction():
         one.execute("INSERT INTO t VALUES (4, 40)")
         one.execute("UPDATE t SET v = 0 WHERE id = 4")
@@ -82,7 +82,7 @@ def test_statement_ids_go_on_counting_under_one_write_id(one: Session) -> None:
     assert rows(one) == [(2, 20), (3, 30), (4, 0), (5, 50)]
 
 
-def test_it_goes_over_several_tables_and_partitions_that_it_makes(one: Session, two: Session) -> None:
+def test_a_transaction_writes_several_tables_and_new_partitions(one: Session, two: Session) -> None:
     one.execute(f"CREATE TABLE p {PARTITIONED}")
     with one.transaction():
         one.execute("INSERT INTO p VALUES (1, 1, 'a'), (2, 2, 'b')")
@@ -97,7 +97,7 @@ def test_it_goes_over_several_tables_and_partitions_that_it_makes(one: Session, 
     assert rows(two) == [(1, 10), (2, 20)]
 
 
-def test_its_snapshot_is_that_of_its_first_statement_for_all_tables(one: Session, two: Session) -> None:
+def test_the_first_statement_of_a_transaction_fixes_the_snapshot_of_all_tables(one: Session, two: Session) -> None:
     one.execute(f"CREATE TABLE u {TABLE}")
     one.execute("START TRANSACTION")
     two.execute("INSERT INTO t VALUES (4, 40)")  # before the first statement
@@ -119,7 +119,7 @@ def test_an_overwrite_replaces_what_the_transaction_wrote_before(one: Session, t
     assert rows(two) == [(3, 30), (4, 40)]
 
 
-def test_what_a_base_would_hide_is_refused(one: Session) -> None:
+def test_a_write_that_a_base_would_hide_is_refused(one: Session) -> None:
     one.execute("START TRANSACTION")
     one.execute("INSERT OVERWRITE TABLE t VALUES (1, 1)")
     fails("OVERWRITTEN_IN_TRANSACTION", one, "INSERT INTO t VALUES (2, 2)")
@@ -138,7 +138,7 @@ def test_a_rollback_leaves_nothing(one: Session) -> None:
     assert directories(one) == before
 
 
-def test_an_error_inside_ends_it(one: Session) -> None:
+def test_an_error_ends_the_transaction(one: Session) -> None:
     before = directories(one)
     one.execute("START TRANSACTION")
     one.execute("INSERT INTO t VALUES (4, 40)")
@@ -189,7 +189,7 @@ def test_ddl_and_a_transaction_inside_are_refused(one: Session, statement: str) 
 
 
 def test_a_plain_table_is_not_written_in_a_transaction(one: Session) -> None:
-    """What is written there cannot be taken back."""
+    """A write of a plain table cannot be undone."""
     one.execute("CREATE TABLE plain (id int) STORED AS ORC")
     one.execute("START TRANSACTION")
     fails("IN_TRANSACTION", one, "INSERT INTO plain VALUES (1)")
@@ -235,7 +235,7 @@ def test_no_update_is_lost(one: Session, two: Session) -> None:
     assert rows(one)[0] == (1, 12)
 
 
-def test_a_writer_waits_for_one_that_has_not_committed(one: Session, two: Session) -> None:
+def test_a_writer_waits_for_another_one_until_it_commits(one: Session, two: Session) -> None:
     one.execute("START TRANSACTION")
     one.execute("UPDATE t SET v = 0 WHERE id = 1")
     error = fails("LOCK_TIMEOUT", two, "DELETE FROM t WHERE id = 3")
@@ -279,7 +279,7 @@ def test_write_skew_is_possible_as_under_any_snapshot_isolation(one: Session, tw
     assert rows(one, "SELECT t.v + u.v FROM t JOIN u ON t.id = u.id") == [(0,)]
 
 
-def test_where_writers_share_the_first_committer_wins(one: Session, two: Session) -> None:
+def test_if_writers_share_a_lock_the_first_committer_wins(one: Session, two: Session) -> None:
     for session in (one, two):
         session.execute("SET hive.txn.xlock.write=false")
         session.execute("START TRANSACTION")
@@ -293,7 +293,7 @@ def test_where_writers_share_the_first_committer_wins(one: Session, two: Session
 
 
 # -- a lazy frame of a transaction
-def test_a_frame_reads_what_its_transaction_saw_after_it(one: Session, two: Session) -> None:
+def test_a_frame_of_a_transaction_reads_the_same_after_its_end(one: Session, two: Session) -> None:
     with one.transaction():
         one.execute("INSERT INTO t VALUES (4, 40)")
         frame = one.sql("SELECT id FROM t")
@@ -302,7 +302,7 @@ def test_a_frame_reads_what_its_transaction_saw_after_it(one: Session, two: Sess
 
 
 # -- SHOW and ABORT
-def test_show_and_abort(one: Session, two: Session) -> None:
+def test_open_transactions_are_shown_and_can_be_aborted(one: Session, two: Session) -> None:
     begun = one.execute("START TRANSACTION").txn_id
     one.execute("UPDATE t SET v = 0")
     shown = two.execute("SHOW TRANSACTIONS")
@@ -379,7 +379,7 @@ def test_writers_of_different_rows_both_commit(by_row: tuple[Session, Session]) 
 @pytest.mark.parametrize(
     "second", ["DELETE FROM t WHERE id < 3", "UPDATE t SET v = 0", "INSERT OVERWRITE TABLE t VALUES (9, 9)"]
 )
-def test_a_common_row_is_a_conflict(by_row: tuple[Session, Session], second: str) -> None:
+def test_writers_of_the_same_row_conflict(by_row: tuple[Session, Session], second: str) -> None:
     one, two = by_row
     begin(one, two)
     one.execute("UPDATE t SET v = v + 1 WHERE id = 1")
@@ -394,7 +394,7 @@ def test_a_common_row_is_a_conflict(by_row: tuple[Session, Session], second: str
     assert len(directories(one)) == 3
 
 
-def test_the_same_row_of_two_partitions_is_two_rows(by_row: tuple[Session, Session]) -> None:
+def test_row_ids_of_different_partitions_do_not_conflict(by_row: tuple[Session, Session]) -> None:
     one, two = by_row
     one.execute(f"CREATE TABLE p {PARTITIONED}")
     one.execute("INSERT INTO p VALUES (1, 1, 'a'), (2, 2, 'b')")
@@ -406,7 +406,7 @@ def test_the_same_row_of_two_partitions_is_two_rows(by_row: tuple[Session, Sessi
     assert rows(one, "SELECT * FROM p ORDER BY id") == [(1, 7, "a"), (2, 8, "b")]
 
 
-def test_merges_that_insert_take_turns_all_the_same(by_row: tuple[Session, Session]) -> None:
+def test_merges_that_insert_take_turns_also_with_row_conflicts(by_row: tuple[Session, Session]) -> None:
     one, two = by_row
     merge = "MERGE INTO t USING (SELECT 8 AS id) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT VALUES (8, 8)"
     one.execute("START TRANSACTION")

@@ -1,4 +1,4 @@
-"""XXH64 on the driver is Spark's xxhash64: by it rows find the facts of their file."""
+"""XXH64 on the driver equals Spark's xxhash64, by which rows find the facts of their file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from acidsql.spark.scan.path_hash import xxhash64
 SIGNS = "abcdefghijklmnopqrstuvwxyz0123456789/=_-%. äß€😀"
 
 
-def test_texts_of_any_length_have_the_hash_that_spark_gives_them(spark: SparkSession) -> None:
+def test_a_text_of_any_length_has_the_hash_that_spark_gives(spark: SparkSession) -> None:
     r = random.Random(1)
     texts = ["".join(r.choices(SIGNS, k=length)) for length in range(140) for _ in range(3)]
     r.shuffle(texts)
