@@ -168,8 +168,11 @@ def _kind_of(node: exp.Expr, meant: Mapping[int, Column]) -> _Kind:
 
 
 def _of_literal(node: exp.Literal) -> _Kind:
-    """A number with a decimal point, or one beyond BIGINT, is a DECIMAL in Spark. 1.5D and 1E2 are DOUBLEs."""
+    """A number with a decimal point or the suffix BD, or one beyond BIGINT, is a DECIMAL in Spark. 1.5D and 1E2 are
+    DOUBLEs."""
     number = None if node.is_string else value_of(node, {})
     if not isinstance(number, Number):
         return _Kind.OTHER
+    if str(node.this).upper().endswith("BD"):
+        return _Kind.DECIMAL
     return _Kind.DECIMAL if fraction_digits(number) or not -(2**63) < number < 2**63 else _Kind.OTHER

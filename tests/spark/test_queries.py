@@ -60,10 +60,10 @@ def test_joins_subqueries_and_set_operations_over_several_tables(db: Session) ->
     union = "SELECT id FROM emp UNION SELECT id FROM dept EXCEPT SELECT id FROM plain ORDER BY id"
     assert rows(db, union) == [(2,), (3,), (4,)]
     assert rows(db, "SELECT p.note, e.name FROM plain p FULL JOIN emp e ON p.id = e.id ORDER BY p.id, e.id") == [
-        (None, "Bob"),
-        (None, None),
         ("one", "Ann"),
         ("five", None),
+        (None, "Bob"),
+        (None, None),
     ]
 
 
@@ -284,6 +284,6 @@ def test_missing_values_and_times_of_pandas_frames_are_what_they_are_there(db: S
         assert zone is not None
         spark.conf.set("spark.sql.session.timeZone", zone)
     assert rows(db, "SELECT * FROM panda ORDER BY whole") == [
-        (None, None, None, None),
         ("x", "a", 2**60 + 1, datetime.datetime(2020, 1, 1, 10, 0, 0, 500000)),
+        (None, None, None, None),
     ]
