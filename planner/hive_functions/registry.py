@@ -1,0 +1,101 @@
+"""Finds the expressions of a query that Hive computes in another way than Spark, and replaces them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from sqlglot import exp
+
+from acidsql.grammar.dialect import to_spark
+from acidsql.planner.hive_functions import aggregates, arrays_and_maps, intervals, masks, numbers, text, times
+from acidsql.planner.hive_functions.template import Rule, call
+
+_BY_COUNT: Final[dict[tuple[str, int], Rule]] = {
+    **text.RULES,
+    **masks.RULES,
+    **numbers.RULES,
+    **times.RULES,
+    **arrays_and_maps.RULES,
+    **aggregates.RULES,
+}
+"""The rules of functions, by name and number of arguments."""
+_BY_NAME: Final[dict[str, Rule]] = {**text.VARIADIC, **masks.VARIADIC, **arrays_and_maps.VARIADIC}
+"""The rules of functions that take any number of arguments."""
+_STRICT: Final = ("greatest", "least")
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """The rule of an expression that is not written as a call of a function."""
+
+    applies: Callable[..., bool]
+    rewritten: Callable[..., exp.Expr]
+
+
+_FORMS: Final[dict[type[exp.Expr], _Form]] = {
+    exp.CurrentTimestamp: _Form(lambda _: True, lambda _: call("localtimestamp")),
+    exp.Like: _Form(text.is_like, text.like),
+    exp.RegexpLike: _Form(text.is_regexp_like, text.regexp_like),
+    exp.Extract: _Form(times.is_extract, times.extract),
+    exp.Floor: _Form(times.is_floor, times.floor),
+    exp.Interval: _Form(intervals.is_of_expression, intervals.of_expression),
+    exp.Add: _Form(intervals.is_moved, intervals.moved),
+    exp.Sub: _Form(intervals.is_moved, intervals.moved),
+}
+
+
+def differing(tree: exp.Expr) -> list[exp.Expr]:
+    """The expressions of a tree that `rewritten` replaces."""
+    return [node for node in tree.walk() if _applies(node)]
+
+
+def _applies(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Anonymous):
+        return _rule(node) is not None
+    if isinstance(node, exp.Cast):
+        return intervals.is_text(node)
+    form = _FORMS.get(type(node))
+    return form is not None and form.applies(node)
+
+
+def rewritten(node: exp.Expr) -> exp.Expr:
+    """The expression that computes in Spark what a differing one means in Hive."""
+    if isinstance(node, exp.Cast):
+        return intervals.text(node)
+    if not isinstance(node, exp.Anonymous):
+        return _FORMS[type(node)].rewritten(node)
+    rule = _rule(node)
+    assert rule is not None, to_spark(node)
+    return rule([argument.copy() for argument in node.expressions])
+
+
+def _rule(node: exp.Anonymous) -> Rule | None:
+    """The rule of a call; None if Spark agrees with Hive. A DISTINCT argument stays as it is."""
+    name, arguments = node.name.lower(), node.expressions
+    if any(isinstance(argument, exp.Distinct) or argument.is_star for argument in arguments):
+        return None
+    if name in _STRICT:
+        return _strict(name) if len(arguments) > 1 and node.find(exp.Query) is None else None
+    if isinstance(node.parent, exp.Window | exp.WithinGroup | exp.IgnoreNulls | exp.Filter):
+        return _of_window(name, len(arguments))
+    rule = _BY_COUNT.get((name, len(arguments)))
+    return rule or (_BY_NAME.get(name) if arguments else None)
+
+
+def _of_window(name: str, count: int) -> Rule | None:
+    """The rule of a function with OVER, FILTER or WITHIN GROUP, which must stay one call."""
+    return _BY_COUNT.get((name, count)) if name in ("stddev", "std", "variance", "approx_distinct") else None
+
+
+def _strict(name: str) -> Rule:
+    """GREATEST and LEAST are NULL if an argument is. The rule repeats the arguments, so it leaves subqueries alone,
+    which Spark would read twice."""
+
+    def rule(arguments: list[exp.Expr]) -> exp.Expr:
+        missing = [exp.Is(this=e.copy(), expression=exp.null()) for e in arguments if not isinstance(e, exp.Literal)]
+        whole = call(name, *arguments)
+        return exp.case().when(exp.or_(*missing), exp.null()).else_(whole) if missing else whole
+
+    return rule
