@@ -250,6 +250,7 @@ class Condition(Enum):
     COMPACTION_CLAUSE = _info("42000", "{clause} belongs to a rebalance compaction only")
     COMPACTION_FAILED = _info("58000", "Compaction {id} of {resource} ended as {state}: {reason}")
     # -- queries
+    INVALID_FUNCTION = _info("42883", "Invalid function {function}{suggestion}", 10011)
     UNRESOLVED_QUERY = _info("42000", "{message}")
     AMBIGUOUS_ROW_ID = _info("42702", "row__id is ambiguous: more than one transactional table is in scope ({tables})")
     ROW_ID_OF_PLAIN_TABLE = _info("42703", "{table} has no row__id: it is not a full ACID table")

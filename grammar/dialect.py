@@ -42,6 +42,7 @@ _BEHIND_JOINS = frozenset(
     {TokenType.WHERE, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.HAVING, TokenType.LIMIT, TokenType.SELECT}
     | {TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT, TokenType.INSERT, TokenType.WHEN, TokenType.COMMA}
 )
+_UNITS = frozenset(f"{unit}{s}" for unit in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND") for s in ("", "S"))
 _T = TypeVar("_T")
 _LITERAL = "literal"
 _FRAME = "frame"
@@ -255,6 +256,32 @@ class AcidSqlParser(SparkParser):
             self.raise_error("a table's name is not followed by '*'")  # sqlglot drops it
         return table
 
+    # -- Hive's own syntax
+    def _parse_factor(self, parse_mod: bool = True) -> exp.Expr | None:
+        """An operand of `+` and `-`. A number with a unit behind it is an interval: dt + 2 days."""
+        signed = self._prev is not None and self._prev.token_type in (TokenType.PLUS, TokenType.DASH)
+        operand = super()._parse_factor(parse_mod)
+        if not (signed and isinstance(operand, exp.Literal) and not operand.is_string and self._curr):
+            return operand
+        if self._curr.text.upper() in _UNITS:
+            self._advance()
+            unit = exp.Var(this=self._prev.text.upper())
+            return exp.Interval(this=exp.Literal.string(str(operand.this)), unit=unit)
+        return operand
+
+    def _parse_cast(self, strict: bool, safe: bool | None = None) -> exp.Expr:
+        """CAST(a AS type FORMAT 'pattern') too, which sqlglot would turn into another function for some types."""
+        value = self._parse_assignment()
+        if not self._match(TokenType.ALIAS):
+            self.raise_error("AS is missing")
+        kind = self._parse_types(with_collation=True)
+        if kind is None:
+            self.raise_error("a type is missing")
+        elif isinstance(kind, exp.Identifier):
+            kind = exp.DataType.from_str(kind.name, dialect=self.dialect, udt=True)
+        form = self._parse_string() if self._match(TokenType.FORMAT) else None
+        return self.build_cast(strict=strict, this=value, to=kind, format=form, safe=safe)
+
     # -- rules where sqlglot changes the text
     def _parse_statement(self) -> exp.Expr | None:
         # What follows a WITH, or the INSERT of a FROM .. INSERT inside a query, which sqlglot reads in a loop.
@@ -351,13 +378,15 @@ class AcidSqlGenerator(SparkGenerator):
     def cast_sql(self, expression: exp.Cast, safe_prefix: str | None = None) -> str:
         if expression.meta.get(_LITERAL):
             return f"{self.sql(expression, 'to')} {self.sql(expression, 'this')}"
-        return f"{safe_prefix or ''}CAST({self.sql(expression, 'this')} AS {self.sql(expression, 'to')})"
+        form = f" FORMAT {self.sql(expression, 'format')}" if expression.args.get("format") else ""
+        return f"{safe_prefix or ''}CAST({self.sql(expression, 'this')} AS {self.sql(expression, 'to')}{form})"
 
 
 class AcidSql(Spark):
     """The dialect, for sqlglot's own entry points (`tree.sql(dialect=AcidSql)`)."""
 
     NORMALIZE_FUNCTIONS: bool | str = False
+    INTERSECT_BINDS_TIGHTER_THAN_UNION_AND_EXCEPT = False  # Hive takes set operations from left to right
     Parser = AcidSqlParser
     Generator = AcidSqlGenerator
 

@@ -14,6 +14,7 @@ from typing import Final, TypeGuard
 from sqlglot import exp
 
 from acidsql.grammar.dialect import to_spark
+from acidsql.planner.hive_functions.hashes import CUT
 from acidsql.planner.hive_functions.registry import differing, rewritten
 
 _COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ)
@@ -33,14 +34,16 @@ def _differing(tree: exp.Query) -> list[exp.Expr]:
 
 
 def _is_sized(node: exp.Expr) -> TypeGuard[exp.Cast]:
-    return isinstance(node, exp.Cast) and sized_length(node.to) is not None
+    return isinstance(node, exp.Cast) and sized_length(node.to) is not None and node.args.get("format") is None
 
 
 def _cut(cast: exp.Cast) -> exp.Expr:
     to_string = cast.copy()
     to_string.set("to", exp.DataType.build("string"))
     cut = exp.func("substring", to_string, exp.Literal.number(1), exp.Literal.number(sized_length(cast.to)))
-    return exp.Anonymous(this="rtrim", expressions=[cut]) if cast.to.this == exp.DataType.Type.CHAR else cut
+    new = exp.Anonymous(this="rtrim", expressions=[cut]) if cast.to.this == exp.DataType.Type.CHAR else cut
+    new.meta[CUT] = True
+    return new
 
 
 def _keep_name(node: exp.Expr) -> None:

@@ -11,8 +11,9 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import DataFrame, Row
 
-from acidsql.errors import AcidSqlError, Condition, Span
+from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.interrupts import interruptible
+from acidsql.planner.hive_functions.names import HIVE_FUNCTIONS
 from acidsql.planner.sql_errors import find_raised
 from acidsql.spark.jobs import JobGroup, job_group
 from acidsql.spark.jvm_loss import SPARK_ERRORS, gone, lost_by
@@ -103,6 +104,10 @@ def _of_spark(error: PySparkException, text: str) -> AcidSqlError:
     if condition.startswith("TABLE_OR_VIEW_NOT_FOUND"):
         name = _plain(parameters.get("relationName", ""))
         return AcidSqlError(Condition.TABLE_NOT_FOUND, span=find_word(name, text), table=name, suggestion="")
+    if condition == "UNRESOLVED_ROUTINE":
+        name = _plain(parameters.get("routineName", ""))
+        near = suggestion(name, HIVE_FUNCTIONS)
+        return AcidSqlError(Condition.INVALID_FUNCTION, span=find_word(name, text), function=name, suggestion=near)
     message = _first_lines(_VIEW.sub(r"\1", str(error)))
     refused = isinstance(error, AnalysisException | ParseException)  # raised before anything ran
     return AcidSqlError(Condition.UNRESOLVED_QUERY if refused else Condition.QUERY_FAILED, message=message)

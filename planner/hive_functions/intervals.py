@@ -85,8 +85,20 @@ def is_moved(node: exp.Add | exp.Sub) -> bool:
 
 def text(node: exp.Cast) -> exp.Expr:
     """The text of an interval: 1 02:00:00.000000000, or 1-2 (HiveIntervalDayTime, HiveIntervalYearMonth)."""
-    sql = _TEXT_OF_MONTHS if _unit(node.this) in _OF_MONTHS else _TEXT
-    return filled(sql, {"a": node.this})
+    if _unit(node.this) in _OF_MONTHS:
+        return filled(_TEXT_OF_MONTHS, {"a": exp.Add(this=_enclosed(node.this), expression=_nothing("YEAR", "MONTH"))})
+    return filled(_TEXT, {"a": exp.Add(this=_enclosed(node.this), expression=_nothing("DAY", "SECOND"))})
+
+
+def _enclosed(value: exp.Expr) -> exp.Expr:
+    return exp.Paren(this=value.copy())
+
+
+def _nothing(first: str, last: str) -> exp.Expr:
+    """An interval of nothing with all units, so that EXTRACT finds each of them in a sum with it."""
+    nothing = {"YEAR": "0-0", "DAY": "0 00:00:00"}[first]
+    unit = exp.IntervalSpan(this=exp.Var(this=first), expression=exp.Var(this=last))
+    return exp.Interval(this=exp.Literal.string(nothing), unit=unit)
 
 
 def is_text(node: exp.Cast) -> bool:

@@ -22,5 +22,5 @@ RULES: Final[dict[tuple[str, int], Rule]] = {
     **{(name, 1): template("a", f"IF(abs(CAST(a AS DOUBLE)) > 1, NULL, {name}(a))") for name in ("asin", "acos")},
     ("log", 2): template("b a", "IF(CAST(b AS DOUBLE) <= 1, NULL, log(b, a))"),
     ("pmod", 2): _positive_modulo,
-    ("width_bucket", 4): template("a b c d", "CAST(width_bucket(a, b, c, d) AS INT)"),
+    ("width_bucket", 4): template("a b c d", "int(width_bucket(a, b, c, d))"),
 }

@@ -8,8 +8,26 @@ from typing import Final
 
 from sqlglot import exp
 
-from acidsql.grammar.dialect import to_spark
-from acidsql.planner.hive_functions import aggregates, arrays_and_maps, intervals, masks, numbers, text, times
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar.dialect import span_of, to_spark
+from acidsql.planner.hive_functions import (
+    aggregates,
+    arrays_and_maps,
+    ciphers,
+    formats,
+    grouping,
+    hashes,
+    intervals,
+    masks,
+    numbers,
+    other_names,
+    quantifiers,
+    table_functions,
+    text,
+    times,
+    windows,
+)
+from acidsql.planner.hive_functions.names import REFUSED
 from acidsql.planner.hive_functions.template import Rule, call
 
 _BY_COUNT: Final[dict[tuple[str, int], Rule]] = {
@@ -19,9 +37,19 @@ _BY_COUNT: Final[dict[tuple[str, int], Rule]] = {
     **times.RULES,
     **arrays_and_maps.RULES,
     **aggregates.RULES,
+    **ciphers.RULES,
+    **hashes.RULES,
+    **other_names.RULES,
 }
 """The rules of functions, by name and number of arguments."""
-_BY_NAME: Final[dict[str, Rule]] = {**text.VARIADIC, **masks.VARIADIC, **arrays_and_maps.VARIADIC}
+_BY_NAME: Final[dict[str, Rule]] = {
+    **text.VARIADIC,
+    **masks.VARIADIC,
+    **arrays_and_maps.VARIADIC,
+    **grouping.VARIADIC,
+    **hashes.VARIADIC,
+    **table_functions.VARIADIC,
+}
 """The rules of functions that take any number of arguments."""
 _STRICT: Final = ("greatest", "least")
 
@@ -43,6 +71,12 @@ _FORMS: Final[dict[type[exp.Expr], _Form]] = {
     exp.Interval: _Form(intervals.is_of_expression, intervals.of_expression),
     exp.Add: _Form(intervals.is_moved, intervals.moved),
     exp.Sub: _Form(intervals.is_moved, intervals.moved),
+    exp.Window: _Form(windows.is_window, windows.window),
+    exp.WithinGroup: _Form(windows.is_hypothetical, windows.hypothetical),
+    exp.Column: _Form(grouping.is_grouping_id, grouping.grouping_id),
+    exp.Table: _Form(table_functions.is_values, table_functions.values),
+    exp.GroupingSets: _Form(grouping.is_repeating, grouping.without_repeated),
+    **{kind: _Form(quantifiers.is_quantified, quantifiers.quantified) for kind in quantifiers.COMPARISONS},
 }
 
 
@@ -55,15 +89,23 @@ def _applies(node: exp.Expr) -> bool:
     if isinstance(node, exp.Anonymous):
         return _rule(node) is not None
     if isinstance(node, exp.Cast):
-        return intervals.is_text(node)
+        return formats.has_format(node) or intervals.is_text(node)
     form = _FORMS.get(type(node))
     return form is not None and form.applies(node)
 
 
 def rewritten(node: exp.Expr) -> exp.Expr:
-    """The expression that computes in Spark what a differing one means in Hive."""
+    """The expression that computes in Spark what a differing one means in Hive. Raises NOT_YET_SUPPORTED."""
+    try:
+        return _rewritten(node)
+    except AcidSqlError as error:
+        span = span_of(node)
+        raise (error.with_span(span) if span is not None else error) from None
+
+
+def _rewritten(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Cast):
-        return intervals.text(node)
+        return formats.formatted(node) if formats.has_format(node) else intervals.text(node)
     if not isinstance(node, exp.Anonymous):
         return _FORMS[type(node)].rewritten(node)
     rule = _rule(node)
@@ -76,12 +118,21 @@ def _rule(node: exp.Anonymous) -> Rule | None:
     name, arguments = node.name.lower(), node.expressions
     if any(isinstance(argument, exp.Distinct) or argument.is_star for argument in arguments):
         return None
+    if name in REFUSED:
+        return _refusal(name)
     if name in _STRICT:
         return _strict(name) if len(arguments) > 1 and node.find(exp.Query) is None else None
     if isinstance(node.parent, exp.Window | exp.WithinGroup | exp.IgnoreNulls | exp.Filter):
         return _of_window(name, len(arguments))
     rule = _BY_COUNT.get((name, len(arguments)))
     return rule or (_BY_NAME.get(name) if arguments else None)
+
+
+def _refusal(name: str) -> Rule:
+    def rule(_: list[exp.Expr]) -> exp.Expr:
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"The function {name}", hint=REFUSED[name])
+
+    return rule
 
 
 def _of_window(name: str, count: int) -> Rule | None:

@@ -44,8 +44,8 @@ def filled(sql: str, values: Mapping[str, exp.Expr]) -> exp.Expr:
     if any(_must_not_repeat(values[name]) for name in repeated):
         return marked(_bound(tree, values))
     for node in uses:
-        node.replace(_enclosed(values[node.name]))
-    return marked(tree.this)
+        node.replace(enclosed(values[node.name]))
+    return marked(enclosed(tree.this))
 
 
 def marked(tree: exp.Expr) -> exp.Expr:
@@ -59,7 +59,18 @@ def _parsed(sql: str) -> exp.Paren:
     """The expression in parentheses, so that its root can be replaced too."""
     query = parse(f"SELECT {sql}")
     assert isinstance(query, Query)
-    return exp.Paren(this=query.tree.selects[0].copy())
+    tree = exp.Paren(this=query.tree.selects[0].copy())
+    for function in list(tree.find_all(exp.Lambda)):
+        _rename(function, {variable.name for variable in function.expressions})
+    return tree
+
+
+def _rename(function: exp.Lambda, variables: set[str]) -> None:
+    """Gives the variables of a function names that no column has, so that none hides a column in an argument."""
+    for node in list(function.find_all(exp.Identifier)):
+        is_field = isinstance(node.parent, exp.Dot) and node.arg_key == "expression"
+        if node.name in variables and not is_field and not isinstance(node.parent, exp.Column):
+            node.replace(exp.to_identifier(f"@{node.name}", quoted=True))
 
 
 def _bound(tree: exp.Paren, values: Mapping[str, exp.Expr]) -> exp.Expr:
@@ -84,10 +95,11 @@ def _must_not_repeat(value: exp.Expr) -> bool:
     return changing or (nested and not has_query)
 
 
-def _enclosed(value: exp.Expr) -> exp.Expr:
+def enclosed(value: exp.Expr) -> exp.Expr:
     """A copy of the value that can stand beside any operator."""
-    plain = isinstance(value, exp.Column | exp.Literal | exp.Anonymous | exp.Paren | exp.Cast | exp.Dot | exp.Bracket)
-    return value.copy() if plain else exp.Paren(this=value.copy())
+    is_operation = isinstance(value, exp.Binary | exp.Unary | exp.Between | exp.In | exp.Interval)
+    alone = isinstance(value, exp.Paren | exp.Dot) or not is_operation
+    return value.copy() if alone else exp.Paren(this=value.copy())
 
 
 def call(name: str, *arguments: exp.Expr) -> exp.Anonymous:

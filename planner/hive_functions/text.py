@@ -8,7 +8,17 @@ from typing import Final
 from sqlglot import exp
 
 from acidsql.grammar.dialect import to_spark
-from acidsql.planner.hive_functions.template import Rule, call, filled, marked, number_of, optional, template, text_of
+from acidsql.planner.hive_functions.template import (
+    Rule,
+    call,
+    enclosed,
+    filled,
+    marked,
+    number_of,
+    optional,
+    template,
+    text_of,
+)
 
 _ARRAYS: Final = frozenset(
     {
@@ -93,7 +103,7 @@ def like(node: exp.Like) -> exp.Expr:
     if not (node.args.get("negate") and isinstance(node.expression, exp.Any | exp.All)):
         return marked(new)
     new.set("negate", None)
-    return marked(exp.Not(this=exp.Paren(this=new)))
+    return marked(enclosed(exp.Not(this=exp.Paren(this=new))))
 
 
 def is_like(node: exp.Like) -> bool:

@@ -104,7 +104,7 @@ def _field(name: str) -> Rule:
     def rule(arguments: list[exp.Expr]) -> exp.Expr:
         value = arguments[0]
         unit = "DAY" if name == "dayofmonth" else name.upper()
-        return filled(f"CAST(EXTRACT({unit} FROM a) AS INT)", {"a": value}) if is_interval(value) else call(name, value)
+        return filled(f"int(EXTRACT({unit} FROM a))", {"a": value}) if is_interval(value) else call(name, value)
 
     return rule
 
@@ -115,7 +115,7 @@ def floor_rule(unit: str) -> Rule:
 
 def extract(node: exp.Extract) -> exp.Expr:
     """EXTRACT(SECOND FROM ..) has no fraction in Hive."""
-    return filled("CAST(EXTRACT(SECOND FROM a) AS INT)", {"a": node.expression})
+    return filled("int(EXTRACT(SECOND FROM a))", {"a": node.expression})
 
 
 def is_extract(node: exp.Extract) -> bool:
