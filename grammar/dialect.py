@@ -273,10 +273,10 @@ class AcidSqlParser(SparkParser):
         """CAST(a AS type FORMAT 'pattern') too, which sqlglot would turn into another function for some types."""
         value = self._parse_assignment()
         if not self._match(TokenType.ALIAS):
-            self.raise_error("AS is missing")
+            self.raise_error("Expected AS after CAST")
         kind = self._parse_types(with_collation=True)
         if kind is None:
-            self.raise_error("a type is missing")
+            self.raise_error("Expected TYPE after CAST")
         elif isinstance(kind, exp.Identifier):
             kind = exp.DataType.from_str(kind.name, dialect=self.dialect, udt=True)
         form = self._parse_string() if self._match(TokenType.FORMAT) else None

@@ -14,6 +14,7 @@ from acidsql.errors import Condition
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Query
+from acidsql.planner.hive_expressions import rewrite
 from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, ROWS
 from acidsql.planner.sql_errors import raise_sql, sql_string
 
@@ -145,25 +146,27 @@ def checked_branch(branch: str, table: Table) -> str:
         if c.name in table.constraints.not_null
     ]
     cases += [
-        f"WHEN NOT ({_unpadded(check.condition, table)}) THEN {_violated(f'CHECK {check.name or check.condition}')}"
+        f"WHEN NOT ({_in_spark(check.condition, table)}) THEN {_violated(f'CHECK {check.name or check.condition}')}"
         for check in table.constraints.checks
     ]
     return f"CASE {' '.join(cases)} ELSE {branch} END" if cases else branch
 
 
-def _unpadded(condition: str, table: Table) -> str:
-    """The condition of a CHECK, with CHAR values stripped of their padding, as Hive's expressions see them."""
-    padded = {c.name for c in table.columns if isinstance(parse_type(c.type), Char)}
-    if not padded:
-        return condition
+def _in_spark(condition: str, table: Table) -> str:
+    """The condition of a CHECK as Spark must compute it: by Hive's rules, and with CHAR values stripped of their
+    padding, as Hive's expressions see them."""
     query = parse(f"SELECT {condition}")
     assert isinstance(query, Query)
+    padded = {c.name for c in table.columns if isinstance(parse_type(c.type), Char)}
 
     def stripped(node: exp.Expr) -> exp.Expr:
         is_padded = isinstance(node, exp.Column) and node.name.lower() in padded
         return exp.Anonymous(this="RTRIM", expressions=[node.copy()]) if is_padded else node
 
-    return to_spark(query.tree.selects[0].copy().transform(stripped))
+    tree = query.tree.copy().transform(stripped)
+    rewrite(tree)
+    value = tree.selects[0].unalias()
+    return condition if value == query.tree.selects[0] else to_spark(value)
 
 
 def _violated(detail: str) -> str:

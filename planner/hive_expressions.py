@@ -17,6 +17,7 @@ from acidsql.grammar.dialect import to_spark
 from acidsql.planner.hive_functions.hashes import CUT
 from acidsql.planner.hive_functions.registry import differing, rewritten
 
+_ROW_FUNCTIONS: Final = ("explode", "posexplode", "inline", "stack", "json_tuple", "parse_url_tuple")
 _COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ)
 
 
@@ -47,10 +48,13 @@ def _cut(cast: exp.Cast) -> exp.Expr:
 
 
 def _keep_name(node: exp.Expr) -> None:
-    """Gives an unnamed item of a SELECT list its text as its alias."""
+    """Gives an unnamed item of a SELECT list its text as its alias. A function that returns several columns has a name
+    for each of them, or none."""
     while node.parent is not None and not isinstance(node.parent, exp.Select):
         node = node.parent
-    if isinstance(node.parent, exp.Select) and node.arg_key == "expressions" and not isinstance(node, exp.Alias):
+    is_item = isinstance(node.parent, exp.Select) and node.arg_key == "expressions"
+    has_columns = isinstance(node, exp.Anonymous) and node.name.lower() in _ROW_FUNCTIONS
+    if is_item and not has_columns and not isinstance(node, exp.Alias | exp.Aliases):
         node.replace(exp.alias_(node.copy(), to_spark(node), quoted=True))
 
 

@@ -40,6 +40,39 @@ def _compared(one: str, other: str, descending: bool) -> str:
     )
 
 
+def repeats_key(arguments: list[exp.Expr]) -> bool:
+    """Whether the arguments of MAP hold a literal key twice. Spark refuses other keys that occur twice."""
+    keys = arguments[::2]
+    literals = all(isinstance(key, exp.Literal) for key in keys)
+    return len(arguments) % 2 == 0 and literals and len({_key(key) for key in keys}) < len(keys)
+
+
+def _key(literal: exp.Expr) -> tuple[bool, str]:
+    return literal.is_string, literal.name
+
+
+def _map(arguments: list[exp.Expr]) -> exp.Expr:
+    """The last value of a key counts."""
+    last = {_key(key): (key, value) for key, value in zip(arguments[::2], arguments[1::2], strict=True)}
+    return call("map", *(part for pair in last.values() for part in pair))
+
+
+# Java's split drops empty pieces at the end, unless it finds no delimiter at all.
+_PIECES: Final = "filter(s, (x, i) -> size(s) = 1 OR exists(slice(s, i + 1, size(s)), y -> y <> ''))"
+_ENTRIES: Final = f"transform({_PIECES}, x -> named_struct('k', split(x, d, 2)[0], 'v', split(x, d, 2)[1]))"
+# The last value of a key counts.
+_LAST: Final = "map_from_entries(filter(e, (x, i) -> NOT exists(slice(e, i + 2, size(e)), y -> y.k = x.k)))"
+_STR_TO_MAP: Final = (
+    f"element_at(transform(array(split(a, p)), s -> element_at(transform(array({_ENTRIES}), e -> {_LAST}), 1)), 1)"
+)
+
+
+def _str_to_map(arguments: list[exp.Expr]) -> exp.Expr:
+    text, *delimiters = arguments
+    given = [*delimiters, *(exp.Literal.string(default) for default in (",", ":")[len(delimiters) :])]
+    return filled(_STR_TO_MAP, {"a": text, "p": given[0], "d": given[1]})
+
+
 RULES: Final[dict[tuple[str, int], Rule]] = {
     ("array_contains", 2): template("a v", "coalesce(array_contains(a, v), FALSE)"),
     ("array_slice", 3): template(
@@ -47,4 +80,9 @@ RULES: Final[dict[tuple[str, int], Rule]] = {
         "CASE WHEN a IS NOT NULL THEN IF(s + n > size(a), slice(a, 1, 0), slice(a, IF(s < 0, 0, s + 1), n)) END",
     ),
 }
-VARIADIC: Final[dict[str, Rule]] = {"struct": _struct, "sort_array_by": _sort_by}
+VARIADIC: Final[dict[str, Rule]] = {
+    "map": _map,
+    "str_to_map": _str_to_map,
+    "struct": _struct,
+    "sort_array_by": _sort_by,
+}

@@ -18,6 +18,7 @@ from acidsql.planner.hive_functions import (
     grouping,
     hashes,
     intervals,
+    json,
     masks,
     numbers,
     other_names,
@@ -39,6 +40,7 @@ _BY_COUNT: Final[dict[tuple[str, int], Rule]] = {
     **aggregates.RULES,
     **ciphers.RULES,
     **hashes.RULES,
+    **json.RULES,
     **other_names.RULES,
 }
 """The rules of functions, by name and number of arguments."""
@@ -117,6 +119,8 @@ def _rule(node: exp.Anonymous) -> Rule | None:
     """The rule of a call; None if Spark agrees with Hive. A DISTINCT argument stays as it is."""
     name, arguments = node.name.lower(), node.expressions
     if any(isinstance(argument, exp.Distinct) or argument.is_star for argument in arguments):
+        return None
+    if name == "map" and not arrays_and_maps.repeats_key(arguments):
         return None
     if name in REFUSED:
         return _refusal(name)

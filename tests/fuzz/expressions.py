@@ -205,7 +205,7 @@ class Expressions:
             case "boolean":
                 return f"({self._simple(r.choice(self.columns))})" if self.columns else None
             case "date":
-                options = [("last_day({})", of("date")), ("to_date({})", of("timestamp", "text"))]
+                options = [("CAST(last_day({}) AS DATE)", of("date")), ("to_date({})", of("timestamp", "text"))]
             case "timestamp":
                 options = [("CAST({} AS TIMESTAMP)", of("date", "text"))]
             case _:
