@@ -164,6 +164,7 @@ def _in_spark(condition: str, table: Table) -> str:
         return exp.Anonymous(this="RTRIM", expressions=[node.copy()]) if is_padded else node
 
     tree = query.tree.copy().transform(stripped)
+    assert isinstance(tree, exp.Query)
     rewrite(tree)
     value = tree.selects[0].unalias()
     return condition if value == query.tree.selects[0] else to_spark(value)
