@@ -109,6 +109,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "COMPACTION_FAILED": "A compaction with AND WAIT did not succeed.",
     },
     "Queries": {
+        "INVALID_FUNCTION": "There is no function of this name.",
         "UNRESOLVED_QUERY": "Spark's analyzer rejects the query. The message is Spark's.",
         "AMBIGUOUS_ROW_ID": "`row__id` without a table name, where more than one table has it.",
         "ROW_ID_OF_PLAIN_TABLE": "`row__id` of a table that is not full ACID.",
