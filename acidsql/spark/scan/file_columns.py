@@ -1,4 +1,4 @@
-"""The columns of a table as SQL over the columns of a file, and the schema under which Spark reads the file.
+"""The columns of a table and INPUT__FILE__NAME as SQL over the columns of a file, and the schema for reading the file.
 
 Columns are matched by position, as in Hive: a file has the names and types of the time when it was written.
 """
@@ -16,6 +16,9 @@ from acidsql.acid.hive_types import Char, HiveType, Primitive, has_timestamp, pa
 from acidsql.acid.layout import ACID_FIELDS
 from acidsql.acid.table import Table
 from acidsql.planner.event_queries import name_sql
+from acidsql.planner.sql_errors import sql_string
+from acidsql.snapshot.scan_binding import SourceFile
+from acidsql.spark.scan.file_partitions import file_uri, metadata_column
 from acidsql.spark.scan.parquet_times import in_zone
 from acidsql.spark.spark_types import ddl, file_type, padded_inside, query_type
 from acidsql.storage.parquet_footer import UTC
@@ -104,3 +107,15 @@ def table_columns(
                 value = padded_inside(_cast(value, hive_type) if has_timestamp(hive_type) else value, hive_type)
         values[column.name] = value
     return TableColumns(values, times)
+
+
+def file_name(table: Table, files: Sequence[SourceFile]) -> str:
+    """SQL of INPUT__FILE__NAME. For a copy of a file it is the name of the original."""
+    names = () if files[0].is_acid else files[0].names or tuple(c.name for c in table.columns)
+    path = f"{metadata_column(names)}.file_path"
+    copies = {file_uri(f.path): file_uri(f.copy_of) for f in files if f.copy_of is not None}
+    if copies:
+        known = ", ".join(sql_string(text) for pair in copies.items() for text in pair)
+        path = f"coalesce(map({known})[{path}], {path})"
+    # Hive's name is a path, not a URI. url_decode would turn a plus sign into a blank.
+    return f"url_decode(replace({path}, '+', '%2B'))"

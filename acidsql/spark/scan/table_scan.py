@@ -66,6 +66,7 @@ from acidsql.spark.scan.file_columns import (
     TableColumns,
     acid_schema,
     cheapest_column,
+    file_name,
     file_schema,
     table_columns,
     types_in_file,
@@ -75,7 +76,6 @@ from acidsql.spark.scan.file_partitions import (
     PART,
     FileFacts,
     file_facts,
-    file_uri,
     metadata_column,
     partition_values,
 )
@@ -245,7 +245,8 @@ def _with_facts(
 ) -> _Read:
     """Combines rows and facts. `row_id` and `columns` are SQL over the rows, the facts and `_metadata`."""
     ids = dict(zip((WRITE_ID, BUCKET, ROW, PART), (*row_id, facts.part), strict=True))
-    values = ids | _file_name(bound, files) | columns.values
+    name = {_FILE_NAME: file_name(bound.table, files)} if bound.scan.file_name else {}
+    values = ids | name | columns.values
     return _Read(_keyed(spark, rows, facts), values, columns.times, files[0].is_acid)
 
 
@@ -321,20 +322,6 @@ def _read_format(spark: SparkSession, scan: Scan, files: Sequence[SourceFile], s
 
 
 # ------------------------------------------------------------------------------------------------ columns
-
-
-def _file_name(bound: BoundScan, files: Sequence[SourceFile]) -> dict[str, str]:
-    """SQL of INPUT__FILE__NAME. For a copy of a file it is the name of the original."""
-    if not bound.scan.file_name:
-        return {}
-    names = () if files[0].is_acid else files[0].names or tuple(c.name for c in bound.table.columns)
-    path = f"{metadata_column(names)}.file_path"
-    copies = {file_uri(f.path): file_uri(f.copy_of) for f in files if f.copy_of is not None}
-    if copies:
-        known = ", ".join(sql_string(text) for pair in copies.items() for text in pair)
-        path = f"coalesce(map({known})[{path}], {path})"
-    # Hive's name is a path, not a URI. url_decode would turn a plus sign into a blank.
-    return {_FILE_NAME: f"url_decode(replace({path}, '+', '%2B'))"}
 
 
 def _named(
