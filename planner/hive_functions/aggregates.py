@@ -36,6 +36,8 @@ RULES: Final[dict[tuple[str, int], Rule]] = {
     ("variance", 1): template("a", "var_pop(a)"),
     ("approx_distinct", 1): template("a", "approx_count_distinct(a)"),
     ("percentile_cont", 2): template("a p", "percentile(a, p)"),
+    ("percentile_disc", 2): template("a p", "percentile_disc(p) WITHIN GROUP (ORDER BY a)"),
+    ("histogram_numeric", 2): template("a n", "histogram_numeric(CAST(a AS DOUBLE), n)"),
     ("percentile_approx", 2): _percentile_approx,
     ("percentile_approx", 3): _percentile_approx,
 }

@@ -52,7 +52,6 @@ REFUSED: Final = {
     "in_bloom_filter": "",
     "in_file": "Load the file into a table, and use IN (SELECT ..).",
     "json_read": "from_json(text, schema) reads JSON.",
-    "murmur_hash": "hash(..) is Hive's other hash. Spark's murmur3 of the same values differs.",
     "ngrams": "explode(sentences(text)) gives the words of each sentence.",
     "reflect2": "reflect(class, method, ..) calls a static method.",
     "surrogate_key": "row__id identifies a row of a transactional table; uuid() is a unique text.",

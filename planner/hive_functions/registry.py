@@ -20,6 +20,7 @@ from acidsql.planner.hive_functions import (
     intervals,
     json,
     masks,
+    murmur,
     numbers,
     other_names,
     quantifiers,
@@ -50,6 +51,7 @@ _BY_NAME: Final[dict[str, Rule]] = {
     **arrays_and_maps.VARIADIC,
     **grouping.VARIADIC,
     **hashes.VARIADIC,
+    **murmur.VARIADIC,
     **table_functions.VARIADIC,
 }
 """The rules of functions that take any number of arguments."""
