@@ -12,7 +12,9 @@ _ORDERS: Final = ("ASC", "DESC")
 
 
 def _struct(arguments: list[exp.Expr]) -> exp.Expr:
-    """The fields of STRUCT are col1, col2 and so on; Spark names them after columns."""
+    """The fields of STRUCT are col1, col2 and so on; Spark names them after columns. STRUCT(a AS name) is Spark's."""
+    if any(isinstance(argument, exp.Alias) for argument in arguments):
+        return call("struct", *arguments)
     named = [
         part for place, value in enumerate(arguments, start=1) for part in (exp.Literal.string(f"col{place}"), value)
     ]

@@ -158,7 +158,7 @@ SELECT
 reads
   emp@1: default.emp
 query
-  SELECT bigint(size(collect_set(id) OVER (PARTITION BY name))) AS `count(DISTINCT id) OVER (PARTITION BY name)`, row_number() OVER (PARTITION BY name ORDER BY NULL) AS `row_number() OVER (PARTITION BY name)`, rank() OVER w FROM `emp@1` AS `emp` WINDOW w AS (ORDER BY id)
+  SELECT bigint(size(collect_set(id) OVER (PARTITION BY name))) AS `count(DISTINCT id) OVER (PARTITION BY name)`, row_number() OVER (PARTITION BY name ORDER BY NULL) AS `row_number() OVER (PARTITION BY name)`, rank() OVER w FROM `emp@1` AS `emp` WINDOW w AS (ORDER BY id NULLS LAST)
 
 SELECT rank(2, 'b') WITHIN GROUP (ORDER BY id, name DESC) FROM emp
 -->
@@ -166,7 +166,7 @@ SELECT
 reads
   emp@1: default.emp
 query
-  SELECT (count_if((id < 2 OR (id <=> 2 AND (name > 'b' OR name IS NULL)))) + 1) AS `rank(2, 'b') WITHIN GROUP (ORDER BY id, name DESC)` FROM `emp@1` AS `emp`
+  SELECT (count_if((id < 2 OR (id <=> 2 AND (name > 'b' OR name IS NULL)))) + 1) AS `rank(2, 'b') WITHIN GROUP (ORDER BY id NULLS LAST, name DESC NULLS FIRST)` FROM `emp@1` AS `emp`
 
 SELECT name, grouping__id, count(*) FROM emp GROUP BY name, id GROUPING SETS ((name, id), (id, name), name, ())
 -->
