@@ -69,7 +69,7 @@ class StatementDispatch:
             case s.UseDatabase():
                 self.plans.database = self.lookup.database(statement.database).name
                 return Done("USE")
-            case s.CreateView() | s.DropView():
+            case s.CreateView() | s.AlterView() | s.DropView():
                 raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=first_words(statement))
             case s.StartTransaction():
                 return Done("START TRANSACTION", self.executor.begin())
@@ -200,7 +200,7 @@ def _may_run_in_transaction(statement: s.Statement) -> bool:
             return True
         case s.CreateTable() | s.DropTable() | s.TruncateTable() | s.AlterTable() | s.LoadData():
             return False
-        case s.CreateDatabase() | s.DropDatabase() | s.CreateView() | s.DropView():
+        case s.CreateDatabase() | s.DropDatabase() | s.CreateView() | s.AlterView() | s.DropView():
             return False
         case s.StartTransaction() | s.AbortTransactions() | s.AbortCompactions():
             return False

@@ -1,4 +1,4 @@
-"""Builders of statements about databases, views, transactions and settings, of SHOW, DESCRIBE, DROP and TRUNCATE."""
+"""Builders of statements about databases, transactions and settings, of SHOW, DESCRIBE, DROP and TRUNCATE."""
 
 from __future__ import annotations
 
@@ -18,11 +18,9 @@ from acidsql.grammar.statements import (
     CompactionLimit,
     CompactionOrder,
     CreateDatabase,
-    CreateView,
     Describe,
     DropDatabase,
     DropTable,
-    DropView,
     Name,
     Rollback,
     SetSetting,
@@ -66,26 +64,6 @@ def drop_database(node: Node, source: str) -> DropDatabase:
 
 def use_database(node: Node, source: str) -> UseDatabase:
     return UseDatabase(source, clauses.name(node.node("name")))
-
-
-def create_view(node: Node, source: str) -> CreateView:
-    if properties := node.maybe("table_properties"):
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=properties.span, feature="CREATE VIEW with TBLPROPERTIES")
-    columns = node.maybe("view_columns")
-    comment = node.maybe("table_comment")
-    return CreateView(
-        source,
-        clauses.target(node),
-        clauses.query(node.leaf("QUERY")),
-        tuple(clauses.name(c.node("name")) for c in columns.nodes("view_column")) if columns else (),
-        clauses.string(comment) if comment else None,
-        node.has("if_not_exists"),
-        node.has("replace"),
-    )
-
-
-def drop_view(node: Node, source: str) -> DropView:
-    return DropView(source, clauses.target(node), node.has("if_exists"))
 
 
 # ------------------------------------------------------------------------------------------------ transactions

@@ -31,14 +31,26 @@ def alter_table(node: Node, source: str) -> AlterTable:
     return AlterTable(source, clauses.target(node), _action(action))
 
 
+def rename(node: Node) -> RenameTable:
+    return RenameTable(clauses.target(node))
+
+
+def set_properties(node: Node) -> SetTableProperties:
+    return SetTableProperties(clauses.properties_of(node))
+
+
+def unset_properties(node: Node) -> UnsetTableProperties:
+    return UnsetTableProperties(tuple(key.text for key in node.leaves("STRING")), node.has("if_exists"))
+
+
 def _action(node: Node) -> AlterAction:
     match node.rule:
         case "rename_table":
-            return RenameTable(clauses.target(node))
+            return rename(node)
         case "set_properties":
-            return SetTableProperties(clauses.properties_of(node))
+            return set_properties(node)
         case "unset_properties":
-            return UnsetTableProperties(tuple(key.text for key in node.leaves("STRING")), node.has("if_exists"))
+            return unset_properties(node)
         case "add_columns":
             return AddColumns(tuple(column(part) for part in node.nodes("column")))
         case "replace_columns":

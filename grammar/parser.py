@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from sqlglot.tokenizer_core import TokenType
 
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.grammar import admin_statements, alter_table, clauses, create_table, dml
+from acidsql.grammar import admin_statements, alter_table, clauses, create_table, dml, views
 from acidsql.grammar.lexer import Lexed, is_word, lex
 from acidsql.grammar.nesting_depth import depth_limited
 from acidsql.grammar.script_splitter import Piece
@@ -32,8 +32,9 @@ _BUILDERS: dict[str, Callable[[Node, str], Statement]] = {
     "create_database": admin_statements.create_database,
     "drop_database": admin_statements.drop_database,
     "use_database": admin_statements.use_database,
-    "create_view": admin_statements.create_view,
-    "drop_view": admin_statements.drop_view,
+    "create_view": views.create_view,
+    "alter_view": views.alter_view,
+    "drop_view": views.drop_view,
     "start_transaction": admin_statements.start_transaction,
     "commit": admin_statements.commit,
     "rollback": admin_statements.rollback,

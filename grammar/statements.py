@@ -413,14 +413,45 @@ class UseDatabase:
 
 
 @dataclass(frozen=True, slots=True)
+class ViewColumn:
+    """A column in the column list of CREATE VIEW."""
+
+    name: Name
+    comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CreateView:
+    """CREATE [OR REPLACE] VIEW. `text` is the place of the query, whose text the catalog keeps."""
+
     source: str
     view: TableName
     query: exp.Query
-    columns: tuple[Name, ...] = ()
+    text: Span = field(compare=False)
+    columns: tuple[ViewColumn, ...] = ()
     comment: str | None = None
+    partition_columns: tuple[Name, ...] = ()
+    properties: tuple[tuple[str, str], ...] = ()
     if_not_exists: bool = False
     replace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ViewQuery:
+    """ALTER VIEW .. AS query. `text` is the place of the query, whose text the catalog keeps."""
+
+    query: exp.Query
+    text: Span = field(compare=False)
+
+
+AlterViewAction: TypeAlias = ViewQuery | RenameTable | SetTableProperties | UnsetTableProperties
+
+
+@dataclass(frozen=True, slots=True)
+class AlterView:
+    source: str
+    view: TableName
+    action: AlterViewAction
 
 
 @dataclass(frozen=True, slots=True)
@@ -574,6 +605,7 @@ Statement: TypeAlias = (
     | DropDatabase
     | UseDatabase
     | CreateView
+    | AlterView
     | DropView
     | StartTransaction
     | Commit

@@ -13,6 +13,7 @@ from acidsql.grammar.statements import (
     AbortCompactions,
     AbortTransactions,
     AlterTable,
+    AlterView,
     Assignment,
     Commit,
     CreateDatabase,
@@ -45,6 +46,7 @@ from acidsql.grammar.statements import (
     UseDatabase,
     Value,
     Values,
+    ViewQuery,
 )
 
 
@@ -78,6 +80,10 @@ def _named(statement: Statement) -> Iterator[TableName]:
         case CreateView():
             yield statement.view
             yield from _read(statement.query, frozenset())
+        case AlterView():
+            yield statement.view
+            if isinstance(statement.action, ViewQuery):
+                yield from _read(statement.action.query, frozenset())
         case DropView():
             yield statement.view
         case DropTable() | TruncateTable() | AlterTable():

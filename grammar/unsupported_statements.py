@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.lexer import Lexed, is_word
 
@@ -18,7 +20,7 @@ _STATEMENTS = (
     "DROP FUNCTION", "DROP TEMPORARY FUNCTION", "DROP MACRO", "DROP TEMPORARY MACRO", "DROP INDEX", "DROP ROLE",
     "DROP MATERIALIZED VIEW", "DROP RESOURCE PLAN", "DROP POOL", "DROP TRIGGER", "DROP DATACONNECTOR",
     "DROP SCHEDULED QUERY", "DROP REMOTE DATABASE",
-    "ALTER DATABASE", "ALTER SCHEMA", "ALTER VIEW", "ALTER MATERIALIZED VIEW", "ALTER INDEX", "ALTER RESOURCE PLAN",
+    "ALTER DATABASE", "ALTER SCHEMA", "ALTER MATERIALIZED VIEW", "ALTER INDEX", "ALTER RESOURCE PLAN",
     "ALTER SCHEDULED QUERY", "ALTER DATACONNECTOR",
     "SHOW FUNCTIONS", "SHOW ROLES", "SHOW GRANT", "SHOW CONF", "SHOW TABLE EXTENDED", "SHOW INDEX", "SHOW INDEXES",
     "SHOW FORMATTED", "SHOW CURRENT ROLES", "SHOW ROLE GRANT", "SHOW PRINCIPALS", "SHOW MATERIALIZED VIEWS",
@@ -37,6 +39,7 @@ _ALTER_ACTIONS = (
     "UNARCHIVE", "RECOVER PARTITIONS", "UPDATE COLUMNS", "UPDATE STATISTICS", "PARTITION COLUMN", "ENABLE", "DISABLE",
     "SET PARTITION SPEC", "EXECUTE", "CONVERT", "DROP COLUMN", "CREATE BRANCH", "CREATE TAG", "RENAME COLUMN",
 )  # fmt: skip
+_ALTER_VIEW_ACTIONS = ("ADD PARTITION", "ADD IF", "DROP PARTITION", "DROP IF")
 _STARTS = {tuple(words.split()) for words in _STATEMENTS}
 _LONGEST = max(len(words) for words in _STARTS)
 
@@ -50,17 +53,19 @@ def refuse_foreign(lexed: Lexed) -> None:
                 Condition.NOT_YET_SUPPORTED, span=lexed.span(0, length - 1), feature=" ".join(words[:length])
             )
     if words[:2] == ("ALTER", "TABLE"):
-        _refuse_action(lexed)
+        _refuse_action(lexed, "ALTER TABLE", _ALTER_ACTIONS)
+    elif words[:2] == ("ALTER", "VIEW"):
+        _refuse_action(lexed, "ALTER VIEW", _ALTER_VIEW_ACTIONS)
 
 
-def _refuse_action(lexed: Lexed) -> None:
+def _refuse_action(lexed: Lexed, statement: str, actions: Sequence[str]) -> None:
     for index in (3, 5):  # ALTER TABLE t .., ALTER TABLE db.t ..
         words = _words(lexed, index, 4)
-        for action in _ALTER_ACTIONS:
+        for action in actions:
             wanted = tuple(action.split())
             if words[: len(wanted)] == wanted:
                 span = lexed.span(index, index + len(wanted) - 1)
-                raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature=f"ALTER TABLE .. {action}")
+                raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature=f"{statement} .. {action}")
 
 
 def _words(lexed: Lexed, index: int, count: int) -> tuple[str, ...]:

@@ -119,13 +119,70 @@ DropDatabase(database=x, if_exists=True, cascade=True)
 
 CREATE OR REPLACE VIEW v (a COMMENT 'x', b) COMMENT 'c' AS SELECT 1, 2
 -->
-CreateView(view=v, query=SELECT 1, 2, columns=[a, b], comment='c', replace=True)
+CreateView(view=v, query=SELECT 1, 2, columns=[ViewColumn(name=a, comment='x'), ViewColumn(name=b)], comment='c', replace=True)
 tables: v
 
 CREATE VIEW v AS WITH c AS (SELECT 1) SELECT * FROM c
 -->
 CreateView(view=v, query=WITH c AS (SELECT 1) SELECT * FROM c)
 tables: v
+
+CREATE VIEW IF NOT EXISTS d.v (a COMMENT 'x', b) COMMENT 'c' PARTITIONED ON (b) TBLPROPERTIES ('k'='v') AS SELECT 1, x FROM t
+-->
+CreateView(view=d.v, query=SELECT 1, x FROM t, columns=[ViewColumn(name=a, comment='x'), ViewColumn(name=b)], comment='c', partition_columns=[b], properties=[['k', 'v']], if_not_exists=True)
+tables: d.v t
+
+CREATE OR REPLACE VIEW IF NOT EXISTS v AS SELECT 1
+-->
+[PARSE_SYNTAX_ERROR] Syntax error: Can't combine IF NOT EXISTS and OR REPLACE.
+1 | CREATE OR REPLACE VIEW IF NOT EXISTS v AS SELECT 1
+  |                        ^^^^^^^^^^^^^
+
+CREATE VIEW v PARTITIONED BY (b) AS SELECT 1, 2 AS b
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'PARTITIONED BY'
+1 | CREATE VIEW v PARTITIONED BY (b) AS SELECT 1, 2 AS b
+  |               ^^^^^^^^^^^^^^
+
+ALTER VIEW v AS SELECT * FROM t JOIN d.u ON t.id = u.id
+-->
+AlterView(view=v, action=ViewQuery(query=SELECT * FROM t JOIN d.u ON t.id = u.id))
+tables: v t d.u
+
+ALTER VIEW v SELECT 1
+-->
+AlterView(view=v, action=ViewQuery(query=SELECT 1))
+tables: v
+
+ALTER VIEW d.v RENAME TO e.w
+-->
+AlterView(view=d.v, action=RenameTable(new_name=e.w))
+tables: d.v
+
+ALTER VIEW v SET TBLPROPERTIES ('comment'='c')
+-->
+AlterView(view=v, action=SetTableProperties(properties=[['comment', 'c']]))
+tables: v
+
+ALTER VIEW v UNSET TBLPROPERTIES IF EXISTS ('a', 'b')
+-->
+AlterView(view=v, action=UnsetTableProperties(keys=['a', 'b'], if_exists=True))
+tables: v
+
+ALTER VIEW v ADD PARTITION (p = 1)
+-->
+[NOT_YET_SUPPORTED] ALTER VIEW .. ADD PARTITION is not yet supported by acidsql.
+1 | ALTER VIEW v ADD PARTITION (p = 1)
+  |              ^^^^^^^^^^^^^
+
+DROP VIEW IF EXISTS d.v
+-->
+DropView(view=d.v, if_exists=True)
+tables: d.v
+
+SHOW VIEWS IN d LIKE 'v*'
+-->
+Show(what=VIEWS, database=d, pattern='v*')
 
 TRUNCATE t
 -->
