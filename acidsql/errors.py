@@ -136,6 +136,7 @@ class Condition(Enum):
         "42000", "ACID insert, update, delete not supported on tables that are sorted, table {table}", 10298
     )
     WRITE_TO_VIEW = _info("42000", "You cannot update or delete records in a view", 10402)
+    INSERT_INTO_VIEW = _info("42000", "A view cannot be used as target table for LOAD or INSERT", 10090)
     INVALID_TABLE_PROPERTIES = _info("42000", "{message}")
     INVALID_TYPE = _info("42704", "{type} is not a Hive type: {reason}")
     INSERT_COLUMN_COUNT = _info(
@@ -222,6 +223,29 @@ class Condition(Enum):
         "The property {property} does not exist in table {table}: UNSET TBLPROPERTIES IF EXISTS passes it over",
         10215,
     )
+    # -- views
+    NOT_A_TABLE = _info("42809", "{view} is a view, and the statement needs a table")
+    NOT_A_VIEW = _info("42809", "Existing table is not a view: {table}", 10218)
+    WRONG_DROP = _info("42809", "Cannot drop a {kind} with {statement}")
+    ALTER_COMMAND_FOR_VIEWS = _info("42809", "To alter a view you need to use the ALTER VIEW command.", 10131)
+    ALTER_COMMAND_FOR_TABLES = _info("42809", "To alter a base table you need to use the ALTER TABLE command.", 10132)
+    ALTERED_VIEW_NOT_FOUND = _info(
+        "42P01",
+        "Cannot ALTER VIEW AS SELECT if view currently does not exist: the following view does not exist: {view}",
+        10216,
+    )
+    VIEW_COLUMN_COUNT = _info(
+        "42P16",
+        "The number of columns produced by the SELECT clause does not match the number of column names specified by"
+        " CREATE VIEW: {produced} vs {named}",
+        10089,
+    )
+    VIEW_PARTITION_TOTAL = _info("42P16", "At least one non-partitioning column must be present in view", 10092)
+    VIEW_PARTITION_MISMATCH = _info(
+        "42P16", "Rightmost columns in view output do not match PARTITIONED ON clause", 10093
+    )
+    RECURSIVE_VIEW = _info("42P17", "Recursive view {view} detected (cycle: {cycle}).")
+    INVALID_VIEW = _info("42P17", "{message}")
     # -- LOAD DATA
     INVALID_PATH = _info("58030", "Invalid path {path}: {reason}", 10027)
     ILLEGAL_PATH = _info("58030", "Path is not legal {path}: {reason}", 10028)

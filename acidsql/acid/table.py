@@ -1,9 +1,10 @@
-"""Tables as values, independent of the metastore that stores them."""
+"""Tables and views as values, independent of the metastore that stores them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 TRANSACTIONAL = "transactional"
 TRANSACTIONAL_PROPERTIES = "transactional_properties"
@@ -84,6 +85,46 @@ class Table:
     def column_names(self) -> tuple[str, ...]:
         """Regular columns, then partition columns: what `*` gives."""
         return tuple(c.name for c in self.all_columns)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view of the catalog: Hive's table type VIRTUAL_VIEW.
+
+    `original` is the query as the user wrote it. `expanded` is the query that readers run: its tables have their
+    databases and its stars are lists of columns, so that it means the same in every database.
+    """
+
+    database: str
+    name: str
+    columns: tuple[Column, ...]
+    original: str
+    expanded: str
+    partition_columns: tuple[Column, ...] = ()
+    """The columns of PARTITIONED ON, the last ones of the query. A view has no partitions."""
+    properties: Mapping[str, str] = field(default_factory=dict)
+    comment: str | None = None
+    owner: str | None = None
+    created: int = 0
+    """Seconds since 1970."""
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.database}.{self.name}"
+
+    @property
+    def all_columns(self) -> tuple[Column, ...]:
+        """The columns of the query, in its order."""
+        return (*self.columns, *self.partition_columns)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of the columns, in the order of the query."""
+        return tuple(c.name for c in self.all_columns)
+
+
+Relation: TypeAlias = Table | View
+"""What a name in FROM may refer to in the catalog."""
 
 
 def _property(properties: Mapping[str, str], name: str) -> str:

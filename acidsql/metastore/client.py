@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol, TypeAlias
 
-from acidsql.acid.table import Table
+from acidsql.acid.table import Relation, Table, View
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.compactions import CompactionKeeper, CompactionQueue
@@ -205,15 +205,39 @@ class Catalog(Protocol):
         ...
 
     def tables(self, database: str) -> Sequence[str]:
-        """Names of the tables of a database, sorted. Raises DATABASE_NOT_FOUND."""
+        """Names of the tables and views of a database, sorted. Raises DATABASE_NOT_FOUND."""
+        ...
+
+    def views(self, database: str) -> Sequence[str]:
+        """Names of the views of a database, sorted. Raises DATABASE_NOT_FOUND."""
         ...
 
     def table(self, database: str, name: str) -> Table:
-        """Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND with a suggestion."""
+        """Raises DATABASE_NOT_FOUND, NOT_A_TABLE for a view, TABLE_NOT_FOUND with a suggestion."""
         ...
 
     def find_table(self, database: str, name: str) -> Table | None:
-        """The table, or None."""
+        """The table, or None, also for the name of a view."""
+        ...
+
+    def find(self, database: str, name: str) -> Relation | None:
+        """The table or the view, or None. A table and a view of one database never have the same name."""
+        ...
+
+    def create_view(self, view: View) -> None:
+        """Raises TABLE_ALREADY_EXISTS, DATABASE_NOT_FOUND."""
+        ...
+
+    def alter_view(self, old: View, new: View) -> None:
+        """Replaces the definition of `old` atomically. A new name renames the view.
+
+        Raises TABLE_NOT_FOUND and TABLE_ALREADY_EXISTS. The embedded metastore raises TABLE_CHANGED where the
+        definition is not `old` any more.
+        """
+        ...
+
+    def drop_view(self, view: View) -> None:
+        """Raises TABLE_NOT_FOUND."""
         ...
 
     def create_table(

@@ -1,11 +1,11 @@
-"""Table definitions as JSON text, with every field, and back."""
+"""Definitions of tables and views as JSON text, with every field, and back."""
 
 from __future__ import annotations
 
 import json
 from typing import NotRequired, TypedDict
 
-from acidsql.acid.table import Check, Column, Constraints, Table
+from acidsql.acid.table import Check, Column, Constraints, Table, View
 
 
 class _Column(TypedDict):
@@ -35,6 +35,19 @@ class _Table(TypedDict):
     defaults: dict[str, str]
     checks: list[_Check]
     external: bool
+    comment: str | None
+    owner: str | None
+    created: int
+
+
+class _View(TypedDict):
+    database: str
+    name: str
+    columns: list[_Column]
+    original: str
+    expanded: str
+    partition_columns: list[_Column]
+    properties: dict[str, str]
     comment: str | None
     owner: str | None
     created: int
@@ -84,6 +97,38 @@ def table_from_json(text: str) -> Table:
             tuple(Check(c["name"], c["condition"]) for c in record["checks"]),
         ),
         external=record["external"],
+        comment=record["comment"],
+        owner=record["owner"],
+        created=record["created"],
+    )
+
+
+def view_to_json(view: View) -> str:
+    record: _View = {
+        "database": view.database,
+        "name": view.name,
+        "columns": [_column_record(c) for c in view.columns],
+        "original": view.original,
+        "expanded": view.expanded,
+        "partition_columns": [_column_record(c) for c in view.partition_columns],
+        "properties": dict(view.properties),
+        "comment": view.comment,
+        "owner": view.owner,
+        "created": view.created,
+    }
+    return json.dumps(record)
+
+
+def view_from_json(text: str) -> View:
+    record: _View = json.loads(text)
+    return View(
+        database=record["database"],
+        name=record["name"],
+        columns=_columns(record["columns"]),
+        original=record["original"],
+        expanded=record["expanded"],
+        partition_columns=_columns(record["partition_columns"]),
+        properties=record["properties"],
         comment=record["comment"],
         owner=record["owner"],
         created=record["created"],

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acidsql.acid.table import Check, Column, Constraints, Table
+from acidsql.acid.table import Check, Column, Constraints, Table, View
 from acidsql.acid.write_ids import WriteId
 from acidsql.metastore.client import Database, Metastore, Partition
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
@@ -292,3 +292,82 @@ def test_a_table_that_is_dropped_and_created_again_has_no_partitions(store: Meta
     store.drop_table("default", table.name)
     store.create_table(table)
     assert list(store.partitions(table)) == []
+
+
+# -- views
+VIEW = View(
+    "default",
+    "v",
+    (Column("id", "int", "the key"), Column("name", "varchar(5)")),
+    "SELECT *\nFROM t",
+    "SELECT `t`.`id`, `t`.`näme` AS name, `t`.`p`\nFROM `default`.`t`",
+    partition_columns=(Column("p", "string"),),
+    properties={"made by": "me", "bucketing_version": "2"},
+    comment="what is seen",
+    owner="me",
+    created=1_700_000_000,
+)
+
+
+def test_every_field_of_a_view_is_kept(store: Metastore) -> None:
+    store.create_view(VIEW)
+    assert store.find("default", "v") == VIEW
+    plain = replace(VIEW, name="w", partition_columns=(), comment=None)
+    store.create_view(plain)
+    assert store.find("default", "w") == plain
+    assert {field.name for field in fields(View) if getattr(VIEW, field.name) in (None, (), {}, 0)} == set()
+
+
+def test_a_view_is_no_table(store: Metastore, table: Table) -> None:
+    store.create_view(VIEW)
+    assert store.find_table("default", "v") is None
+    assert store.find("default", table.name) == table
+    fails("NOT_A_TABLE", lambda: store.table("default", "v"))
+    assert list(store.tables("default")) == [table.name, "v"]
+    assert list(store.views("default")) == ["v"]
+    assert ("default", "v") not in [place.table for place in store.places()]
+    fails("DATABASE_NOT_FOUND", lambda: store.views("nowhere"))
+
+
+def test_a_name_is_that_of_one_table_or_view(store: Metastore, table: Table) -> None:
+    store.create_view(VIEW)
+    taken = replace(VIEW, name=table.name)
+    fails("TABLE_ALREADY_EXISTS", lambda: store.create_view(VIEW))
+    fails("TABLE_ALREADY_EXISTS", lambda: store.create_view(taken))
+    fails("TABLE_ALREADY_EXISTS", lambda: store.alter_view(VIEW, taken))
+    fails("TABLE_ALREADY_EXISTS", lambda: store.create_table(plain_table("v")))
+    fails("TABLE_ALREADY_EXISTS", lambda: store.alter_table(table, replace(table, name="v")))
+    fails("DATABASE_NOT_FOUND", lambda: store.create_view(replace(VIEW, database="nowhere")))
+    assert store.find("default", "v") == VIEW
+    assert store.find("default", table.name) == table
+
+
+def test_a_view_is_changed_and_renamed(store: Metastore) -> None:
+    store.create_view(VIEW)
+    changed = replace(
+        VIEW, columns=(Column("n", "bigint"),), expanded="SELECT 1", properties={"bucketing_version": "2"}, comment=None
+    )
+    store.alter_view(VIEW, changed)
+    assert store.find("default", "v") == changed
+    store.create_database(database("sales"))
+    store.alter_view(changed, replace(changed, database="sales", name="seen"))
+    assert store.find("default", "v") is None
+    assert store.find("sales", "seen") == replace(changed, database="sales", name="seen")
+
+
+def test_a_dropped_view_is_gone(store: Metastore, table: Table) -> None:
+    store.create_view(VIEW)
+    store.drop_view(VIEW)
+    assert store.find("default", "v") is None
+    fails("TABLE_NOT_FOUND", lambda: store.drop_view(VIEW))
+    fails("TABLE_NOT_FOUND", lambda: store.alter_view(VIEW, VIEW))
+    fails("TABLE_NOT_FOUND", lambda: store.drop_view(replace(VIEW, name=table.name)))
+    assert store.find("default", table.name) == table
+
+
+def test_a_database_with_a_view_is_not_empty(store: Metastore) -> None:
+    store.create_database(database("sales"))
+    store.create_view(view := replace(VIEW, database="sales"))
+    fails("DATABASE_NOT_EMPTY", lambda: store.drop_database("sales"))
+    store.drop_view(view)
+    store.drop_database("sales")

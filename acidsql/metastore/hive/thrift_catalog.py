@@ -13,7 +13,7 @@ from pymetastore.hive_metastore import ttypes as t
 from thrift.Thrift import TApplicationException
 
 from acidsql.acid.partition_names import partition_name
-from acidsql.acid.table import Constraints, Table
+from acidsql.acid.table import Constraints, Relation, Table, View
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.metastore.client import DEFAULT_DATABASE, AdoptedWriteIds, Database, Partition, PartitionValues, Place
@@ -87,24 +87,64 @@ class HiveCatalog:
         self.database(database)
         return sorted(self._hive.ask(lambda c: c.get_all_tables(database)))
 
+    def views(self, database: str) -> Sequence[str]:
+        self.database(database)
+        return sorted(self._hive.ask(lambda c: c.get_tables_by_type(database, "*", mapped.VIEW)))
+
     def table(self, database: str, name: str) -> Table:
-        return self.find_table(database, name) or self._no_table(database, name)
+        found = self.find(database, name) or self._no_table(database, name)
+        if isinstance(found, View):
+            raise AcidSqlError(Condition.NOT_A_TABLE, view=found.qualified)
+        return found
 
     def find_table(self, database: str, name: str) -> Table | None:
         """Two calls: the table, and its constraints."""
+        found = self.find(database, name)
+        return found if isinstance(found, Table) else None
+
+    def find(self, database: str, name: str) -> Relation | None:
         found = self._find(database, name)
         if found is None:
             return None
-        if found.tableType in mapped.VIEWS:
-            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"A view of the metastore ({database}.{name})")
+        if found.tableType == mapped.MATERIALIZED_VIEW:
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"A materialized view ({database}.{name})")
+        if found.tableType == mapped.VIEW:
+            return mapped.view_from_hive(found)
         return mapped.table_from_hive(found, self._constraints(database, name))
+
+    def create_view(self, view: View) -> None:
+        self._create(mapped.view_to_hive(replace(view, owner=view.owner or self._hive.user)), view)
+
+    def alter_view(self, old: View, new: View) -> None:
+        found = self._stored_view(old)
+        self._require_free(old, new)
+        mapped.change_view(found, old, new)
+        self._alter(old, found, mapped.environment())
+
+    def drop_view(self, view: View) -> None:
+        """Two calls. The first makes sure that no table has taken the name."""
+        self._stored_view(view)
+        self._drop(view.database, view.name, with_files=False)
+
+    def _stored_view(self, view: View) -> Any:
+        found = self._find(view.database, view.name)
+        if found is None or found.tableType != mapped.VIEW:
+            self._no_table(view.database, view.name)
+        return found
 
     def create_table(
         self, table: Table, *, adopted: AdoptedWriteIds | None = None, partitions: Sequence[Partition] = ()
     ) -> None:
         """Several calls for partitions or adopted write IDs. The table is dropped again when one of them fails."""
         self._write_ids.check_adoptable(table, adopted)
-        self._create(replace(table, owner=table.owner or self._hive.user))
+        table = replace(table, owner=table.owner or self._hive.user)
+        self._create(
+            mapped.table_to_hive(table),
+            table,
+            notNullConstraints=mapped.not_null_to_hive(table) or None,
+            defaultConstraints=mapped.defaults_to_hive(table) or None,
+            checkConstraints=mapped.checks_to_hive(table) or None,
+        )
         try:
             self.add_partitions(table, partitions)
             if adopted is not None:
@@ -113,21 +153,19 @@ class HiveCatalog:
             self._drop(table.database, table.name, with_files=False)  # the files of an adopted directory stay
             raise
 
-    def _create(self, table: Table) -> None:
+    def _create(self, new: Any, described: Relation, **constraints: Any) -> None:
         request = idl.CreateTableRequest(
-            table=mapped.table_to_hive(table),
+            table=new,
             envContext=mapped.environment(),
-            notNullConstraints=mapped.not_null_to_hive(table) or None,
-            defaultConstraints=mapped.defaults_to_hive(table) or None,
-            checkConstraints=mapped.checks_to_hive(table) or None,
+            **constraints,
             processorCapabilities=list(idl.CAPABILITIES),
             processorIdentifier=idl.IDENTIFIER,
         )
-        self.database(table.database)
+        self.database(described.database)
         try:
             self._hive.tell(lambda c: idl.create_table(c, request), t.AlreadyExistsException)
         except t.AlreadyExistsException as error:
-            raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, table=table.qualified) from error
+            raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, table=described.qualified) from error
 
     def places(self) -> Sequence[Place]:
         """One call for each database, and one for each batch of its tables."""
@@ -171,8 +209,7 @@ class HiveCatalog:
         """One call for the definition, one for each renamed partition, and one for all partitions with a new location.
         Reasons to refuse are checked before the first call."""
         found = self._find(old.database, old.name) or self._no_table(old.database, old.name)
-        if (old.database, old.name) != (new.database, new.name) and self._find(new.database, new.name) is not None:
-            raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, table=new.qualified)
+        self._require_free(old, new)
         replaced = partitions or {}
         self._check_free(old, replaced)
         mapped.change_table(found, old, new)
@@ -183,7 +220,12 @@ class HiveCatalog:
         if committed_up_to is not None:
             self._write_ids.seed(new, committed_up_to)
 
-    def _alter(self, old: Table, found: Any, environment: Any, state: WriteState | None = None) -> None:
+    def _require_free(self, old: Relation, new: Relation) -> None:
+        """Raises TABLE_ALREADY_EXISTS if the new name of a renamed table or view is taken."""
+        if old.qualified != new.qualified and self._find(new.database, new.name) is not None:
+            raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, table=new.qualified)
+
+    def _alter(self, old: Relation, found: Any, environment: Any, state: WriteState | None = None) -> None:
         request = idl.AlterTableRequest(
             catName=mapped.CATALOG,
             dbName=old.database,

@@ -10,13 +10,13 @@ from typing import Any, Final
 from pymetastore.hive_metastore import ttypes as t
 
 from acidsql.acid.partition_names import DEFAULT_PARTITION
-from acidsql.acid.table import TRANSACTIONAL, Check, Column, Constraints, Table
+from acidsql.acid.table import TRANSACTIONAL, Check, Column, Constraints, Relation, Table, View
 from acidsql.metastore.client import Database, Partition, PartitionValues, Place
 from acidsql.metastore.hive import thrift_idl as idl
 
 CATALOG: Final = "hive"
 MANAGED, EXTERNAL = "MANAGED_TABLE", "EXTERNAL_TABLE"
-VIEWS: Final = ("VIRTUAL_VIEW", "MATERIALIZED_VIEW")
+VIEW, MATERIALIZED_VIEW = "VIRTUAL_VIEW", "MATERIALIZED_VIEW"
 
 _COMMENT: Final = "comment"
 _EXTERNAL: Final = "EXTERNAL"
@@ -173,7 +173,7 @@ def table_to_hive(table: Table) -> Any:
 
 
 def place_from_hive(found: Any) -> Place:
-    location = "" if found.tableType in VIEWS else location_from_hive(found.sd.location or "")
+    location = "" if found.tableType in (VIEW, MATERIALIZED_VIEW) else location_from_hive(found.sd.location or "")
     return Place(location, (found.dbName, found.tableName), found.tableType == EXTERNAL and not _is_translated(found))
 
 
@@ -207,12 +207,14 @@ def change_table(found: Any, old: Table, new: Table) -> None:
 
 
 def _parameters(table: Table) -> dict[str, str]:
-    parameters = dict(table.properties)
-    if table.comment is not None:
-        parameters[_COMMENT] = table.comment
+    parameters = _with_comment(table)
     if table.external:
         parameters[_EXTERNAL] = "TRUE"
     return parameters
+
+
+def _with_comment(relation: Relation) -> dict[str, str]:
+    return dict(relation.properties) | ({} if relation.comment is None else {_COMMENT: relation.comment})
 
 
 def _storage_of(table: Table) -> Any:
@@ -256,6 +258,70 @@ def _columns_from_hive(found: Sequence[Any]) -> tuple[Column, ...]:
 
 def _columns_to_hive(columns: Sequence[Column]) -> list[Any]:
     return [t.FieldSchema(c.name, c.type, c.comment) for c in columns]
+
+
+# -- views
+
+
+def view_from_hive(found: Any) -> View:
+    parameters = dict(found.parameters or {})
+    return View(
+        database=found.dbName,
+        name=found.tableName,
+        columns=_columns_from_hive(found.sd.cols),
+        original=found.viewOriginalText or "",
+        expanded=found.viewExpandedText or found.viewOriginalText or "",
+        partition_columns=_columns_from_hive(found.partitionKeys or ()),
+        properties={k: v for k, v in parameters.items() if k not in _KEPT_BY_THE_METASTORE and k != _COMMENT},
+        comment=parameters.get(_COMMENT),
+        owner=found.owner or None,
+        created=found.createTime,
+    )
+
+
+def view_to_hive(view: View) -> Any:
+    """A new view, with the storage that Hive's CreateViewOperation gives it: no location and no SerDe class."""
+    text = _STORAGES["textfile"]
+    storage = t.StorageDescriptor(
+        cols=_columns_to_hive(view.columns),
+        inputFormat=text.input,
+        outputFormat=text.output,
+        compressed=False,
+        numBuckets=-1,
+        serdeInfo=t.SerDeInfo(parameters={}),
+        bucketCols=[],
+        sortCols=[],
+        parameters={},
+        storedAsSubDirectories=False,
+    )
+    return t.Table(
+        tableName=view.name,
+        dbName=view.database,
+        owner=view.owner,
+        createTime=view.created,
+        lastAccessTime=0,
+        retention=0,
+        sd=storage,
+        partitionKeys=_columns_to_hive(view.partition_columns),
+        parameters=_with_comment(view),
+        viewOriginalText=view.original,
+        viewExpandedText=view.expanded,
+        tableType=VIEW,
+        rewriteEnabled=False,
+        catName=CATALOG,
+        ownerType=t.PrincipalType.USER,
+    )
+
+
+def change_view(found: Any, old: View, new: View) -> None:
+    """Applies the change from `old` to `new` to the metastore's view; everything else in it stays."""
+    found.dbName, found.tableName = new.database, new.name
+    found.sd.cols = _columns_to_hive(new.columns)
+    found.partitionKeys = _columns_to_hive(new.partition_columns)
+    found.viewOriginalText, found.viewExpandedText = new.original, new.expanded
+    for key in (_COMMENT, *(old.properties.keys() - new.properties.keys())):
+        found.parameters.pop(key, None)
+    found.parameters |= _with_comment(new)
 
 
 # -- constraints

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from acidsql.acid.partition_names import partition_name
-from acidsql.acid.table import Table
+from acidsql.acid.table import Relation, Table, View
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.metastore.client import (
@@ -26,7 +26,7 @@ from acidsql.metastore.client import (
 from acidsql.metastore.compactions import PlaceName
 from acidsql.metastore.sqlite import compaction_rows
 from acidsql.metastore.sqlite.transaction_rows import abort_writers_of_table, count_as_committed
-from acidsql.metastore.table_json import table_from_json, table_to_json
+from acidsql.metastore.table_json import table_from_json, table_to_json, view_from_json, view_to_json
 
 
 def databases(db: sqlite3.Connection) -> Sequence[Database]:
@@ -58,12 +58,49 @@ def drop_database(db: sqlite3.Connection, name: str) -> None:
 
 def tables(db: sqlite3.Connection, database_name: str) -> Sequence[str]:
     database(db, database_name)
-    rows = db.execute("SELECT name FROM tables WHERE db = ? ORDER BY name", (database_name,))
+    both = "SELECT name FROM tables WHERE db = :db UNION ALL SELECT name FROM views WHERE db = :db ORDER BY name"
+    return [row["name"] for row in db.execute(both, {"db": database_name})]
+
+
+def views(db: sqlite3.Connection, database_name: str) -> Sequence[str]:
+    database(db, database_name)
+    rows = db.execute("SELECT name FROM views WHERE db = ? ORDER BY name", (database_name,))
     return [row["name"] for row in rows]
 
 
 def table(db: sqlite3.Connection, database_name: str, name: str) -> Table:
-    return find_table(db, database_name, name) or _no_table(db, database_name, name)
+    found = find(db, database_name, name) or _no_table(db, database_name, name)
+    if isinstance(found, View):
+        raise AcidSqlError(Condition.NOT_A_TABLE, view=found.qualified)
+    return found
+
+
+def find(db: sqlite3.Connection, database_name: str, name: str) -> Relation | None:
+    return find_table(db, database_name, name) or find_view(db, database_name, name)
+
+
+def find_view(db: sqlite3.Connection, database_name: str, name: str) -> View | None:
+    row = db.execute("SELECT definition FROM views WHERE db = ? AND name = ?", (database_name, name)).fetchone()
+    return None if row is None else view_from_json(row["definition"])
+
+
+def create_view(db: sqlite3.Connection, new: View) -> None:
+    _require_free(db, new)
+    db.execute("INSERT INTO views VALUES (?, ?, ?)", (new.database, new.name, view_to_json(new)))
+
+
+def alter_view(db: sqlite3.Connection, old: View, new: View) -> None:
+    found = find_view(db, old.database, old.name)
+    if found is not None and found != old:  # this transaction lost its lock, and another one altered the view
+        raise AcidSqlError(Condition.TABLE_CHANGED, table=old.qualified)
+    drop_view(db, old)
+    create_view(db, new)
+
+
+def drop_view(db: sqlite3.Connection, dropped: View) -> None:
+    names = (dropped.database, dropped.name)
+    if db.execute("DELETE FROM views WHERE db = ? AND name = ?", names).rowcount == 0:
+        _no_table(db, *names)
 
 
 def find_table(db: sqlite3.Connection, database_name: str, name: str) -> Table | None:
@@ -204,9 +241,9 @@ def _values_key(values: tuple[str | None, ...]) -> str:
     return json.dumps(values)
 
 
-def _require_free(db: sqlite3.Connection, new: Table) -> None:
+def _require_free(db: sqlite3.Connection, new: Relation) -> None:
     database(db, new.database)
-    if find_table(db, new.database, new.name) is not None:
+    if find(db, new.database, new.name) is not None:
         raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, table=new.qualified)
 
 

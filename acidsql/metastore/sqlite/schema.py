@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 _LOCKS_2 = (
     "CREATE TABLE next_lock_id (next INTEGER NOT NULL)",
@@ -101,6 +101,15 @@ _UPGRADE_TO_4 = (
 # The last heartbeat by the monotonic clock of its machine (process_identity.Moment.ticks).
 _UPGRADE_TO_5 = ("ALTER TABLE txns ADD COLUMN ticks INTEGER",)
 
+_UPGRADE_TO_6 = (
+    """CREATE TABLE views (
+        db TEXT NOT NULL REFERENCES databases (name),
+        name TEXT NOT NULL,
+        definition TEXT NOT NULL,
+        PRIMARY KEY (db, name)
+    ) WITHOUT ROWID""",
+)
+
 DDL = (
     "CREATE TABLE metastore (schema_version INTEGER NOT NULL)",
     """CREATE TABLE databases (
@@ -180,6 +189,7 @@ DDL = (
     *_UPGRADE_TO_3,
     *_UPGRADE_TO_4,
     *_UPGRADE_TO_5,
+    *_UPGRADE_TO_6,
 )
 
 # The upgrade of each version. Open transactions of an older acidsql count as if they held their locks.
@@ -191,6 +201,7 @@ _UPGRADES = {
     2: _UPGRADE_TO_3,
     3: _UPGRADE_TO_4,
     4: _UPGRADE_TO_5,
+    5: _UPGRADE_TO_6,
 }
 
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from acidsql.acid.table import Table
+from acidsql.acid.table import Relation, Table, View
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import (
@@ -125,6 +125,10 @@ class SqliteMetastore(SqliteQueue):
         with self._file.reading() as db:
             return catalog_rows.tables(db, database)
 
+    def views(self, database: str) -> Sequence[str]:
+        with self._file.reading() as db:
+            return catalog_rows.views(db, database)
+
     def table(self, database: str, name: str) -> Table:
         with self._file.reading() as db:
             return catalog_rows.table(db, database, name)
@@ -132,6 +136,22 @@ class SqliteMetastore(SqliteQueue):
     def find_table(self, database: str, name: str) -> Table | None:
         with self._file.reading() as db:
             return catalog_rows.find_table(db, database, name)
+
+    def find(self, database: str, name: str) -> Relation | None:
+        with self._file.reading() as db:
+            return catalog_rows.find(db, database, name)
+
+    def create_view(self, view: View) -> None:
+        with self._file.writing() as db:
+            catalog_rows.create_view(db, view)
+
+    def alter_view(self, old: View, new: View) -> None:
+        with self._file.writing() as db:
+            catalog_rows.alter_view(db, old, new)
+
+    def drop_view(self, view: View) -> None:
+        with self._file.writing() as db:
+            catalog_rows.drop_view(db, view)
 
     def create_table(
         self, table: Table, *, adopted: AdoptedWriteIds | None = None, partitions: Sequence[Partition] = ()
