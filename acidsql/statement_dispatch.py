@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -69,8 +71,13 @@ class StatementDispatch:
             case s.UseDatabase():
                 self.plans.database = self.lookup.database(statement.database).name
                 return Done("USE")
-            case s.CreateView() | s.AlterView() | s.DropView():
-                raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=first_words(statement))
+            case s.CreateView() | s.AlterView():
+                definition = self.plans.view_definition(statement, request)
+                self.ddl.run(statement, self.plans.database, definition)
+                return Done("CREATE VIEW" if isinstance(statement, s.CreateView) else "ALTER VIEW")
+            case s.DropView():
+                self.ddl.run(statement, self.plans.database)
+                return Done("DROP VIEW")
             case s.StartTransaction():
                 return Done("START TRANSACTION", self.executor.begin())
             case s.Commit():
@@ -97,6 +104,10 @@ class StatementDispatch:
     # -- queries and DML
 
     def _execute(self, plan: Plan, request: Request) -> Result:
+        with _naming_views(plan):
+            return self._execute_plan(plan, request)
+
+    def _execute_plan(self, plan: Plan, request: Request) -> Result:
         match plan:
             case QueryPlan():
                 rows, release = self.executor.query(plan, request)
@@ -111,7 +122,7 @@ class StatementDispatch:
                 assert_never(plan)
 
     def _load(self, statement: s.LoadData) -> Result:
-        table = self.lookup.table(statement.target, self.plans.database)
+        table = self.lookup.target(statement.target, self.plans.database, Condition.INSERT_INTO_VIEW)
         done = self.loader.load(statement, table)
         write_ids = {} if done.write_id is None else {table.qualified: done.write_id}
         counts = Counts(done.rows, 0, 0, done.rows)
@@ -128,7 +139,7 @@ class StatementDispatch:
         return self._execute(self.plans.plan_create(statement, request), request)
 
     def _truncate(self, statement: s.TruncateTable) -> Result:
-        table = self.lookup.table(statement.table, self.plans.database)
+        table = self.lookup.target(statement.table, self.plans.database, Condition.TRUNCATE_EXTERNAL)
         txn_id, write_id = self.executor.truncate(truncate_step(statement, table))
         write_ids = {table.qualified: write_id} if table.is_transactional else {}
         return Done("TRUNCATE TABLE", txn_id, write_ids)
@@ -144,7 +155,7 @@ class StatementDispatch:
 
         Raises COMPACTION_FAILED, and what `compaction_request` raises.
         """
-        table = self.lookup.table(name, self.plans.database)
+        table = self.lookup.target(name, self.plans.database, Condition.ALTER_COMMAND_FOR_VIEWS)
         partitions = self.metastore.partitions(table) if table.partition_columns else ()
         request = compaction_request(action, table, name, partitions)
         done = self.compactor.request(request, wait=action.wait)
@@ -188,6 +199,18 @@ class StatementDispatch:
         self.settings.set(key, value)
         self.background.adjust()
         self.metastore.limit_open_txns(int(self.settings.values[OPEN_TXNS]))
+
+
+@contextmanager
+def _naming_views(plan: Plan) -> Iterator[None]:
+    """Names the views in an error about a missing column: a table may have lost a column that a view reads."""
+    try:
+        yield
+    except AcidSqlError as error:
+        if not plan.views or error.condition != Condition.COLUMN_NOT_FOUND.name:
+            raise
+        views = ", ".join(view.qualified for view in plan.views)
+        raise error.with_hint(f"The query reads the view {views}.") from error.__cause__
 
 
 def _may_run_in_transaction(statement: s.Statement) -> bool:

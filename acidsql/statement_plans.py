@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from sqlglot import exp
+
+from acidsql.acid.table import Table, View
+from acidsql.ddl.plan_facts import altered_view
 from acidsql.ddl.plan_runner import Ddl
 from acidsql.ddl.table_lookup import TableLookup
-from acidsql.errors import AcidSqlError, Condition
+from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar import statements as s
 from acidsql.grammar.table_names import table_names
 from acidsql.metastore.client import DEFAULT_DATABASE
 from acidsql.planner.create_as import column_names, column_types, plan_create_as, plan_create_query
 from acidsql.planner.ddl_explain import explain_ddl
-from acidsql.planner.ddl_plan import DDL_STATEMENTS
+from acidsql.planner.ddl_plan import DDL_STATEMENTS, ViewDefinition
 from acidsql.planner.explain import explain, explain_locks
 from acidsql.planner.lock_requests import on_partitions
-from acidsql.planner.plan import Facts, Plan, Shortcuts, WritePlan
+from acidsql.planner.plan import Facts, Plan, QueryPlan, Shortcuts, WritePlan
 from acidsql.planner.statement_planner import plan_statement
+from acidsql.planner.view_ddl import check_free
+from acidsql.planner.view_definition import check_query, view_definition
+from acidsql.planner.view_expansion import find_cycle, recursion, tables_of_view, view_query
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
 from acidsql.spark.frames import column_types as column_types_of_frame
@@ -54,39 +61,99 @@ class StatementPlans:
 
     def plan_create(self, statement: s.CreateTable, request: Request) -> WritePlan:
         """The plan of CREATE TABLE .. AS. Spark analyzes the query for the types of its columns."""
+        assert statement.query is not None
         facts = self._facts(statement, request)
-        query = plan_create_query(statement, facts)
-        columns = self._executor.columns(query, request)
-        names = column_names([name for name, _ in columns])
-        types = column_types(statement, [kind for _, kind in columns])
-        table = self._ddl.declared(statement, self.database, list(zip(names, types, strict=True)))
-        return plan_create_as(statement, table, query, names, facts)
+        query = s.Query(statement.source, statement.query)
+        plan = plan_create_query(query, facts)
+        columns = self._columns(query, plan, request)
+        table = self._ddl.declared(statement, self.database, columns)
+        return plan_create_as(statement, table, plan, [name for name, _ in columns], facts)
+
+    def _columns(
+        self, query: s.Query, plan: QueryPlan, request: Request, *, of_view: bool = False
+    ) -> list[tuple[str, str]]:
+        """The names and Hive types of a query's columns. Spark analyzes the query."""
+        found = self._executor.columns(plan, request, of_view=of_view)
+        types = column_types(query.tree, [kind for _, kind in found])
+        return list(zip(column_names([name for name, _ in found]), types, strict=True))
+
+    def view_definition(self, statement: s.CreateView | s.AlterView, request: Request) -> ViewDefinition | None:
+        """The definition of the view that the statement defines; None if it defines none.
+
+        Spark analyzes the query, and then the definition as a reader of the view expands it.
+        Raises what `plan_query` and `view_definition` raise, RECURSIVE_VIEW, and the errors of a name that is taken.
+        """
+        match statement:
+            case s.CreateView():
+                existing = self._lookup.find(statement.view, self.database)
+                if statement.if_not_exists and existing is not None:
+                    return None
+                check_free(statement, existing is None, is_view=isinstance(existing, View))
+                return self._defined(statement.view, statement.query, statement.text, statement.columns, request)
+            case s.AlterView(action=s.ViewQuery() as action):
+                altered_view(statement, self._lookup, self.database)
+                return self._defined(statement.view, action.query, action.text, (), request)
+            case _:
+                return None
+
+    def _defined(
+        self, view: s.TableName, tree: exp.Query, text: Span, named: Sequence[s.ViewColumn], request: Request
+    ) -> ViewDefinition:
+        query = s.Query(text.source, tree)
+        facts = self._facts(query, request)
+        name = f"{view.database or self.database}.{view.name}"
+        if cycle := find_cycle(table_names(query), name, facts):
+            raise recursion(name, cycle).with_span(view.span or text)
+        check_query(tree, text.source, facts)
+        columns = self._columns(query, plan_create_query(query, facts), request, of_view=True)
+        definition = view_definition(view, tree, text, columns, named, facts)
+        new = View(view.database or self.database, view.name, definition.columns, "", definition.expanded)
+        self._check_readable(new, request)
+        return definition
+
+    def _check_readable(self, view: View, request: Request) -> None:
+        """Raises INVALID_VIEW where the expanded text does not have the view's columns."""
+        query = s.Query(view.expanded, view_query(view))
+        found = self._columns(query, plan_create_query(query, self._facts(query, request)), request, of_view=True)
+        if found != [(column.name, column.type) for column in view.columns]:
+            message = f"The query of view {view.qualified} cannot be written so that all readers understand it"
+            hint = "Name the columns instead of writing a star, and give each of them an alias."
+            raise AcidSqlError(Condition.INVALID_VIEW, message=message, hint=hint)
 
     def explain(self, statement: s.Statement, *, locks: bool = False) -> str:
         """The plan of a statement as text or, with `locks`, the locks that it takes. Opens no transaction."""
         if isinstance(statement, DDL_STATEMENTS) and not _has_query(statement):
-            ddl_plan = self._ddl.plan(statement, self.database)
+            definition = None
+            if isinstance(statement, s.CreateView | s.AlterView):
+                definition = self.view_definition(statement, Request(statement.source, {}, {}))
+            ddl_plan = self._ddl.plan(statement, self.database, definition)
             return explain_locks(ddl_plan.locks) if locks else explain_ddl(ddl_plan)
         plan = self.plan(statement)
         return explain_locks(on_partitions(plan, self._lookup.metastore.partitions)) if locks else explain(plan)
 
     def _facts(self, statement: s.Statement, request: Request | None) -> Facts:
-        """The tables that the statement names; for an unknown name also temporary views, and similar names for the
-        error."""
-        tables = {}
+        """The tables and views that the statement names, and those that the views read; for an unknown name also
+        temporary views, and similar names for the error."""
+        tables: dict[str, Table] = {}
+        stored_views: dict[str, View] = {}
         unknown = []
-        for name in table_names(statement):
-            table = self._lookup.find(name, self.database)
-            if table is None:
+        named = table_names(statement)
+        waiting = list(named)
+        for name in waiting:
+            found = self._lookup.find(name, self.database)
+            if isinstance(found, View) and found.qualified not in stored_views:
+                stored_views[found.qualified] = found
+                waiting += tables_of_view(found)
+            elif isinstance(found, Table):
+                tables[found.qualified] = found
+            elif found is None:
                 unknown.append(name.name)
-            else:
-                tables[table.qualified] = table
         views = self._engine.temporary_views() if unknown else frozenset[str]()
         similar = tuple(self._lookup.metastore.tables(self.database)) if unknown else ()
         relations = {view: self._engine.column_types(view) for view in unknown if view in views}
         if request is not None:
             relations |= {f"{{{name}}}": column_types_of_frame(frame) for name, frame in request.frames.items()}
-        return Facts(self.database, tables, views, self._settings, similar, self.shortcuts, relations)
+        return Facts(self.database, tables, views, self._settings, similar, self.shortcuts, relations, stored_views)
 
 
 def first_words(statement: s.Statement) -> str:

@@ -156,35 +156,47 @@ def _values(values: tuple[Value, ...], scope: frozenset[str]) -> Iterator[TableN
 # ------------------------------------------------------------------------------------------------ trees
 
 
-def _read(node: exp.Expr | None, scope: frozenset[str]) -> Iterator[TableName]:
-    """The tables below a node in the order of the text; `scope` holds the CTEs that are visible there.
+def table_nodes(tree: exp.Expr) -> Iterator[exp.Table]:
+    """The nodes of a tree that name tables, in the order of the text: names of CTEs in scope and frames do not."""
+    return _nodes(tree, frozenset())
 
-    A loop and not a recursion: a chain of a thousand ORs is a thousand levels deep.
-    """
+
+def _read(node: exp.Expr | None, scope: frozenset[str]) -> Iterator[TableName]:
+    """The tables below a node in the order of the text; `scope` holds the CTEs that are visible there."""
+    return filter(None, map(table_name, _nodes(node, scope)))
+
+
+def _nodes(node: exp.Expr | None, scope: frozenset[str]) -> Iterator[exp.Table]:
+    """A loop and not a recursion: a chain of a thousand ORs is a thousand levels deep."""
     waiting: list[tuple[exp.Expr, frozenset[str]]] = [(node, scope)] if node is not None else []
     while waiting:
         part, seen = waiting.pop()
         with_ = part.args.get("with_")
         if isinstance(with_, exp.With):
-            names, seen = _ctes(with_, seen)
-            yield from names
+            nodes, seen = _cte_nodes(with_, seen)
+            yield from nodes
         if isinstance(part, exp.Table):
             name = table_name(part)
             if name is not None and not (name.database is None and name.name in seen):
-                yield name
+                yield part
         children = [child for child in part.iter_expressions() if not isinstance(child, exp.With)]
         waiting.extend((child, seen) for child in reversed(children))
 
 
 def _ctes(with_: exp.With | None, scope: frozenset[str]) -> tuple[list[TableName], frozenset[str]]:
+    nodes, scope = _cte_nodes(with_, scope)
+    return list(filter(None, map(table_name, nodes))), scope
+
+
+def _cte_nodes(with_: exp.With | None, scope: frozenset[str]) -> tuple[list[exp.Table], frozenset[str]]:
     """The tables that the CTEs read, and the scope after them. A CTE sees the CTEs before it, and not itself."""
-    names: list[TableName] = []
+    nodes: list[exp.Table] = []
     for cte in with_.expressions if with_ else ():
         own = cte.alias.lower()
         seen = scope | {own} if with_ and with_.args.get("recursive") else scope
-        names.extend(_read(cte.this, seen))
+        nodes.extend(_nodes(cte.this, seen))
         scope |= {own}
-    return names, scope
+    return nodes, scope
 
 
 def table_name(table: exp.Table) -> TableName | None:

@@ -24,14 +24,14 @@ from acidsql.planner.query import plan_query
 _UNNAMED: Final = ":_c"
 
 
-def plan_create_query(statement: CreateTable, facts: Facts) -> QueryPlan:
-    """Plans the query of CREATE TABLE .. AS, whose columns `column_names` names. Raises what `plan_query` raises."""
-    assert statement.query is not None
-    tree = statement.query.copy()
+def plan_create_query(query: Query, facts: Facts) -> QueryPlan:
+    """Plans the query of CREATE TABLE .. AS or CREATE VIEW, whose columns `column_names` names. Raises what
+    `plan_query` raises."""
+    tree = query.tree.copy()
     for item in tree.selects:
         if not isinstance(item, exp.Alias | exp.Column | exp.Dot | exp.Star):
             item.replace(exp.alias_(item.copy(), quoted(_UNNAMED)))
-    return plan_query(Query(statement.source, tree), facts)
+    return plan_query(Query(query.source, tree), facts)
 
 
 def column_names(names: Sequence[str]) -> list[str]:
@@ -43,12 +43,11 @@ def column_names(names: Sequence[str]) -> list[str]:
     return [f"_c{i}" if name == _UNNAMED else name.lower() for i, name in enumerate(names)]
 
 
-def column_types(statement: CreateTable, types: Sequence[str]) -> list[str]:
+def column_types(query: exp.Query, types: Sequence[str]) -> list[str]:
     """The Hive types of the columns, given Spark's types of the query. Spark's type of a CAST to VARCHAR(n) or CHAR(n)
     is STRING, but the column has the type of the CAST if the CAST is the whole item, in a SELECT or in all parts of a
     UNION."""
-    assert statement.query is not None
-    casts = _casts(statement.query, len(types))
+    casts = _casts(query, len(types))
     return [kind if cast is None else cast.to_hive() for kind, cast in zip(types, casts, strict=True)]
 
 
@@ -109,6 +108,7 @@ def plan_create_as(
         values=tuple(StoredValue(f":{name}", columns[name], spans[i]) for i, name in enumerate(names)),
         scans=query.scans,
         frames=query.frames,
+        views=query.views,
         locks=create_locks(table, query.scans, LockRules.of(facts)),
         positional=tuple(f":{name}" for name in names),
         mode=Create(),

@@ -5,14 +5,27 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Column, Table
+from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Column, Relation, Table, View
 from acidsql.grammar.statements import ColumnDefinition, CreateTable, Name
 
 _KIND: Final = (TRANSACTIONAL, TRANSACTIONAL_PROPERTIES)
 _COPIED: Final = (*_KIND, "bucketing_version")
 
 
-def with_columns_of(statement: CreateTable, source: Table) -> CreateTable:
+def with_columns_of(statement: CreateTable, source: Relation) -> CreateTable:
+    """CREATE TABLE .. LIKE as a statement with columns. As in Hive, a table that is made like a view has the view's
+    columns and partition columns, and nothing else of it."""
+    if not isinstance(source, View):
+        return _like_table(statement, source)
+    return replace(
+        statement,
+        like=None,
+        columns=tuple(_definition(c, statement) for c in source.columns),
+        partition_columns=tuple(_definition(c, statement) for c in source.partition_columns),
+    )
+
+
+def _like_table(statement: CreateTable, source: Table) -> CreateTable:
     """CREATE TABLE .. LIKE with the columns, partition columns, buckets, sorting and format of its source.
 
     It copies the properties that determine the kind of the table and how ORC files are written, unless the statement's

@@ -36,6 +36,7 @@ from acidsql.planner.ddl_plan import (
     RemovePartitions,
     RemoveProperties,
     RemoveTable,
+    RemoveView,
     RequestCompaction,
     Step,
     UpdateProperties,
@@ -44,6 +45,7 @@ from acidsql.planner.lock_requests import database_lock, exclusive_lock, insert_
 from acidsql.planner.partition_spec import default_location, name_of_partition, partition_values
 from acidsql.planner.table_definition import ADOPT_WRITE_IDS, check_supported, defined_table
 from acidsql.planner.table_properties import conversion, known_key
+from acidsql.planner.view_ddl import plan_view_statement
 
 
 def plan_ddl(statement: DdlStatement, facts: DdlFacts) -> DdlPlan:
@@ -61,6 +63,8 @@ def plan_ddl(statement: DdlStatement, facts: DdlFacts) -> DdlPlan:
         case s.TruncateTable():
             empty = truncate_step(statement, facts.table(statement.table))
             return DdlPlan(f"TRUNCATE TABLE {empty.table.qualified}", truncate_locks(empty), (empty,))
+        case s.CreateView() | s.AlterView() | s.DropView():
+            return plan_view_statement(statement, facts)
         case s.LoadData():
             load = load_step(statement, facts.table(statement.target), facts.partitions)
             return DdlPlan(f"LOAD DATA INTO {load.table.qualified}", load_locks(load), (load,))
@@ -93,8 +97,9 @@ def _drop_database(statement: s.DropDatabase, facts: DdlFacts) -> DdlPlan:
     if database is None:
         return DdlPlan(title)
     cascade = statement.cascade and name != DEFAULT_DATABASE
+    views = (RemoveView(view) for view in facts.views.values() if cascade)
     tables = (RemoveTable(table) for table in facts.tables.values() if cascade)
-    return DdlPlan(title, (exclusive_lock(name, None),), (*tables, RemoveDatabase(database)))
+    return DdlPlan(title, (exclusive_lock(name, None),), (*views, *tables, RemoveDatabase(database)))
 
 
 # ------------------------------------------------------------------------------------------------ tables
@@ -104,10 +109,12 @@ def _create_table(statement: s.CreateTable, facts: DdlFacts) -> DdlPlan:
     """The lock keeps the database from being dropped, as Hive's CREATE TABLE does (DDL_SHARED)."""
     check_supported(statement)
     title = f"CREATE TABLE {facts.qualified(statement.table)}"
-    if statement.if_not_exists and facts.find(statement.table) is not None:
+    if statement.if_not_exists and facts.relation(statement.table) is not None:
         return DdlPlan(title)
     if statement.like is not None:
-        statement = with_columns_of(statement, facts.table(statement.like))
+        source = facts.relation(statement.like)
+        assert source is not None, "the facts have what the statement names"
+        statement = with_columns_of(statement, source)
     database = facts.database_of(statement.table)
     step = RegisterTable(
         defined_table(statement, database),
@@ -122,6 +129,8 @@ def _drop_table(statement: s.DropTable, facts: DdlFacts) -> DdlPlan:
     """The locks of Hive's DropTableAnalyzer. As in Hive, an external table is not locked, because its files stay
     (AcidUtils.isLockableTable, hive.txn.ext.locking.enabled)."""
     title = f"DROP TABLE {facts.qualified(statement.table)}"
+    if facts.qualified(statement.table) in facts.views and not statement.if_exists:
+        raise AcidSqlError(Condition.WRONG_DROP, span=statement.table.span, kind="view", statement="DROP TABLE")
     table = facts.find(statement.table)
     if table is None:
         return DdlPlan(title)
@@ -226,7 +235,7 @@ def _rename(table: Table, action: s.RenameTable, facts: DdlFacts) -> MoveTable:
     new_name = action.new_name
     check_table_name(new_name.name, new_name.span)
     database = facts.database_of(new_name)
-    if facts.find(new_name) is not None:
+    if facts.relation(new_name) is not None:
         shown = f"{database.name}.{new_name.name}"
         raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, span=new_name.span, table=shown)
     place, new_place = (

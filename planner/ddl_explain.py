@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from acidsql.acid.layout import delta_name
+from acidsql.acid.table import View
 from acidsql.acid.write_ids import StatementId
 from acidsql.grammar.statements import AddColumns, ChangeColumn, ColumnDefinition, PartitionItem, ReplaceColumns
 from acidsql.planner.ddl_plan import (
@@ -22,10 +23,13 @@ from acidsql.planner.ddl_plan import (
     RegisterDatabase,
     RegisterPartitions,
     RegisterTable,
+    RegisterView,
     RemoveDatabase,
     RemovePartitions,
     RemoveProperties,
     RemoveTable,
+    RemoveView,
+    ReplaceView,
     RequestCompaction,
     Step,
     UpdateProperties,
@@ -75,8 +79,26 @@ def _step(step: Step) -> Iterator[str]:
             yield from _load(step)
         case RequestCompaction(_, action):
             yield f"queues a {action.type} compaction"
+        case RegisterView(view):
+            yield f"adds the view {view.qualified} to the catalog"
+            yield from _definition(view)
+        case ReplaceView(view, new):
+            if new.qualified != view.qualified:
+                yield f"renames the view {view.qualified} to {new.qualified} in the catalog"
+            else:
+                yield f"changes the view {view.qualified} in the catalog"
+            if new.expanded != view.expanded:
+                yield from _definition(new)
+        case RemoveView(view):
+            yield f"removes the view {view.qualified} from the catalog"
         case _:
             yield from _alter(step)
+
+
+def _definition(view: View) -> Iterator[str]:
+    yield f"its columns are {', '.join(f'{c.name} {c.type}' for c in view.all_columns)}"
+    yield "its query is"
+    yield from (f"  {line}" for line in view.expanded.splitlines())
 
 
 def _alter(

@@ -11,18 +11,21 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeAlias
 
-from acidsql.acid.table import Table
+from acidsql.acid.table import Column, Relation, Table, View
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import Span
 from acidsql.grammar.statements import (
     AddColumns,
     AlterTable,
+    AlterView,
     ChangeColumn,
     Compact,
     CreateDatabase,
     CreateTable,
+    CreateView,
     DropDatabase,
     DropTable,
+    DropView,
     LoadData,
     PartitionItem,
     ReplaceColumns,
@@ -32,9 +35,29 @@ from acidsql.grammar.statements import (
 from acidsql.metastore.client import Database, LockComponent, Partition, PartitionValues
 
 DdlStatement: TypeAlias = (
-    AlterTable | CreateDatabase | CreateTable | DropDatabase | DropTable | LoadData | TruncateTable
+    AlterTable
+    | AlterView
+    | CreateDatabase
+    | CreateTable
+    | CreateView
+    | DropDatabase
+    | DropTable
+    | DropView
+    | LoadData
+    | TruncateTable
 )
-DDL_STATEMENTS = (AlterTable, CreateDatabase, CreateTable, DropDatabase, DropTable, LoadData, TruncateTable)
+DDL_STATEMENTS = (
+    AlterTable,
+    AlterView,
+    CreateDatabase,
+    CreateTable,
+    CreateView,
+    DropDatabase,
+    DropTable,
+    DropView,
+    LoadData,
+    TruncateTable,
+)
 
 ColumnAction: TypeAlias = AddColumns | ChangeColumn | ReplaceColumns
 
@@ -210,6 +233,42 @@ class RequestCompaction:
     action: Compact
 
 
+# ------------------------------------------------------------------------------------------------ views
+
+
+@dataclass(frozen=True, slots=True)
+class ViewDefinition:
+    """What the query of a view determines: the columns, the text as written, and the text that readers run."""
+
+    columns: tuple[Column, ...]
+    original: str
+    expanded: str
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterView:
+    """Adds a view to the catalog. `view.created` is 0: the run sets it."""
+
+    view: View
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceView:
+    """Gives a view another definition, other properties or another name."""
+
+    view: View
+    new: View
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveView:
+    """Removes a view from the catalog."""
+
+    view: View
+
+
 Step: TypeAlias = (
     RegisterDatabase
     | RemoveDatabase
@@ -226,6 +285,9 @@ Step: TypeAlias = (
     | RemovePartitions
     | MovePartition
     | RequestCompaction
+    | RegisterView
+    | ReplaceView
+    | RemoveView
 )
 
 
@@ -248,9 +310,10 @@ class DdlPlan:
 class DdlFacts:
     """What a DDL planner may know of the catalog.
 
-    `database` is the current one. `tables` (by qualified name) and `databases` are those that the statement names and
-    the catalog has; DROP DATABASE names all tables of its database. `partitions` are those of the target of LOAD DATA.
-    The locations of the statement, and `warehouse`, are absolute.
+    `database` is the current one. `tables` and `views` (by qualified name) and `databases` are those that the statement
+    names and the catalog has; DROP DATABASE names all tables and views of its database. `partitions` are those of the
+    target of LOAD DATA. `definition` is that of the view which the statement defines. The locations of the statement,
+    and `warehouse`, are absolute.
     """
 
     database: str
@@ -258,6 +321,8 @@ class DdlFacts:
     tables: Mapping[str, Table] = field(default_factory=dict)
     databases: Mapping[str, Database] = field(default_factory=dict)
     partitions: tuple[Partition, ...] = ()
+    views: Mapping[str, View] = field(default_factory=dict)
+    definition: ViewDefinition | None = None
 
     def qualified(self, name: TableName) -> str:
         return f"{name.database or self.database}.{name.name}"
@@ -267,6 +332,13 @@ class DdlFacts:
 
     def table(self, name: TableName) -> Table:
         return self.tables[self.qualified(name)]
+
+    def view(self, name: TableName) -> View:
+        return self.views[self.qualified(name)]
+
+    def relation(self, name: TableName) -> Relation | None:
+        """The table or the view of this name, or None."""
+        return self.find(name) or self.views.get(self.qualified(name))
 
     def database_of(self, name: TableName) -> Database:
         return self.databases[name.database or self.database]

@@ -44,6 +44,7 @@ def plan_delete(statement: Delete, facts: Facts) -> WritePlan:
         values=(),
         scans=binder.scans,
         frames=binder.frames,
+        views=binder.views,
         row_source=row_source(rows),
         locks=write_locks(table, (Operation.DELETE,), binder.scans, LockRules.of(facts)),
     )

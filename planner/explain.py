@@ -58,6 +58,8 @@ def _reads(plan: Plan) -> Iterator[str]:
         yield "reads"
     for scan in plan.scans:
         yield f"  {scan.view}: {scan.table.qualified}{_virtual(scan)}"
+    if plan.views:
+        yield f"  through {', '.join(view.qualified for view in plan.views)}"
     for frame in plan.frames:
         yield f"  {frame.view}: the frame {{{frame.frame}}}"
 

@@ -47,7 +47,7 @@ def plan_insert(statement: Insert, facts: Facts, statement_id: StatementId = FIR
     Raises TABLE_NOT_FOUND, INSERT_COLUMN_NOT_FOUND, DUPLICATE_COLUMN, INSERT_COLUMN_COUNT (for VALUES),
     PARTITION_COLUMN_UNKNOWN, DYNAMIC_PARTITION_ORDER, DYNAMIC_PARTITION_STRICT, SORTED_TABLE, IF_NOT_EXISTS_DYNAMIC.
     """
-    table = find_table(statement.target, facts)
+    table = find_table(statement.target, facts, Condition.INSERT_INTO_VIEW)
     if table.sort_columns and table.is_transactional:
         raise AcidSqlError(Condition.SORTED_TABLE, span=statement.target.span, table=table.qualified)
     static = static_values(statement, table, facts)
@@ -66,6 +66,7 @@ def plan_insert(statement: Insert, facts: Facts, statement_id: StatementId = FIR
         values=_stored_values(statement, columns),
         scans=binder.scans,
         frames=binder.frames,
+        views=binder.views,
         locks=(overwrite_locks if statement.overwrite else insert_locks)(table, binder.scans, LockRules.of(facts)),
         positional=tuple(f":{c.name}" for c in columns),
         row_source=RowSource.TEXT if isinstance(statement.rows, Values) else RowSource.QUERY,

@@ -134,6 +134,7 @@ def plan_merge(statement: Merge, facts: Facts) -> WritePlan:
         values=tuple(_stored_value(c, target, value, statement) for c in clauses for target, value in c.values),
         scans=binder.scans,
         frames=binder.frames,
+        views=binder.views,
         locks=merge_locks(table, {b.effect for b in branches}, binder.scans, LockRules.of(facts)),
         cardinality_branch=cardinality_branch(branches, _matched_ids(clauses), facts.settings),
         narrowing=narrowing(rows, sides.target, sides.source) if facts.shortcuts.keys and not keys else None,

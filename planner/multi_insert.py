@@ -56,6 +56,7 @@ def plan_multi_insert(statement: MultiInsert, facts: Facts) -> MultiWritePlan:
         rows=to_spark(rows),
         scans=binder.scans,
         frames=binder.frames,
+        views=binder.views,
         writes=writes,
         locks=tuple(dict.fromkeys(locks)),
         sources=names if len(names) > 1 else (),

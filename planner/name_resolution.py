@@ -13,11 +13,12 @@ from sqlglot.errors import OptimizeError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from acidsql.acid.hive_types import Char, parse_type
-from acidsql.acid.table import Column, Table
+from acidsql.acid.table import Column, Table, View
 from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import frame_of, span_of
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Name, Query, TableName
+from acidsql.planner.derived_tables import inherited_conditions
 from acidsql.planner.expression_types import ExpressionTypes, Fields
 from acidsql.planner.hive_expressions import rewrite, trim_literals
 from acidsql.planner.integer_casts import narrow, wide_casts
@@ -25,6 +26,7 @@ from acidsql.planner.plan import PLACE, ROW_ID, Facts, FrameScan, RowSource, Sca
 from acidsql.planner.query_normalization import ROW_ID_COLUMN, normalized
 from acidsql.planner.row_conditions import columns_of, only_counts, partition_filter, resolved_column, row_filter
 from acidsql.planner.typed_rules import apply_rules
+from acidsql.planner.view_expansion import expanded
 
 FILE_NAME_COLUMN: Final = "input__file__name"
 _VIRTUAL: Final = (ROW_ID_COLUMN, FILE_NAME_COLUMN, PLACE)
@@ -32,9 +34,12 @@ TARGET: Final = "acidsql_target"
 """Key in the `meta` of an exp.Table node: the node stands for the statement's target."""
 
 
-def find_table(name: TableName, facts: Facts) -> Table:
-    """Finds the table that a statement names. Raises TABLE_NOT_FOUND with similar names, INVALID_COLUMN_NAME."""
+def find_table(name: TableName, facts: Facts, of_view: Condition = Condition.WRITE_TO_VIEW) -> Table:
+    """Finds the table that a statement names. Raises TABLE_NOT_FOUND with similar names, INVALID_COLUMN_NAME, and the
+    condition `of_view` if the name is that of a view."""
     qualified = f"{name.database or facts.database}.{name.name}"
+    if qualified in facts.stored_views:
+        raise AcidSqlError(of_view, span=name.span)
     table = facts.tables.get(qualified)
     if table is None:
         database = name.database or facts.database
@@ -117,6 +122,7 @@ class Binder:
         self._source = source
         self._scans: dict[str, Scan] = {}
         self._frames: dict[str, FrameScan] = {}
+        self._views: dict[str, View] = {}
         self._ctes: set[str] = set()
         """The names of common table expressions, which Spark resolves before the names of views."""
 
@@ -128,11 +134,16 @@ class Binder:
     def frames(self) -> tuple[FrameScan, ...]:
         return tuple(self._frames.values())
 
-    def bind(self, query: exp.Query) -> exp.Query:
-        """Returns a copy of the query over scan views.
+    @property
+    def views(self) -> tuple[View, ...]:
+        """The views of the catalog that the queries read."""
+        return tuple(self._views.values())
 
-        Raises TABLE_NOT_FOUND, AMBIGUOUS_ROW_ID, ROW_ID_OF_PLAIN_TABLE, and UNRESOLVED_QUERY where sqlglot's scopes
-        cannot determine which tables the query reads.
+    def bind(self, query: exp.Query) -> exp.Query:
+        """Returns a copy of the query over scan views, with the definitions of the catalog's views in it.
+
+        Raises TABLE_NOT_FOUND, AMBIGUOUS_ROW_ID, ROW_ID_OF_PLAIN_TABLE, UNRESOLVED_QUERY where sqlglot's scopes cannot
+        determine which tables the query reads, and what `expanded` raises.
         """
         try:
             return self._bind(query.copy())
@@ -140,6 +151,8 @@ class Binder:
             raise AcidSqlError(Condition.UNRESOLVED_QUERY, message=f"The query is not understood: {error}") from error
 
     def _bind(self, tree: exp.Query) -> exp.Query:
+        tree, stored_views = expanded(tree, self._facts)
+        self._views |= {view.qualified: view for view in stored_views}
         tree = normalized(tree)
         apply_rules(tree, ExpressionTypes(tree, self._fields_of), self._facts.settings)
         rewrite(tree)
@@ -295,14 +308,15 @@ class Binder:
     def _prune(self, scope: Scope, views: dict[int, str | None]) -> None:
         """Records in each scan of the scope which rows the query needs (row_conditions.py)."""
         query, may = scope.expression, self._facts.shortcuts
+        inherited = inherited_conditions(query) if may.partitions or may.rows else ()
         for alias, _ in scope.references:  # `selected_sources` lacks the right sides of SEMI and ANTI joins
             item = scope.sources.get(alias)
             scan = self._scans.get(views.get(id(item)) or "")
             if scan is not None and isinstance(item, exp.Table):
                 self._scans[scan.view] = replace(
                     scan,
-                    partition_filter=partition_filter(query, item, scan.table) if may.partitions else (),
-                    row_filter=row_filter(query, item, scan.table) if may.rows else (),
+                    partition_filter=partition_filter(query, item, scan.table, inherited) if may.partitions else (),
+                    row_filter=row_filter(query, item, scan.table, inherited) if may.rows else (),
                     counted=may.counts and only_counts(query, item),
                 )
 

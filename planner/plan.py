@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from sqlglot import exp
 
-from acidsql.acid.table import Column, Table
+from acidsql.acid.table import Column, Table, View
 from acidsql.acid.write_ids import StatementId
 from acidsql.errors import Span
 from acidsql.metastore.client import LockComponent
@@ -113,6 +113,8 @@ class QueryPlan:
     scans: tuple[Scan, ...]
     frames: tuple[FrameScan, ...]
     locks: tuple[LockComponent, ...]
+    views: tuple[View, ...] = ()
+    """The views of the catalog whose definitions are part of `sql`."""
 
 
 class RowSource(Enum):
@@ -189,6 +191,8 @@ class WritePlan:
     partition: tuple[str | None, ...] | None = None
     """The values of `static`, where it has all partition columns and all values are literals: no row goes elsewhere."""
     narrowing: Narrowing | None = None
+    views: tuple[View, ...] = ()
+    """The views of the catalog whose definitions are part of `rows`."""
     source_span: Span | None = field(default=None, compare=False)
 
     @property
@@ -244,6 +248,7 @@ class MultiWritePlan:
     locks: tuple[LockComponent, ...]
     sources: tuple[str, ...] = ()
     columns: frozenset[str] | None = None
+    views: tuple[View, ...] = ()
 
 
 Plan: TypeAlias = QueryPlan | WritePlan | MultiWritePlan
@@ -271,9 +276,11 @@ NO_SHORTCUTS: Final = Shortcuts(partitions=False, rows=False, counts=False, keys
 class Facts:
     """What a planner knows besides the statement.
 
-    `tables` maps qualified names (`db.t`) to tables. `views` are the names of Spark's temporary views. `near` are names
-    of other tables, which errors may suggest. `relations` are the columns, with their Hive types, of the temporary
-    views and, under `{name}`, of the frames that the statement names; a type is None if Hive does not have it.
+    `tables` maps qualified names (`db.t`) to tables, and `stored_views` maps them to views of the catalog: those that
+    the statement names, and those that these views read. `views` are the names of Spark's temporary views. `near` are
+    names of other tables, which errors may suggest. `relations` are the columns, with their Hive types, of the
+    temporary views and, under `{name}`, of the frames that the statement names. A type is None if Hive does not have
+    it.
     """
 
     database: str
@@ -283,3 +290,4 @@ class Facts:
     near: tuple[str, ...] = ()
     shortcuts: Shortcuts = Shortcuts()
     relations: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+    stored_views: Mapping[str, View] = field(default_factory=dict)

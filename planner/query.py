@@ -10,7 +10,8 @@ from acidsql.planner.plan import Facts, QueryPlan
 
 
 def plan_query(statement: Query, facts: Facts) -> QueryPlan:
-    """Raises TABLE_NOT_FOUND, AMBIGUOUS_ROW_ID, ROW_ID_OF_PLAIN_TABLE."""
+    """Raises TABLE_NOT_FOUND, RECURSIVE_VIEW, INVALID_VIEW, AMBIGUOUS_ROW_ID, ROW_ID_OF_PLAIN_TABLE."""
     binder = Binder(facts, statement.source)
     tree = binder.bind(statement.tree)
-    return QueryPlan(to_spark(tree), binder.scans, binder.frames, read_locks(binder.scans, LockRules.of(facts)))
+    locks = read_locks(binder.scans, LockRules.of(facts))
+    return QueryPlan(to_spark(tree), binder.scans, binder.frames, locks, binder.views)

@@ -1,8 +1,8 @@
 """Row filters: the conditions that a query puts on one of its tables. Every row that the query needs fulfils them.
 
-The conditions come from WHERE, and from the ON of joins that drop a row for which ON is not true. The scan skips
-partitions (partition_pruning.py), files (value_ranges.py) and row groups (spark/scan/data_skipping.py) that hold no
-such rows, and the locks cover only the remaining partitions.
+The conditions come from WHERE, from the ON of joins that drop a row for which ON is not true, and from the queries
+around a subquery (derived_tables.py). The scan skips partitions (partition_pruning.py), files (value_ranges.py) and row
+groups (spark/scan/data_skipping.py) that hold no such rows, and the locks cover only the remaining partitions.
 
 This module extracts a condition only from what it knows. It ignores FROM items other than bare tables, and unknown
 clauses, names and expressions. Each name therefore certainly refers to a column of the table, and a condition consists
@@ -19,14 +19,14 @@ from typing import Final, TypeAlias
 
 from sqlglot import exp
 
-from acidsql.acid.hive_types import Decimal, Primitive, parse_type
+from acidsql.acid.hive_types import Char, Decimal, Primitive, parse_type
 from acidsql.acid.table import Column, Table
 from acidsql.planner.literals import fraction_digits, value_of
 
 COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _BARE: Final = frozenset({"this", "db", "catalog", "alias"})
 """The arguments of a FROM item that yields a table's rows and columns unchanged: no PIVOT, TABLESAMPLE or joins."""
-_CLAUSES: Final = frozenset(
+CLAUSES: Final = frozenset(
     {
         *("with_", "hint", "distinct", "expressions", "from_", "joins", "laterals", "where", "group", "having"),
         *("windows", "qualify", "order", "sort", "distribute", "cluster", "limit", "offset"),
@@ -39,15 +39,20 @@ _MOST_DIGITS: Final = 38
 _ColumnOf: TypeAlias = Callable[[exp.Expr], Column | None]
 
 
-def partition_filter(query: exp.Expr, item: exp.Table, table: Table) -> tuple[exp.Expr, ...]:
+def partition_filter(
+    query: exp.Expr, item: exp.Table, table: Table, inherited: Sequence[exp.Expr] = ()
+) -> tuple[exp.Expr, ...]:
     """The conditions on partition columns that every row fulfils which `query` needs of its FROM item `item`. They name
-    the columns as the table does, even if the item renames them."""
-    return tuple(_conditions_on(query, item, table, table.partition_columns))
+    the columns as the table does, even if the item renames them. `inherited` are conditions of the queries around
+    `query` (derived_tables.py)."""
+    return tuple(_filter(query, item, table, table.partition_columns, inherited))
 
 
-def row_filter(query: exp.Expr, item: exp.Table, table: Table) -> tuple[exp.Expr, ...]:
+def row_filter(
+    query: exp.Expr, item: exp.Table, table: Table, inherited: Sequence[exp.Expr] = ()
+) -> tuple[exp.Expr, ...]:
     """The same for the columns that are not partition columns."""
-    return tuple(_conditions_on(query, item, table, table.columns))
+    return tuple(_filter(query, item, table, table.columns, inherited))
 
 
 def only_counts(query: exp.Expr, item: exp.Table) -> bool:
@@ -56,10 +61,10 @@ def only_counts(query: exp.Expr, item: exp.Table) -> bool:
     source = query.args.get("from_")
     return (
         isinstance(query, exp.Select)
-        and _has_only(query, {"expressions", "from_", "limit"})
+        and has_only(query, {"expressions", "from_", "limit"})
         and source is not None
         and source.this is item
-        and _has_only(item, _BARE)
+        and has_only(item, _BARE)
         and not item.alias_column_names
         and all(map(_counts, query.expressions))
     )
@@ -71,7 +76,7 @@ def _counts(item: exp.Expr) -> bool:
             return _counts(item.this)
         case exp.Anonymous() if item.name.lower() == "count" and len(item.expressions) == 1:
             (asked,) = item.expressions
-            return isinstance(asked, exp.Literal) or (isinstance(asked, exp.Star) and _has_only(asked, ()))
+            return isinstance(asked, exp.Literal) or (isinstance(asked, exp.Star) and has_only(asked, ()))
         case _:
             return isinstance(item, exp.Literal)
 
@@ -86,22 +91,27 @@ def conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
         yield condition
 
 
-def _has_only(node: exp.Expr, names: Collection[str]) -> bool:
+def has_only(node: exp.Expr, names: Collection[str]) -> bool:
     return all(name in names for name, value in node.args.items() if value)
 
 
 # ------------------------------------------------------------------------------------------------ FROM
 
 
-def _conditions_on(query: exp.Expr, item: exp.Table, table: Table, columns: Sequence[Column]) -> Iterator[exp.Expr]:
-    place = _item_index(query, item) if columns else None
+def _filter(
+    query: exp.Expr, item: exp.Table, table: Table, columns: Sequence[Column], inherited: Sequence[exp.Expr]
+) -> Iterator[exp.Expr]:
+    place = item_index(query, item) if columns else None
     if place is None:
         return
-    joins = query.args.get("joins") or ()
     names = {name: column for name, column in columns_of(item, table).items() if column in columns}
-    column_of = partial(_column_of, item.alias_or_name.lower(), names, merges=any(map(_merges, joins)))
-    for condition in _conditions(query, joins, place):
-        for conjunct in conjuncts(condition):
+    # The literals beside a CHAR column are trimmed in the query that has the table in its FROM only.
+    sized = {name: column for name, column in names.items() if not isinstance(parse_type(column.type), Char)}
+    alias, merges = item.alias_or_name.lower(), merges_columns(query)
+    own = conditions_on(query, place)
+    for conditions, known in ((own, names), (conditions_on(query, place, inherited)[len(own) :], sized)):
+        column_of = partial(_column_of, alias, known, merges=merges)
+        for conjunct in (c for condition in conditions for c in conjuncts(condition)):
             implied = _implied(conjunct, column_of)
             if implied is not None:
                 yield implied
@@ -109,12 +119,11 @@ def _conditions_on(query: exp.Expr, item: exp.Table, table: Table, columns: Sequ
 
 def resolved_column(node: exp.Column, query: exp.Expr, item: exp.Table, table: Table) -> Column | None:
     """The column of the FROM item `item` to which a name in the query's clauses certainly refers; None if in doubt."""
-    place = _item_index(query, item)
+    place = item_index(query, item)
     joins = query.args.get("joins") or ()
     if place is None or any(_hides(join) for join in joins):
         return None
-    alias, merges = item.alias_or_name.lower(), any(map(_merges, joins))
-    return _column_of(alias, columns_of(item, table), node, merges=merges)
+    return _column_of(item.alias_or_name.lower(), columns_of(item, table), node, merges=merges_columns(query))
 
 
 def _hides(join: exp.Join) -> bool:
@@ -122,10 +131,10 @@ def _hides(join: exp.Join) -> bool:
     return join.kind in ("SEMI", "ANTI")
 
 
-def _item_index(query: exp.Expr, item: exp.Table) -> int | None:
-    """The index of a bare table among the FROM items; None if a clause may change the rows or the names of the
-    tables."""
-    if not isinstance(query, exp.Select) or not _has_only(query, _CLAUSES) or not _has_only(item, _BARE):
+def item_index(query: exp.Expr, item: exp.Expr) -> int | None:
+    """The index of a bare table or subquery among the FROM items; None if a clause may change the rows or the names of
+    the items."""
+    if not isinstance(query, exp.Select) or not has_only(query, CLAUSES) or not has_only(item, _BARE):
         return None
     first, joins = query.args.get("from_"), query.args.get("joins") or ()
     items = [first.this, *(join.this for join in joins)] if first is not None else []
@@ -144,31 +153,31 @@ def columns_of(item: exp.Table, table: Table) -> Mapping[str, Column]:
     return dict(zip(renamed, table.all_columns, strict=True))
 
 
-def _merges(join: exp.Join) -> bool:
+def merges_columns(query: exp.Expr) -> bool:
     """Whether a join merges columns of both sides into one (NATURAL, USING), to which an unqualified name may refer."""
-    return bool(join.args.get("method") or join.args.get("using"))
+    return any(join.args.get("method") or join.args.get("using") for join in query.args.get("joins") or ())
 
 
 def _column_of(alias: str, names: Mapping[str, Column], node: exp.Expr, *, merges: bool) -> Column | None:
     """The column to which a name refers. An unqualified name refers to the table's column if the table has one: Spark
     raises an error if another FROM item has one too."""
-    if not isinstance(node, exp.Column) or not _has_only(node, ("this", "table")):
+    if not isinstance(node, exp.Column) or not has_only(node, ("this", "table")):
         return None
     is_of_item = node.table.lower() == alias if node.table else not merges
     return names.get(node.name.lower()) if is_of_item and isinstance(node.this, exp.Identifier) else None
 
 
-def _conditions(query: exp.Expr, joins: Sequence[exp.Join], place: int) -> Iterator[exp.Expr]:
-    """WHERE, and the ON of each join that drops a row of the item for which ON is not true. For the right side of a
-    SEMI or ANTI join only the ON of that join counts."""
-    for number, join in enumerate(joins, 1):
+def conditions_on(query: exp.Expr, place: int, inherited: Sequence[exp.Expr] = ()) -> list[exp.Expr]:
+    """WHERE, the ON of each join that drops a row of the FROM item at `place` for which ON is not true, and then the
+    conditions that the query inherits. For the right side of a SEMI or ANTI join only the ON of that join counts."""
+    found = []
+    for number, join in enumerate(query.args.get("joins") or (), 1):
         if join.args.get("on") is not None and place <= number and _drops(join, right=place == number):
-            yield join.args["on"]
-        if place == number and join.kind in ("SEMI", "ANTI"):
-            return
+            found.append(join.args["on"])
+        if place == number and _hides(join):
+            return found
     where = query.args.get("where")
-    if where is not None:
-        yield where.this
+    return [*found, *([] if where is None else [where.this]), *inherited]
 
 
 def _drops(join: exp.Join, *, right: bool) -> bool:
@@ -201,9 +210,9 @@ def _implied(condition: exp.Expr, column_of: _ColumnOf) -> exp.Expr | None:
         case exp.Or():
             left, right = (_implied(part, column_of) for part in (condition.this, condition.expression))
             return None if left is None or right is None else exp.Or(this=left, expression=right)
-        case exp.In() if condition.expressions and _has_only(condition, ("this", "expressions")):
+        case exp.In() if condition.expressions and has_only(condition, ("this", "expressions")):
             return _comparison(condition, {"this": condition.this}, condition.expressions, column_of)
-        case exp.Between() if _has_only(condition, ("this", "low", "high")):
+        case exp.Between() if has_only(condition, ("this", "low", "high")):
             ends = (condition.args["low"], condition.args["high"])
             return _comparison(condition, {"this": condition.this}, ends, column_of)
         case _ if type(condition) in COMPARISONS:

@@ -60,6 +60,7 @@ def plan_update(statement: Update, facts: Facts) -> WritePlan:
         values=tuple(StoredValue(f":{c.name}", c, span_of(value, statement.source)) for c, value in new_values.items()),
         scans=binder.scans,
         frames=binder.frames,
+        views=binder.views,
         row_source=row_source(rows),
         locks=write_locks(table, (Operation.UPDATE,), binder.scans, LockRules.of(facts)),
     )

@@ -6,21 +6,34 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from acidsql.acid.table import Table
+from acidsql.acid.table import Relation, Table, View
 from acidsql.ddl.ownership import absolute
 from acidsql.ddl.table_lookup import TableLookup
+from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
 from acidsql.metastore.client import Database, Partition
-from acidsql.planner.ddl_plan import DdlFacts, DdlStatement
+from acidsql.planner.ddl_plan import DdlFacts, DdlStatement, ViewDefinition
 from acidsql.storage.file_systems import is_local
 
 
-def plan_facts(statement: DdlStatement, lookup: TableLookup, database: str, warehouse: str) -> DdlFacts:
-    """`database` is the current one. Raises TABLE_NOT_FOUND, DATABASE_NOT_FOUND for what the statement needs."""
-    tables = {t.qualified: t for t in _tables(statement, lookup, database)}
+def plan_facts(
+    statement: DdlStatement,
+    lookup: TableLookup,
+    database: str,
+    warehouse: str,
+    definition: ViewDefinition | None = None,
+) -> DdlFacts:
+    """`database` is the current one, and `definition` that of the view which the statement defines.
+
+    Raises TABLE_NOT_FOUND, DATABASE_NOT_FOUND for what the statement needs, and the error of a statement that needs a
+    table and names a view, or the other way round.
+    """
+    relations = {r.qualified: r for r in _relations(statement, lookup, database)}
+    tables = {name: r for name, r in relations.items() if isinstance(r, Table)}
+    views = {name: r for name, r in relations.items() if isinstance(r, View)}
     databases = {d.name: d for d in _databases(statement, lookup, database)}
     partitions = _partitions(statement, lookup, tables.values())
-    return DdlFacts(database, absolute(warehouse), tables, databases, tuple(partitions))
+    return DdlFacts(database, absolute(warehouse), tables, databases, tuple(partitions), views, definition)
 
 
 def with_absolute_locations(statement: DdlStatement, lookup: TableLookup, database: str) -> DdlStatement:
@@ -31,7 +44,7 @@ def with_absolute_locations(statement: DdlStatement, lookup: TableLookup, databa
         case s.AlterTable(action=s.SetLocation() as action):
             return replace(statement, action=replace(action, location=absolute(action.location)))
         case s.AlterTable(action=s.AddPartitions() as action) if any(location for _, location in action.partitions):
-            table = lookup.table(statement.table, database)
+            table = lookup.target(statement.table, database, Condition.ALTER_COMMAND_FOR_VIEWS)
             partitions = tuple(
                 (items, None if location is None else _below(table, location)) for items, location in action.partitions
             )
@@ -46,47 +59,72 @@ def _below(table: Table, location: str) -> str:
     return absolute(f"{table.location}/{location}" if is_relative else location)
 
 
-def _tables(statement: DdlStatement, lookup: TableLookup, database: str) -> Iterator[Table]:
+def _relations(statement: DdlStatement, lookup: TableLookup, database: str) -> Iterator[Relation]:
     match statement:
         case s.CreateDatabase():
             return
         case s.DropDatabase():
             if statement.cascade and _is_there(lookup, statement.database):
-                yield from _tables_of(lookup, statement.database.value)
+                yield from _relations_of(lookup, statement.database.value)
         case s.CreateTable():
             found = _find_unsettled(lookup, statement.table, database) if statement.if_not_exists else None
             if found is not None:
                 yield found
             elif statement.like is not None:
-                yield lookup.table(statement.like, database)
+                yield lookup.relation(statement.like, database)
         case s.DropTable():
             if not statement.if_exists or _find_unsettled(lookup, statement.table, database) is not None:
-                yield lookup.table(statement.table, database)
+                yield lookup.relation(statement.table, database)
         case s.TruncateTable():
-            yield lookup.table(statement.table, database)
+            yield lookup.target(statement.table, database, Condition.TRUNCATE_EXTERNAL)
         case s.LoadData():
-            yield lookup.table(statement.target, database)
+            yield lookup.target(statement.target, database, Condition.INSERT_INTO_VIEW)
         case s.AlterTable():
-            yield lookup.table(statement.table, database)
-            if isinstance(statement.action, s.RenameTable):
-                found = _find_unsettled(lookup, statement.action.new_name, database)
-                if found is not None:
-                    yield found
+            yield lookup.target(statement.table, database, Condition.ALTER_COMMAND_FOR_VIEWS)
+            yield from _renamed(statement.action, lookup, database)
+        case s.CreateView():
+            found = _find_unsettled(lookup, statement.view, database)
+            if found is not None:
+                yield found
+        case s.AlterView():
+            yield altered_view(statement, lookup, database)
+            yield from _renamed(statement.action, lookup, database)
+        case s.DropView():
+            if not statement.if_exists or _find_unsettled(lookup, statement.view, database) is not None:
+                yield lookup.relation(statement.view, database)
         case _:
             assert_never(statement)
 
 
-def _tables_of(lookup: TableLookup, database: str) -> Iterator[Table]:
-    """A table that somebody drops meanwhile is left out."""
+def altered_view(statement: s.AlterView, lookup: TableLookup, database: str) -> View:
+    """The view of an ALTER VIEW. Raises ALTERED_VIEW_NOT_FOUND, NOT_A_VIEW, ALTER_COMMAND_FOR_TABLES,
+    TABLE_NOT_FOUND."""
+    if not isinstance(statement.action, s.ViewQuery):
+        return lookup.view(statement.view, database, Condition.ALTER_COMMAND_FOR_TABLES)
+    if not lookup.exists(statement.view, database):
+        raise AcidSqlError(Condition.ALTERED_VIEW_NOT_FOUND, span=statement.view.span, view=statement.view)
+    return lookup.view(statement.view, database, Condition.NOT_A_VIEW)
+
+
+def _renamed(action: s.AlterAction | s.AlterViewAction, lookup: TableLookup, database: str) -> Iterator[Relation]:
+    """What already has the name that RENAME TO gives."""
+    if isinstance(action, s.RenameTable):
+        found = _find_unsettled(lookup, action.new_name, database)
+        if found is not None:
+            yield found
+
+
+def _relations_of(lookup: TableLookup, database: str) -> Iterator[Relation]:
+    """A table or view that somebody drops meanwhile is left out."""
     for name in lookup.metastore.tables(database):
-        table = lookup.metastore.find_table(database, name)
-        if table is not None:
-            yield table
+        found = lookup.metastore.find(database, name)
+        if found is not None:
+            yield found
 
 
-def _find_unsettled(lookup: TableLookup, name: s.TableName, database: str) -> Table | None:
-    """A table of which only the name counts, so that the statement does not wait for a move of its directory."""
-    return lookup.metastore.find_table(name.database or database, name.name)
+def _find_unsettled(lookup: TableLookup, name: s.TableName, database: str) -> Relation | None:
+    """A table or view of which only the name counts, so that the statement does not wait for a move of a directory."""
+    return lookup.metastore.find(name.database or database, name.name)
 
 
 def _databases(statement: DdlStatement, lookup: TableLookup, database: str) -> Iterator[Database]:
@@ -103,7 +141,12 @@ def _databases(statement: DdlStatement, lookup: TableLookup, database: str) -> I
         case s.AlterTable(action=s.RenameTable() as action):
             yield lookup.database_of(action.new_name, database)
             yield lookup.database_of(statement.table, database)
-        case s.AlterTable() | s.DropTable() | s.TruncateTable() | s.LoadData():
+        case s.CreateView():
+            if not statement.if_not_exists or _find_unsettled(lookup, statement.view, database) is None:
+                yield lookup.database_of(statement.view, database)
+        case s.AlterView(action=s.RenameTable() as action):
+            yield lookup.database_of(action.new_name, database)
+        case s.AlterTable() | s.DropTable() | s.TruncateTable() | s.LoadData() | s.AlterView() | s.DropView():
             return
         case _:
             assert_never(statement)

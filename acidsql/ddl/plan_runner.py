@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from acidsql.acid.table import Table
-from acidsql.ddl import database_changes, partition_changes, property_changes, table_changes
+from acidsql.ddl import database_changes, partition_changes, property_changes, table_changes, view_changes
 from acidsql.ddl.plan_facts import plan_facts, with_absolute_locations
 from acidsql.ddl.plan_run import PlanRun
 from acidsql.ddl.relocation import Files, finish_move
@@ -28,13 +28,17 @@ from acidsql.planner.ddl_plan import (
     RegisterDatabase,
     RegisterPartitions,
     RegisterTable,
+    RegisterView,
     RemoveDatabase,
     RemovePartitions,
     RemoveProperties,
     RemoveTable,
+    RemoveView,
+    ReplaceView,
     RequestCompaction,
     Step,
     UpdateProperties,
+    ViewDefinition,
 )
 from acidsql.planner.lock_requests import exclusive_lock
 
@@ -47,32 +51,36 @@ class Ddl:
     warehouse: str
     files: Files
 
-    def plan(self, statement: DdlStatement, database: str) -> DdlPlan:
+    def plan(self, statement: DdlStatement, database: str, definition: ViewDefinition | None = None) -> DdlPlan:
         """The plan of a statement, with `database` as the current one. Changes nothing.
+
+        `definition` is that of the view which the statement defines.
 
         Raises TABLE_NOT_FOUND, DATABASE_NOT_FOUND, and what else the statement breaks.
         """
-        return self._plan(statement, database, TableLookup.waiting(self.transactions, self.files))
+        return self._plan(statement, database, definition, TableLookup.waiting(self.transactions, self.files))
 
-    def run(self, statement: DdlStatement, database: str) -> None:
+    def run(self, statement: DdlStatement, database: str, definition: ViewDefinition | None = None) -> None:
         """Runs a statement. On an error the catalog is as it was.
 
         The steps come from a second plan, made from the catalog as it is once the first plan's locks are held.
         Raises what `plan` raises, LOCK_TIMEOUT, TRANSACTION_ABORTED, TABLE_CHANGED, and what the steps' runs raise.
         """
-        plan = self.plan(statement, database)
+        plan = self.plan(statement, database, definition)
         if plan.locks:
-            run = self._run_locked(plan, statement, database)
+            run = self._run_locked(plan, statement, database, definition)
         else:
             run = _run_steps(plan, PlanRun(self.transactions.metastore, self.files))
         for action in run.after_commit:
             action()
 
-    def _run_locked(self, plan: DdlPlan, statement: DdlStatement, database: str) -> PlanRun:
+    def _run_locked(
+        self, plan: DdlPlan, statement: DdlStatement, database: str, definition: ViewDefinition | None
+    ) -> PlanRun:
         metastore = self.transactions.metastore
         with self.transactions.run(lambda: plan.locks) as transaction:
             lookup = TableLookup(metastore, lambda table: self._settled(table, plan))
-            now = self._plan(statement, database, lookup)
+            now = self._plan(statement, database, definition, lookup)
             for lock in now.locks:
                 if lock not in plan.locks:
                     # An external table, which needs no lock, was replaced by a managed one.
@@ -83,9 +91,11 @@ class Ddl:
         """The table of CREATE TABLE .. AS (`table_changes.declared`)."""
         return table_changes.declared(statement, database, columns, PlanRun(self.transactions.metastore, self.files))
 
-    def _plan(self, statement: DdlStatement, database: str, lookup: TableLookup) -> DdlPlan:
+    def _plan(
+        self, statement: DdlStatement, database: str, definition: ViewDefinition | None, lookup: TableLookup
+    ) -> DdlPlan:
         statement = with_absolute_locations(statement, lookup, database)
-        return plan_ddl(statement, plan_facts(statement, lookup, database, self.warehouse))
+        return plan_ddl(statement, plan_facts(statement, lookup, database, self.warehouse, definition))
 
     def _settled(self, table: Table, held: DdlPlan) -> Table:
         """Finishes the move that a process may have died in, if the plan holds the table's lock."""
@@ -126,6 +136,12 @@ def _run_step(step: Step, run: PlanRun) -> None:
             partition_changes.remove(step, run)
         case MovePartition():
             partition_changes.move(step, run)
+        case RegisterView():
+            view_changes.register(step, run)
+        case ReplaceView():
+            view_changes.change(step, run)
+        case RemoveView():
+            view_changes.remove(step, run)
         case EmptyTable() | LoadFiles() | RequestCompaction():
             raise AssertionError(f"{type(step).__name__} is run by the executor, the loader or the compactor")
         case _:

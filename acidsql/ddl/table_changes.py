@@ -45,7 +45,7 @@ def declared(statement: CreateTable, database: str, columns: Sequence[tuple[str,
     check_supported(statement)
     span = statement.table.span
     owner = statement.table.database or database
-    if run.metastore.find_table(owner, statement.table.name) is not None:
+    if run.metastore.find(owner, statement.table.name) is not None:
         raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, span=span, table=f"{owner}.{statement.table.name}")
     if statement.location is not None:
         statement = replace(statement, location=absolute(statement.location))

@@ -233,7 +233,7 @@ class CatalogNames:
 
     def columns(self, database: str, table: str) -> Sequence[str]:
         try:
-            found = self._session.catalog.find_table(database, table)
+            found = self._session.catalog.find(database, table)
         except AcidSqlError:
             return ()
         return () if found is None else found.column_names

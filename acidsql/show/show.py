@@ -10,7 +10,7 @@ from typing import Final, assert_never
 
 from acidsql.acid.hive_types import Array, HiveType, Map, Struct, parse_type
 from acidsql.acid.partition_names import parse_partition_name, partition_name
-from acidsql.acid.table import Column, Table
+from acidsql.acid.table import Column, Relation, Table, View
 from acidsql.acid.text_format import SERDES
 from acidsql.compactor.metrics import metrics
 from acidsql.compactor.service import Compactor
@@ -52,20 +52,21 @@ class Answer:
 def show(statement: Show, lookup: TableLookup, database: str, compactor: Compactor) -> Answer:
     """Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND, NOT_YET_SUPPORTED."""
     match statement.what:
-        case Shown.TABLES:
+        case Shown.TABLES | Shown.VIEWS:
             of = statement.database.value if statement.database else database
-            return _names("tab_name", lookup.metastore.tables(of), statement.pattern)
+            names = lookup.metastore.tables if statement.what is Shown.TABLES else lookup.metastore.views
+            return _names("tab_name", names(of), statement.pattern)
         case Shown.DATABASES:
             return _names("database_name", [d.name for d in lookup.metastore.databases()], statement.pattern)
         case Shown.COLUMNS:
-            return _columns(_table(statement, lookup, database), statement.pattern)
+            return _columns(_relation(statement, lookup, database), statement.pattern)
         case Shown.PARTITIONS:
             return _partitions(statement, lookup, database)
         case Shown.CREATE_TABLE:
-            text = create_table_text(_table(statement, lookup, database))
+            text = create_text(_relation(statement, lookup, database))
             return Answer(("createtab_stmt",), tuple((line,) for line in text.splitlines()))
         case Shown.TBLPROPERTIES:
-            return _properties(_table(statement, lookup, database), statement.property_key)
+            return _properties(_relation(statement, lookup, database), statement.property_key)
         case Shown.TRANSACTIONS:
             return _transactions(lookup.metastore.transactions())
         case Shown.LOCKS:
@@ -75,8 +76,6 @@ def show(statement: Show, lookup: TableLookup, database: str, compactor: Compact
         case Shown.METRICS:
             rows = ((m.name, m.place, f"{m.value:g}", m.help) for m in metrics(lookup.metastore, compactor))
             return Answer(("name", "place", "value", "help"), tuple(rows))
-        case Shown.VIEWS:
-            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="SHOW VIEWS")
         case _:
             assert_never(statement.what)
 
@@ -89,7 +88,7 @@ def describe(statement: Describe, lookup: TableLookup, database: str) -> Answer:
     assert statement.table is not None
     if statement.partition:
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="DESCRIBE .. PARTITION")
-    table = lookup.table(statement.table, database)
+    table = lookup.relation(statement.table, database)
     columns: Sequence[Column] = (*table.columns, *table.partition_columns)
     if statement.column is not None:
         columns = [c for c in columns if c.name == statement.column.value]
@@ -105,7 +104,7 @@ def describe(statement: Describe, lookup: TableLookup, database: str) -> Answer:
         rows += [("", "", ""), ("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
         rows += [(c.name, c.type, c.comment or "") for c in table.partition_columns]
     if statement.detail is not None and statement.column is None:
-        rows += list(_details(table))
+        rows += list(_view_details(table) if isinstance(table, View) else _details(table))
     return Answer(("col_name", "data_type", "comment"), tuple(rows))
 
 
@@ -171,8 +170,27 @@ def _lock_row(lock: Lock) -> tuple[str | None, ...]:
     )
 
 
-def create_table_text(table: Table) -> str:
-    """The answer of SHOW CREATE TABLE: a statement that creates the same table."""
+def create_text(relation: Relation) -> str:
+    """The answer of SHOW CREATE TABLE: a statement that creates the same table or view."""
+    return _create_view_text(relation) if isinstance(relation, View) else _create_table_text(relation)
+
+
+def _create_view_text(view: View) -> str:
+    """As Hive's, but with comments and properties. The query is the expanded text, which every database understands."""
+    comments = any(c.comment for c in view.all_columns)
+    items = (name_sql(c.name) + (f" COMMENT {_quoted(c.comment)}" if c.comment else "") for c in view.all_columns)
+    columns = f" ({', '.join(items)})" if comments else ""
+    lines = [f"CREATE VIEW {name_sql(view.database)}.{name_sql(view.name)}{columns}"]
+    if view.comment:
+        lines.append(f"COMMENT {_quoted(view.comment)}")
+    if view.partition_columns:
+        lines.append(f"PARTITIONED ON ({', '.join(name_sql(c.name) for c in view.partition_columns)})")
+    if view.properties:
+        lines.append(f"TBLPROPERTIES (\n  {_properties_text(view.properties)})")
+    return "\n".join([*lines, f"AS {view.expanded}"])
+
+
+def _create_table_text(table: Table) -> str:
     name = f"{name_sql(table.database)}.{name_sql(table.name)}"
     lines = [f"CREATE {'EXTERNAL ' if table.external else ''}TABLE {name}("]
     items = [f"  {_column_text(c, table)}" for c in table.columns]
@@ -243,13 +261,20 @@ def _table(statement: Show, lookup: TableLookup, database: str) -> Table:
     return lookup.table(statement.table, database)
 
 
+def _relation(statement: Show, lookup: TableLookup, database: str) -> Relation:
+    assert statement.table is not None
+    return lookup.relation(statement.table, database)
+
+
 def _partitions(statement: Show, lookup: TableLookup, database: str) -> Answer:
     """SHOW PARTITIONS: names such as `p=a/q=b`, escaped as in Hive. A PARTITION clause selects partitions by their
     values."""
-    table = _table(statement, lookup, database)
+    table = _relation(statement, lookup, database)
     if not table.partition_columns:
         assert statement.table is not None
         raise AcidSqlError(Condition.NOT_PARTITIONED, span=statement.table.span, table=table.qualified)
+    if isinstance(table, View):
+        return Answer(("partition",), ())
     names = [c.name for c in table.partition_columns]
     found = [p for p in lookup.metastore.partitions(table) if has_values(statement.partition, table, p.values)]
     return Answer(("partition",), tuple((n,) for n in sorted(partition_name(names, p.values) for p in found)))
@@ -261,10 +286,10 @@ def _names(header: str, names: Sequence[str], pattern: str | None) -> Answer:
     return _filtered(header, names, pattern, {"%": "*", "*": "*", "_": "?"})
 
 
-def _columns(table: Table, pattern: str | None) -> Answer:
+def _columns(relation: Relation, pattern: str | None) -> Answer:
     """SHOW COLUMNS: `*` and `%` match any text, and `_` matches itself, because Hive's pattern is a regular expression
     (ShowColumnsOperation.getMatcher)."""
-    return _filtered("field", table.column_names, pattern, {"%": "*", "*": "*"})
+    return _filtered("field", relation.column_names, pattern, {"%": "*", "*": "*"})
 
 
 def _filtered(header: str, names: Sequence[str], pattern: str | None, wildcards: Mapping[str, str]) -> Answer:
@@ -285,11 +310,26 @@ def _glob(pattern: str, wildcards: Mapping[str, str]) -> str:
     return _SPECIAL.sub(lambda found: found[1] or wildcards.get(found[0]) or f"[{found[0]}]", pattern)
 
 
-def _properties(table: Table, key: str | None) -> Answer:
+def _properties(table: Relation, key: str | None) -> Answer:
     chosen = {k: v for k, v in sorted(table.properties.items()) if key is None or k == key}
     if key is not None and not chosen:
         return Answer(("prpt_name", "prpt_value"), ((f"Table {table.qualified} does not have property: {key}", ""),))
     return Answer(("prpt_name", "prpt_value"), tuple(chosen.items()))
+
+
+def _view_details(view: View) -> Iterator[tuple[str, str, str]]:
+    yield "", "", ""
+    yield "# Detailed Table Information", "", ""
+    yield "Database:", view.database, ""
+    yield "Table Type:", "VIRTUAL_VIEW", ""
+    yield "Table Parameters:", "", ""
+    for key, value in sorted({**view.properties, **({"comment": view.comment} if view.comment else {})}.items()):
+        yield "", key, value
+    yield "", "", ""
+    yield "# View Information", "", ""
+    for title, text in (("Original Query:", view.original), ("Expanded Query:", view.expanded)):
+        for number, line in enumerate(text.splitlines()):
+            yield "" if number else title, line, ""
 
 
 def _details(table: Table) -> Iterator[tuple[str, str, str]]:

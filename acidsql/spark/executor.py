@@ -126,13 +126,16 @@ class Executor:
     def _statement(self, plan: QueryPlan | WritePlan | MultiWritePlan, request: Request) -> StatementSpark:
         """The private sessions of a statement. It runs in UTC if it uses wall-clock times only."""
         tables = [scan.table for scan in plan.scans]
+        views = list(plan.views)
         if not isinstance(plan, QueryPlan):
             tables += [write.target for write in plan.writes]
+            views += [view for write in plan.writes for view in write.views]
+        text = "\n".join((request.text, *(view.expanded for view in views)))
         in_utc = (
             not request.frames
             and not any(map(has_instant, request.args.values()))
-            and tells_wall_clock_time(request.text, tables)
-            and self._engine.names_of_its_own().isdisjoint(re.findall(r"\w+", request.text.lower()))
+            and tells_wall_clock_time(text, tables)
+            and self._engine.names_of_its_own().isdisjoint(re.findall(r"\w+", text.lower()))
         )
         return self._engine.statement(in_utc=in_utc)
 
@@ -150,12 +153,15 @@ class Executor:
     def _locks(self, plan: QueryPlan | WritePlan | MultiWritePlan) -> tuple[LockComponent, ...]:
         return on_partitions(plan, self._metastore.partitions)
 
-    def columns(self, plan: QueryPlan, request: Request) -> list[tuple[str, str]]:
-        """The names and Hive types of a query's columns. Reads no directory. Raises CREATE_AS_TYPE."""
+    def columns(self, plan: QueryPlan, request: Request, *, of_view: bool = False) -> list[tuple[str, str]]:
+        """The names and Hive types of a query's columns. Reads no directory. Raises CREATE_AS_TYPE.
+
+        As in Hive, a column of a view, but not of a table, may have the type of NULL, `void`.
+        """
         with self._translated(request):
             spark = self._statement(plan, request)
             self._define_views(spark, plan, request, None)
-            return hive_columns(spark.rows(plan.sql, request.args))
+            return hive_columns(spark.rows(plan.sql, request.args), of_view=of_view)
 
     def write(self, plan: WritePlan | MultiWritePlan, request: Request) -> Written:
         """Runs a DML statement, in a transaction of its own or in that of START TRANSACTION.

@@ -7,7 +7,7 @@ from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructField
+from pyspark.sql.types import NullType, StructField
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Scan
@@ -39,15 +39,20 @@ def _padded(value: Column, length: int | None) -> Column:
     return value if length is None else F.rpad(value, length, " ")
 
 
-def hive_columns(rows: DataFrame) -> list[tuple[str, str]]:
-    """The names and Hive types of the columns. Raises CREATE_AS_TYPE."""
+def hive_columns(rows: DataFrame, *, of_view: bool) -> list[tuple[str, str]]:
+    """The names and Hive types of the columns of a view or a table. Raises CREATE_AS_TYPE.
+
+    As in Hive, a column of a view, but not of a table, may have the type of NULL, `void`.
+    """
     sized = zip(rows.schema.fields, lengths(rows, CHAR_LENGTH), lengths(rows, VARCHAR_LENGTH), strict=True)
-    return [(field.name, _hive_type(field, char, varchar)) for field, char, varchar in sized]
+    return [(field.name, _hive_type(field, char, varchar, of_view=of_view)) for field, char, varchar in sized]
 
 
-def _hive_type(field: StructField, char: int | None, varchar: int | None) -> str:
+def _hive_type(field: StructField, char: int | None, varchar: int | None, *, of_view: bool) -> str:
     if char is not None or varchar is not None:
         return f"varchar({varchar})" if char is None else f"char({char})"
+    if of_view and isinstance(field.dataType, NullType):
+        return "void"
     name = hive_type_name(field.dataType)
     if name is None:
         kind = field.dataType.simpleString()

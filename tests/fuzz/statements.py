@@ -306,8 +306,8 @@ def planned(text: str) -> tuple[s.Statement, Plan | None]:
         for column in (*inner.columns, *inner.partition_columns):
             parse_type(column.type or "int")
         if inner.query is not None:
-            column_types(inner, ["int"] * len(inner.query.selects))
-            return inner, plan_create_query(inner, facts)
+            column_types(inner.query, ["int"] * len(inner.query.selects))
+            return inner, plan_create_query(s.Query(inner.source, inner.query), facts)
     if not isinstance(inner, s.Query | s.Insert | s.MultiInsert | s.Update | s.Delete | s.Merge):
         return inner, None
     plan = plan_statement(inner, facts)

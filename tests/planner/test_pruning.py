@@ -61,7 +61,7 @@ CASES = {
     "SELECT * FROM t AS x(c, c, d) WHERE c = 5": {"t": []},
     "SELECT * FROM t AS x(b, a) WHERE a = 5": {"t": []},
     "SELECT * FROM (SELECT * FROM t) AS x(b, a, p) WHERE a = 5": {"t": []},
-    "SELECT * FROM (SELECT b AS a, a AS b, p FROM t WHERE a = 6) x WHERE a = 5": {"t": ["a = 6"]},
+    "SELECT * FROM (SELECT b AS a, a AS b, p FROM t WHERE a = 6) x WHERE a = 5": {"t": ["a = 6", "b = 5"]},
     # FROM items that make other rows or columns
     f"SELECT * FROM t {TURNED} WHERE p = 1": {"t": []},
     f"SELECT * FROM t JOIN u ON t.a = u.a {TURNED} WHERE p = 1": {"t": [], "u": []},

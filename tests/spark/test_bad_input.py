@@ -361,7 +361,7 @@ def test_the_place_in_a_script_is_its_line_there(world: World) -> None:
 @pytest.mark.parametrize(
     ("sql", "feature"),
     [
-        ("CREATE VIEW v AS SELECT * FROM emp", "CREATE VIEW"),
+        ("CREATE MATERIALIZED VIEW v AS SELECT * FROM emp", "CREATE MATERIALIZED VIEW"),
         ("EXPLAIN SHOW TABLES", "EXPLAIN SHOW TABLES"),
         ("GRANT SELECT ON emp TO someone", "GRANT"),
         ("ANALYZE TABLE emp COMPUTE STATISTICS", "ANALYZE"),

@@ -17,6 +17,7 @@ from acidsql.grammar import statements as s
 from acidsql.grammar.parser import parse
 from acidsql.planner.ddl_plan import DdlStatement, Step
 from acidsql.session import Session
+from acidsql.spark.executor import Request
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 SETUP = f"""
@@ -30,7 +31,8 @@ CREATE EXTERNAL TABLE ext (k int);
 CREATE DATABASE d;
 CREATE TABLE d.one (k int) {ACID};
 CREATE TABLE d.two (k int);
-CREATE DATABASE bare
+CREATE DATABASE bare;
+CREATE VIEW v AS SELECT k FROM whole
 """
 
 CASES = {
@@ -52,6 +54,15 @@ CASES = {
     "DROP TABLE plain": "default -> SHARED_READ, default.plain -> EXCLUSIVE",
     "DROP TABLE ext": "default -> SHARED_READ",
     "DROP TABLE IF EXISTS nothing": "",
+    "CREATE VIEW n AS SELECT k FROM d.one": "default -> SHARED_READ",
+    "CREATE OR REPLACE VIEW v AS SELECT k FROM d.one": "default -> SHARED_READ, default.v -> EXCLUSIVE",
+    "CREATE OR REPLACE VIEW d.n AS SELECT k FROM v": "d -> SHARED_READ, d.n -> EXCLUSIVE",
+    "CREATE VIEW IF NOT EXISTS v AS SELECT 1": "",
+    "ALTER VIEW v AS SELECT 1": "default.v -> EXCLUSIVE",
+    "ALTER VIEW v SET TBLPROPERTIES ('a'='b')": "default.v -> EXCLUSIVE",
+    "ALTER VIEW v RENAME TO d.v": "d -> SHARED_READ, default.v -> EXCLUSIVE",
+    "DROP VIEW v": "default.v -> EXCLUSIVE",
+    "DROP VIEW IF EXISTS nothing": "",
     "TRUNCATE TABLE whole": "default.whole -> EXCLUSIVE",
     "TRUNCATE TABLE acid PARTITION (p = 1)": "default.acid -> EXCLUSIVE",
     "TRUNCATE TABLE heap": "default.heap -> EXCLUSIVE",
@@ -152,5 +163,8 @@ def test_the_plans_of_the_cases_have_every_step(db: Session, tmp_path: Path) -> 
         parsed = parse(case.replace("{tmp}", str(tmp_path)))
         assert isinstance(parsed, get_args(DdlStatement))
         if not CASES[case].isidentifier() and not (isinstance(parsed, s.CreateTable) and parsed.query is not None):
-            found |= {type(step) for step in db._dispatch.ddl.plan(parsed, "default").steps}
+            definition = None
+            if isinstance(parsed, s.CreateView | s.AlterView):
+                definition = db._dispatch.plans.view_definition(parsed, Request(case, {}, {}))
+            found |= {type(step) for step in db._dispatch.ddl.plan(parsed, "default", definition).steps}
     assert found == set(get_args(Step))
