@@ -33,8 +33,8 @@ def _create(statement: s.CreateView, facts: DdlFacts) -> DdlPlan:
     """The lock on the database keeps it from being dropped. The lock on the view makes replacements take turns."""
     title = f"CREATE VIEW {facts.qualified(statement.view)}"
     existing = facts.relation(statement.view)
-    if statement.if_not_exists and existing is not None:
-        return DdlPlan(title)
+    if statement.if_not_exists and (existing is not None or facts.definition is None):
+        return DdlPlan(title)  # without a definition, the view existed when the statement began
     database, span = facts.database_of(statement.view).name, statement.view.span
     check_table_name(statement.view.name, span)
     check_free(statement, existing is None, is_view=isinstance(existing, View))
