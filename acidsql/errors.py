@@ -108,7 +108,7 @@ class Condition(Enum):
     AMBIGUOUS_COLUMN = _info("42702", "Ambiguous column reference '{column}': it could be {candidates}", 10007)
     AMBIGUOUS_TABLE_ALIAS = _info("42712", "Ambiguous table alias '{alias}'", 10008)
     DATABASE_NOT_FOUND = _info("42000", "Database does not exist: {database}{suggestion}", 10072)
-    TABLE_ALREADY_EXISTS = _info("42P07", "Table already exists: {table}", 10000)
+    TABLE_ALREADY_EXISTS = _info("42P07", "Table already exists: {table}", 10073)
     DATABASE_ALREADY_EXISTS = _info("42P06", "Database {database} already exists")
     DATABASE_NOT_EMPTY = _info("2BP01", "Database {database} is not empty. One or more tables exist.")
     CANNOT_DROP_DEFAULT_DATABASE = _info("42000", "Can not drop default database")
@@ -274,8 +274,23 @@ class Condition(Enum):
     COMPACTION_CLAUSE = _info("42000", "{clause} belongs to a rebalance compaction only")
     COMPACTION_FAILED = _info("58000", "Compaction {id} of {resource} ended as {state}: {reason}")
     # -- queries
-    INVALID_FUNCTION = _info("42883", "Invalid function {function}{suggestion}", 10011)
     UNRESOLVED_QUERY = _info("42000", "{message}")
+    INVALID_FUNCTION = _info("42883", "Invalid function {function}{suggestion}", 10011)
+    WRONG_ARGUMENTS = _info("22023", "Wrong arguments: {detail}", 10014)
+    WRONG_ARGUMENT_COUNT = _info("21000", "Arguments length mismatch: {detail}", 10015)
+    WRONG_ARGUMENT_TYPE = _info("42804", "Argument type mismatch: {detail}", 10016)
+    NOT_IN_GROUP_BY = _info("42803", "Expression not in GROUP BY key{expression}", 10025)
+    MISPLACED_UDTF = _info(
+        "42000", "UDTF's are not supported outside the SELECT clause, nor nested in expressions", 10081
+    )
+    MISPLACED_AGGREGATE = _info("42803", "Not yet supported place for UDAF: {function}", 10128)
+    GROUP_BY_POSITION = _info(
+        "42000", "Invalid position alias in Group By: {position} is not between 1 and {count}", 10220
+    )
+    ORDER_BY_POSITION = _info(
+        "42000", "Invalid position alias in Order By: {position} is not between 1 and {count}", 10221
+    )
+    MISSING_OVER = _info("42000", "Missing over clause for function : {function}", 10247)
     AMBIGUOUS_ROW_ID = _info("42702", "row__id is ambiguous: more than one transactional table is in scope ({tables})")
     ROW_ID_OF_PLAIN_TABLE = _info("42703", "{table} has no row__id: it is not a full ACID table")
     QUERY_FAILED = _info("58000", "{message}")

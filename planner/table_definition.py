@@ -16,6 +16,7 @@ from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.statements import ColumnDefinition, CreateTable, Name
 from acidsql.metastore.client import Database
+from acidsql.planner.function_names import check_functions
 
 ADOPT_WRITE_IDS: Final = "acidsql.adopt.writeids"
 """Property of CREATE TABLE .. LOCATION: the write IDs of the files that the table adopts. The catalog does not
@@ -145,6 +146,11 @@ def _check_transactional(table: Table, statement: CreateTable) -> None:
 
 
 def _constraints(statement: CreateTable) -> Constraints:
+    """Raises INVALID_FUNCTION for a constraint that could never be computed."""
+    written = [c.condition for c in statement.checks]
+    written += [tree for c in statement.columns for tree in (c.check, c.default) if tree is not None]
+    for tree in written:
+        check_functions(tree)
     checks = [Check(c.name, to_spark(c.condition)) for c in statement.checks]
     checks += [Check(None, to_spark(c.check)) for c in statement.columns if c.check is not None]
     return Constraints(

@@ -29,6 +29,8 @@ from acidsql.storage.file_systems import Listing
 def register(step: RegisterTable, run: PlanRun) -> None:
     """Raises TABLE_ALREADY_EXISTS, LOCATION_TAKEN, and LOCATION_NOT_EMPTY for files that no LOCATION adopts."""
     table = _created_now(step.table)
+    if run.metastore.find_table(table.database, table.name) is not None:
+        raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, span=step.span, table=table.qualified)
     _require_own(table, run, step.span, named=step.adopts)
     listing = _listing(table, run) if step.adopts else _require_empty(table, run, step.span)
     adopted = _found_write_ids(listing, table, step.write_ids) if table.is_transactional else None

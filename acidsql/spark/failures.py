@@ -11,9 +11,10 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import DataFrame, Row
 
-from acidsql.errors import AcidSqlError, Condition, Span, suggestion
+from acidsql.errors import AcidSqlError, Condition, Span
+from acidsql.grammar.fragment_places import place_of_call, place_of_fragment
 from acidsql.interrupts import interruptible
-from acidsql.planner.hive_functions.names import HIVE_FUNCTIONS
+from acidsql.planner.analysis_errors import explained
 from acidsql.planner.sql_errors import find_raised
 from acidsql.spark.jobs import JobGroup, job_group
 from acidsql.spark.jvm_loss import SPARK_ERRORS, gone, lost_by
@@ -26,6 +27,10 @@ _STACK: Final = "java.lang.StackOverflowError"
 _TOO_DEEP: Final = "The statement is too long or too deep for Spark's stack"
 _DEEPER: Final = "Split it, or start Spark with spark.driver.extraJavaOptions=-Xss64m."
 _VIEW: Final = re.compile(r"`?([A-Za-z0-9_]+)@(?:\d+|frame)`?")
+_PATTERN: Final = re.compile(r"java\.util\.regex\.PatternSyntaxException: ([^\n]*?)(?: near index \d+)?\n([^\n]*)")
+_CLASS: Final = re.compile(r"^(?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error): ")
+_TAG: Final = re.compile(r"^\[([A-Z_0-9.]+)\] ")
+_SHOWN_QUERY: Final = re.compile(r"== SQL \(line 1, position \d+\) ==\n([^\n]*)\n( *)\^")
 _LINE_NOISE: Final = re.compile(r";\s*line \d+ pos \d+.*|\s*SQLSTATE: \w+", re.DOTALL)
 
 
@@ -45,7 +50,12 @@ def translate(error: Exception, text: str) -> AcidSqlError:
         return AcidSqlError(Condition.QUERY_FAILED, message=_TOO_DEEP, hint=_DEEPER)
     if isinstance(error, PySparkException):
         return _of_spark(error, text)
-    return AcidSqlError(Condition.QUERY_FAILED, message=_first_lines(_java_message(error)))
+    message = _java_message(error)
+    if (tag := _TAG.match(_CLASS.sub("", message))) and (known := explained(tag[1], {})):
+        return known
+    if malformed := _PATTERN.match(message):
+        message = f"'{malformed[2]}' is no regular expression: {malformed[1]}"
+    return AcidSqlError(Condition.QUERY_FAILED, message=_first_lines(_CLASS.sub("", message)))
 
 
 def fetch(frame: DataFrame, text: str, limit: int | None) -> Iterator[tuple[object, ...]]:
@@ -96,7 +106,8 @@ def _of_spark(error: PySparkException, text: str) -> AcidSqlError:
     parameters = error.getMessageParameters() or {}
     if condition.startswith(_UNRESOLVED):
         name = parameters.get("objectName") or parameters.get("fieldName") or parameters.get("targetString") or ""
-        return _unresolved_column(name, parameters.get("proposal", ""), text)
+        place = next(_places(error, text), None)
+        return _unresolved_column(name, parameters.get("proposal", ""), text, place)
     if condition == "AMBIGUOUS_REFERENCE":
         name, candidates = _plain(parameters.get("name", "")), _plain(parameters.get("referenceNames", ""))
         span = find_word(name, text)
@@ -104,21 +115,45 @@ def _of_spark(error: PySparkException, text: str) -> AcidSqlError:
     if condition.startswith("TABLE_OR_VIEW_NOT_FOUND"):
         name = _plain(parameters.get("relationName", ""))
         return AcidSqlError(Condition.TABLE_NOT_FOUND, span=find_word(name, text), table=name, suggestion="")
-    if condition == "UNRESOLVED_ROUTINE":
-        name = _plain(parameters.get("routineName", ""))
-        near = suggestion(name, HIVE_FUNCTIONS)
-        return AcidSqlError(Condition.INVALID_FUNCTION, span=find_word(name, text), function=name, suggestion=near)
-    message = _first_lines(_VIEW.sub(r"\1", str(error)))
+    known = explained(condition, {key: _VIEW.sub(r"\1", value) for key, value in parameters.items()})
+    if known is not None:
+        return _placed(known, error, text)
+    message = _TAG.sub("", _first_lines(_VIEW.sub(r"\1", str(error))))
     refused = isinstance(error, AnalysisException | ParseException)  # raised before anything ran
     return AcidSqlError(Condition.UNRESOLVED_QUERY if refused else Condition.QUERY_FAILED, message=message)
 
 
-def _unresolved_column(name: str, proposal: str, text: str) -> AcidSqlError:
+def _unresolved_column(name: str, proposal: str, text: str, place: Span | None) -> AcidSqlError:
     wrong = _plain(name)
     near = [_plain(p) for p in proposal.split(",") if p.strip() and ":" not in p]
     tail = f" Did you mean {' or '.join(near[:3])}?" if near else ""
-    span = find_word(wrong, text) or find_word(wrong.rpartition(".")[2], text)
+    span = place or find_word(wrong, text) or find_word(wrong.rpartition(".")[2], text)
     return AcidSqlError(Condition.COLUMN_NOT_FOUND, span=span, column=wrong, suggestion=tail)
+
+
+def _placed(known: AcidSqlError, error: PySparkException, text: str) -> AcidSqlError:
+    """The error with its place: the one that Spark reports in the query, or that of what the error names."""
+    parameters = (error.getMessageParameters() or {}) | known.getMessageParameters()
+    expression = parameters.get("sqlExpr", parameters.get("expression", ""))
+    function = parameters.get("function", parameters.get("functionName"))
+    bare = expression.strip(" '\"")
+    bare = bare[1:-1] if bare.startswith("(") and bare.endswith(")") else bare
+    found = (
+        *_places(error, text),
+        place_of_call(_plain(function), text) if function else None,
+        place_of_fragment("", bare, text),
+    )
+    span = next((place for place in found if place is not None), None)
+    return known if span is None else known.with_span(span)
+
+
+def _places(error: PySparkException, text: str) -> Iterator[Span | None]:
+    """The places in the statement that Spark names. A query as a whole is none, nor is a call in Python."""
+    for context in error.getQueryContext():
+        shown = _SHOWN_QUERY.search(context.summary())
+        if shown is not None and context.startIndex() > 0:
+            before = shown[1][: len(shown[2])].removeprefix("...")
+            yield place_of_fragment(before, context.fragment(), text)
 
 
 def _plain(name: str) -> str:
