@@ -9,6 +9,8 @@ from sqlglot.tokenizer_core import TokenType
 
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar import admin_statements, alter_table, clauses, create_table, dml, views
+from acidsql.grammar.foreign_ddl import refuse_foreign_ddl
+from acidsql.grammar.foreign_dml import refuse_foreign_dml
 from acidsql.grammar.lexer import Lexed, is_word, lex
 from acidsql.grammar.nesting_depth import depth_limited
 from acidsql.grammar.script_splitter import Piece
@@ -68,11 +70,18 @@ def parse_order(text: str) -> tuple[OrderItem, ...]:
 
 
 def _parse(lexed: Lexed) -> Statement:
-    if not _starts_well(lexed):
+    try:
+        if not _starts_well(lexed):
+            refuse_foreign(lexed)
+            raise _unknown_statement(lexed)
         refuse_foreign(lexed)
-        raise _unknown_statement(lexed)
-    refuse_foreign(lexed)
-    return _build(read_statement(lexed), _text(lexed))
+        node = read_statement(lexed)
+    except AcidSqlError as error:
+        if error.condition != Condition.NOT_YET_SUPPORTED.name:
+            refuse_foreign_dml(lexed)
+            refuse_foreign_ddl(lexed)
+        raise
+    return _build(node, _text(lexed))
 
 
 def _text(lexed: Lexed) -> str:

@@ -102,9 +102,10 @@ MERGE INTO t USING s ON t.a = s.a WHEN MATCHD THEN DELETE
 
 DELETE t WHERE a = 1
 -->
-[PARSE_SYNTAX_ERROR] Syntax error near 't': expected FROM
+[PARSE_SYNTAX_ERROR] Syntax error near 't': Hive has no DELETE without FROM
 1 | DELETE t WHERE a = 1
   |        ^
+Hint: DELETE FROM t WHERE a = 1
 
 SELECT 'abc
 -->
@@ -499,9 +500,10 @@ DELETE FROM t WHERE
 
 DELETE * FROM t
 -->
-[PARSE_SYNTAX_ERROR] Syntax error near '*': expected FROM
+[PARSE_SYNTAX_ERROR] Syntax error near '*': Hive has no columns in DELETE
 1 | DELETE * FROM t
   |        ^
+Hint: DELETE FROM t
 
 MERGE INTO t USING s ON t.a = s.a
 -->
@@ -626,21 +628,24 @@ EXPLAIN FOO
 
 SELECT a INTO x FROM t
 -->
-[PARSE_SYNTAX_ERROR] Syntax error: INTO is not part of Hive's SQL
+[PARSE_SYNTAX_ERROR] Syntax error near 'INTO': Hive does this in another way
 1 | SELECT a INTO x FROM t
-  |               ^
+  |          ^^^^
+Hint: CREATE TABLE x AS SELECT a FROM t
 
 SELECT TOP 3 a FROM t
 -->
-[PARSE_SYNTAX_ERROR] Syntax error near '3': expected the end
+[PARSE_SYNTAX_ERROR] Syntax error near 'TOP': Hive does this in another way
 1 | SELECT TOP 3 a FROM t
-  |            ^
+  |        ^^^
+Hint: SELECT a FROM t LIMIT 3
 
 SELECT * FROM t FOR UPDATE
 -->
-[PARSE_SYNTAX_ERROR] Syntax error: LOCK is not part of Hive's SQL
+[PARSE_SYNTAX_ERROR] Syntax error near 'FOR UPDATE': Hive does this in another way
 1 | SELECT * FROM t FOR UPDATE
-  | ^^^^^^
+  |                 ^^^^^^^^^^
+Hint: START TRANSACTION, the statements, COMMIT: they see one snapshot, and a conflict is an error
 
 SELECT a -> '$.b' FROM t
 -->
