@@ -55,7 +55,7 @@ def _partition_item(node: Node) -> PartitionItem:
     operator = node.maybe("operator")
     if operator is None:
         return PartitionItem(column, None)
-    return PartitionItem(column, tree(node.leaf("OPERAND")), operator.parts[0].span.text)
+    return PartitionItem(column, tree(node.leaf("OPERAND")), operator.parts[0].span.text.replace("==", "="))
 
 
 def order_items(node: Node) -> tuple[OrderItem, ...]:

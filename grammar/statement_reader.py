@@ -272,7 +272,9 @@ def _plain_kind(lexed: Lexed, index: int, choices: Choices) -> str:
         return "STRING"
     if token.token_type is TokenType.NUMBER:
         return "NUMBER" if token.text.isdecimal() or "ID" not in choices else "ID"
-    return "UNKNOWN" if token.text == "==" else _MARKS.get(token.token_type, "UNKNOWN")
+    if token.text == "==":  # Hive has it in PARTITION (p == 1), beside other comparisons
+        return "OPERATOR" if "OPERATOR" in choices else "UNKNOWN"
+    return _MARKS.get(token.token_type, "UNKNOWN")
 
 
 def _is_name_here(lexed: Lexed, index: int) -> bool:

@@ -8,6 +8,7 @@ from typing import Final
 from sqlglot import exp
 
 from acidsql.grammar.dialect import frame_of
+from acidsql.planner.hive_syntax import rewrite_syntax
 
 ROW_ID_COLUMN: Final = "row__id"
 ROW_ID_FIELDS: Final = ("writeid", "bucketid", "rowid")
@@ -17,6 +18,7 @@ def normalized(tree: exp.Query) -> exp.Query:
     """The tree, changed in place, or a query around it."""
     _lower_names(tree)
     _unnest_row_id_fields(tree)
+    rewrite_syntax(tree)
     _type_bare_nulls(tree)
     tree = _lift_values(tree)
     _name_items(tree)

@@ -45,6 +45,8 @@ _STATEMENT_CONF: Final = {
     # TIMESTAMP is wall-clock time without a zone, as in Hive.
     "spark.sql.timestampType": "TIMESTAMP_NTZ",
     "spark.sql.caseSensitive": "false",
+    # In a map with a key twice, the last value counts, as in Hive.
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
     # The scan of ACID files needs the vectorized ORC reader with these settings (spark-findings.md 1).
     "spark.sql.orc.impl": "native",
     "spark.sql.orc.enableVectorizedReader": "true",

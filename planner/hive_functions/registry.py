@@ -23,7 +23,6 @@ from acidsql.planner.hive_functions import (
     murmur,
     numbers,
     other_names,
-    quantifiers,
     table_functions,
     text,
     times,
@@ -80,7 +79,6 @@ _FORMS: Final[dict[type[exp.Expr], _Form]] = {
     exp.Column: _Form(grouping.is_grouping_id, grouping.grouping_id),
     exp.Table: _Form(table_functions.is_values, table_functions.values),
     exp.GroupingSets: _Form(grouping.is_repeating, grouping.without_repeated),
-    **{kind: _Form(quantifiers.is_quantified, quantifiers.quantified) for kind in quantifiers.COMPARISONS},
 }
 
 

@@ -150,7 +150,7 @@ SELECT
 reads
   emp@1: default.emp
 query
-  SELECT id FROM `emp@1` AS `emp` WHERE CASE WHEN (SELECT count(*) FROM (SELECT 1) AS `@rows`(`@value`)) = 0 THEN TRUE WHEN NOT (id > (SELECT max(`@value`) FROM (SELECT 1) AS `@rows`(`@value`))) THEN NOT TRUE WHEN (SELECT count(*) FROM (SELECT 1) AS `@rows`(`@value`)) > (SELECT count(`@value`) FROM (SELECT 1) AS `@rows`(`@value`)) THEN NULL ELSE id > (SELECT max(`@value`) FROM (SELECT 1) AS `@rows`(`@value`)) END AND id IN (SELECT 2) AND (NOT id IN (SELECT 3))
+  SELECT id FROM `emp@1` AS `emp` WHERE (CASE WHEN (id) <= (SELECT named_struct('least', min(`@quantified1`.`@value`), 'most', max(`@quantified1`.`@value`), 'rows', count(1), 'known', count(`@quantified1`.`@value`)) FROM (SELECT 1) AS `@quantified1`(`@value`)).`most` THEN FALSE WHEN (SELECT named_struct('least', min(`@quantified1`.`@value`), 'most', max(`@quantified1`.`@value`), 'rows', count(1), 'known', count(`@quantified1`.`@value`)) FROM (SELECT 1) AS `@quantified1`(`@value`)).`rows` = 0 THEN TRUE WHEN (id) IS NULL OR (SELECT named_struct('least', min(`@quantified1`.`@value`), 'most', max(`@quantified1`.`@value`), 'rows', count(1), 'known', count(`@quantified1`.`@value`)) FROM (SELECT 1) AS `@quantified1`(`@value`)).`known` < (SELECT named_struct('least', min(`@quantified1`.`@value`), 'most', max(`@quantified1`.`@value`), 'rows', count(1), 'known', count(`@quantified1`.`@value`)) FROM (SELECT 1) AS `@quantified1`(`@value`)).`rows` THEN CAST(NULL AS BOOLEAN) ELSE TRUE END) AND id IN (SELECT 2) AND NOT id IN (SELECT 3)
 
 SELECT count(DISTINCT id) OVER (PARTITION BY name), row_number() OVER (PARTITION BY name), rank() OVER w FROM emp WINDOW w AS (ORDER BY id)
 -->

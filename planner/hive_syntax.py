@@ -1,0 +1,16 @@
+"""Rewrites what Hive's SQL can say and Spark's parser refuses or reads in another way: a module for each rule."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from acidsql.planner.bucket_samples import sample_buckets
+from acidsql.planner.generated_names import name_columns
+from acidsql.planner.quantified_subqueries import rewrite_quantifiers
+
+
+def rewrite_syntax(tree: exp.Query) -> None:
+    """Rewrites a query in place."""
+    name_columns(tree)
+    rewrite_quantifiers(tree)
+    sample_buckets(tree)
