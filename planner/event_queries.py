@@ -14,9 +14,11 @@ from acidsql.errors import Condition
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Query
+from acidsql.planner.expression_types import ExpressionTypes
 from acidsql.planner.hive_expressions import rewrite
 from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, ROWS
 from acidsql.planner.sql_errors import raise_sql, sql_string
+from acidsql.planner.typed_rules import apply_rules
 
 STORE_ASSIGNMENT: Final = "acidsql.store.assignment"
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -155,15 +157,18 @@ def checked_branch(branch: str, table: Table) -> str:
 def _in_spark(condition: str, table: Table) -> str:
     """The condition of a CHECK as Spark must compute it: by Hive's rules, and with CHAR values stripped of their
     padding, as Hive's expressions see them."""
-    query = parse(f"SELECT {condition}")
+    query = parse(f"SELECT {condition} FROM new_row")
     assert isinstance(query, Query)
-    padded = {c.name for c in table.columns if isinstance(parse_type(c.type), Char)}
+    fields = {c.name: parse_type(c.type) for c in table.all_columns}
+    padded = {name for name, kind in fields.items() if isinstance(kind, Char)}
 
     def stripped(node: exp.Expr) -> exp.Expr:
         is_padded = isinstance(node, exp.Column) and node.name.lower() in padded
         return exp.Anonymous(this="RTRIM", expressions=[node.copy()]) if is_padded else node
 
-    tree = query.tree.copy().transform(stripped)
+    typed = query.tree.copy()
+    apply_rules(typed, ExpressionTypes(typed, lambda _: fields), {})
+    tree = typed.transform(stripped)
     assert isinstance(tree, exp.Query)
     rewrite(tree)
     value = tree.selects[0].unalias()

@@ -13,20 +13,20 @@ from typing import Final, TypeGuard
 
 from sqlglot import exp
 
-from acidsql.grammar.dialect import to_spark
 from acidsql.planner.hive_functions.hashes import CUT
 from acidsql.planner.hive_functions.registry import differing, rewritten
+from acidsql.planner.item_names import keep_name
 
-_ROW_FUNCTIONS: Final = ("explode", "posexplode", "inline", "stack", "json_tuple", "parse_url_tuple")
 _COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ)
 
 
 def rewrite(tree: exp.Query) -> None:
     """Rewrites the expressions of a query in place. Its output columns keep their names. A CAST to a nested type that
     contains CHAR stays as it is."""
-    for node in _differing(tree):
-        _keep_name(node)
-    for node in sorted(_differing(tree), key=lambda found: -found.depth):  # the inner ones first
+    differences = _differing(tree)
+    for node in differences:
+        keep_name(node)
+    for node in sorted(differences, key=lambda found: -found.depth):  # the inner ones first
         node.replace(_cut(node) if _is_sized(node) else rewritten(node))
 
 
@@ -45,17 +45,6 @@ def _cut(cast: exp.Cast) -> exp.Expr:
     new = exp.Anonymous(this="rtrim", expressions=[cut]) if cast.to.this == exp.DataType.Type.CHAR else cut
     new.meta[CUT] = True
     return new
-
-
-def _keep_name(node: exp.Expr) -> None:
-    """Gives an unnamed item of a SELECT list its text as its alias. A function that returns several columns has a name
-    for each of them, or none."""
-    while node.parent is not None and not isinstance(node.parent, exp.Select):
-        node = node.parent
-    is_item = isinstance(node.parent, exp.Select) and node.arg_key == "expressions"
-    has_columns = isinstance(node, exp.Anonymous) and node.name.lower() in _ROW_FUNCTIONS
-    if is_item and not has_columns and not isinstance(node, exp.Alias | exp.Aliases):
-        node.replace(exp.alias_(node.copy(), to_spark(node), quoted=True))
 
 
 def sized_length(kind: exp.DataType) -> str | None:

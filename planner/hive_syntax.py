@@ -5,12 +5,12 @@ from __future__ import annotations
 from sqlglot import exp
 
 from acidsql.planner.bucket_samples import sample_buckets
-from acidsql.planner.generated_names import name_columns
+from acidsql.planner.item_names import name_unnamed_columns
 from acidsql.planner.quantified_subqueries import rewrite_quantifiers
 
 
 def rewrite_syntax(tree: exp.Query) -> None:
     """Rewrites a query in place."""
-    name_columns(tree)
+    name_unnamed_columns(tree)
     rewrite_quantifiers(tree)
     sample_buckets(tree)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from acidsql.errors import AcidSqlError
 from acidsql.session import Session
 
 
@@ -135,3 +136,15 @@ def test_columns_of_frames_and_temporary_views_compare_as_those_of_tables(table:
     assert table.sql(f"SELECT k FROM {name} WHERE f = 0.1", **given).collect() == [("1.0",)]
     table.execute(f"MERGE INTO t USING {name} s ON t.f = s.f AND s.f = 0.1 WHEN MATCHED THEN DELETE", frames=given)
     assert ids(table) == [1, 3, 4, 5]
+
+
+def test_a_check_compares_as_hive_does(session: Session) -> None:
+    session.execute(
+        "CREATE TABLE checked (code string, f float, CHECK (code > 0), CHECK (f <> 23.4))"
+        " STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+    )
+    session.execute("INSERT INTO checked VALUES ('0.5', 0.1)")
+    for row in ("('0', 0.1)", "('1', 23.4)"):
+        with pytest.raises(AcidSqlError, match="CHECK"):
+            session.execute(f"INSERT INTO checked VALUES {row}")
+    assert [tuple(row) for row in session.sql("SELECT code FROM checked").collect()] == [("0.5",)]
