@@ -3,7 +3,8 @@
 A BOOLEAN as text is TRUE or FALSE. Text is false if it is empty or one of `false`, `no`, `off` and `0`, and else true
 (PrimitiveObjectInspectorUtils.getBoolean). Text that begins with year, month and day is a date, whatever follows; it is
 a timestamp at midnight where no time of day can be read (DateParser, TimestampParser). A FLOAT becomes the DECIMAL that
-its text shows.
+its text shows. Text of a DECIMAL has no exponent (HiveDecimal.toFormatString). Text of a TIMESTAMP WITH LOCAL TIME ZONE
+ends in the zone (TimestampTZ). Text is a number if Java's Double.parseDouble takes it: `NaN`, but not `nan` or `inf`.
 """
 
 from __future__ import annotations
@@ -15,16 +16,27 @@ from typing import Final
 from sqlglot import exp
 
 from acidsql.acid.hive_types import Char, Decimal, HiveType, Varchar
-from acidsql.planner.common_types import BOOLEAN, DATE, FLOAT, STRING, TIMESTAMP, is_text
+from acidsql.planner.common_types import BOOLEAN, DATE, DOUBLE, FLOAT, INSTANT, STRING, TIMESTAMP, is_text
 from acidsql.planner.expression_types import ExpressionTypes
+from acidsql.planner.hive_functions.template import filled
 
 _FALSE: Final = ("", "false", "no", "off", "0")
-_DAY: Final = r"(-?)([0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2})"
+_DAY: Final = r"(-?)([0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2})(?![0-9])"
 _DATE_OR_ALL: Final = rf"(?s)^(?:\s*{_DAY}.*|.*)$"
 _ZERO_YEARS: Final = "$1000$2"
 """Spark requires four digits of a year and takes seven. Where no date was found, `000` is left, which is no date."""
 _WITH_TIME: Final = rf"^\s*{_DAY}[ T][0-9]{{1,2}}:"
-_TEXT_OF_DATE: Final = re.compile(r"\s*([0-9]{1,4})-([0-9]{1,2})-([0-9]{1,2})")
+_TEXT_OF_DATE: Final = re.compile(r"\s*([0-9]{1,4})-([0-9]{1,2})-([0-9]{1,2})(?![0-9])")
+_NUMBER: Final = "[0-9]|NaN|Infinity"
+"""Finds something in each text that is a number for Java, and nothing in the other names of NaN and infinity."""
+_LEAST_EXPONENT: Final = 7
+"""The scale from which on Spark's text of a DECIMAL may have an exponent."""
+_PLAIN: Final = (
+    "IF(locate('E', s) = 0, s, concat(IF(left(s, 1) = '-', '-', ''), '0.',"
+    " repeat('0', CAST(substring_index(s, 'E-', -1) AS INT) - 1),"
+    " replace(replace(substring_index(s, 'E-', 1), '.', ''), '-', '')))"
+)
+_WITH_ZONE: Final = "concat(s, IF(locate('.', s) = 0, '.0', ''), ' ', current_timezone())"
 _JOINS_TEXTS: Final = ("concat", "concat_ws")
 
 
@@ -32,10 +44,12 @@ def cast_in_hive(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
     match node:
         case exp.TryCast() if not node.args.get("safe") and not node.args.get("format"):
             return _cast(node, types.of(node.this), types.of(node))
-        case exp.DPipe() if BOOLEAN in map(types.of, (node.this, node.expression)):
-            return exp.DPipe(this=_shown(node.this, types), expression=_shown(node.expression, types), safe=True)
-        case exp.Anonymous() if node.name.lower() in _JOINS_TEXTS and BOOLEAN in map(types.of, node.expressions):
-            return exp.Anonymous(this=node.name, expressions=[_shown(e, types) for e in node.expressions])
+        case exp.DPipe():
+            texts = _texts([node.this, node.expression], types)
+            return None if texts is None else exp.DPipe(this=texts[0], expression=texts[1], safe=True)
+        case exp.Anonymous() if node.name.lower() in _JOINS_TEXTS:
+            texts = _texts(node.expressions, types)
+            return None if texts is None else exp.Anonymous(this=node.name, expressions=texts)
         case _:
             return None
 
@@ -43,14 +57,16 @@ def cast_in_hive(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
 def _cast(node: exp.Cast, source: HiveType | None, target: HiveType | None) -> exp.Expr | None:
     operand = node.this
     match target:
-        case Char() | Varchar() if source == BOOLEAN:
-            return exp.TryCast(this=_upper(operand), to=node.to)
-        case _ if target == STRING and source == BOOLEAN:
-            return _upper(operand)
+        case Char() | Varchar() if (text := _text(operand, source)) is not None:
+            return exp.TryCast(this=text, to=node.to)
+        case _ if target == STRING and (text := _text(operand, source)) is not None:
+            return text
         case Decimal() if source == FLOAT:
             return exp.TryCast(this=exp.cast(operand, "string", copy=False), to=node.to)
         case _ if not is_text(source):
             return None
+        case _ if target in (FLOAT, DOUBLE):
+            return number_of_text(operand, str(target))
         case _ if target == BOOLEAN:
             return boolean_of_text(operand)
         case _ if target == DATE:
@@ -61,12 +77,32 @@ def _cast(node: exp.Cast, source: HiveType | None, target: HiveType | None) -> e
             return None
 
 
-def _shown(operand: exp.Expr, types: ExpressionTypes) -> exp.Expr:
-    return _upper(operand) if types.of(operand) == BOOLEAN else operand
+def _texts(values: list[exp.Expr], types: ExpressionTypes) -> list[exp.Expr] | None:
+    """The values, those as text that need it; None if none does."""
+    texts = [_text(value, types.of(value)) for value in values]
+    return [text or value for text, value in zip(texts, values, strict=True)] if any(texts) else None
 
 
-def _upper(boolean: exp.Expr) -> exp.Expr:
-    return _call("upper", exp.cast(boolean, "string", copy=False))
+def _text(value: exp.Expr, kind: HiveType | None) -> exp.Expr | None:
+    """The text of a value; None where Spark's text is the same."""
+    text = exp.cast(value.copy(), "string", copy=False)
+    match kind:
+        case Decimal(_, scale) if scale >= _LEAST_EXPONENT:
+            return filled(_PLAIN, {"s": text})
+        case _ if kind == BOOLEAN:
+            return _call("upper", text)
+        case _ if kind == INSTANT:
+            return filled(_WITH_ZONE, {"s": text})
+        case _:
+            return None
+
+
+def number_of_text(text: exp.Expr, kind: str = "double") -> exp.Expr:
+    """The DOUBLE or FLOAT that a text shows, or NULL."""
+    number = exp.cast(text.copy(), kind)
+    if isinstance(text, exp.Literal):
+        return number if re.search(_NUMBER, str(text.this)) else exp.cast(exp.null(), kind)
+    return filled(f"IF(t RLIKE '{_NUMBER}', n, NULL)", {"t": text.copy(), "n": number})
 
 
 def boolean_of_text(text: exp.Expr) -> exp.Expr:

@@ -25,7 +25,7 @@ from acidsql.planner.common_types import (
     is_text,
 )
 from acidsql.planner.expression_types import ExpressionTypes
-from acidsql.planner.typed_rules.casts import date_of_text, timestamp_of_text
+from acidsql.planner.typed_rules.casts import date_of_text, number_of_text, timestamp_of_text
 
 Pair: TypeAlias = tuple[exp.Expr, exp.Expr]
 
@@ -80,7 +80,7 @@ def _to_other(value: exp.Expr, kind: HiveType, other: exp.Expr, other_kind: Hive
     if not is_text(other_kind):
         return None  # Spark compares FLOAT with DOUBLE as DOUBLE, too
     if is_number(kind) or kind == BOOLEAN:
-        return _cast(value, "double"), _cast(other, "double")
+        return _cast(value, "double"), number_of_text(other.copy())
     if kind == DATE:
         return value.copy(), date_of_text(other.copy())
     if kind == TIMESTAMP:

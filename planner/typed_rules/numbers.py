@@ -1,8 +1,8 @@
 """Literals and arithmetic of numbers.
 
 A DECIMAL literal has no zeros at the end of its fraction: 1.50 is a DECIMAL(2,1) (HiveDecimal). An integer literal of
-more than 38 digits is a DOUBLE. FLOAT with DECIMAL is computed as FLOAT (GenericUDFBaseNumeric), and abs of a TINYINT
-or SMALLINT is an INT (GenericUDFAbs).
+more than 38 digits is a DOUBLE. FLOAT with DECIMAL is computed as FLOAT, and text as DOUBLE (GenericUDFBaseNumeric).
+abs of a TINYINT or SMALLINT is an INT (GenericUDFAbs).
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ from typing import Final
 
 from sqlglot import exp
 
-from acidsql.acid.hive_types import Decimal
-from acidsql.planner.common_types import FLOAT
+from acidsql.acid.hive_types import Decimal, HiveType
+from acidsql.planner.common_types import FLOAT, is_number, is_text
 from acidsql.planner.expression_types import ExpressionTypes
+from acidsql.planner.typed_rules.casts import number_of_text
 
 _ENDS_IN_ZEROS: Final = re.compile(r"(\d*)\.(\d*?)0+")
 _MOST_DIGITS: Final = 38
+_BEYOND_INT: Final = "2147483648"
+"""Hive reads -2147483648 as the negative of this BIGINT; Spark reads the whole as an INT."""
 _NARROW: Final = ("tinyint", "smallint")
 
 
@@ -25,8 +28,10 @@ def number_in_hive(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
     match node:
         case exp.Literal() if not node.is_string:
             return _shortened(str(node.this))
-        case exp.Add() | exp.Sub() | exp.Mul() | exp.Mod():
-            return _as_float(node, types)
+        case exp.Neg() if isinstance(node.this, exp.Literal) and str(node.this.this) == _BEYOND_INT:
+            return exp.Neg(this=exp.Literal.number(f"{_BEYOND_INT}L"))
+        case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() | exp.Mod():
+            return _of_texts(node, types) or _as_float(node, types)
         case exp.Anonymous() if node.name.lower() == "abs" and len(node.expressions) == 1:
             (number,) = node.expressions
             wide = exp.Anonymous(this=node.name, expressions=[exp.cast(number.copy(), "int")])
@@ -43,6 +48,18 @@ def _shortened(text: str) -> exp.Expr | None:
         return None
     whole, fraction = found[1] or "0", found[2]
     return exp.Literal.number(f"{whole}.{fraction}" if fraction else f"{whole}BD")
+
+
+def _of_texts(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
+    sides = (node.this, node.expression)
+    if not any(is_text(types.of(side)) for side in sides) or not all(_is_operand(types.of(side)) for side in sides):
+        return None
+    left, right = (number_of_text(side) if is_text(types.of(side)) else side.copy() for side in sides)
+    return type(node)(this=left, expression=right)
+
+
+def _is_operand(kind: HiveType | None) -> bool:
+    return is_text(kind) or is_number(kind)
 
 
 def _as_float(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:

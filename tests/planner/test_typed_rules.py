@@ -34,18 +34,21 @@ def condition(text: str) -> str:
     return planned(f"SELECT 1 AS one FROM t WHERE {text}").sql.partition(" WHERE ")[2].replace("`", "")
 
 
+NUMBER = "IF(code RLIKE '[0-9]|NaN|Infinity', CAST(code AS DOUBLE), NULL)"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("code = 1", "CAST(code AS DOUBLE) = CAST(1 AS DOUBLE)"),
-        ("0 < code", "CAST(0 AS DOUBLE) < CAST(code AS DOUBLE)"),
+        ("code = 1", f"{NUMBER} = CAST(1 AS DOUBLE)"),
+        ("0 < code", f"CAST(0 AS DOUBLE) < {NUMBER}"),
         ("i = '5'", "i = 5"),
         ("i = '5.0'", "i = 5"),
         ("i > '5.5'", "CAST(i AS DOUBLE) > CAST('5.5' AS DOUBLE)"),
         ("l = '9007199254740993'", "l = 9007199254740993"),
         ("d = '1.5'", "d = 1.5"),
         ("i + 1 = '5'", "CAST(i + 1 AS DOUBLE) = CAST('5' AS DOUBLE)"),
-        ("b = 'true'", "CAST(b AS DOUBLE) = CAST('true' AS DOUBLE)"),
+        ("b = 'true'", "CAST(b AS DOUBLE) = CAST(NULL AS DOUBLE)"),
         ("f = 23.4", "f = CAST(23.4 AS FLOAT)"),
         ("f = -23.4", "f = CAST(-23.4 AS FLOAT)"),
         ("f = 23.4D", "f = CAST(23.4D AS FLOAT)"),
@@ -55,7 +58,7 @@ def condition(text: str) -> str:
         ("NOT f BETWEEN 0.1 AND 0.2", "NOT f BETWEEN CAST(0.1 AS FLOAT) AND CAST(0.2 AS FLOAT)"),
         ("dt = '2024-1-31'", "dt = CAST('2024-01-31' AS DATE)"),
         ("dt = '2024-01-31 10:00:00'", "dt = CAST('2024-01-31' AS DATE)"),
-        ("code IN ('a', 1)", "(code = 'a' OR CAST(code AS DOUBLE) = CAST(1 AS DOUBLE))"),
+        ("code IN ('a', 1)", f"(code = 'a' OR {NUMBER} = CAST(1 AS DOUBLE))"),
         ("code IN ('a', 'b')", "code IN ('a', 'b')"),
         ("i = 1 AND code = 'x'", "i = 1 AND code = 'x'"),
         ("d = 1.50", "d = 1.5"),
@@ -65,6 +68,10 @@ def condition(text: str) -> str:
         ("b OR code", "b OR (NOT lower(code) IN ('', 'false', 'no', 'off', '0'))"),
         ("CAST(code AS BOOLEAN)", "(NOT lower(code) IN ('', 'false', 'no', 'off', '0'))"),
         ("f + 0.10 > 1e0", "f + CAST(0.1 AS FLOAT) > 1e0"),
+        ("code + 1 > 2", f"{NUMBER} + 1 > 2"),
+        ("i > -2147483648", "i > -2147483648L"),
+        ("year('2024-1-31x') = 2024", "year(CAST('2024-01-31' AS DATE)) = 2024"),
+        ("printf('%s %.1f %s', i, d, dt) = ''", "printf('%s %.1f %s', i, CAST(d AS DOUBLE), CAST(dt AS STRING)) = ''"),
     ],
 )
 def test_a_condition_says_how_hive_compares(text: str, expected: str) -> None:

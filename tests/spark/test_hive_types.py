@@ -55,6 +55,13 @@ def ids(session: Session, query: str = "SELECT id FROM t ORDER BY id") -> list[i
         ("nullif(f, 23.4) IS NULL", [1, 4]),
         ("code", [1, 2, 3, 4]),
         ("id - 1", [2, 3, 4, 5]),
+        ("CASE WHEN id = 1 THEN 'inf' WHEN id = 2 THEN 'Infinity' ELSE 'nan' END > 0", [2]),
+        ("greatest(id, concat(id, '0')) = 20", [2]),
+        ("sign(d) = 1", [1, 2, 5]),
+        ("year(substr(dt, 1, 7)) IS NULL AND month(concat(dt, 'x')) = 1", [1, 5]),
+        ("id - 1 > -2147483648 - 1 AND id < 3", [1, 2]),
+        ("CAST(CAST(d / 100000000 AS decimal(20,10)) AS string) = '0.0000000150'", [1]),
+        ("printf('%.1f %s', d, dt) = '1.5 2024-01-31'", [1]),
     ],
 )
 def test_a_condition_finds_hives_rows(table: Session, condition: str, found: list[int]) -> None:
