@@ -36,7 +36,7 @@ from acidsql.spark.jvm_loss import SPARK_ERRORS
 from acidsql.spark.open_transaction import SessionTransaction, SharedTransaction
 from acidsql.spark.outcomes import QueryRows, RowCounts, Written
 from acidsql.spark.parameter_values import has_instant
-from acidsql.spark.query_columns import hive_columns, with_own_names, with_padding
+from acidsql.spark.query_columns import as_shown, hive_columns, with_own_names
 from acidsql.spark.readers import Readers
 from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.spark.scan.shared_scan import scanned_once
@@ -143,7 +143,7 @@ class Executor:
         spark = self._statement(plan, request)
         self._define_views(spark, plan, request, StatementSnapshots(self._engine.files, view))
         rows = with_own_names(spark.rows(plan.sql, request.args), plan.scans)
-        rows = answer(with_padding(rows), request.text)
+        rows = answer(as_shown(rows), request.text)
         spark.drop_views((*(s.view for s in plan.scans), *(f.view for f in plan.frames)))
         return QueryRows(answer(adopt(rows, spark.user), request.text), rows)
 

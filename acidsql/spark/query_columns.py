@@ -7,7 +7,7 @@ from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import NullType, StructField
+from pyspark.sql.types import NullType, StructField, YearMonthIntervalType
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Scan
@@ -24,19 +24,24 @@ def with_own_names(rows: DataFrame, scans: Sequence[Scan]) -> DataFrame:
     return rows if shown == names else rows.toDF(*shown)
 
 
-def with_padding(rows: DataFrame) -> DataFrame:
-    """The rows with CHAR columns padded to their length."""
+def as_shown(rows: DataFrame) -> DataFrame:
+    """The rows with CHAR columns padded to their length, and with intervals of months as Hive's text, such as 1-2:
+    PySpark cannot collect such intervals."""
+    places = [F.col(str(place)) for place in range(len(rows.columns))]
     sizes = lengths(rows, CHAR_LENGTH)
-    if not any(sizes):
+    shown = [_as_shown(*one) for one in zip(places, rows.schema.fields, sizes, strict=True)]
+    if all(new is old for new, old in zip(shown, places, strict=True)):
         return rows
-    names = rows.columns
-    by_place = rows.toDF(*map(str, range(len(names))))
-    padded = (_padded(F.col(str(i)), size).alias(name) for i, (name, size) in enumerate(zip(names, sizes, strict=True)))
-    return by_place.select(*padded)
+    by_place = rows.toDF(*map(str, range(len(places))))
+    return by_place.select(*(value.alias(name) for value, name in zip(shown, rows.columns, strict=True)))
 
 
-def _padded(value: Column, length: int | None) -> Column:
-    return value if length is None else F.rpad(value, length, " ")
+def _as_shown(value: Column, field: StructField, char_length: int | None) -> Column:
+    if char_length is not None:
+        return F.rpad(value, char_length, " ")
+    if isinstance(field.dataType, YearMonthIntervalType):
+        return F.regexp_extract(value.cast("interval year to month").cast("string"), "'(.*)'", 1)
+    return value
 
 
 def hive_columns(rows: DataFrame, *, of_view: bool) -> list[tuple[str, str]]:

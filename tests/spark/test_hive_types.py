@@ -155,3 +155,8 @@ def test_a_check_compares_as_hive_does(session: Session) -> None:
         with pytest.raises(AcidSqlError, match="CHECK"):
             session.execute(f"INSERT INTO checked VALUES {row}")
     assert [tuple(row) for row in session.sql("SELECT code FROM checked").collect()] == [("0.5",)]
+
+
+def test_intervals_of_months_are_text_in_a_result(session: Session) -> None:
+    query = "SELECT INTERVAL '1-2' YEAR TO MONTH AS a, INTERVAL '1' YEAR - INTERVAL '15' MONTH AS b, 7 AS c"
+    assert [tuple(row) for row in session.sql(query).collect()] == [("1-2", "-0-3", 7)]
