@@ -71,7 +71,13 @@ def _relations(scanned: exp.Expr) -> tuple[str, ...]:
     """The names of the FROM clause's relations in the branches, in order."""
     joined = (join.this for join in scanned.args.get("joins") or ())
     laterals = scanned.args.get("laterals") or ()
-    return tuple(node.alias_or_name.lower() for node in (scanned, *joined, *laterals))
+    return tuple(_relation_name(node).lower() for node in (scanned, *joined, *laterals))
+
+
+def _relation_name(item: exp.Expr) -> str:
+    """The name of a FROM item. sqlglot keeps the alias of `t PIVOT (..) AS p` in the last PIVOT."""
+    pivots = item.args.get("pivots") or ()
+    return next((pivot.alias for pivot in reversed(pivots) if pivot.alias), item.alias_or_name)
 
 
 def _scan(statement: MultiInsert, names: Sequence[str]) -> exp.Select:

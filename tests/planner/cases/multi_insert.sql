@@ -64,3 +64,33 @@ FROM s INSERT OVERWRITE TABLE a SELECT id, name INSERT INTO a SELECT id, name
 1 | FROM s INSERT OVERWRITE TABLE a SELECT id, name INSERT INTO a SELECT id, name
   |                               ^
 Hint: Give each branch a value for every partition column, or write with two statements.
+
+FROM s PIVOT (count(name) FOR id IN (1 AS name, 2 AS two)) AS turned INSERT INTO a SELECT turned.name, turned.two INSERT INTO a SELECT turned.two, turned.name
+-->
+FROM
+reads
+  s@1: default.s
+rows, read once
+  SELECT * FROM (SELECT * FROM `s@1` AS `s` PIVOT(count(name) FOR id IN (1 AS name, 2 AS two))) AS turned
+INSERT default.a
+rows
+  SELECT turned.name, turned.two FROM `:scanned` AS `turned`
+events
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
+    CAST(`:name` AS STRING) AS `name`
+  FROM `:rows`
+writes
+  delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+INSERT default.a
+rows
+  SELECT turned.two, turned.name FROM `:scanned` AS `turned`
+events
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`,
+    CAST(`:id` AS INT) AS `id`,
+    CAST(`:name` AS STRING) AS `name`
+  FROM `:rows`
+writes
+  delta_W_W_0001: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
