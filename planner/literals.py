@@ -19,8 +19,9 @@ _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 """The text of an integer. Spark cuts the fraction of other texts, and Hive does not."""
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 """The only form of a date that all readers interpret in the same way."""
+_PLAIN_NUMBER: Final = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 _MOST_DIGITS: Final = 15
-"""The number of digits up to which a DOUBLE holds every integer."""
+"""The number of digits up to which different numbers are different DOUBLEs."""
 _SUFFIX: Final = re.compile(r"(?<=[\d.])(bd|[lsy])$", re.IGNORECASE)
 """The type suffix of an exact number: 7Y, 7S, 7L, 1.50BD."""
 _INEXACT: Final = re.compile(r"e", re.IGNORECASE)
@@ -50,6 +51,8 @@ def value_of(node: exp.Expr, values: Mapping[str, object]) -> object:
             return day_of(str(node.this.this))
         case exp.Cast() if node.to.this in _INTEGER_BITS:
             return _integer(value_of(node.this, values), _INTEGER_BITS[node.to.this])
+        case exp.Cast() if node.to.this == exp.DataType.Type.DOUBLE:
+            return _double(value_of(node.this, values))
         case exp.Null():
             return None
         case _:
@@ -64,6 +67,16 @@ def _integer(number: object, bits: int) -> object:
     """The number, if the cast does not change it; UNKNOWN for others, which Spark cuts or wraps."""
     fits = isinstance(number, Decimal) and number == int(number) and -(2 ** (bits - 1)) <= number < 2 ** (bits - 1)
     return number if fits else UNKNOWN
+
+
+def _double(value: object) -> object:
+    """The exact number that a number or a text shows, if it has so few digits that it compares like the DOUBLE."""
+    if isinstance(value, str):
+        value = _exact(value) if _PLAIN_NUMBER.fullmatch(value) else UNKNOWN
+    if isinstance(value, Decimal):
+        has_few_digits = len(value.as_tuple().digits) <= _MOST_DIGITS and abs(fraction_digits(value)) <= _MOST_DIGITS
+        return value if has_few_digits else UNKNOWN
+    return None if value is None else UNKNOWN
 
 
 def typed(value: str | None, kind: str) -> object:

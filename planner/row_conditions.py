@@ -22,6 +22,7 @@ from sqlglot import exp
 from acidsql.acid.hive_types import Char, Decimal, Primitive, parse_type
 from acidsql.acid.table import Column, Table
 from acidsql.planner.literals import fraction_digits, value_of
+from acidsql.planner.typed_rules.casts import text_of_number
 
 COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _BARE: Final = frozenset({"this", "db", "catalog", "alias"})
@@ -110,11 +111,18 @@ def _filter(
     alias, merges = item.alias_or_name.lower(), merges_columns(query)
     own = conditions_on(query, place)
     for conditions, known in ((own, names), (conditions_on(query, place, inherited)[len(own) :], sized)):
-        column_of = partial(_column_of, alias, known, merges=merges)
+        column_of: _ColumnOf = partial(_column_of, alias, known, merges=merges)
+        if columns is table.partition_columns:
+            column_of = partial(_column_or_text_of_number, column_of)
         for conjunct in (c for condition in conditions for c in conjuncts(condition)):
             implied = _implied(conjunct, column_of)
             if implied is not None:
                 yield implied
+
+
+def _column_or_text_of_number(column_of: _ColumnOf, node: exp.Expr) -> Column | None:
+    """The partition column to which a name, or the DOUBLE that its text shows, refers."""
+    return column_of(text_of_number(node) or node)
 
 
 def resolved_column(node: exp.Column, query: exp.Expr, item: exp.Table, table: Table) -> Column | None:
@@ -217,8 +225,8 @@ def _implied(condition: exp.Expr, column_of: _ColumnOf) -> exp.Expr | None:
             return _comparison(condition, {"this": condition.this}, ends, column_of)
         case _ if type(condition) in COMPARISONS:
             sides = {"this": condition.this, "expression": condition.expression}
-            columns = {key: side for key, side in sides.items() if isinstance(side, exp.Column)}
-            literals = [side for side in sides.values() if not isinstance(side, exp.Column)]
+            columns = {key: side for key, side in sides.items() if _names_column(side)}
+            literals = [side for side in sides.values() if not _names_column(side)]
             return _comparison(condition, columns, literals, column_of) if len(columns) == 1 else None
         case _:
             return None
@@ -232,9 +240,14 @@ def _comparison(
     column = column_of(node)
     if column is None or not all(_is_literal(node) and _is_exact(node, column) for node in literals):
         return None
+    name = exp.column(exp.to_identifier(column.name, quoted=True))
     found = condition.copy()
-    found.set(place, exp.column(exp.to_identifier(column.name, quoted=True)))
+    found.set(place, name if isinstance(node, exp.Column) else exp.cast(name, "double"))
     return found
+
+
+def _names_column(side: exp.Expr) -> bool:
+    return isinstance(side, exp.Column) or text_of_number(side) is not None
 
 
 def _is_literal(node: exp.Expr) -> bool:

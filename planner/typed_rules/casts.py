@@ -29,6 +29,8 @@ _WITH_TIME: Final = rf"^\s*{_DAY}[ T][0-9]{{1,2}}:"
 _TEXT_OF_DATE: Final = re.compile(r"\s*([0-9]{1,4})-([0-9]{1,2})-([0-9]{1,2})(?![0-9])")
 _NUMBER: Final = "[0-9]|NaN|Infinity"
 """Finds something in each text that is a number for Java, and nothing in the other names of NaN and infinity."""
+_NUMBER_OF_TEXT: Final = "acidsql_number_of_text"
+"""Key in the `meta` of an expression that `number_of_text` made."""
 _LEAST_EXPONENT: Final = 7
 """The scale from which on Spark's text of a DECIMAL may have an exponent."""
 _PLAIN: Final = (
@@ -102,7 +104,16 @@ def number_of_text(text: exp.Expr, kind: str = "double") -> exp.Expr:
     number = exp.cast(text.copy(), kind)
     if isinstance(text, exp.Literal):
         return number if re.search(_NUMBER, str(text.this)) else exp.cast(exp.null(), kind)
-    return filled(f"IF(t RLIKE '{_NUMBER}', n, NULL)", {"t": text.copy(), "n": number})
+    found = filled(f"IF(t RLIKE '{_NUMBER}', n, NULL)", {"t": text.copy(), "n": number})
+    found.meta[_NUMBER_OF_TEXT] = True
+    return found
+
+
+def text_of_number(node: exp.Expr) -> exp.Column | None:
+    """The column whose text `number_of_text` shows as a DOUBLE; None for another expression."""
+    number = node.find(exp.Cast) if node.meta.get(_NUMBER_OF_TEXT) else None
+    is_double = number is not None and number.to.this == exp.DataType.Type.DOUBLE
+    return number.this if number is not None and is_double and isinstance(number.this, exp.Column) else None
 
 
 def boolean_of_text(text: exp.Expr) -> exp.Expr:

@@ -7,6 +7,7 @@ import pytest
 from acidsql.grammar import statements as s
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parser import parse
+from acidsql.planner.partition_pruning import keeps
 from acidsql.planner.plan import NO_SHORTCUTS, Facts, MultiWritePlan, Plan, Scan, Shortcuts
 from acidsql.planner.statement_planner import plan_statement
 from tests.planner.test_planner_cases import Stage
@@ -15,6 +16,7 @@ STAGE = Stage()
 STAGE.set(
     "CREATE TRANSACTIONAL TABLE t (a int, b int) PARTITIONED BY (p int);"
     "CREATE TRANSACTIONAL TABLE u (a int, b int) PARTITIONED BY (p int);"
+    "CREATE TRANSACTIONAL TABLE y (code string) PARTITIONED BY (d string);"
     "CREATE TRANSACTIONAL TABLE n (d decimal(38,10), i bigint);"
 )
 
@@ -123,6 +125,25 @@ CASES = {
         "u": ["b = 5 OR b = 6"]
     },
 }
+
+
+@pytest.mark.parametrize(
+    ("condition", "kept"),
+    [
+        ("d = 5", ["5", "05", "5.0", "x", "inf", " 5", "5d"]),
+        ("5 < d", ["10", "x", "inf", " 5", "5d"]),
+        ("d IN (10, 1.5)", ["10", "1.5", "x", "inf", " 5", "5d"]),
+        ("d BETWEEN 1 AND 5", ["5", "05", "5.0", "1.5", "x", "inf", " 5", "5d"]),
+        ("d = 5 AND d <> '05'", ["5", "5.0", "x", "inf", " 5", "5d"]),
+        ("d = 12345678901234567", ["5", "05", "5.0", "10", "1.5", "x", "inf", " 5", "5d"]),
+        ("code = 5", ["5", "05", "5.0", "10", "1.5", "x", "inf", " 5", "5d"]),
+    ],
+)
+def test_numbers_prune_partitions_of_text_and_keep_text_in_doubt(condition: str, kept: list[str]) -> None:
+    (scan,) = plan_of(f"SELECT code FROM y WHERE {condition}").scans
+    values = ["5", "05", "5.0", "10", "1.5", "x", "inf", " 5", "5d"]
+    assert [value for value in values if keeps(scan.partition_filter, scan.table, [value])] == kept
+    assert scan.row_filter == ()
 
 
 @pytest.mark.parametrize("sql", CASES)
