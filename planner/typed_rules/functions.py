@@ -52,6 +52,11 @@ def _dates(count: int) -> _Conversion:
     return converted
 
 
+def _month_later(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
+    """add_months with a format as its third argument keeps the time of day."""
+    return _dates(1)(arguments, kinds) if len(arguments) == 2 else None
+
+
 def _as_doubles(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
     if not (any(map(is_text, kinds)) and any(map(is_number, kinds)) and all(is_text(k) or is_number(k) for k in kinds)):
         return None
@@ -77,11 +82,10 @@ def _printed(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
     return None if all(a is b for a, b in zip(arguments, new, strict=True)) else new
 
 
-_OF_DATES: Final = (
-    "year month day dayofmonth quarter weekofyear dayofweek last_day date_add date_sub next_day add_months"
-)
+_OF_DATES: Final = "year month day dayofmonth quarter weekofyear dayofweek last_day date_add date_sub next_day"
 _CONVERSIONS: Final[dict[str, _Conversion]] = {
     **dict.fromkeys(_OF_DATES.split(), _dates(1)),
+    "add_months": _month_later,
     "datediff": _dates(2),
     "greatest": _as_doubles,
     "least": _as_doubles,
