@@ -102,6 +102,7 @@ class Condition(Enum):
     INVALID_PARAMETER = _info("22023", "The value of the parameter {name} cannot be used: {reason}")
     UNKNOWN_SETTING = _info("42000", "{name} is not a setting of acidsql{suggestion}")
     INVALID_SETTING = _info("22023", "{value} is not a value of {name}: {rule}")
+    VARIABLE_DEPTH = _info("54000", "Variable substitution depth is deeper than {depth} for expression {expression}")
     # -- names
     TABLE_NOT_FOUND = _info("42P01", "Table not found '{table}'{suggestion}", 10001)
     COLUMN_NOT_FOUND = _info("42703", "Invalid column reference '{column}'{suggestion}", 10002)
@@ -422,7 +423,10 @@ class AcidSqlError(Exception):
     def moved(self, source: str, offset: int) -> AcidSqlError:
         """The same error with its place moved by `offset` characters, in the longer text `source`."""
         assert self.span is not None
-        span = Span(source, self.span.start + offset, self.span.end + offset)
+        return self.placed(Span(source, self.span.start + offset, self.span.end + offset))
+
+    def placed(self, span: Span) -> AcidSqlError:
+        """The same error with this place instead of the one that it has."""
         return AcidSqlError.of(self._condition, self._parameters, span=span, hint=self.hint)
 
     # -- PySpark's getters

@@ -41,6 +41,7 @@ from acidsql.statement_dispatch import StatementDispatch
 from acidsql.statement_plans import StatementPlans
 from acidsql.storage.file_systems import is_local
 from acidsql.uses import Uses
+from acidsql.variables import Variables
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -91,6 +92,7 @@ class Session:
         self._metastore = metastore
         self._engine = engine
         self._settings = Settings()
+        self._variables = Variables(self._settings, warehouse)
         self._transactions = Transactions(metastore, self._settings.patience)
         self._executor = Executor(engine, self._transactions, self._settings.values)
         ddl = Ddl(self._transactions, warehouse, engine.files)
@@ -108,6 +110,7 @@ class Session:
             Loader(engine, self._transactions),
             self._plans,
             self._settings,
+            self._variables,
             self.compactor,
             self._background,
         )
@@ -218,8 +221,9 @@ class Session:
         """Runs a statement. Any error rolls back the transaction that START TRANSACTION began."""
         txn_id = self._executor.session_transaction.id
         try:
-            statement, named = name_placeholders(parse(text), args)
-            return self._dispatch.run(statement, Request(text, named, frames))
+            with self._substituted(text) as read:
+                statement, named = name_placeholders(parse(read), args)
+                return self._dispatch.run(statement, Request(read, named, frames))
         except BaseException as error:
             if txn_id is None or self._executor.session_transaction.id is None:
                 raise
@@ -229,13 +233,33 @@ class Session:
                 raise (lost or error).with_hint(f"Transaction {txn_id} was rolled back.") from error.__cause__
             raise
 
+    def set_variables(self, values: Mapping[str, str]) -> None:
+        """Sets variables, as `SET hivevar:name=value` does: statements name them as `${name}` or `${hivevar:name}`."""
+        self._variables.hive.update(values)
+
+    def substituted(self, sql: str) -> str:
+        """The statement with its variables (`${name}`) replaced, as it is read. Raises VARIABLE_DEPTH."""
+        return self._variables.substituted(sql).text
+
+    @contextmanager
+    def _substituted(self, text: str) -> Iterator[str]:
+        """The statement with its variables replaced. Errors point into the text that the user wrote."""
+        substituted = self._variables.substituted(text)
+        try:
+            yield substituted.text
+        except AcidSqlError as error:
+            original = substituted.original_error(error)
+            if original is error:
+                raise
+            raise original from error.__cause__
+
     def explain(self, sql: str) -> str:
         """The plan of a statement as text. Opens no transaction.
 
         Starts Spark for CREATE TABLE .. AS only, to find the types of the columns.
         """
-        with _located(sql, None), depth_limited():
-            statement = parse(sql)
+        with _located(sql, None), depth_limited(), self._substituted(sql) as read:
+            statement = parse(read)
             inner = statement.statement if isinstance(statement, s.Explain) else statement
             return self._plans.explain(inner)
 

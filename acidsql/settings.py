@@ -19,6 +19,9 @@ from acidsql.planner.typed_rules.null_order import NULLS_LAST
 
 LOCK_RETRIES: Final = "hive.lock.numretries"
 LOCK_PAUSE: Final = "hive.lock.sleep.between.retries"
+SUBSTITUTE: Final = "hive.variable.substitute"
+SUBSTITUTE_DEPTH: Final = "hive.variable.substitute.depth"
+WAREHOUSE: Final = "hive.metastore.warehouse.dir"
 OPEN_TXNS: Final = "hive.max.open.txns"
 OPEN_BATCH: Final = "hive.txn.max.open.batch"
 
@@ -97,6 +100,8 @@ KNOWN: Final[Mapping[str, Known]] = {
         "table",
         "row",
     ),
+    SUBSTITUTE: _boolean("Whether `${name}` in a statement is replaced by the value of the variable `name`."),
+    SUBSTITUTE_DEPTH: _number("How many times the values of variables may name further variables.", 40),
     LOCK_RETRIES: _number("How often a statement asks for a lock before it fails.", DEFAULT_PATIENCE.retries),
     LOCK_PAUSE: _duration(
         "The longest pause between two attempts to get a lock. Pauses begin at 100 ms and double.",

@@ -26,6 +26,7 @@ from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
 from acidsql.spark.write.load_data import Loader
 from acidsql.statement_plans import StatementPlans, first_words
+from acidsql.variables import HIVEVAR, Variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class StatementDispatch:
     loader: Loader
     plans: StatementPlans
     settings: Settings
+    variables: Variables
     compactor: Compactor
     background: Background
 
@@ -182,11 +184,13 @@ class StatementDispatch:
     def _set(self, statement: s.SetSetting) -> Result:
         key, value = statement.key, statement.value
         if key is not None and value is not None:
-            self._change_setting(key, value)
+            setting = self.variables.set(key, value)
+            if setting is not None:
+                self._change_setting(setting, value)
             return Done("SET")
-        shown = dict(self.settings.values)
+        shown = self.settings.values | {f"{HIVEVAR}{name}": held for name, held in self.variables.hive.items()}
         if key is not None:
-            current = self.settings.get(key)
+            current = self.variables.shown_value(key)
             shown = {key: "<undefined>" if current is None else current}
         return _rows("SET", show.Answer(("key", "value"), tuple(sorted(shown.items()))))
 

@@ -33,6 +33,7 @@ _LEXEME = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_ANY = re.compile(r"(?P<any>.)", re.DOTALL)
 # Words that sqlglot reads as operators or clauses of other systems, and Hive and Spark as plain names.
 _FOREIGN = {"GLOB", "XOR", "RETURNING", "CONNECT BY", "SIMILAR TO", "SQL SECURITY", "PARTITIONED_BY", "UNCACHE"}
 _KEYWORDS: dict[str, TokenType] = {
@@ -86,6 +87,8 @@ def lex(source: str, start: int, end: int) -> Lexed:
     line, line_start = source.count("\n", 0, start) + 1, source.rfind("\n", 0, start) + 1
     while position < end:
         match = _LEXEME.match(source, position, end)
+        if match is None and tokens and tokens[0].text.upper() == "SET":  # its value is raw text: `SET a=${b}`
+            match = _ANY.match(source, position, end)
         if match is None:
             raise _unknown_character(source, position)
         kind, text = match.lastgroup, match.group()
@@ -110,6 +113,8 @@ def lex(source: str, start: int, end: int) -> Lexed:
 
 def _token(kind: str, text: str) -> Token:
     match kind:
+        case "any":
+            return Token(TokenType.VAR, text)
         case "word":
             return Token(_KEYWORDS.get(text.upper(), TokenType.VAR), text)
         case "number":

@@ -71,6 +71,7 @@ def _session(options: argparse.Namespace) -> Session:
     conf = dict(options.conf) | ({"spark.master": options.master} if options.master else {})
     session = connect(warehouse=options.warehouse, metastore=options.metastore, conf=conf)
     try:
+        session.set_variables(dict(options.hivevar))
         for key, value in options.hiveconf:
             session.execute(f"SET {key}={value}")
         if options.database:
@@ -112,7 +113,6 @@ def _manner(options: argparse.Namespace) -> Manner:
         verbose=options.verbose,
         force=options.force,
         dry_run=options.dry_run,
-        variables=dict(options.hivevar),
     )
 
 

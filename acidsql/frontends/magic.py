@@ -37,7 +37,8 @@ _OPTION = re.compile(
 _BINDING = re.compile(r"\s*(?P<name>[^\W\d]\w*)\s*(?P<how>=?<<)")
 _UNKNOWN_OPTION = re.compile(r"\s*(--?[A-Za-z][\w-]*)")
 _FRAME = re.compile(
-    r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`]|``)*`|--[^\n]*|/\*.*?\*/|\{(?P<name>[^\W\d]\w*)\}""", re.DOTALL
+    r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`]|``)*`|--[^\n]*|/\*.*?\*/|(?<!\$)\{(?P<name>[^\W\d]\w*)\}""",
+    re.DOTALL,
 )
 
 

@@ -6,9 +6,9 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, assert_never
 
@@ -27,8 +27,6 @@ OK, FAILED, CANNOT_START, INTERRUPTED = 0, 1, 2, 130
 _NO_START = frozenset(
     condition.name for condition in (Condition.JAVA_NOT_FOUND, Condition.CANNOT_START, Condition.METASTORE_UNAVAILABLE)
 )
-_VARIABLE = re.compile(r"\$\{(?:hivevar:)?([^}$ ]+)\}")
-_MAX_SUBSTITUTIONS = 40  # Hive's hive.variable.substitute.depth
 _BYTE_ORDER_MARK = "\ufeff"
 _LONG_TEXT = 1 << 13
 """Characters. From this length on, `run_lines` looks for the end of a statement only whenever the text has grown by a
@@ -47,7 +45,6 @@ class Manner:
     verbose: bool = False
     force: bool = False
     dry_run: bool = False
-    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -111,9 +108,9 @@ class Runner:
         return self.manner.force and self.status != CANNOT_START
 
     def _run(self, piece: Piece) -> None:
-        piece, shape = _without_vertical_end(substituted(piece, self.manner.variables), self.manner.shape)
+        piece, shape = _without_vertical_end(piece, self.manner.shape)
         if self.manner.verbose:
-            tell(f"{visible(piece.text.expandtabs(4))};")
+            tell(f"{visible(self.session.substituted(piece.text).expandtabs(4))};")
         if self.manner.dry_run and not _SETS_THE_SESSION.match(piece.text):
             write_rows([visible(self.session.explain(piece.text)).rstrip("\n") + "\n"])
             return
@@ -188,18 +185,6 @@ def _place(error: AcidSqlError | None, piece: Piece | None, name: str | None) ->
         return f"{name}:{span.line}:{span.column}: "
     line = 1 if piece is None else piece.source.count("\n", 0, piece.start) + 1
     return f"{name}:{line}: "
-
-
-def substituted(piece: Piece, variables: Mapping[str, str]) -> Piece:
-    """Replaces variables by their values, as Hive's VariableSubstitution does: also in strings and in the values of
-    other variables. An unknown variable stays as it is."""
-    text = before = piece.text
-    for _ in range(_MAX_SUBSTITUTIONS):
-        text = _VARIABLE.sub(lambda match: variables.get(match[1], match[0]), before)
-        if text == before:
-            break
-        before = text
-    return piece if text == piece.text else Piece(text, 0, len(text), piece.terminated)
 
 
 def _without_vertical_end(piece: Piece, shape: Format) -> tuple[Piece, Format]:

@@ -36,7 +36,7 @@ CONCURRENT_WRITERS: Final = "spark.sql.maxConcurrentOutputFileWriters"
 directory."""
 
 _STATEMENT_CONF: Final = {
-    # `${..}` is plain text in a statement. The shell substitutes its variables before acidsql sees the text.
+    # `${..}` is plain text to Spark. acidsql.variables replaces the session's variables before a statement is parsed.
     "spark.sql.variable.substitute": "false",
     # Bind parameters as values. As text, an instant would be parsed as wall-clock time.
     "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",

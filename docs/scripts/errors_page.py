@@ -31,6 +31,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "INVALID_PARAMETER": "The value of a parameter has no SQL type, or cannot be represented.",
         "UNKNOWN_SETTING": "A setting begins with `acidsql.` and does not exist.",
         "INVALID_SETTING": "The setting does not accept the value.",
+        "VARIABLE_DEPTH": "The values of variables name further variables without an end.",
     },
     "Names": {
         "TABLE_NOT_FOUND": "No such table. The message suggests similar names.",

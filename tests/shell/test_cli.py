@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 
 from acidsql.frontends.cli import main
-from acidsql.frontends.script import substituted
-from acidsql.grammar.script_splitter import split_script
 
 CREATE = "CREATE TABLE {} (id int) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 
@@ -217,22 +215,6 @@ def test_dry_run_prints_plans_and_changes_nothing(place: Path, capsys: pytest.Ca
         path for path in before if ".acidsql" not in path.parts
     ]
     assert not list((place / "warehouse").rglob("delete_delta*"))
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("SELECT ${hivevar:day}", "SELECT 7"),
-        ("SELECT '${day}'", "SELECT '7'"),
-        ("SELECT ${twice}", "SELECT 77"),
-        ("SELECT ${unknown}, ${hiveconf:day}, {day}, $day", "SELECT ${unknown}, ${hiveconf:day}, {day}, $day"),
-        ("SELECT ${loop}", "SELECT ${loop}"),
-    ],
-)
-def test_hive_variables_are_put_in_as_hive_does(text: str, expected: str) -> None:
-    variables = {"day": "7", "twice": "${day}${hivevar:day}", "loop": "${loop}"}
-    [piece] = split_script(text)
-    assert substituted(piece, variables).text == expected
 
 
 def test_hivevar_reaches_the_statement(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -176,7 +176,8 @@ def test_no_group_of_a_few_settings_changes_what_statements_do(spark: SparkSessi
 
 
 def test_a_name_in_braces_is_text(session: Session, spark: SparkSession) -> None:
-    """Spark would put a setting's or the environment's value there."""
+    """Spark would put the value of a setting, of an environment variable or of a property of the JVM there."""
+    session.execute("SET hive.variable.substitute=false")
     session.execute(f"CREATE TABLE v (id int, t string) {_ACID}")
     session.execute("INSERT INTO v VALUES (1, 'pay ${amount} now'), (2, '${env:HOME}'), (3, '${spark.master}')")
     rows = session.sql("SELECT t FROM v WHERE t <> '${system:user.name}' ORDER BY id").collect()
