@@ -165,6 +165,8 @@ class Done(_NoRows):
     operation: str
     txn_id: int | None = None
     write_ids: Mapping[str, int] = field(default_factory=dict)
+    note: str = ""
+    """What the user should know of a statement that succeeded, or an empty text."""
 
     @property
     def counts(self) -> None:
@@ -189,7 +191,9 @@ class Summary:
     write_ids: Mapping[str, int]
     counts: Counts | None
     seconds: float
+    note: str = ""
 
     @classmethod
     def of(cls, result: Result) -> Summary:
-        return cls(result.operation, result.txn_id, result.write_ids, result.counts, result.seconds)
+        note = result.note if isinstance(result, Done) else ""
+        return cls(result.operation, result.txn_id, result.write_ids, result.counts, result.seconds, note)

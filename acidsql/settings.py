@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from typing import Final
 
 from acidsql.compactor import compactor_settings
@@ -177,6 +179,25 @@ def known_key(key: str) -> str:
     lower = key.lower()
     names = (lower, _RENAMED.get(lower, ""), lower.replace(_NEW, _OLD, 1))
     return next((name for name in names if name in KNOWN), key)
+
+
+@cache
+def _hive_settings() -> frozenset[str]:
+    """The names of the settings of Hive 4.0.1, from the constants of HiveConf and MetastoreConf."""
+    text = files(__package__).joinpath("hive_settings.txt").read_text(encoding="utf-8")
+    return frozenset(text.split()) | KNOWN.keys()
+
+
+def note_on_unknown(key: str) -> str:
+    """The note about a setting `hive.*` that Hive 4 does not have, with the most similar name; else an empty text."""
+    from difflib import get_close_matches
+
+    wanted = key.lower()
+    if not wanted.startswith("hive.") or wanted in _hive_settings():
+        return ""
+    near = get_close_matches(wanted, sorted(_hive_settings()), n=1, cutoff=0.7)
+    question = f" Did you mean {near[0]}?" if near else ""
+    return f"{key} is not a setting of Hive 4 and has no effect.{question}"
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ from acidsql.planner.ddl import truncate_step
 from acidsql.planner.lock_requests import CONFLICTS
 from acidsql.planner.plan import MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.results import Counts, CountsResult, Done, QueryResult, Result, ResultColumn, RowsResult
-from acidsql.settings import OPEN_TXNS, Settings
+from acidsql.settings import OPEN_TXNS, Settings, note_on_unknown
 from acidsql.show import show
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
@@ -61,6 +61,9 @@ class StatementDispatch:
                 return self._truncate(statement)
             case s.AlterTable():
                 return self._alter_table(statement)
+            case s.RepairTable():
+                report = self.ddl.run(statement, self.plans.database)
+                return _rows("MSCK", show.Answer(("result",), tuple((line,) for line in report)))
             case s.DropTable():
                 self.ddl.run(statement, self.plans.database)
                 return Done("DROP TABLE")
@@ -91,13 +94,15 @@ class StatementDispatch:
             case s.AbortCompactions():
                 return self._abort_compactions(statement)
             case s.Show():
-                answer = show.show(statement, self.lookup, self.plans.database, self.compactor)
+                answer = show.show(statement, self.lookup, self.plans.database, self.compactor, self.engine)
                 return _rows(f"SHOW {statement.what.value}", answer)
             case s.Describe():
-                return _rows("DESCRIBE", show.describe(statement, self.lookup, self.plans.database))
+                return _rows("DESCRIBE", show.describe(statement, self.lookup, self.plans.database, self.engine))
             case s.Explain():
                 text = self.plans.explain(statement.statement, locks=statement.locks)
                 return _rows("EXPLAIN", show.Answer(("plan",), tuple((line,) for line in text.splitlines())))
+            case s.NoEffect():
+                return Done(statement.operation, note=statement.cache.value)
             case s.SetSetting():
                 return self._set(statement)
             case _:
@@ -185,9 +190,10 @@ class StatementDispatch:
         key, value = statement.key, statement.value
         if key is not None and value is not None:
             setting = self.variables.set(key, value)
-            if setting is not None:
-                self._change_setting(setting, value)
-            return Done("SET")
+            if setting is None:
+                return Done("SET")
+            self._change_setting(setting, value)
+            return Done("SET", note=note_on_unknown(setting))
         shown = self.settings.values | {f"{HIVEVAR}{name}": held for name, held in self.variables.hive.items()}
         if key is not None:
             current = self.variables.shown_value(key)
@@ -225,6 +231,10 @@ def _may_run_in_transaction(statement: s.Statement) -> bool:
             return True
         case s.Commit() | s.Rollback() | s.Show() | s.Describe() | s.Explain() | s.SetSetting() | s.UseDatabase():
             return True
+        case s.NoEffect():
+            return True
+        case s.RepairTable():
+            return False
         case s.CreateTable() | s.DropTable() | s.TruncateTable() | s.AlterTable() | s.LoadData():
             return False
         case s.CreateDatabase() | s.DropDatabase() | s.CreateView() | s.AlterView() | s.DropView():

@@ -11,6 +11,7 @@ from acidsql.grammar.statement_reader import Leaf, Node
 from acidsql.grammar.statements import (
     AbortCompactions,
     AbortTransactions,
+    Cache,
     Commit,
     CompactionClause,
     CompactionFilter,
@@ -22,6 +23,8 @@ from acidsql.grammar.statements import (
     DropDatabase,
     DropTable,
     Name,
+    NoEffect,
+    RepairTable,
     Rollback,
     SetSetting,
     Show,
@@ -35,6 +38,21 @@ from acidsql.grammar.statements import (
 
 def drop_table(node: Node, source: str) -> DropTable:
     return DropTable(source, clauses.target(node), node.has("if_exists"), node.has("purge"))
+
+
+def repair_table(node: Node, source: str) -> RepairTable:
+    repaired = node.maybe("repaired")
+    if repaired is None:
+        return RepairTable(source, clauses.target(node), node.has("repair"))
+    if choice := repaired.maybe("partition_choice"):
+        feature = "MSCK of some partitions only"
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=choice.span, feature=feature)
+    first = repaired.parts[0]
+    assert isinstance(first, Leaf)
+    word = first.text.upper()
+    return RepairTable(
+        source, clauses.target(node), node.has("repair"), word in ("ADD", "SYNC"), word in ("DROP", "SYNC")
+    )
 
 
 def truncate_table(node: Node, source: str) -> TruncateTable:
@@ -95,6 +113,19 @@ def _numbers(node: Node) -> tuple[int, ...]:
     return tuple(clauses.whole_number(leaf) for leaf in node.leaves("NUMBER"))
 
 
+def no_effect(node: Node, source: str) -> NoEffect:
+    words = tuple(part.text.upper() for part in node.parts if isinstance(part, Leaf) and part.kind == part.text.upper())
+    if query := node.maybe("cached_query"):
+        raise AcidSqlError(
+            Condition.NOT_YET_SUPPORTED,
+            span=query.span,
+            feature="CACHE TABLE .. AS",
+            hint="CREATE VIEW keeps the query, CREATE TABLE .. AS keeps its rows.",
+        )
+    cache = Cache.FUNCTIONS if {"FUNCTION", "FUNCTIONS"} & set(words) else Cache.TABLES
+    return NoEffect(source, " ".join(word for word in words if word not in ("LAZY", "OPTIONS")), cache)
+
+
 def set_setting(node: Node, source: str) -> SetSetting:
     leaf = node.maybe_leaf("SETTING")
     if leaf is None:
@@ -114,13 +145,13 @@ def show(node: Node, source: str) -> Show:
     if table and database:  # SHOW COLUMNS IN t IN db
         table, database = replace(table, database=database.value), None
     key = shown.maybe_leaf("STRING")  # SHOW TBLPROPERTIES t("key")
-    like = shown.maybe("like")
+    like = shown.maybe("like") or shown.maybe("like_name")
     return Show(
         source,
         what,
         table=table,
         database=database,
-        pattern=clauses.string(like) if like else None,
+        pattern=_pattern(like) if like else None,
         partition=clauses.partition_of(shown),
         extended=shown.has("extended"),
         property_key=key.text if key else None,
@@ -147,6 +178,12 @@ def _compaction_clause(node: Node) -> CompactionClause:
             return CompactionLimit(clauses.whole_number(node.leaf("NUMBER")))
 
 
+def _pattern(node: Node) -> str:
+    """The pattern of LIKE: a string, or a name without quotes."""
+    name = node.maybe("name")
+    return clauses.name(name).value if name else clauses.string(node)
+
+
 def _shown_table(shown: Node) -> TableName | None:
     table = shown.maybe("table")
     return clauses.table(table) if table else None
@@ -165,6 +202,8 @@ def describe(node: Node, source: str) -> Describe:
     shown = detail.span.text.upper() if detail else None
     if described.rule == "described_database":
         return Describe(source, database=clauses.name(described.node("name")), detail=shown)
+    if described.rule == "described_function":
+        return Describe(source, function=_function_name(described), detail=_extended(described))
     columns = clauses.names(described)
     if len(columns) > 1:
         assert columns[1].span is not None
@@ -180,3 +219,13 @@ def describe(node: Node, source: str) -> Describe:
         partition=clauses.partition_of(described),
         detail=shown,
     )
+
+
+def _function_name(node: Node) -> str:
+    """The name of a function, as a string or a name; the database of a name does not count."""
+    literal = node.maybe_leaf("STRING")
+    return literal.text.lower() if literal else clauses.target(node).name
+
+
+def _extended(node: Node) -> str | None:
+    return "EXTENDED" if node.leaves("EXTENDED") else None

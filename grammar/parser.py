@@ -30,6 +30,7 @@ _BUILDERS: dict[str, Callable[[Node, str], Statement]] = {
     "create_table": create_table.create_table,
     "alter_table": alter_table.alter_table,
     "drop_table": admin_statements.drop_table,
+    "repair_table": admin_statements.repair_table,
     "truncate_table": admin_statements.truncate_table,
     "create_database": admin_statements.create_database,
     "drop_database": admin_statements.drop_database,
@@ -44,6 +45,7 @@ _BUILDERS: dict[str, Callable[[Node, str], Statement]] = {
     "abort_compactions": admin_statements.abort_compactions,
     "show": admin_statements.show,
     "describe": admin_statements.describe,
+    "no_effect": admin_statements.no_effect,
     "set_setting": admin_statements.set_setting,
 }
 

@@ -278,6 +278,17 @@ class DropTable:
 
 
 @dataclass(frozen=True, slots=True)
+class RepairTable:
+    """MSCK [REPAIR] TABLE t [ADD | DROP | SYNC PARTITIONS]. Without REPAIR it reports and changes nothing."""
+
+    source: str
+    table: TableName
+    repairs: bool = False
+    adds: bool = True
+    drops: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class TruncateTable:
     source: str
     table: TableName
@@ -496,6 +507,8 @@ class AbortCompactions:
 
 class Shown(Enum):
     TABLES = "TABLES"
+    TABLE_EXTENDED = "TABLE EXTENDED"
+    FUNCTIONS = "FUNCTIONS"
     DATABASES = "DATABASES"
     VIEWS = "VIEWS"
     PARTITIONS = "PARTITIONS"
@@ -560,7 +573,8 @@ class Show:
 
 @dataclass(frozen=True, slots=True)
 class Describe:
-    """DESCRIBE [EXTENDED | FORMATTED] table [column] [PARTITION (..)], DESCRIBE DATABASE name."""
+    """DESCRIBE [EXTENDED | FORMATTED] table [column] [PARTITION (..)], DESCRIBE DATABASE name, DESCRIBE FUNCTION
+    name."""
 
     source: str
     table: TableName | None = None
@@ -568,6 +582,7 @@ class Describe:
     column: Name | None = None
     partition: tuple[PartitionItem, ...] = ()
     detail: str | None = None
+    function: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -578,6 +593,24 @@ class Explain:
     statement: Statement
     locks: bool = False
     detail: str | None = None
+
+
+class Cache(Enum):
+    """The caches of other systems that have a statement, and what REFRESH, CACHE, UNCACHE or RELOAD means here."""
+
+    TABLES = (
+        "Nothing was done: each statement reads the present files of its tables, and keeps no rows for the next one."
+    )
+    FUNCTIONS = "Nothing was done: acidsql loads no functions from the metastore."
+
+
+@dataclass(frozen=True, slots=True)
+class NoEffect:
+    """A statement about a cache that acidsql does not have. It succeeds. `operation` is its name."""
+
+    source: str
+    operation: str
+    cache: Cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -599,6 +632,7 @@ Statement: TypeAlias = (
     | LoadData
     | CreateTable
     | DropTable
+    | RepairTable
     | TruncateTable
     | AlterTable
     | CreateDatabase
@@ -615,5 +649,6 @@ Statement: TypeAlias = (
     | Show
     | Describe
     | Explain
+    | NoEffect
     | SetSetting
 )

@@ -34,7 +34,9 @@ from acidsql.grammar.statements import (
     MergeInsert,
     MergeUpdate,
     MultiInsert,
+    NoEffect,
     Query,
+    RepairTable,
     Rollback,
     SetSetting,
     Show,
@@ -86,13 +88,13 @@ def _named(statement: Statement) -> Iterator[TableName]:
                 yield from _read(statement.action.query, frozenset())
         case DropView():
             yield statement.view
-        case DropTable() | TruncateTable() | AlterTable():
+        case DropTable() | TruncateTable() | AlterTable() | RepairTable():
             yield statement.table
         case LoadData():
             yield statement.target
         case Show() | Describe():
             yield from (statement.table,) if statement.table else ()
-        case CreateDatabase() | DropDatabase() | UseDatabase() | SetSetting():
+        case CreateDatabase() | DropDatabase() | UseDatabase() | SetSetting() | NoEffect():
             return
         case StartTransaction() | Commit() | Rollback() | AbortTransactions() | AbortCompactions():
             return

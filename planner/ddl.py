@@ -37,6 +37,7 @@ from acidsql.planner.ddl_plan import (
     RemoveProperties,
     RemoveTable,
     RemoveView,
+    RepairPartitions,
     RequestCompaction,
     Step,
     UpdateProperties,
@@ -68,6 +69,8 @@ def plan_ddl(statement: DdlStatement, facts: DdlFacts) -> DdlPlan:
         case s.LoadData():
             load = load_step(statement, facts.table(statement.target), facts.partitions)
             return DdlPlan(f"LOAD DATA INTO {load.table.qualified}", load_locks(load), (load,))
+        case s.RepairTable():
+            return _repair_table(statement, facts)
         case s.AlterTable():
             title = f"ALTER TABLE {facts.qualified(statement.table)}"
             return DdlPlan(title, _alter_locks(statement, facts), (_alter_step(statement, facts),))
@@ -136,6 +139,16 @@ def _drop_table(statement: s.DropTable, facts: DdlFacts) -> DdlPlan:
         return DdlPlan(title)
     on_table = () if table.external else (exclusive_lock(table.database, table.name),)
     return DdlPlan(title, (database_lock(table.database), *on_table), (RemoveTable(table),))
+
+
+def _repair_table(statement: s.RepairTable, facts: DdlFacts) -> DdlPlan:
+    """The lock keeps writers out, so that no directory of a write under way is taken for a partition. Hive locks
+    transactional tables so (Msck.repair). Raises NOT_PARTITIONED."""
+    table, span = facts.table(statement.table), statement.table.span
+    if not table.partition_columns:
+        raise AcidSqlError(Condition.NOT_PARTITIONED, span=span, table=table.qualified)
+    step = RepairPartitions(table, statement.adds, statement.drops, not statement.repairs, span)
+    return DdlPlan(f"MSCK TABLE {table.qualified}", (exclusive_lock(table.database, table.name),), (step,))
 
 
 def truncate_step(statement: s.TruncateTable, table: Table) -> EmptyTable:

@@ -29,6 +29,7 @@ from acidsql.planner.ddl_plan import (
     RemoveProperties,
     RemoveTable,
     RemoveView,
+    RepairPartitions,
     ReplaceView,
     RequestCompaction,
     Step,
@@ -109,6 +110,7 @@ def _alter(
     | AssignLocation
     | RegisterPartitions
     | RemovePartitions
+    | RepairPartitions
     | MovePartition,
 ) -> Iterator[str]:
     match step:
@@ -137,6 +139,12 @@ def _alter(
                 if table.external
                 else "removes those of their directories in which nothing else lies"
             )
+        case RepairPartitions(table):
+            verbs = ("reports", "reports") if step.reports_only else ("adds", "removes")
+            if step.adds:
+                yield f"{verbs[0]} the partitions whose directories lie in {table.location} and that the catalog lacks"
+            if step.drops:
+                yield f"{verbs[1]} the partitions of the catalog that have no directory"
         case MovePartition(table, old, new):
             yield f"renames the partition {name_of_partition(table, old)} to {name_of_partition(table, new)}"
             yield from _partition_move(step)

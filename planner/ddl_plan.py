@@ -28,6 +28,7 @@ from acidsql.grammar.statements import (
     DropView,
     LoadData,
     PartitionItem,
+    RepairTable,
     ReplaceColumns,
     TableName,
     TruncateTable,
@@ -44,6 +45,7 @@ DdlStatement: TypeAlias = (
     | DropTable
     | DropView
     | LoadData
+    | RepairTable
     | TruncateTable
 )
 DDL_STATEMENTS = (
@@ -56,6 +58,7 @@ DDL_STATEMENTS = (
     DropTable,
     DropView,
     LoadData,
+    RepairTable,
     TruncateTable,
 )
 
@@ -215,6 +218,21 @@ class RemovePartitions:
 
 
 @dataclass(frozen=True, slots=True)
+class RepairPartitions:
+    """Compares the partitions of the catalog with the directories of a table.
+
+    With `adds`, directories that have the name of a partition become partitions. With `drops`, partitions without a
+    directory are removed. Where `reports_only` is set, the differences are reported and nothing changes.
+    """
+
+    table: Table
+    adds: bool
+    drops: bool
+    reports_only: bool
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class MovePartition:
     """Gives a partition other values. Its directory moves if it is the default one and the table is managed."""
 
@@ -283,6 +301,7 @@ Step: TypeAlias = (
     | AssignLocation
     | RegisterPartitions
     | RemovePartitions
+    | RepairPartitions
     | MovePartition
     | RequestCompaction
     | RegisterView

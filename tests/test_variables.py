@@ -136,3 +136,39 @@ def test_explain_replaces_variables(embedded: Session) -> None:
     embedded.execute("CREATE TABLE visit (id int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
     embedded.set_variables({"table": "visit"})
     assert embedded.explain("DELETE FROM ${table}") == embedded.explain("DELETE FROM visit")
+
+
+# ------------------------------------------------------------------------------------------------ notes
+
+
+@pytest.mark.parametrize(
+    ("key", "note"),
+    [
+        ("hive.exec.parallel", ""),
+        ("hive.merge.mapfiles", ""),
+        ("hive.lock.numretries", ""),
+        ("mapreduce.job.queuename", ""),
+        ("my.own", ""),
+        ("HIVE.EXEC.PARALLEL", ""),
+        (
+            "hive.txn.xlock.writ",
+            "hive.txn.xlock.writ is not a setting of Hive 4 and has no effect. Did you mean hive.txn.xlock.write?",
+        ),
+        ("hive.qqqq", "hive.qqqq is not a setting of Hive 4 and has no effect."),
+    ],
+)
+def test_a_setting_that_hive_does_not_have_is_kept_with_a_note(embedded: Session, key: str, note: str) -> None:
+    embedded.execute(f"SET {key}=1")
+    assert embedded.last_result is not None
+    assert embedded.last_result.note == note
+    assert list(embedded.execute(f"SET {key}").rows()) == [(key, "1")]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["REFRESH TABLE t", "REFRESH '/x'", "CACHE TABLE t", "UNCACHE TABLE IF EXISTS t", "CLEAR CACHE", "RELOAD FUNCTION"],
+)
+def test_statements_about_caches_succeed_and_say_that_nothing_was_done(embedded: Session, statement: str) -> None:
+    embedded.execute(statement)
+    assert embedded.last_result is not None
+    assert embedded.last_result.note.startswith("Nothing was done")

@@ -79,9 +79,10 @@ def _relations(statement: DdlStatement, lookup: TableLookup, database: str) -> I
             yield lookup.target(statement.table, database, Condition.TRUNCATE_EXTERNAL)
         case s.LoadData():
             yield lookup.target(statement.target, database, Condition.INSERT_INTO_VIEW)
-        case s.AlterTable():
+        case s.AlterTable() | s.RepairTable():
             yield lookup.target(statement.table, database, Condition.ALTER_COMMAND_FOR_VIEWS)
-            yield from _renamed(statement.action, lookup, database)
+            if isinstance(statement, s.AlterTable):
+                yield from _renamed(statement.action, lookup, database)
         case s.CreateView():
             found = _find_unsettled(lookup, statement.view, database)
             if found is not None:
@@ -146,6 +147,8 @@ def _databases(statement: DdlStatement, lookup: TableLookup, database: str) -> I
                 yield lookup.database_of(statement.view, database)
         case s.AlterView(action=s.RenameTable() as action):
             yield lookup.database_of(action.new_name, database)
+        case s.RepairTable():
+            return
         case s.AlterTable() | s.DropTable() | s.TruncateTable() | s.LoadData() | s.AlterView() | s.DropView():
             return
         case _:

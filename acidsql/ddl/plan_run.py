@@ -23,6 +23,8 @@ class PlanRun:
     files: Files
     transaction: OpenTransaction | None = None
     after_commit: list[Callable[[], None]] = field(default_factory=list)
+    report: list[str] = field(default_factory=list)
+    """What the steps tell the user, a line each."""
 
     @cached_property
     def ownership(self) -> Ownership:

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from acidsql.acid.table import Table
-from acidsql.ddl import database_changes, partition_changes, property_changes, table_changes, view_changes
+from acidsql.ddl import (
+    database_changes,
+    partition_changes,
+    partition_repair,
+    property_changes,
+    table_changes,
+    view_changes,
+)
 from acidsql.ddl.plan_facts import plan_facts, with_absolute_locations
 from acidsql.ddl.plan_run import PlanRun
 from acidsql.ddl.relocation import Files, finish_move
@@ -34,6 +41,7 @@ from acidsql.planner.ddl_plan import (
     RemoveProperties,
     RemoveTable,
     RemoveView,
+    RepairPartitions,
     ReplaceView,
     RequestCompaction,
     Step,
@@ -60,8 +68,8 @@ class Ddl:
         """
         return self._plan(statement, database, definition, TableLookup.waiting(self.transactions, self.files))
 
-    def run(self, statement: DdlStatement, database: str, definition: ViewDefinition | None = None) -> None:
-        """Runs a statement. On an error the catalog is as it was.
+    def run(self, statement: DdlStatement, database: str, definition: ViewDefinition | None = None) -> Sequence[str]:
+        """Runs a statement, and returns the lines that its steps report. On an error the catalog is as it was.
 
         The steps come from a second plan, made from the catalog as it is once the first plan's locks are held.
         Raises what `plan` raises, LOCK_TIMEOUT, TRANSACTION_ABORTED, TABLE_CHANGED, and what the steps' runs raise.
@@ -73,6 +81,7 @@ class Ddl:
             run = _run_steps(plan, PlanRun(self.transactions.metastore, self.files))
         for action in run.after_commit:
             action()
+        return run.report
 
     def _run_locked(
         self, plan: DdlPlan, statement: DdlStatement, database: str, definition: ViewDefinition | None
@@ -134,6 +143,8 @@ def _run_step(step: Step, run: PlanRun) -> None:
             partition_changes.register(step, run)
         case RemovePartitions():
             partition_changes.remove(step, run)
+        case RepairPartitions():
+            partition_repair.repair(step, run)
         case MovePartition():
             partition_changes.move(step, run)
         case RegisterView():

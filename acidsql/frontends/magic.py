@@ -204,7 +204,7 @@ class AcidSqlMagics(Magics):
 def _shown(result: Result, order: Order) -> object:
     match result:
         case Done():
-            return Message(result.operation)
+            return Message(f"{result.operation}\n{result.note}".rstrip())
         case CountsResult():
             return Message(summary(result.counts))
         case QueryResult() | RowsResult():

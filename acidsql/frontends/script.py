@@ -125,6 +125,8 @@ class Runner:
             message = self._shown(result, chain(first, rows), shape)
         if not self.manner.silent:
             tell(f"{message} in {time.perf_counter() - started:.2f} s")
+            if isinstance(result, Done) and result.note:
+                tell(result.note)
 
     def _shown(self, result: Result, rows: Iterator[tuple[object, ...]], shape: Format) -> str:
         """Prints the rows of a result; returns the message about it."""

@@ -10,17 +10,24 @@ from typing import Final, assert_never
 
 from acidsql.acid.hive_types import Array, HiveType, Map, Struct, parse_type
 from acidsql.acid.partition_names import parse_partition_name, partition_name
+from acidsql.acid.partition_values import as_known
 from acidsql.acid.table import Column, Relation, Table, View
 from acidsql.acid.text_format import SERDES
 from acidsql.compactor.metrics import metrics
 from acidsql.compactor.service import Compactor
+from acidsql.ddl.relocation import Files
 from acidsql.ddl.table_lookup import TableLookup
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.grammar.statements import Describe, PartitionItem, Show, Shown
-from acidsql.metastore.client import Lock, Transaction
+from acidsql.grammar.statements import Describe, PartitionItem, Show, Shown, TableName
+from acidsql.metastore.client import Lock, Partition, Transaction
 from acidsql.planner.event_queries import name_sql
 from acidsql.planner.partition_pruning import has_values
+from acidsql.planner.partition_spec import name_of_partition, partition_values
 from acidsql.show.compaction_list import COMPACTION_COLUMNS, compaction_rows
+from acidsql.show.functions import function_lines, known_functions
+from acidsql.show.table_details import Row, partition_details, table_details, view_details
+from acidsql.show.table_status import status_lines
+from acidsql.spark.engine import Engine
 
 _PLAIN_NAME: Final = re.compile(r"\w+")
 _SPECIAL: Final = re.compile(r"\\([%_])|[%_*?\[]")
@@ -49,13 +56,17 @@ class Answer:
     rows: tuple[tuple[str | None, ...], ...]
 
 
-def show(statement: Show, lookup: TableLookup, database: str, compactor: Compactor) -> Answer:
+def show(statement: Show, lookup: TableLookup, database: str, compactor: Compactor, engine: Engine) -> Answer:
     """Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND, NOT_YET_SUPPORTED."""
     match statement.what:
         case Shown.TABLES | Shown.VIEWS:
             of = statement.database.value if statement.database else database
             names = lookup.metastore.tables if statement.what is Shown.TABLES else lookup.metastore.views
             return _names("tab_name", names(of), statement.pattern)
+        case Shown.TABLE_EXTENDED:
+            return _table_status(statement, lookup, database, engine.files)
+        case Shown.FUNCTIONS:
+            return _names("tab_name", sorted(known_functions(engine)), statement.pattern)
         case Shown.DATABASES:
             return _names("database_name", [d.name for d in lookup.metastore.databases()], statement.pattern)
         case Shown.COLUMNS:
@@ -80,15 +91,17 @@ def show(statement: Show, lookup: TableLookup, database: str, compactor: Compact
             assert_never(statement.what)
 
 
-def describe(statement: Describe, lookup: TableLookup, database: str) -> Answer:
-    """Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND, COLUMN_NOT_FOUND, NOT_YET_SUPPORTED."""
+def describe(statement: Describe, lookup: TableLookup, database: str, engine: Engine) -> Answer:
+    """Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND, COLUMN_NOT_FOUND, PARTITION_NOT_FOUND."""
+    if statement.function is not None:
+        lines = function_lines(statement.function, engine, extended=statement.detail is not None)
+        return Answer(("tab_name",), tuple((line,) for line in lines))
     if statement.database is not None:
         found = lookup.metastore.database(statement.database.value)
         return Answer(("db_name", "comment", "location"), ((found.name, found.comment or "", found.location),))
     assert statement.table is not None
-    if statement.partition:
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="DESCRIBE .. PARTITION")
     table = lookup.relation(statement.table, database)
+    partition = _partition(statement.table, statement.partition, table, lookup) if statement.partition else None
     columns: Sequence[Column] = (*table.columns, *table.partition_columns)
     if statement.column is not None:
         columns = [c for c in columns if c.name == statement.column.value]
@@ -104,8 +117,50 @@ def describe(statement: Describe, lookup: TableLookup, database: str) -> Answer:
         rows += [("", "", ""), ("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
         rows += [(c.name, c.type, c.comment or "") for c in table.partition_columns]
     if statement.detail is not None and statement.column is None:
-        rows += list(_view_details(table) if isinstance(table, View) else _details(table))
+        rows += _details(table, partition)
     return Answer(("col_name", "data_type", "comment"), tuple(rows))
+
+
+def _details(relation: Relation, partition: Partition | None) -> Iterator[Row]:
+    if isinstance(relation, View):
+        return view_details(relation)
+    return table_details(relation) if partition is None else partition_details(relation, partition)
+
+
+def _partition(name: TableName, items: Sequence[PartitionItem], relation: Relation, lookup: TableLookup) -> Partition:
+    """The partition that a clause names with a value for each partition column.
+
+    Raises NOT_PARTITIONED, PARTITION_COLUMN_UNKNOWN, INVALID_PARTITION_SPEC, PARTITION_NOT_FOUND.
+    """
+    if isinstance(relation, View):
+        raise AcidSqlError(Condition.NOT_PARTITIONED, span=name.span, table=relation.qualified)
+    values = partition_values(items, relation, name.span)
+    known = {p.values: p for p in lookup.metastore.partitions(relation)}
+    found = as_known(values, relation.partition_columns, known.keys())
+    if found is None:
+        shown = name_of_partition(relation, values)
+        raise AcidSqlError(Condition.PARTITION_NOT_FOUND, span=items[0].column.span, partition=shown)
+    return known[found]
+
+
+def _table_status(statement: Show, lookup: TableLookup, database: str, files: Files) -> Answer:
+    """SHOW TABLE EXTENDED: the files of a partitioned table are those of its partitions, or of one of them."""
+    of = statement.database.value if statement.database else database
+    lines: list[str] = []
+    for (name,) in _names("tab_name", lookup.metastore.tables(of), statement.pattern).rows:
+        named = TableName(of, str(name))
+        relation = lookup.find(named, database)
+        if relation is None:
+            continue  # dropped since it was listed
+        partition = _partition(named, statement.partition, relation, lookup) if statement.partition else None
+        if isinstance(relation, View):
+            lines += status_lines(relation, (), None, files)
+            continue
+        partitions = lookup.metastore.partitions(relation) if relation.partition_columns else ()
+        shown = relation.location if partition is None else partition.location
+        locations = [p.location for p in partitions] if relation.partition_columns and partition is None else [shown]
+        lines += status_lines(relation, locations, shown, files)
+    return Answer(("tab_name",), tuple((line,) for line in lines))
 
 
 def _transactions(found: Sequence[Transaction]) -> Answer:
@@ -315,41 +370,3 @@ def _properties(table: Relation, key: str | None) -> Answer:
     if key is not None and not chosen:
         return Answer(("prpt_name", "prpt_value"), ((f"Table {table.qualified} does not have property: {key}", ""),))
     return Answer(("prpt_name", "prpt_value"), tuple(chosen.items()))
-
-
-def _view_details(view: View) -> Iterator[tuple[str, str, str]]:
-    yield "", "", ""
-    yield "# Detailed Table Information", "", ""
-    yield "Database:", view.database, ""
-    yield "Table Type:", "VIRTUAL_VIEW", ""
-    yield "Table Parameters:", "", ""
-    for key, value in sorted({**view.properties, **({"comment": view.comment} if view.comment else {})}.items()):
-        yield "", key, value
-    yield "", "", ""
-    yield "# View Information", "", ""
-    for title, text in (("Original Query:", view.original), ("Expanded Query:", view.expanded)):
-        for number, line in enumerate(text.splitlines()):
-            yield "" if number else title, line, ""
-
-
-def _details(table: Table) -> Iterator[tuple[str, str, str]]:
-    yield "", "", ""
-    yield "# Detailed Table Information", "", ""
-    yield "Database:", table.database, ""
-    yield "Location:", table.location, ""
-    yield "Table Type:", "EXTERNAL_TABLE" if table.external else "MANAGED_TABLE", ""
-    yield "Format:", table.file_format, ""
-    for key, value in sorted(table.row_format.items()):
-        yield "", key, value
-    yield "Num Buckets:", str(table.bucket_count or -1), ""
-    yield "Bucket Columns:", f"[{', '.join(table.bucket_columns)}]", ""
-    yield "Sort Columns:", f"[{', '.join(table.sort_columns)}]", ""
-    yield "Table Parameters:", "", ""
-    for key, value in sorted(table.properties.items()):
-        yield "", key, value
-    for name in sorted(table.constraints.not_null):
-        yield "Not Null Constraint:", name, ""
-    for name, text in sorted(table.constraints.defaults.items()):
-        yield "Default Constraint:", name, text
-    for check in table.constraints.checks:
-        yield "Check Constraint:", check.name or "", check.condition

@@ -312,7 +312,11 @@ class Engine:
 
     def names_of_its_own(self) -> frozenset[str]:
         """The names of the temporary views and functions of the user's session. What they give is not known."""
-        return self.temporary_views() | sessions.temporary_functions(self.spark)
+        return self.temporary_views() | self.temporary_functions()
+
+    def temporary_functions(self) -> frozenset[str]:
+        """Names of the temporary functions of the user's session. Starts Spark if it is not running."""
+        return sessions.temporary_functions(self.spark)
 
     def temporary_views(self) -> frozenset[str]:
         """Names of the temporary views of the user's session; none where no session is running."""

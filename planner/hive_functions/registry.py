@@ -55,6 +55,8 @@ _BY_NAME: Final[dict[str, Rule]] = {
 }
 """The rules of functions that take any number of arguments."""
 _STRICT: Final = ("greatest", "least")
+REWRITTEN: Final = frozenset({name for name, _ in _BY_COUNT} | _BY_NAME.keys() | {*_STRICT}) - REFUSED.keys()
+"""The functions that Spark lacks or computes in another way than Hive, at least for some arguments."""
 
 
 @dataclass(frozen=True, slots=True)

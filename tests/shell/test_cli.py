@@ -223,6 +223,14 @@ def test_hivevar_reaches_the_statement(place: Path, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out == "d\n"
 
 
+def test_a_note_about_a_statement_goes_to_standard_error(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["shell", "-e", "SET hive.exec.paralel=true; REFRESH TABLE t"]) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Did you mean hive.exec.parallel?" in err
+    assert "Nothing was done" in err
+
+
 def test_hiveconf_is_a_set_statement(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     setting = "hive.merge.cardinality.check"
     assert main(["shell", "--hiveconf", f"{setting}=false", "--no-header", "-e", f"SET {setting}"]) == 0

@@ -88,6 +88,8 @@ CASES = {
     statement.format(table): f"default.{table} -> EXCLUSIVE"
     for table in ("acid", "plain")
     for statement in (
+        "MSCK REPAIR TABLE {}",
+        "MSCK TABLE {} SYNC PARTITIONS",
         "ALTER TABLE {} ADD COLUMNS (v string)",
         "ALTER TABLE {} CHANGE COLUMN k k bigint",
         "ALTER TABLE {} REPLACE COLUMNS (k int, v string)",

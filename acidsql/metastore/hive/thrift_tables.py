@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from pymetastore.hive_metastore import ttypes as t
 
 from acidsql.acid.partition_names import DEFAULT_PARTITION
+from acidsql.acid.storage_classes import STORAGE_CLASSES
 from acidsql.acid.table import TRANSACTIONAL, Check, Column, Constraints, Relation, Table, View
 from acidsql.metastore.client import Database, Partition, PartitionValues, Place
 from acidsql.metastore.hive import thrift_idl as idl
@@ -43,39 +43,6 @@ _KEPT_BY_THE_METASTORE: Final = frozenset(
 """Statistics and times. Hive changes them with each write, so they do not count in comparisons of tables."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Storage:
-    input: str
-    output: str
-    serde: str
-
-
-_ORC: Final = "org.apache.hadoop.hive.ql.io.orc."
-_PARQUET: Final = "org.apache.hadoop.hive.ql.io.parquet."
-_STORAGES: Final = {
-    "orc": _Storage(f"{_ORC}OrcInputFormat", f"{_ORC}OrcOutputFormat", f"{_ORC}OrcSerde"),
-    "parquet": _Storage(
-        f"{_PARQUET}MapredParquetInputFormat",
-        f"{_PARQUET}MapredParquetOutputFormat",
-        f"{_PARQUET}serde.ParquetHiveSerDe",
-    ),
-    "textfile": _Storage(
-        "org.apache.hadoop.mapred.TextInputFormat",
-        "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
-        "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe",
-    ),
-    "sequencefile": _Storage(
-        "org.apache.hadoop.mapred.SequenceFileInputFormat",
-        "org.apache.hadoop.hive.ql.io.HiveSequenceFileOutputFormat",
-        "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe",
-    ),
-    "avro": _Storage(
-        "org.apache.hadoop.hive.ql.io.avro.AvroContainerInputFormat",
-        "org.apache.hadoop.hive.ql.io.avro.AvroContainerOutputFormat",
-        "org.apache.hadoop.hive.serde2.avro.AvroSerDe",
-    ),
-}
-"""What Hive 4.0.1 writes for STORED AS."""
 _SERDE_PARAMETERS: Final = {"serialization.format": "1"}
 
 
@@ -218,7 +185,7 @@ def _with_comment(relation: Relation) -> dict[str, str]:
 
 
 def _storage_of(table: Table) -> Any:
-    storage = _STORAGES.get(table.file_format, _STORAGES["textfile"])
+    storage = STORAGE_CLASSES.get(table.file_format, STORAGE_CLASSES["textfile"])
     return t.StorageDescriptor(
         cols=_columns_to_hive(table.columns),
         location=location_to_hive(table.location),
@@ -238,7 +205,7 @@ def _file_format(storage: Any) -> str:
     """The format of STORED AS. A table whose classes differ from Hive's for that format gets a format that acidsql does
     not know."""
     serde = storage.serdeInfo
-    for name, known in _STORAGES.items():
+    for name, known in STORAGE_CLASSES.items():
         if (storage.inputFormat, serde.serializationLib) == (known.input, known.serde):
             return name
     return f"{str(storage.inputFormat).rpartition('.')[2]} with {str(serde.serializationLib).rpartition('.')[2]}"
@@ -281,7 +248,7 @@ def view_from_hive(found: Any) -> View:
 
 def view_to_hive(view: View) -> Any:
     """A new view, with the storage that Hive's CreateViewOperation gives it: no location and no SerDe class."""
-    text = _STORAGES["textfile"]
+    text = STORAGE_CLASSES["textfile"]
     storage = t.StorageDescriptor(
         cols=_columns_to_hive(view.columns),
         inputFormat=text.input,

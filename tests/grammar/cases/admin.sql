@@ -258,3 +258,103 @@ SetSetting(key='a.b', value="'c;d'")
 SET -v
 -->
 SetSetting()
+
+REFRESH TABLE db.t
+-->
+NoEffect(operation='REFRESH TABLE', cache=Nothing was done: each statement reads the present files of its tables, and keeps no rows for the next one.)
+
+REFRESH t
+-->
+NoEffect(operation='REFRESH', cache=Nothing was done: each statement reads the present files of its tables, and keeps no rows for the next one.)
+
+REFRESH '/path'
+-->
+NoEffect(operation='REFRESH', cache=Nothing was done: each statement reads the present files of its tables, and keeps no rows for the next one.)
+
+CACHE LAZY TABLE t OPTIONS ('storageLevel'='DISK_ONLY')
+-->
+NoEffect(operation='CACHE TABLE', cache=Nothing was done: each statement reads the present files of its tables, and keeps no rows for the next one.)
+
+CACHE TABLE t AS SELECT 1
+-->
+[NOT_YET_SUPPORTED] CACHE TABLE .. AS is not yet supported by acidsql.
+1 | CACHE TABLE t AS SELECT 1
+  |               ^^^^^^^^^^^
+Hint: CREATE VIEW keeps the query, CREATE TABLE .. AS keeps its rows.
+
+UNCACHE TABLE IF EXISTS t
+-->
+NoEffect(operation='UNCACHE TABLE', cache=Nothing was done: each statement reads the present files of its tables, and keeps no rows for the next one.)
+
+CLEAR CACHE
+-->
+NoEffect(operation='CLEAR CACHE', cache=Nothing was done: each statement reads the present files of its tables, and keeps no rows for the next one.)
+
+RELOAD FUNCTIONS
+-->
+NoEffect(operation='RELOAD FUNCTIONS', cache=Nothing was done: acidsql loads no functions from the metastore.)
+
+MSCK REPAIR TABLE db.t
+-->
+RepairTable(table=db.t, repairs=True)
+tables: db.t
+
+MSCK TABLE t
+-->
+RepairTable(table=t)
+tables: t
+
+MSCK REPAIR TABLE t SYNC PARTITIONS
+-->
+RepairTable(table=t, repairs=True, drops=True)
+tables: t
+
+MSCK REPAIR TABLE t DROP PARTITIONS
+-->
+RepairTable(table=t, repairs=True, adds=False, drops=True)
+tables: t
+
+MSCK REPAIR TABLE t ADD PARTITIONS (p > 3)
+-->
+[NOT_YET_SUPPORTED] MSCK of some partitions only is not yet supported by acidsql.
+1 | MSCK REPAIR TABLE t ADD PARTITIONS (p > 3)
+  |                                    ^^^^^^^
+
+MSCK REPAIR TABLE t UPDATE PARTITIONS
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'UPDATE': expected the end, '.', ADD, DROP or SYNC
+1 | MSCK REPAIR TABLE t UPDATE PARTITIONS
+  |                     ^^^^^^
+
+SHOW TABLE EXTENDED IN db LIKE 'a*' PARTITION (p = 1)
+-->
+Show(what=TABLE EXTENDED, database=db, pattern='a*', partition=[PartitionItem(column=p, value=1)])
+
+SHOW TABLE EXTENDED LIKE visit
+-->
+Show(what=TABLE EXTENDED, pattern='visit')
+
+DESCRIBE FORMATTED t PARTITION (p = 1)
+-->
+Describe(table=t, partition=[PartitionItem(column=p, value=1)], detail='FORMATTED')
+tables: t
+
+SHOW FUNCTIONS
+-->
+Show(what=FUNCTIONS)
+
+SHOW FUNCTIONS LIKE 'a%'
+-->
+Show(what=FUNCTIONS, pattern='a%')
+
+SHOW FUNCTIONS LIKE upper
+-->
+Show(what=FUNCTIONS, pattern='upper')
+
+DESC FUNCTION EXTENDED upper
+-->
+Describe(detail='EXTENDED', function='upper')
+
+DESCRIBE FUNCTION '+'
+-->
+Describe(function='+')

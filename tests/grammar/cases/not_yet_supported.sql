@@ -10,12 +10,6 @@ GRANT ALL ON t TO x
 1 | GRANT ALL ON t TO x
   | ^^^^^
 
-MSCK REPAIR TABLE t
--->
-[NOT_YET_SUPPORTED] MSCK is not yet supported by acidsql.
-1 | MSCK REPAIR TABLE t
-  | ^^^^
-
 ALTER TABLE t ADD CONSTRAINT x PRIMARY KEY (a)
 -->
 [NOT_YET_SUPPORTED] ALTER TABLE .. ADD CONSTRAINT is not yet supported by acidsql.
@@ -27,12 +21,6 @@ ALTER TABLE t CONCATENATE
 [NOT_YET_SUPPORTED] ALTER TABLE .. CONCATENATE is not yet supported by acidsql.
 1 | ALTER TABLE t CONCATENATE
   |               ^^^^^^^^^^^
-
-SHOW FUNCTIONS
--->
-[NOT_YET_SUPPORTED] SHOW FUNCTIONS is not yet supported by acidsql.
-1 | SHOW FUNCTIONS
-  | ^^^^^^^^^^^^^^
 
 START TRANSACTION READ ONLY
 -->
