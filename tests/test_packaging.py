@@ -122,7 +122,9 @@ def run_installed(site: Path, *arguments: str | Path) -> str:
 def test_the_wheel_holds_every_source_file_and_nothing_generic(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {name.split("/")[0] for name in names} == {"acidsql", f"acidsql-{acidsql.__version__}.dist-info"}
-    sources = {p.relative_to(ROOT).as_posix() for p in (ROOT / "acidsql").rglob("*") if p.suffix in (".py", ".typed")}
+    sources = {
+        p.relative_to(ROOT).as_posix() for p in (ROOT / "acidsql").rglob("*") if p.suffix in (".py", ".typed", ".txt")
+    }
     for name in LINKED:
         files = [p for p in (ROOT / name).rglob("*") if p.suffix in (".py", ".lark")]
         sources |= {f"acidsql/{p.relative_to(ROOT).as_posix()}" for p in files}
