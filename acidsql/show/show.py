@@ -75,7 +75,7 @@ def show(statement: Show, lookup: TableLookup, database: str, compactor: Compact
             return _partitions(statement, lookup, database)
         case Shown.CREATE_TABLE:
             text = create_text(_relation(statement, lookup, database))
-            return Answer(("createtab_stmt",), tuple((line,) for line in text.splitlines()))
+            return Answer(("createtab_stmt",), tuple((line,) for line in text.split("\n")))
         case Shown.TBLPROPERTIES:
             return _properties(_relation(statement, lookup, database), statement.property_key)
         case Shown.TRANSACTIONS:
@@ -255,7 +255,7 @@ def _create_table_text(table: Table) -> str:
     if table.comment:
         lines.append(f"COMMENT {_quoted(table.comment)}")
     if table.partition_columns:
-        inside = ", ".join(f"{name_sql(c.name)} {type_text(c.type)}" for c in table.partition_columns)
+        inside = ", ".join(_column_text(c, table) for c in table.partition_columns)
         lines.append(f"PARTITIONED BY ({inside})")
     if table.bucket_columns:
         buckets, sorting = (", ".join(map(name_sql, names)) for names in (table.bucket_columns, table.sort_columns))
@@ -279,7 +279,7 @@ def _column_text(column: Column, table: Table) -> str:
         text += " NOT NULL"
     if column.name in table.constraints.defaults:
         text += f" DEFAULT {table.constraints.defaults[column.name]}"
-    return text + (f" COMMENT {_quoted(column.comment)}" if column.comment else "")
+    return text + ("" if column.comment is None else f" COMMENT {_quoted(column.comment)}")
 
 
 def type_text(text: str) -> str:
