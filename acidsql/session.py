@@ -95,7 +95,7 @@ class Session:
         self._variables = Variables(self._settings, warehouse)
         self._transactions = Transactions(metastore, self._settings.patience)
         self._executor = Executor(engine, self._transactions, self._settings.values)
-        ddl = Ddl(self._transactions, warehouse, engine.files)
+        ddl = Ddl(self._transactions, warehouse, engine.files, self._settings.values)
         lookup = TableLookup.waiting(self._transactions, engine.files)
         self._plans = StatementPlans(engine, self._executor, ddl, lookup, self._settings.values)
         self.compactor = Compactor(engine, self._transactions, self._settings.values)

@@ -13,6 +13,7 @@ from acidsql.compactor import compactor_settings
 from acidsql.durations import DURATION, seconds
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.metastore.client import DEFAULT_PATIENCE, MAX_OPEN_TXNS, Patience
+from acidsql.planner.ddl_settings import DROP_IGNORES_MISSING
 from acidsql.planner.event_queries import STORE_ASSIGNMENT
 from acidsql.planner.lock_requests import CONFLICTS, NONACID_LOCKS, XLOCK_MERGE_INSERT, XLOCK_OVERWRITE, XLOCK_WRITE
 from acidsql.planner.merge_cardinality import CARDINALITY_CHECK
@@ -76,6 +77,10 @@ KNOWN: Final[Mapping[str, Known]] = {
     NULLS_LAST: _boolean(
         "Whether NULLs come last in ascending and first in descending order, where ORDER BY, SORT BY or a window does"
         " not say NULLS FIRST or NULLS LAST. With `false` it is the other way round."
+    ),
+    DROP_IGNORES_MISSING: _boolean(
+        "Whether DROP TABLE, DROP VIEW and ALTER TABLE .. DROP PARTITION of what does not exist do nothing. With"
+        " `false` they raise an error, unless they have IF EXISTS."
     ),
     CARDINALITY_CHECK: _boolean(
         "Whether MERGE raises `CARDINALITY_VIOLATION` when more than one source row would change one target row."

@@ -42,6 +42,7 @@ from acidsql.planner.ddl_plan import (
     Step,
     UpdateProperties,
 )
+from acidsql.planner.ddl_settings import ignores_missing
 from acidsql.planner.lock_requests import database_lock, exclusive_lock, insert_locks, overwrite_locks
 from acidsql.planner.partition_spec import default_location, name_of_partition, partition_values
 from acidsql.planner.table_definition import ADOPT_WRITE_IDS, check_supported, defined_table
@@ -223,7 +224,8 @@ def _alter_step(statement: s.AlterTable, facts: DdlFacts) -> Step:
             partitions = (Partition(values, place or default_location(table, values)) for values, place in named)
             return RegisterPartitions(table, tuple(partitions), action.if_not_exists, span)
         case s.DropPartitions():
-            return RemovePartitions(table, action.partitions, action.if_exists, span)
+            if_exists = action.if_exists or ignores_missing(facts.settings)
+            return RemovePartitions(table, action.partitions, if_exists, span)
         case s.RenamePartition():
             old, new = (partition_values(items, table, span) for items in (action.partition, action.new_partition))
             spans = (items[0].column.span for items in (action.partition, action.new_partition))

@@ -331,8 +331,8 @@ class DdlFacts:
 
     `database` is the current one. `tables` and `views` (by qualified name) and `databases` are those that the statement
     names and the catalog has; DROP DATABASE names all tables and views of its database. `partitions` are those of the
-    target of LOAD DATA. `definition` is that of the view which the statement defines. The locations of the statement,
-    and `warehouse`, are absolute.
+    target of LOAD DATA. `definition` is that of the view which the statement defines. `settings` are the session's. The
+    locations of the statement, and `warehouse`, are absolute.
     """
 
     database: str
@@ -342,6 +342,7 @@ class DdlFacts:
     partitions: tuple[Partition, ...] = ()
     views: Mapping[str, View] = field(default_factory=dict)
     definition: ViewDefinition | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     def qualified(self, name: TableName) -> str:
         return f"{name.database or self.database}.{name.name}"

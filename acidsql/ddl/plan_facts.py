@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -13,6 +13,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
 from acidsql.metastore.client import Database, Partition
 from acidsql.planner.ddl_plan import DdlFacts, DdlStatement, ViewDefinition
+from acidsql.planner.ddl_settings import ignores_missing
 from acidsql.storage.file_systems import is_local
 
 
@@ -21,19 +22,21 @@ def plan_facts(
     lookup: TableLookup,
     database: str,
     warehouse: str,
+    settings: Mapping[str, str],
     definition: ViewDefinition | None = None,
 ) -> DdlFacts:
-    """`database` is the current one, and `definition` that of the view which the statement defines.
+    """`database` is the current one, `settings` are the session's, and `definition` is that of the view which the
+    statement defines.
 
     Raises TABLE_NOT_FOUND, DATABASE_NOT_FOUND for what the statement needs, and the error of a statement that needs a
     table and names a view, or the other way round.
     """
-    relations = {r.qualified: r for r in _relations(statement, lookup, database)}
+    relations = {r.qualified: r for r in _relations(statement, lookup, database, settings)}
     tables = {name: r for name, r in relations.items() if isinstance(r, Table)}
     views = {name: r for name, r in relations.items() if isinstance(r, View)}
     databases = {d.name: d for d in _databases(statement, lookup, database)}
     partitions = _partitions(statement, lookup, tables.values())
-    return DdlFacts(database, absolute(warehouse), tables, databases, tuple(partitions), views, definition)
+    return DdlFacts(database, absolute(warehouse), tables, databases, tuple(partitions), views, definition, settings)
 
 
 def with_absolute_locations(statement: DdlStatement, lookup: TableLookup, database: str) -> DdlStatement:
@@ -59,7 +62,9 @@ def _below(table: Table, location: str) -> str:
     return absolute(f"{table.location}/{location}" if is_relative else location)
 
 
-def _relations(statement: DdlStatement, lookup: TableLookup, database: str) -> Iterator[Relation]:
+def _relations(
+    statement: DdlStatement, lookup: TableLookup, database: str, settings: Mapping[str, str]
+) -> Iterator[Relation]:
     match statement:
         case s.CreateDatabase():
             return
@@ -73,7 +78,8 @@ def _relations(statement: DdlStatement, lookup: TableLookup, database: str) -> I
             elif statement.like is not None:
                 yield lookup.relation(statement.like, database)
         case s.DropTable():
-            if not statement.if_exists or _find_unsettled(lookup, statement.table, database) is not None:
+            may_lack = statement.if_exists or ignores_missing(settings)
+            if not may_lack or lookup.exists(statement.table, database):
                 yield lookup.relation(statement.table, database)
         case s.TruncateTable():
             yield lookup.target(statement.table, database, Condition.TRUNCATE_EXTERNAL)
@@ -91,7 +97,8 @@ def _relations(statement: DdlStatement, lookup: TableLookup, database: str) -> I
             yield altered_view(statement, lookup, database)
             yield from _renamed(statement.action, lookup, database)
         case s.DropView():
-            if not statement.if_exists or _find_unsettled(lookup, statement.view, database) is not None:
+            may_lack = statement.if_exists or ignores_missing(settings)
+            if not may_lack or lookup.exists(statement.view, database):
                 yield lookup.relation(statement.view, database)
         case _:
             assert_never(statement)

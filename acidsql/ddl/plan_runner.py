@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -53,11 +53,15 @@ from acidsql.planner.lock_requests import exclusive_lock
 
 @dataclass(frozen=True, slots=True)
 class Ddl:
-    """Plans DDL statements and runs their plans. `files` gives the file system of a location."""
+    """Plans DDL statements and runs their plans.
+
+    `files` gives the file system of a location. `settings` are the session's; each plan reads their current values.
+    """
 
     transactions: Transactions
     warehouse: str
     files: Files
+    settings: Mapping[str, str]
 
     def plan(self, statement: DdlStatement, database: str, definition: ViewDefinition | None = None) -> DdlPlan:
         """The plan of a statement, with `database` as the current one. Changes nothing.
@@ -104,7 +108,7 @@ class Ddl:
         self, statement: DdlStatement, database: str, definition: ViewDefinition | None, lookup: TableLookup
     ) -> DdlPlan:
         statement = with_absolute_locations(statement, lookup, database)
-        return plan_ddl(statement, plan_facts(statement, lookup, database, self.warehouse, definition))
+        return plan_ddl(statement, plan_facts(statement, lookup, database, self.warehouse, self.settings, definition))
 
     def _settled(self, table: Table, held: DdlPlan) -> Table:
         """Finishes the move that a process may have died in, if the plan holds the table's lock."""

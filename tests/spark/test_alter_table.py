@@ -245,6 +245,7 @@ def test_partitions_are_dropped_by_comparison(parted: Session, tmp_path: Path, c
 
 def test_dropping_a_missing_partition_drops_no_other_one(parted: Session) -> None:
     parted.execute("ALTER TABLE t ADD PARTITION (p='a', n=1)")
+    parted.execute("SET hive.exec.drop.ignorenonexistent=false")
     error = fails(parted, "ALTER TABLE t DROP PARTITION (p='a'), PARTITION (p='b')", "PARTITION_NOT_FOUND")
     assert error.message == "Partition not found p = 'b'"
     fails(parted, "ALTER TABLE t DROP PARTITION (id=1)", "PARTITION_COLUMN_UNKNOWN")

@@ -123,5 +123,5 @@ def test_explain_locks_prints_the_locks_and_explain_raises_the_errors_of_the_sta
         "default.t -> EXCLUSIVE",
     ]
     with pytest.raises(AcidSqlError) as caught:
-        db.execute("EXPLAIN DROP TABLE none")
+        db.execute("EXPLAIN TRUNCATE TABLE none")
     assert caught.value.condition == "TABLE_NOT_FOUND"

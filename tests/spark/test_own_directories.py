@@ -63,6 +63,7 @@ def test_an_invalid_name_creates_no_directory(session: Session, files: Callable[
     refused(session, f"CREATE TABLE {quoted} LIKE t", "INVALID_TABLE_NAME")
     refused(session, f"ALTER TABLE t RENAME TO {quoted}", "INVALID_TABLE_NAME")
     refused(session, f"CREATE DATABASE {quoted}", "INVALID_DATABASE_NAME")
+    session.execute("SET hive.exec.drop.ignorenonexistent=false")
     for missing in (f"DROP TABLE {quoted}", f"DROP TABLE default.{quoted}"):
         refused(session, missing, "TABLE_NOT_FOUND")
     refused(session, f"DROP DATABASE {quoted} CASCADE", "DATABASE_NOT_FOUND")
