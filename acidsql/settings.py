@@ -13,7 +13,15 @@ from acidsql.compactor import compactor_settings
 from acidsql.durations import DURATION, seconds
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.metastore.client import DEFAULT_PATIENCE, MAX_OPEN_TXNS, Patience
-from acidsql.planner.ddl_settings import DROP_IGNORES_MISSING
+from acidsql.planner.ddl_settings import (
+    CREATE_AS_ACID,
+    CREATE_AS_INSERT_ONLY,
+    DEFAULT_FORMAT,
+    DROP_IGNORES_MISSING,
+    FILE_FORMATS,
+    MANAGED_FORMAT,
+    NO_FORMAT,
+)
 from acidsql.planner.event_queries import STORE_ASSIGNMENT
 from acidsql.planner.lock_requests import CONFLICTS, NONACID_LOCKS, XLOCK_MERGE_INSERT, XLOCK_OVERWRITE, XLOCK_WRITE
 from acidsql.planner.merge_cardinality import CARDINALITY_CHECK
@@ -55,6 +63,11 @@ def _words(meaning: str, default: str, other: str) -> Known:
     return Known(default, (default, other), meaning, f"it takes {default} or {other}")
 
 
+def _choice(meaning: str, values: tuple[str, ...]) -> Known:
+    """A setting with several words as values; the first one is the default."""
+    return Known(values[0], values, meaning, f"it takes one of {', '.join(values)}")
+
+
 def _boolean(meaning: str, *, default: bool = True) -> Known:
     return Known(str(default).lower(), ("true", "false"), meaning, "it takes true or false")
 
@@ -77,6 +90,25 @@ KNOWN: Final[Mapping[str, Known]] = {
     NULLS_LAST: _boolean(
         "Whether NULLs come last in ascending and first in descending order, where ORDER BY, SORT BY or a window does"
         " not say NULLS FIRST or NULLS LAST. With `false` it is the other way round."
+    ),
+    DEFAULT_FORMAT: _choice(
+        "The file format of a table whose CREATE TABLE has neither STORED AS nor ROW FORMAT. Hive's default is"
+        " `textfile`.",
+        FILE_FORMATS,
+    ),
+    MANAGED_FORMAT: _choice(
+        "The same for managed tables only. With `none` they have the format of `hive.default.fileformat`.",
+        (NO_FORMAT, *FILE_FORMATS),
+    ),
+    CREATE_AS_ACID: _boolean(
+        "Whether CREATE TABLE makes a managed table full ACID if it is stored as ORC and not sorted. The property"
+        " `transactional` of a statement has precedence.",
+        default=False,
+    ),
+    CREATE_AS_INSERT_ONLY: _boolean(
+        "Whether CREATE TABLE makes a managed table insert-only, unless it makes the table full ACID. The property"
+        " `transactional` of a statement has precedence.",
+        default=False,
     ),
     DROP_IGNORES_MISSING: _boolean(
         "Whether DROP TABLE, DROP VIEW and ALTER TABLE .. DROP PARTITION of what does not exist do nothing. With"
@@ -170,6 +202,7 @@ _OLD: Final = "hive.compactor."
 _RENAMED: Final = {
     "metastore.compactor.history.retention.did.not.initiate": compactor_settings.KEEP_ATTEMPTED,
     "hive.compactor.initiator.failed.retry.time": compactor_settings.FAILED_RETRY,
+    "hive.create.as.acid": CREATE_AS_ACID,
 }
 
 

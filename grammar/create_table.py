@@ -32,7 +32,7 @@ def create_table(node: Node, source: str) -> CreateTable:
         checks=_checks(elements) if elements else (),
         if_not_exists=node.has("if_not_exists"),
         external="EXTERNAL" in kinds,
-        transactional="TRANSACTIONAL" in kinds,
+        transactional=not kinds.isdisjoint(("TRANSACTIONAL", "MANAGED")),
         temporary="TEMPORARY" in kinds,
         like=clauses.target(like) if like else None,
         query=clauses.query(query) if query else None,
@@ -71,13 +71,13 @@ def _with_clause(table: CreateTable, node: Node) -> CreateTable:
         case "skewed_by":
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=node.span, feature="SKEWED BY")
         case "delimited":
-            return replace(table, row_format=_delimiters(node))
+            return replace(table, delimited=True, row_format=_delimiters(node))
         case "serde":
             return replace(table, serde=clauses.string(node), row_format=clauses.properties_of(node))
         case "stored_as":
             return replace(table, file_format=_file_format(node.node("name")))
         case "stored_as_classes":
-            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=node.span, feature="STORED AS INPUTFORMAT")
+            return replace(table, storage_class=node.leaves("STRING")[0].text)
         case "stored_by":
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=node.span, feature="STORED BY")
         case "location":

@@ -255,6 +255,10 @@ class CreateTable:
     bucket_count: int | None = None
     sort_columns: tuple[Name, ...] = ()
     file_format: str | None = None
+    storage_class: str | None = None
+    """The input format of STORED AS INPUTFORMAT .. OUTPUTFORMAT .."""
+    delimited: bool = False
+    """Whether the statement has ROW FORMAT DELIMITED."""
     serde: str | None = None
     row_format: tuple[tuple[str, str], ...] = ()
     location: str | None = None

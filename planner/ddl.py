@@ -17,6 +17,7 @@ from acidsql.metastore.client import (
     LockComponent,
     Partition,
 )
+from acidsql.planner.create_defaults import with_defaults
 from acidsql.planner.create_like import with_columns_of
 from acidsql.planner.ddl_plan import (
     AssignLocation,
@@ -119,6 +120,7 @@ def _create_table(statement: s.CreateTable, facts: DdlFacts) -> DdlPlan:
         source = facts.relation(statement.like)
         assert source is not None, "the facts have what the statement names"
         statement = with_columns_of(statement, source)
+    statement = with_defaults(statement, facts.settings)
     database = facts.database_of(statement.table)
     step = RegisterTable(
         defined_table(statement, database),

@@ -11,7 +11,6 @@ from sqlglot import exp
 from acidsql.acid.hive_types import parse_type
 from acidsql.acid.object_names import check_column_name, check_table_name, without_case
 from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Check, Column, Constraints, Table
-from acidsql.acid.text_format import SERDES, text_format
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.statements import ColumnDefinition, CreateTable, Name
@@ -30,13 +29,8 @@ MOVING: Final = "acidsql.moving"
 
 def check_supported(statement: CreateTable) -> None:
     """Raises NOT_YET_SUPPORTED for what acidsql cannot create."""
-    span = statement.table.span
     if statement.temporary:
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="CREATE TEMPORARY TABLE")
-    if statement.file_format == "textfile" and statement.serde in (None, SERDES["textfile"]):
-        text_format(dict(statement.row_format))
-    if statement.serde is not None and statement.serde != SERDES.get(statement.file_format or "orc"):
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature=f"ROW FORMAT SERDE '{statement.serde}'")
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=statement.table.span, feature="CREATE TEMPORARY TABLE")
 
 
 def with_columns(statement: CreateTable, columns: Sequence[tuple[str, str]]) -> CreateTable:

@@ -102,7 +102,8 @@ class Ddl:
 
     def declared(self, statement: CreateTable, database: str, columns: Sequence[tuple[str, str]]) -> Table:
         """The table of CREATE TABLE .. AS (`table_changes.declared`)."""
-        return table_changes.declared(statement, database, columns, PlanRun(self.transactions.metastore, self.files))
+        run = PlanRun(self.transactions.metastore, self.files)
+        return table_changes.declared(statement, database, columns, self.settings, run)
 
     def _plan(
         self, statement: DdlStatement, database: str, definition: ViewDefinition | None, lookup: TableLookup

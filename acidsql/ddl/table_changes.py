@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from acidsql.acid.layout import adopted_write_ids
@@ -18,6 +18,7 @@ from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.statements import CreateTable
 from acidsql.metastore.client import AdoptedWriteIds, Partition
 from acidsql.planner.column_changes import redefined
+from acidsql.planner.create_defaults import with_defaults
 from acidsql.planner.ddl_plan import AssignLocation, MoveTable, RedefineColumns, RegisterTable, RemoveTable
 from acidsql.planner.partition_spec import name_of_partition
 from acidsql.planner.table_definition import check_supported, defined_table, with_columns
@@ -38,13 +39,21 @@ def register(step: RegisterTable, run: PlanRun) -> None:
     run.make_directory(table.location)
 
 
-def declared(statement: CreateTable, database: str, columns: Sequence[tuple[str, str]], run: PlanRun) -> Table:
-    """The table that CREATE TABLE .. AS is to make: `columns` are its query's, names and Hive's types. The catalog
-    gets it with its rows.
+def declared(
+    statement: CreateTable,
+    database: str,
+    columns: Sequence[tuple[str, str]],
+    settings: Mapping[str, str],
+    run: PlanRun,
+) -> Table:
+    """The table that CREATE TABLE .. AS is to make. The catalog gets it with its rows.
+
+    `columns` are those of the query, with names and Hive's types. `settings` are the session's.
 
     Raises what CREATE TABLE raises, COLUMN_NOT_FOUND where the query lacks a partition column, LOCATION_NOT_EMPTY.
     """
     check_supported(statement)
+    statement = with_defaults(statement, settings)
     span = statement.table.span
     owner = statement.table.database or database
     if run.metastore.find(owner, statement.table.name) is not None:

@@ -5,7 +5,7 @@ tables: employee
 
 CREATE TRANSACTIONAL TABLE IF NOT EXISTS db.t (a int NOT NULL ENABLE, b string DEFAULT 'x' COMMENT 'c', c decimal CHECK (c > 0) ENABLE, d varchar(10) CONSTRAINT nn NOT NULL DISABLE NOVALIDATE, CONSTRAINT pk PRIMARY KEY (a) DISABLE NOVALIDATE, CONSTRAINT ck CHECK (a < b)) COMMENT 'tt' PARTITIONED BY (p string, q date) CLUSTERED BY (a) SORTED BY (a ASC, b DESC) INTO 4 BUCKETS ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' STORED AS ORC LOCATION '/x' TBLPROPERTIES ('a'='b')
 -->
-CreateTable(table=db.t, columns=[ColumnDefinition(name=a, type='int', not_null=True), ColumnDefinition(name=b, type='string', comment='c', default='x'), ColumnDefinition(name=c, type='decimal(10,0)', check=c > 0), ColumnDefinition(name=d, type='varchar(10)')], partition_columns=[ColumnDefinition(name=p, type='string'), ColumnDefinition(name=q, type='date')], bucket_columns=[a], bucket_count=4, sort_columns=[a, b], file_format='orc', row_format=[['field.delim', ',']], location='/x', comment='tt', properties=[['a', 'b']], checks=[CheckConstraint(name='ck', condition=a < b)], if_not_exists=True, transactional=True)
+CreateTable(table=db.t, columns=[ColumnDefinition(name=a, type='int', not_null=True), ColumnDefinition(name=b, type='string', comment='c', default='x'), ColumnDefinition(name=c, type='decimal(10,0)', check=c > 0), ColumnDefinition(name=d, type='varchar(10)')], partition_columns=[ColumnDefinition(name=p, type='string'), ColumnDefinition(name=q, type='date')], bucket_columns=[a], bucket_count=4, sort_columns=[a, b], file_format='orc', delimited=True, row_format=[['field.delim', ',']], location='/x', comment='tt', properties=[['a', 'b']], checks=[CheckConstraint(name='ck', condition=a < b)], if_not_exists=True, transactional=True)
 tables: db.t
 
 CREATE TABLE t AS SELECT * FROM s
@@ -81,5 +81,5 @@ tables: t
 
 CREATE MANAGED TABLE t (a char(3), b NUMERIC(5), c uniontype<int,string>) ROW FORMAT DELIMITED FIELDS TERMINATED BY '\t' ESCAPED BY '\\' COLLECTION ITEMS TERMINATED BY ',' MAP KEYS TERMINATED BY ':' LINES TERMINATED BY '\n' NULL DEFINED AS 'x'
 -->
-CreateTable(table=t, columns=[ColumnDefinition(name=a, type='char(3)'), ColumnDefinition(name=b, type='decimal(5,0)'), ColumnDefinition(name=c, type='uniontype<int,string>')], row_format=[['field.delim', '\t'], ['escape.delim', '\\'], ['colelction.delim', ','], ['mapkey.delim', ':'], ['line.delim', '\n'], ['serialization.null.format', 'x']])
+CreateTable(table=t, columns=[ColumnDefinition(name=a, type='char(3)'), ColumnDefinition(name=b, type='decimal(5,0)'), ColumnDefinition(name=c, type='uniontype<int,string>')], delimited=True, row_format=[['field.delim', '\t'], ['escape.delim', '\\'], ['colelction.delim', ','], ['mapkey.delim', ':'], ['line.delim', '\n'], ['serialization.null.format', 'x']], transactional=True)
 tables: t
