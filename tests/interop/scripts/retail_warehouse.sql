@@ -145,7 +145,7 @@ FROM stage_sale LATERAL VIEW explode(tags) exploded AS tag
 GROUP BY tag
 HAVING count(*) > 0;
 
-UPDATE sale SET amount = amount * 2, web = NOT web WHERE amount > ${hivevar:low} OR customer_id = 3;
+UPDATE sale SET amount = amount * 2, web = (NOT web) WHERE amount > ${hivevar:low} OR customer_id = 3;
 DELETE FROM sale WHERE amount < 0;
 
 -- ------------------------------------------------------------------------------------------------ the next day
