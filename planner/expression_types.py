@@ -254,10 +254,10 @@ def decimal_of(number: Number) -> HiveType:
 def hive_type(kind: exp.DataType) -> HiveType | None:
     """The Hive type of a type in the text of a query; None for a type that Hive does not have."""
     match kind.this:
-        case _T.DECIMAL:
+        case _T.DECIMAL if all(p.name.isdecimal() for p in kind.expressions):
             precision, scale, *_ = [*(int(p.name) for p in kind.expressions), *(10, 0)[len(kind.expressions) :]]
             return Decimal(precision, scale)
-        case _T.CHAR | _T.VARCHAR if len(kind.expressions) == 1:
+        case _T.CHAR | _T.VARCHAR if len(kind.expressions) == 1 and kind.expressions[0].name.isdecimal():
             length = int(kind.expressions[0].name)
             return Char(length) if kind.this == _T.CHAR else Varchar(length)
         case _T.ARRAY if len(kind.expressions) == 1:

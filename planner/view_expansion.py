@@ -103,6 +103,7 @@ def _replace(node: exp.Table, facts: Facts, around: tuple[str, ...], found: dict
         _check_known(inner, view, facts)
     for inner in _mentions(query, facts, view.database):
         _replace(inner, facts, path, found)
+    _drop_database(node, view)
     node.replace(_subquery(node, query, view))
 
 
@@ -113,6 +114,16 @@ def _qualify(node: exp.Table, view: View) -> None:
         if not node.alias:
             node.set("alias", exp.TableAlias(this=exp.to_identifier(name.name, quoted=True)))
         node.set("db", exp.to_identifier(view.database, quoted=True))
+
+
+def _drop_database(node: exp.Table, view: View) -> None:
+    """Rewrites `db.v.c` to `v.c` in the query around a mention of the view: the subquery in its place has no
+    database."""
+    query = node.find_ancestor(exp.Select)
+    for column in query.find_all(exp.Column) if query is not None and not node.alias else ():
+        owner = [part.name.lower() for part in column.parts[:-1][:2]]
+        if owner == [view.database, view.name]:
+            column.set("catalog" if column.args.get("catalog") else "db", None)
 
 
 def _check_known(node: exp.Table, view: View, facts: Facts) -> None:

@@ -31,6 +31,8 @@ _PATTERN: Final = re.compile(r"java\.util\.regex\.PatternSyntaxException: ([^\n]
 _CLASS: Final = re.compile(r"^(?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error): ")
 _TAG: Final = re.compile(r"^\[([A-Z_0-9.]+)\] ")
 _SHOWN_QUERY: Final = re.compile(r"== SQL \(line 1, position \d+\) ==\n([^\n]*)\n( *)\^")
+_ORDER_OF_NULLS: Final = re.compile(r" NULLS (?:FIRST|LAST)$")
+"""What the planner adds to a key of ORDER BY."""
 _LINE_NOISE: Final = re.compile(r";\s*line \d+ pos \d+.*|\s*SQLSTATE: \w+", re.DOTALL)
 
 
@@ -153,7 +155,7 @@ def _places(error: PySparkException, text: str) -> Iterator[Span | None]:
         shown = _SHOWN_QUERY.search(context.summary())
         if shown is not None and context.startIndex() > 0:
             before = shown[1][: len(shown[2])].removeprefix("...")
-            yield place_of_fragment(before, context.fragment(), text)
+            yield place_of_fragment(before, _ORDER_OF_NULLS.sub("", context.fragment()), text)
 
 
 def _plain(name: str) -> str:

@@ -26,7 +26,7 @@ _NARROW: Final = ("tinyint", "smallint")
 
 def number_in_hive(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
     match node:
-        case exp.Literal() if not node.is_string:
+        case exp.Literal() if not node.is_string and not isinstance(node.parent, exp.TableSample):
             return _shortened(str(node.this))
         case exp.Neg() if isinstance(node.this, exp.Literal) and str(node.this.this) == _BEYOND_INT:
             return exp.Neg(this=exp.Literal.number(f"{_BEYOND_INT}L"))

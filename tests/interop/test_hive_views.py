@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 ACID: Final = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 DEFINITIONS: Final = (
     "AS SELECT * FROM t",
-    "(a COMMENT 'the key', b) COMMENT 'seen' AS SELECT id + 1, upper(name) FROM t WHERE p = 'x'",
+    "(a COMMENT 'the key', b) COMMENT 'seen' AS SELECT id + 1, concat(name, '!') FROM t WHERE p = 'x'",
     "AS SELECT id + 1, name FROM t",
     "AS SELECT x.*, u.w AS wage FROM t x LEFT JOIN other.u u ON x.id = u.id",
     "AS WITH c AS (SELECT * FROM t WHERE id > 1) SELECT p, count(*) AS n FROM c GROUP BY p",

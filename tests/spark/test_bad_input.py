@@ -212,7 +212,7 @@ PLANNED: list[Bad] = [
     ("SELCT * FROM emp", "PARSE_SYNTAX_ERROR", None, "SELCT", "did you mean SELECT?"),
     ("SELECT * FORM emp", "PARSE_SYNTAX_ERROR", None, "FORM", ""),
     ("UPDATE emp SE id = 1", "PARSE_SYNTAX_ERROR", None, "id", "expected SET"),
-    ("DELETE emp", "PARSE_SYNTAX_ERROR", None, "emp", "expected FROM"),
+    ("DELETE emp", "PARSE_SYNTAX_ERROR", None, "emp", "no DELETE without FROM"),
     ("INSERT INTO emp VALUES (1,, 2)", "PARSE_SYNTAX_ERROR", None, ",", ""),
     ("MERGE INTO emp USING upd WHEN MATCHED THEN DELETE", "PARSE_SYNTAX_ERROR", None, "WHEN", "expected ON"),
     ("MERGE INTO emp USING upd ON emp.id = upd.id WHEN MATCHED DELETE", "PARSE_SYNTAX_ERROR", None, "DELETE", "THEN"),

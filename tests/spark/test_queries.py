@@ -93,10 +93,7 @@ def test_columns_are_named_after_the_text_of_the_statement(db: Session) -> None:
     said = "max(row__id.rowid), count(DISTINCT e.row__id), upper(INPUT__FILE__NAME), (SELECT max(row__id) FROM emp)"
     named = ["max(row__id.rowid)", "count(DISTINCT row__id)", "upper(input__file__name)", "scalarsubquery()"]
     assert db.sql(f"SELECT {said} FROM emp e GROUP BY INPUT__FILE__NAME").columns == named
-    assert db.sql("SELECT * FROM (SELECT -row__id.rowid, id FROM emp) x ORDER BY id").columns == [
-        "(- row__id.rowid)",
-        "id",
-    ]
+    assert db.sql("SELECT * FROM (SELECT -row__id.rowid, id FROM emp) x ORDER BY id").columns == ["_c0", "id"]
 
 
 def test_row_ids_are_columns_if_the_query_names_them_and_never_of_a_star(db: Session) -> None:

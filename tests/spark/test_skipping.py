@@ -160,7 +160,7 @@ def deltas(request: pytest.FixtureRequest, session: Session) -> Session:
         ("price > 6.5 AND id % 2 = 0", 1, 5),
         ("code = 'x3'", 8, 10),
         ("ratio = 3.5", 8, 10),
-        ("id = '35'", 8, 1),
+        ("id = '35'", 1, 1),
     ],
 )
 def test_files_without_such_rows_are_not_read(deltas: Session, condition: str, files: int, rows: int) -> None:

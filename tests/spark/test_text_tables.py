@@ -44,9 +44,9 @@ def test_values_of_every_type_are_stored_as_in_hive_and_read_back(session: Sessi
     rows = [tuple(row) for row in session.sql("SELECT * FROM t ORDER BY f").collect()]
     stamp = datetime.datetime(2024, 2, 29, 12, 34, 56, 500000)
     assert rows == [
-        (None,) * 8,
         ("", "y  ", b"", -0.5, None, datetime.datetime(12, 1, 1), None, False),
         ("  blanks\t", "x  ", b"ab" * 60, 1e100, Decimal("1.50"), stamp, datetime.date(1969, 12, 31), True),
+        (None,) * 8,
     ]
     assert session.sql("SELECT length(c) FROM t WHERE c = 'x'").collect()[0][0] == 1
 
