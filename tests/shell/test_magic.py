@@ -44,6 +44,10 @@ def test_frames_are_names_in_braces_outside_of_quotes_and_comments() -> None:
     assert frames_in(text, {name: name.upper() for name in "abcdefg"}) == {"e": "E"}
 
 
+def test_a_variable_in_braces_is_no_frame() -> None:
+    assert frames_in("SELECT ${a} FROM {b}", {"a": 1, "b": 2}) == {"b": 2}
+
+
 # ------------------------------------------------------------------------------------------------ cells
 
 
