@@ -293,7 +293,7 @@ class Condition(Enum):
     )
     MISSING_OVER = _info("42000", "Missing over clause for function : {function}", 10247)
     AMBIGUOUS_ROW_ID = _info("42702", "row__id is ambiguous: more than one transactional table is in scope ({tables})")
-    ROW_ID_OF_PLAIN_TABLE = _info("42703", "{table} has no row__id: it is not a full ACID table")
+    ROW_ID_OF_PLAIN_TABLE = _info("42703", "{table} has no {column}: it is not a transactional table")
     QUERY_FAILED = _info("58000", "{message}")
     UNSAFE_TIME_ZONE = _info(
         "55000",

@@ -48,6 +48,8 @@ _LITERAL = "literal"
 _FRAME = "frame"
 _NULLS = "nulls"
 _SOURCE = "source"
+_FETCHES_DELETED = "fetches_deleted"
+_DELETED_ROWS = "acid.fetch.deleted.rows"
 _ESCAPES = str.maketrans(
     {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\0": "\\0", "\x1a": "\\Z"}
 )
@@ -207,6 +209,8 @@ class AcidSqlParser(SparkParser):
         )
         if is_joined:
             self._joined_up_to = self._index
+        if isinstance(table, exp.Table):
+            _take_scan_properties(table)
         return table
 
     def _parse_joins(self, alias_tokens: Collection[TokenType] | None = None) -> Iterator[exp.Join]:
@@ -409,6 +413,32 @@ def frame_of(table: exp.Expr) -> str | None:
     """The frame that a table in a tree names; None for a table of the catalog."""
     name = table.meta.get(_FRAME)
     return name if isinstance(name, str) else None
+
+
+def _take_scan_properties(table: exp.Table) -> None:
+    """Makes `t('key'='value', ..)` the table t, with a note of the property that acidsql acts on.
+
+    sqlglot reads it as a call of a table function. As in Hive, unknown properties have no effect.
+    """
+    call = table.this
+    if not isinstance(call, exp.Anonymous) or not call.expressions or not all(map(_is_property, call.expressions)):
+        return
+    properties = {pair.this.name: pair.expression.name.lower() for pair in call.expressions}
+    name = exp.to_identifier(call.name)
+    name.meta.update(call.meta)
+    table.set("this", name)
+    table.meta[_FETCHES_DELETED] = properties.get(_DELETED_ROWS) == "true"
+
+
+def _is_property(pair: exp.Expr) -> bool:
+    return isinstance(pair, exp.EQ) and all(
+        isinstance(side, exp.Literal) and side.is_string for side in (pair.this, pair.expression)
+    )
+
+
+def fetches_deleted(table: exp.Expr) -> bool:
+    """Whether a table in a tree has `('acid.fetch.deleted.rows'='true')`: its deleted rows are to be read as well."""
+    return bool(table.meta.get(_FETCHES_DELETED))
 
 
 def mark_source(tree: exp.Expr, source: str) -> None:

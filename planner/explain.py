@@ -65,7 +65,13 @@ def _reads(plan: Plan) -> Iterator[str]:
 
 
 def _virtual(scan: Scan) -> str:
-    names = [n for n, asked in (("row__id", scan.row_id), ("INPUT__FILE__NAME", scan.file_name)) if asked]
+    columns = (
+        ("row__id", scan.row_id),
+        ("INPUT__FILE__NAME", scan.file_name),
+        ("ROW__IS__DELETED", scan.is_deleted),
+        ("its deleted rows", scan.with_deleted),
+    )
+    names = [name for name, asked in columns if asked]
     if scan.counted:
         return ", how many rows it has"
     return f" with {', '.join(names)}" if names else ""

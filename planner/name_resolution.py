@@ -15,7 +15,7 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 from acidsql.acid.hive_types import Char, parse_type
 from acidsql.acid.table import Column, Table, View
 from acidsql.errors import AcidSqlError, Condition, Span, suggestion
-from acidsql.grammar.dialect import frame_of, span_of
+from acidsql.grammar.dialect import fetches_deleted, frame_of, span_of
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Name, Query, TableName
 from acidsql.planner.derived_tables import inherited_conditions
@@ -29,7 +29,10 @@ from acidsql.planner.typed_rules import apply_rules
 from acidsql.planner.view_expansion import expanded
 
 FILE_NAME_COLUMN: Final = "input__file__name"
-_VIRTUAL: Final = (ROW_ID_COLUMN, FILE_NAME_COLUMN, PLACE)
+_IS_DELETED_COLUMN: Final = "row__is__deleted"
+_TRANSACTIONAL: Final = (ROW_ID_COLUMN, _IS_DELETED_COLUMN)
+"""The virtual columns that only transactional tables have."""
+_VIRTUAL: Final = (*_TRANSACTIONAL, FILE_NAME_COLUMN, PLACE)
 TARGET: Final = "acidsql_target"
 """Key in the `meta` of an exp.Table node: the node stands for the statement's target."""
 
@@ -199,7 +202,8 @@ class Binder:
             return None
         table = find_table(name, self._facts)
         view = next(v for n in count(len(self._scans) + 1) if (v := f"{table.name}@{n}") not in self._ctes)
-        self._scans[view] = Scan(view, table, is_target=bool(node.meta.get(TARGET)))
+        with_deleted = fetches_deleted(node) and table.is_full_acid
+        self._scans[view] = Scan(view, table, is_target=bool(node.meta.get(TARGET)), with_deleted=with_deleted)
         return view
 
     def _fields_of(self, node: exp.Table) -> Fields | None:
@@ -226,13 +230,13 @@ class Binder:
             node.set("alias", exp.TableAlias(this=quoted(node.name)))
         scan = self._scans.get(view)
         if scan is not None and node.alias_column_names:
-            hidden = [quoted(name) for name in (scan.row_id, scan.file_name) if name]
+            hidden = [quoted(name) for name in (scan.row_id, scan.file_name, scan.is_deleted) if name]
             node.args["alias"].set("columns", [*node.args["alias"].columns, *hidden])
         node.set("this", quoted(view))
         node.set("db", None)
         node.set("catalog", None)
 
-    # -- row__id and INPUT__FILE__NAME
+    # -- row__id, ROW__IS__DELETED and INPUT__FILE__NAME
 
     def _bind_virtual_columns(self, scope: Scope, views: dict[int, str | None]) -> None:
         for node in [*scope.columns, *_grouped_columns(scope)]:
@@ -247,14 +251,15 @@ class Binder:
     def _bind_virtual_column(self, node: exp.Column, alias: str, view: str) -> None:
         scan = self._scans[view]
         name = node.name.lower()
-        if name == ROW_ID_COLUMN and not scan.table.is_full_acid:
+        if name in _TRANSACTIONAL and not scan.table.is_transactional:
             span = span_of(node, self._source)
-            raise AcidSqlError(Condition.ROW_ID_OF_PLAIN_TABLE, span=span, table=scan.table.qualified)
+            raise AcidSqlError(Condition.ROW_ID_OF_PLAIN_TABLE, span=span, table=scan.table.qualified, column=name)
         bound = f"{view}.{name}"
         row_id = bound if name == ROW_ID_COLUMN else scan.row_id
         file_name = bound if name == FILE_NAME_COLUMN else scan.file_name
+        is_deleted = bound if name == _IS_DELETED_COLUMN else scan.is_deleted
         place = bound if name == PLACE else scan.place
-        self._scans[view] = replace(scan, row_id=row_id, file_name=file_name, place=place)
+        self._scans[view] = replace(scan, row_id=row_id, file_name=file_name, is_deleted=is_deleted, place=place)
         new = column(bound, alias)
         _keep_output_name(node, new, name)
 
@@ -271,7 +276,7 @@ class Binder:
             if found:
                 return found[0]
             within = within.parent if not node.table or node.table not in within.sources else None
-        return self._plain_source(scope, views) if node.name.lower() == ROW_ID_COLUMN and not node.table else None
+        return self._plain_source(scope, views) if node.name.lower() in _TRANSACTIONAL and not node.table else None
 
     def _plain_source(self, scope: Scope, views: dict[int, str | None]) -> tuple[str, str] | None:
         """The first table of a FROM clause, if none of its items has a row__id."""
@@ -280,14 +285,17 @@ class Binder:
         return plain[0] if plain and len(plain) == len(found) else None
 
     def _candidates(self, node: exp.Column, scope: Scope, views: dict[int, str | None]) -> list[tuple[str, str]]:
+        """The tables of a scope that a virtual column may belong to. Without a table's name, row__id is that of a full
+        ACID table before that of an insert-only one."""
         found = []
         for alias, source in _visible_sources(node, scope).items():
             view = views.get(id(source)) if isinstance(source, exp.Table) else None
-            if view is None or view not in self._scans:
-                continue
-            if node.table or self._scans[view].table.is_full_acid or node.name.lower() == FILE_NAME_COLUMN:
+            if view is not None and view in self._scans:
                 found.append((alias, view))
-        return found
+        if node.table or node.name.lower() == FILE_NAME_COLUMN:
+            return found
+        full_acid = [(alias, view) for alias, view in found if self._scans[view].table.is_full_acid]
+        return full_acid or [(alias, view) for alias, view in found if self._scans[view].table.is_transactional]
 
     def _hide_virtual_columns(self, scope: Scope, views: dict[int, str | None]) -> None:
         """Excludes the virtual columns from `*`, which gives the columns of the table only (interface.md)."""
@@ -317,7 +325,7 @@ class Binder:
                     scan,
                     partition_filter=partition_filter(query, item, scan.table, inherited) if may.partitions else (),
                     row_filter=row_filter(query, item, scan.table, inherited) if may.rows else (),
-                    counted=may.counts and only_counts(query, item),
+                    counted=may.counts and not scan.with_deleted and only_counts(query, item),
                 )
 
     def _resolved_columns(self, scope: Scope, views: dict[int, str | None]) -> Iterator[tuple[exp.Column, Column]]:
@@ -343,7 +351,7 @@ class Binder:
             view = views.get(id(source)) if isinstance(source, exp.Table) else None
             scan = self._scans.get(view) if view else None
             if scan is not None:
-                yield alias, [n for n in (scan.row_id, scan.file_name, scan.place) if n]
+                yield alias, [n for n in (scan.row_id, scan.file_name, scan.is_deleted, scan.place) if n]
 
 
 def _table_nodes(scope: Scope) -> list[exp.Table]:
@@ -375,7 +383,7 @@ def _grouped_columns(scope: Scope) -> list[exp.Column]:
     """The unqualified virtual columns in HAVING: sqlglot takes them for names of the SELECT list."""
     having = scope.expression.args.get("having")
     known = {id(node) for node in scope.columns}
-    names = (ROW_ID_COLUMN, FILE_NAME_COLUMN)
+    names = (*_TRANSACTIONAL, FILE_NAME_COLUMN)
     nodes = having.find_all(exp.Column) if having is not None else ()
     return [n for n in nodes if n.name.lower() in names and id(n) not in known and n.parent_select is scope.expression]
 

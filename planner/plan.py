@@ -70,20 +70,25 @@ class Branch:
 class Scan:
     """One reading of a table, as the view `view` of the plan's SQL.
 
-    The view has the table's columns. `row_id`, `file_name` and `place` are the names of its columns for row__id, for
-    INPUT__FILE__NAME and for the number of the row's partition; None if the statement does not need them.
+    The view has the table's columns. `row_id`, `file_name`, `is_deleted` and `place` are the names of its columns for
+    row__id, for INPUT__FILE__NAME, for ROW__IS__DELETED and for the number of the row's partition; None if the
+    statement does not need them.
     """
 
     view: str
     table: Table
     row_id: str | None = None
     file_name: str | None = None
+    is_deleted: str | None = None
     place: str | None = None
     is_target: bool = False
     partition_filter: tuple[exp.Expr, ...] = ()
     """The query's conditions on partition columns (partition_pruning.py)."""
     row_filter: tuple[exp.Expr, ...] = ()
     """The query's conditions on the other columns. The scan may skip rows for which they are not true."""
+    with_deleted: bool = False
+    """Whether the scan also gives the rows that were deleted and are still in the files. Their row__id has the write ID
+    of the delete, as in Hive."""
     counted: bool = False
     """Whether the query needs only the number of rows."""
 

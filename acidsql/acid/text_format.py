@@ -75,9 +75,6 @@ def _sign(text: str | None, default: str) -> str:
 def check_types(table: Table) -> None:
     """Raises NOT_YET_SUPPORTED if acidsql cannot read or write the text files of the table."""
     text_format(table.row_format)
-    if table.properties.get(FOOTER_LINES, "0") != "0":
-        feature = f"{FOOTER_LINES} ({table.qualified})"
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
     for column in table.columns:
         if not _is_known(parse_type(column.type), 1):
             feature = f"{column.type} ({column.name}) in a table stored as textfile ({table.qualified})"
@@ -86,7 +83,16 @@ def check_types(table: Table) -> None:
 
 def header_lines(table: Table) -> int:
     """The number of header lines at the beginning of each file."""
-    count = table.properties.get(HEADER_LINES, "0")
+    return _lines(table, HEADER_LINES)
+
+
+def footer_lines(table: Table) -> int:
+    """The number of footer lines at the end of each file."""
+    return _lines(table, FOOTER_LINES)
+
+
+def _lines(table: Table, name: str) -> int:
+    count = table.properties.get(name, "0")
     return int(count) if count.isdecimal() else 0
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from acidsql.acid.data_files import flushed_length
-from acidsql.acid.directories import Base, Delta
+from acidsql.acid.directories import Base, Delta, Original, parse_bucket_file
 from acidsql.acid.hive_types import HiveType
 from acidsql.acid.layout import ACID_FIELDS
 from acidsql.acid.row_id import encode_bucket
@@ -20,6 +21,9 @@ from acidsql.storage.footer_cache import FooterCache
 from acidsql.storage.orc.column_types import narrower_types
 from acidsql.storage.orc.tail import OPERATION_COLUMN, Tail
 from acidsql.storage.parquet_footer import IN_UTC, WrittenTimes, has_times
+
+NO_WRITE_ID: Final = 0
+"""The write ID of a file of which it is not known. No write has this ID."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,16 +127,13 @@ def data_files(bound: BoundScan, footers: FooterCache) -> list[SourceFile]:
 
 
 def _part_files(bound: BoundScan, number: int, part: BoundPart, footers: FooterCache) -> Iterator[SourceFile]:
-    originals = part.snapshot.original_files
-    for directory in part.data_directories:
-        _check_whole(bound, directory, part)
+    for selected in part.data_directories:
+        _check_whole(bound, selected, part)
     if bound.table.file_format != "orc":
         yield from _other_files(bound, number, part, footers)
         return
-    yield from _source_files(bound, number, part, originals, 0, frozenset(), footers)
-    for directory in part.data_directories:
-        write_id = plain_write_id(directory.parsed)
-        yield from _source_files(bound, number, part, directory.files, write_id, directory.invalid_write_ids, footers)
+    for directory, files in _by_directory(part):
+        yield from _source_files(bound, number, part, directory, files, footers)
 
 
 def _other_files(bound: BoundScan, number: int, part: BoundPart, footers: FooterCache) -> Iterator[SourceFile]:
@@ -140,8 +141,39 @@ def _other_files(bound: BoundScan, number: int, part: BoundPart, footers: Footer
     files = [SizedFile(f"{part.directory}/{f.file.path}", f.file.length, f.file.modified) for f in part.data_files]
     looks = bound.table.file_format == "parquet" and has_times(bound.table)
     times = footers.times(bound.files, files) if looks else [IN_UTC] * len(files)
-    for file, written in zip(files, times, strict=True):
-        yield SourceFile(file.path, file.size, number, False, (), times=written)
+    named = [_row_id_of_file(bound.table, d, f) for d, found in _by_directory(part) for f in found]
+    for file, written, (write_id, bucket) in zip(files, times, named, strict=True):
+        yield SourceFile(
+            file.path, file.size, number, False, (), write_id=write_id, bucket_property=bucket, times=written
+        )
+
+
+def _by_directory(part: BoundPart) -> Iterator[tuple[SelectedDirectory | None, Sequence[DataFile]]]:
+    """The data files of a part in the order of `BoundPart.data_files`, each group with its ACID directory."""
+    yield None, part.snapshot.original_files
+    for directory in part.data_directories:
+        yield directory, directory.files
+
+
+def _row_id_of_file(table: Table, directory: SelectedDirectory | None, file: DataFile) -> tuple[int, int]:
+    """The write ID and the bucket that row__id has for all rows of a plain file.
+
+    In an insert-only table the bucket is the number in the file's name, or -1. The write ID is NO_WRITE_ID where the
+    name of the directory does not show it: in the results of compactions and in original files (BucketIdentifier).
+    """
+    if not table.is_insert_only:
+        write_id = 0 if directory is None else plain_write_id(directory.parsed)
+        return write_id, encode_bucket(file.bucket, file.statement_id)
+    is_numbered = isinstance(parse_bucket_file(file.file.path.rpartition("/")[2]), Original)
+    write_id = NO_WRITE_ID if directory is None else _only_write_id(directory.parsed)
+    return write_id, file.bucket if is_numbered else -1
+
+
+def _only_write_id(parsed: Base | Delta) -> int:
+    """The write ID of all rows of a directory; NO_WRITE_ID for the result of a compaction."""
+    if isinstance(parsed, Base):
+        return NO_WRITE_ID if parsed.visibility_txn else parsed.write_id
+    return parsed.min_write_id if parsed.min_write_id == parsed.max_write_id else NO_WRITE_ID
 
 
 def _check_whole(bound: BoundScan, directory: SelectedDirectory, part: BoundPart) -> None:
@@ -161,11 +193,12 @@ def _source_files(
     bound: BoundScan,
     number: int,
     part: BoundPart,
+    directory: SelectedDirectory | None,
     files: Sequence[DataFile],
-    write_id: int,
-    hidden: frozenset[WriteId],
     footers: FooterCache,
 ) -> Iterator[SourceFile]:
+    """ORC files: those of `directory`, or original files if it is None."""
+    hidden = frozenset[WriteId]() if directory is None else directory.invalid_write_ids
     next_rows: dict[int, int] = {}
     for data, file, tail in opened_files(bound, part, files, footers):
         first_row = next_rows.get(data.bucket, 0)
@@ -175,7 +208,7 @@ def _source_files(
         else:
             _check_version_2(bound, tail, file.path)
         if tail.rows:
-            bucket_property = encode_bucket(data.bucket, data.statement_id)
+            write_id, bucket_property = _row_id_of_file(bound.table, directory, data)
             read = footers.copies.readable(bound.files, file, tail, data.file.length)
             yield SourceFile(
                 read.path,

@@ -41,8 +41,9 @@ from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, StatementSpark, copy_w
 from acidsql.spark.failures import translate
 from acidsql.spark.jvm_loss import SPARK_ERRORS, gone, lost_by
 from acidsql.spark.scan.deletes.delete_events import BUCKET, DELETER, ROW, WRITE_ID
+from acidsql.spark.scan.file_partitions import ROW_NUMBER
 from acidsql.spark.scan.scan_caches import ScanCaches
-from acidsql.spark.scan.table_scan import ROW_NUMBER, delete_events, scan_frame
+from acidsql.spark.scan.table_scan import delete_events, scan_frame
 from acidsql.spark.write.bucket_expression import bucket_column
 from acidsql.spark.write.event_rows import code_of_bucket, filed, insert_event
 from acidsql.spark.write.file_slots import SLOT, Slot, Slots, slot_a_task

@@ -18,7 +18,7 @@ from acidsql.spark.spark_types import hive_type_name
 def with_own_names(rows: DataFrame, scans: Sequence[Scan]) -> DataFrame:
     """The rows of a query over `scans`. A column that Spark names after its expression gets the statement's names in
     it, in place of the names that row__id and INPUT__FILE__NAME have in the views of the scans."""
-    renamed = [f"{s.view}." for s in scans if s.row_id or s.file_name]
+    renamed = [f"{s.view}." for s in scans if s.row_id or s.file_name or s.is_deleted]
     names = rows.columns if renamed else []
     shown = [reduce(lambda name, view: name.replace(view, ""), renamed, name) for name in names]
     return rows if shown == names else rows.toDF(*shown)

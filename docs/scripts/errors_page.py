@@ -136,7 +136,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "ORDER_BY_POSITION": "ORDER BY names a position that the SELECT list does not have.",
         "MISSING_OVER": "A window function has no OVER clause.",
         "AMBIGUOUS_ROW_ID": "`row__id` without a table name, where more than one table has it.",
-        "ROW_ID_OF_PLAIN_TABLE": "`row__id` of a table that is not full ACID.",
+        "ROW_ID_OF_PLAIN_TABLE": "`row__id` or `ROW__IS__DELETED` of a table that is not transactional.",
         "QUERY_FAILED": "The Spark job failed. The message is Spark's.",
         "UNSAFE_TIME_ZONE": "Your Spark session would shift TIMESTAMP values.",
         "UNSAFE_FILE_NAMES": "Your Spark session's JVM cannot open file names with these characters.",

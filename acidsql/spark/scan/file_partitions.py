@@ -31,6 +31,8 @@ from acidsql.spark.spark_types import ddl, query_type
 METADATA: Final = "_metadata"
 PART: Final = ":part"
 """Column with the number of a row's partition among the partitions that the scan reads."""
+ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
+"""SQL: the number of a row within its task. In a CASE, the rows that reach the branch are numbered."""
 _KEY: Final = ":file_key"
 _PLACE: Final = ":file_place"
 _PREFIX: Final = ":file_"

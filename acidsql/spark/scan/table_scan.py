@@ -36,20 +36,18 @@ from acidsql.acid.layout import (
     ORIGINAL_TRANSACTION,
     ROW_ID,
 )
-from acidsql.acid.text_format import header_lines
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.event_queries import name_sql
 from acidsql.planner.plan import Scan
 from acidsql.planner.sql_errors import raise_sql, sql_string
 from acidsql.snapshot.delete_applicability import applicable_delete_files, visible_sql
-from acidsql.snapshot.scan_binding import BoundScan, SourceFile, data_files
+from acidsql.snapshot.scan_binding import NO_WRITE_ID, BoundScan, SourceFile, data_files
 from acidsql.spark.catalyst.char_columns import CHAR_LENGTH, VARCHAR_LENGTH
 from acidsql.spark.catalyst.gateway import jvm, select, where, with_columns
 from acidsql.spark.catalyst.logical_plans import keeping_columns, same_micros, with_literals
 from acidsql.spark.catalyst.sessions import empty_frame
 from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, copy_with
-from acidsql.spark.scan import text_fields
 from acidsql.spark.scan.data_skipping import needed_files, search_options
 from acidsql.spark.scan.deletes.delete_events import (
     BUCKET,
@@ -58,6 +56,7 @@ from acidsql.spark.scan.deletes.delete_events import (
     WRITE_ID,
     deleted_keys,
     filtered,
+    with_deleter,
     without_deleted,
 )
 from acidsql.spark.scan.exact_paths import load_exactly, load_orc_exactly
@@ -72,8 +71,8 @@ from acidsql.spark.scan.file_columns import (
     types_in_file,
 )
 from acidsql.spark.scan.file_partitions import (
-    METADATA,
     PART,
+    ROW_NUMBER,
     FileFacts,
     file_facts,
     metadata_column,
@@ -81,12 +80,11 @@ from acidsql.spark.scan.file_partitions import (
 )
 from acidsql.spark.scan.metadata_count import counted_rows
 from acidsql.spark.scan.scan_caches import ScanCaches
+from acidsql.spark.scan.text_files import load_text
 from acidsql.spark.spark_types import query_type
 from acidsql.storage.parquet_footer import WrittenTimes
 
 _FILE_NAME: Final = ":file_name"
-ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
-"""SQL: the number of a row within its task. In a CASE, the rows that reach the branch are numbered."""
 _ROW_ID_FIELDS: Final = (ORIGINAL_TRANSACTION, layout.BUCKET, ROW_ID)
 _KEEPS_IDS: Final = "coalesce(originalTransaction, 0) >= 0 AND coalesce(bucket, 0) >= 0 AND coalesce(rowId, 0) >= 0"
 _KEEPS_ROW: Final = "(CAST({leaf} IS NULL AS INT) | 0) >= 0"
@@ -108,6 +106,9 @@ def scan_frame(spark: SparkSession, bound: BoundScan, caches: ScanCaches) -> Dat
             return counted
     reads = _reads(spark, bound, files, names_rows=bool(deletes or bound.scan.row_id))
     values = partition_values(spark, bound.table, bound.parts)
+    if bound.scan.with_deleted:
+        rows = _with_deleted(spark, bound, reads, deletes)
+        return _named(with_literals(rows, values.literals), bound, values.columns)
     if len(reads) == 1 and not values.literals:
         living = reads[0].living(spark, bound, deletes, caches)
         if living is not None:
@@ -116,6 +117,17 @@ def scan_frame(spark: SparkSession, bound: BoundScan, caches: ScanCaches) -> Dat
     if deletes:
         rows = _without_deleted(spark, bound, rows, deletes, caches)
     return _named(with_literals(rows, values.literals), bound, values.columns)
+
+
+def _with_deleted(
+    spark: SparkSession, bound: BoundScan, reads: Sequence[_Read], deletes: Sequence[SourceFile]
+) -> DataFrame:
+    """All rows of the files, with the column DELETER. A deleted row has the write ID of its delete, as in Hive."""
+    rows = reduce(DataFrame.unionAll, (read.frame() for read in reads))
+    if not deletes:
+        return with_columns(rows, {DELETER: F.lit(None).cast("long")})
+    marked = with_deleter(rows, delete_events(spark, bound, deletes))
+    return with_columns(marked, {WRITE_ID: F.coalesce(F.col(DELETER), F.col(WRITE_ID))})
 
 
 def _without_deleted(
@@ -218,15 +230,19 @@ def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[
 
 
 def _plain_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> _Read:
-    """Rows of insert-only tables and plain tables, which have no row IDs."""
+    """Rows of insert-only tables and plain tables.
+
+    As in Hive, all rows of an insert-only file have the same row__id, with the row ID 0.
+    """
     table = bound.table
     names = files[0].names or tuple(c.name for c in table.columns)
     schema = file_schema(types_in_file(table, names, files[0].narrower))
     rows = _read_format(spark, bound.scan, files, schema)
-    no_id = ("CAST(NULL AS BIGINT)", "CAST(NULL AS INT)", "CAST(NULL AS BIGINT)")
-    facts = file_facts([_part_only(f) for f in files], metadata_column(names))
+    named = files if bound.scan.row_id else [_part_only(f) for f in files]
+    facts = file_facts([replace(f, first_row=0) for f in named], metadata_column(names))
+    row_id = (f"nullif({facts.write_id}, {NO_WRITE_ID}L)", facts.bucket, "0L")
     columns = table_columns(table, names, None, files[0].narrower, files[0].times.zone)
-    return _with_facts(spark, bound, rows, files, facts, no_id, columns)
+    return _with_facts(spark, bound, rows, files, facts, row_id, columns)
 
 
 def _part_only(file: SourceFile) -> SourceFile:
@@ -309,13 +325,7 @@ def _read_format(spark: SparkSession, scan: Scan, files: Sequence[SourceFile], s
             reader = copy_with(spark, ANY_CASE).read.schema(schema).options(**files[0].times.reader_options)
             return load_exactly(reader, "parquet", paths)
         case "textfile":
-            header = header_lines(table)
-            lines = load_exactly((copy_with(spark, A_FILE_A_TASK) if header else spark).read, "text", paths)
-            fields = text_fields.fields(table)
-            metadata = metadata_column([c.name for c in table.columns])
-            if metadata != METADATA:
-                fields.append(F.col(METADATA).alias(metadata))
-            return (where(lines, f"{ROW_NUMBER} >= {header}") if header else lines).select(*fields)
+            return load_text(spark, table, paths)
         case other:
             feature = f"Reading {table.qualified}, stored as {other}"
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
@@ -340,9 +350,15 @@ def _named(
     if scan.row_id:
         fields = (("writeid", WRITE_ID), ("bucketid", BUCKET), ("rowid", ROW))
         inside = ", ".join(f"'{field}', {value(name)}" for field, name in fields)
-        columns.append(f"named_struct({inside}) AS {name_sql(scan.row_id)}")
+        row_id = f"named_struct({inside})"
+        if not scan.table.is_full_acid:
+            row_id = f"CASE WHEN {value(WRITE_ID)} IS NOT NULL THEN {row_id} END"
+        columns.append(f"{row_id} AS {name_sql(scan.row_id)}")
     if scan.file_name:
         columns.append(f"{value(_FILE_NAME)} AS {name_sql(scan.file_name)}")
+    if scan.is_deleted:
+        is_deleted = f"{name_sql(DELETER)} IS NOT NULL" if scan.with_deleted else "false"
+        columns.append(f"{is_deleted} AS {name_sql(scan.is_deleted)}")
     if scan.place:
         columns.append(f"{value(PART)} AS {name_sql(scan.place)}")
     named = select(rows, columns)
@@ -358,6 +374,7 @@ def _empty(spark: SparkSession, bound: BoundScan) -> DataFrame:
         t.StructField(BUCKET, t.IntegerType()),
         t.StructField(ROW, t.LongType()),
         t.StructField(PART, t.IntegerType()),
+        t.StructField(DELETER, t.LongType()),
         t.StructField(_FILE_NAME, t.StringType()),
     ]
     columns = [_sized(c.name, parse_type(c.type)) for c in bound.table.all_columns]

@@ -38,7 +38,7 @@ from acidsql.planner.sql_errors import sql_string
 from acidsql.planner.write_strategy import ByDriver
 from acidsql.spark.catalyst.gateway import jvm, where
 from acidsql.spark.engine import for_little
-from acidsql.spark.scan.table_scan import ROW_NUMBER
+from acidsql.spark.scan.file_partitions import ROW_NUMBER
 from acidsql.spark.spark_types import wall_clock_type
 from acidsql.spark.write.event_rows import (
     NEW_BUCKET,

@@ -28,7 +28,7 @@ from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, EventKind, WritePlan
 from acidsql.planner.sql_errors import sql_string
 from acidsql.spark.catalyst.gateway import jvm, select, where, with_columns
 from acidsql.spark.catalyst.logical_plans import same_micros, with_literals
-from acidsql.spark.scan.table_scan import ROW_NUMBER
+from acidsql.spark.scan.file_partitions import ROW_NUMBER
 from acidsql.spark.spark_types import ddl, file_type
 from acidsql.spark.write import text_lines
 from acidsql.spark.write.bucket_expression import bucket_column

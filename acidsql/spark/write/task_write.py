@@ -39,7 +39,7 @@ from acidsql.planner.write_strategy import (
 from acidsql.spark.catalyst.gateway import select
 from acidsql.spark.engine import CONCURRENT_WRITERS
 from acidsql.spark.scan.exact_paths import load_orc_exactly
-from acidsql.spark.scan.table_scan import ROW_NUMBER
+from acidsql.spark.scan.file_partitions import ROW_NUMBER
 from acidsql.spark.spark_types import ddl, query_type
 from acidsql.spark.write import driver_write
 from acidsql.spark.write.event_rows import (

@@ -455,7 +455,7 @@ actions   0: delta 0000, delete_delta 0000
 
 MERGE INTO t USING plain p ON t.id = p.id WHEN MATCHED AND p.row__id.writeid = 1 THEN DELETE WHEN NOT MATCHED BY SOURCE THEN DELETE
 -->
-[ROW_ID_OF_PLAIN_TABLE] default.plain has no row__id: it is not a full ACID table
+[ROW_ID_OF_PLAIN_TABLE] default.plain has no row__id: it is not a transactional table
 
 -- A NOT MATCHED row has no target columns in a subquery either.
 MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED AND EXISTS (SELECT 1 FROM plain p WHERE p.id = t.id) THEN INSERT *

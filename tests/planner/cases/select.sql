@@ -24,7 +24,7 @@ rows      SELECT `e`.`emp@1.row__id`.writeid, `e`.`emp@1.row__id`.bucketid, `e`.
 
 SELECT row__id.* FROM plain
 -->
-[ROW_ID_OF_PLAIN_TABLE] default.plain has no row__id: it is not a full ACID table
+[ROW_ID_OF_PLAIN_TABLE] default.plain has no row__id: it is not a transactional table
 1 | SELECT row__id.* FROM plain
   |        ^^^^^^^
 
@@ -213,13 +213,13 @@ hr.emp -> SHARED_READ
 
 SELECT row__id FROM plain
 -->
-[ROW_ID_OF_PLAIN_TABLE] default.plain has no row__id: it is not a full ACID table
+[ROW_ID_OF_PLAIN_TABLE] default.plain has no row__id: it is not a transactional table
 1 | SELECT row__id FROM plain
   |        ^^^^^^^
 
 SELECT p.row__id FROM plain p JOIN emp ON p.id = emp.id
 -->
-[ROW_ID_OF_PLAIN_TABLE] default.plain has no row__id: it is not a full ACID table
+[ROW_ID_OF_PLAIN_TABLE] default.plain has no row__id: it is not a transactional table
 1 | SELECT p.row__id FROM plain p JOIN emp ON p.id = emp.id
   |        ^^^^^^^^^
 

@@ -115,6 +115,16 @@ def _without_wide_keys(rows: DataFrame, events: DataFrame) -> DataFrame:
     return rows.join(events, [F.col(name) == F.col(f"{name}_deleted") for name in names], "left_anti")
 
 
+def with_deleter(rows: DataFrame, events: DataFrame) -> DataFrame:
+    """All rows, with the column DELETER, which is NULL for a row that is not deleted. Both frames have the columns
+    WRITE_ID, BUCKET, ROW and PART, and the events have DELETER."""
+    names = (WRITE_ID, BUCKET, ROW, PART)
+    first = events.groupBy(*(F.col(name).alias(f"{name}_deleted") for name in names)).agg(F.min(DELETER).alias(DELETER))
+    return rows.join(first, [F.col(name) == F.col(f"{name}_deleted") for name in names], "left").select(
+        *rows.columns, DELETER
+    )
+
+
 def _range(files: Sequence[SourceFile], column: int) -> tuple[int, int]:
     """The range over all files; wider than any key if a file has no statistics."""
     ranges = [(f.tail.integer_range(column) if f.tail is not None else None) or (-1, 2**62) for f in files]
