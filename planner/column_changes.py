@@ -13,6 +13,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from acidsql.acid.csv_format import CSV_SERDE
 from acidsql.acid.hive_types import parse_type
 from acidsql.acid.object_names import check_column_name, without_case
 from acidsql.acid.schema_evolution import is_widening, is_widening_in_parquet
@@ -26,16 +27,20 @@ from acidsql.planner.ddl_plan import ColumnAction
 
 def redefined(table: Table, action: ColumnAction, span: Span | None) -> Table:
     """The table after a change of its columns; `span` is the table's name. Raises what the three functions below
-    raise."""
+    raise, and ALTER_REFUSED for a column that the SerDe of the table cannot have."""
     match action:
         case AddColumns():
-            return _with_added(table, action)
+            changed = _with_added(table, action)
         case ChangeColumn():
-            return _with_changed(table, action)
+            changed = _with_changed(table, action)
         case ReplaceColumns():
-            return _with_replaced(table, action, span)
+            changed = _with_replaced(table, action, span)
         case _:
             assert_never(action)
+    if table.serde == CSV_SERDE and any(column.type != "string" for column in changed.columns):
+        message = f"The columns of {table.qualified} are of type STRING: OpenCSVSerde reads no other type"
+        raise AcidSqlError(Condition.ALTER_REFUSED, span=span, message=message)
+    return changed
 
 
 def _with_added(table: Table, action: AddColumns) -> Table:

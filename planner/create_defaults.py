@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from acidsql.acid.csv_format import CSV_SERDE, csv_format
 from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES
 from acidsql.acid.text_format import SERDES, text_format
 from acidsql.errors import AcidSqlError, Condition
@@ -43,11 +44,19 @@ def _with_format(statement: CreateTable, settings: Mapping[str, str]) -> CreateT
     file_format = _format(statement, settings)
     if file_format not in SERDES:
         raise _not_read(statement, f"STORED AS {file_format.upper()}")
+    if statement.serde == CSV_SERDE and file_format == "textfile":
+        return _with_csv(replace(statement, file_format=file_format))
     if statement.serde not in (None, SERDES[file_format]):
         raise _not_read(statement, f"ROW FORMAT SERDE '{statement.serde}' of a table stored as {file_format}")
     if file_format == "textfile":
         text_format(dict(statement.row_format))
     return replace(statement, file_format=file_format)
+
+
+def _with_csv(statement: CreateTable) -> CreateTable:
+    """The columns of a table with OpenCSVSerde are all STRING, whatever types the statement gives them, as in Hive."""
+    csv_format(dict(statement.row_format))
+    return replace(statement, columns=tuple(replace(column, type="string") for column in statement.columns))
 
 
 def _format(statement: CreateTable, settings: Mapping[str, str]) -> str:

@@ -42,6 +42,7 @@ def _like_table(statement: CreateTable, source: Table) -> CreateTable:
         sort_columns=tuple(Name(n, statement.table.span) for n in source.sort_columns),
         file_format=statement.file_format or source.file_format,
         row_format=tuple(source.row_format.items()) if statement.file_format is None else (),
+        serde=source.serde if statement.file_format is None else statement.serde,
         properties=_properties(statement, source),
     )
 

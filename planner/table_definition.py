@@ -8,6 +8,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from acidsql.acid.csv_format import CSV_SERDE
 from acidsql.acid.hive_types import parse_type
 from acidsql.acid.object_names import check_column_name, check_table_name, without_case
 from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Check, Column, Constraints, Table
@@ -71,6 +72,7 @@ def defined_table(statement: CreateTable, database: Database) -> Table:
         sort_columns=tuple(c.value for c in statement.sort_columns),
         file_format=statement.file_format or "orc",
         row_format=dict(statement.row_format) if statement.file_format == "textfile" else {},
+        serde=statement.serde if statement.serde == CSV_SERDE else None,
         properties=properties,
         constraints=_constraints(statement),
         external=statement.external,

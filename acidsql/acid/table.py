@@ -50,7 +50,9 @@ class Table:
     sort_columns: tuple[str, ...] = ()
     file_format: str = "orc"
     row_format: Mapping[str, str] = field(default_factory=dict)
-    """The SerDe properties of a text table (acidsql.acid.text_format)."""
+    """The SerDe properties of a text table (acidsql.acid.text_format, acidsql.acid.csv_format)."""
+    serde: str | None = None
+    """The SerDe class of a text table that is not read by LazySimpleSerDe."""
     properties: Mapping[str, str] = field(default_factory=dict)
     constraints: Constraints = Constraints()
     external: bool = False

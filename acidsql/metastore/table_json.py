@@ -30,6 +30,7 @@ class _Table(TypedDict):
     sort_columns: list[str]
     file_format: str
     row_format: NotRequired[dict[str, str]]  # missing in the text of the first versions
+    serde: NotRequired[str | None]
     properties: dict[str, str]
     not_null: list[str]
     defaults: dict[str, str]
@@ -65,6 +66,7 @@ def table_to_json(table: Table) -> str:
         "sort_columns": list(table.sort_columns),
         "file_format": table.file_format,
         "row_format": dict(table.row_format),
+        "serde": table.serde,
         "properties": dict(table.properties),
         "not_null": sorted(table.constraints.not_null),
         "defaults": dict(table.constraints.defaults),
@@ -90,6 +92,7 @@ def table_from_json(text: str) -> Table:
         sort_columns=tuple(record["sort_columns"]),
         file_format=record["file_format"],
         row_format=record.get("row_format", {}),
+        serde=record.get("serde"),
         properties=record["properties"],
         constraints=Constraints(
             frozenset(record["not_null"]),

@@ -261,9 +261,10 @@ def _create_table_text(table: Table) -> str:
         buckets, sorting = (", ".join(map(name_sql, names)) for names in (table.bucket_columns, table.sort_columns))
         sorted_by = f" SORTED BY ({sorting})" if sorting else ""
         lines.append(f"CLUSTERED BY ({buckets}){sorted_by} INTO {table.bucket_count} BUCKETS")
-    if table.row_format:
-        serde, inside = SERDES[table.file_format], _properties_text(table.row_format)
-        lines.append(f"ROW FORMAT SERDE '{serde}' WITH SERDEPROPERTIES (\n  {inside})")
+    if table.row_format or table.serde:
+        inside = _properties_text(table.row_format)
+        with_properties = f" WITH SERDEPROPERTIES (\n  {inside})" if inside else ""
+        lines.append(f"ROW FORMAT SERDE '{table.serde or SERDES[table.file_format]}'{with_properties}")
     lines += [f"STORED AS {table.file_format.upper()}", f"LOCATION {_quoted(table.location)}"]
     lines.append(f"TBLPROPERTIES (\n  {_properties_text(table.properties)})")
     return "\n".join(lines)

@@ -75,7 +75,7 @@ def _storage(table: Table) -> Iterator[Row]:
     yield "# Storage Information", "", ""
     classes = STORAGE_CLASSES.get(table.file_format)
     if classes is not None:
-        yield "SerDe Library:", classes.serde, ""
+        yield "SerDe Library:", table.serde or classes.serde, ""
         yield "InputFormat:", classes.input, ""
         yield "OutputFormat:", classes.output, ""
     yield "Format:", table.file_format, ""

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from acidsql.acid.table import Table
-from acidsql.acid.text_format import header_lines, text_format
+from acidsql.acid.text_format import footer_lines, header_lines, text_format
 from acidsql.storage.file_systems import FileSystem
 from acidsql.storage.footer_cache import read_file_tail
 
@@ -31,7 +31,7 @@ def count_rows(table: Table, files: FileSystem, path: str, length: int) -> int:
 
             return int(parquet.ParquetFile(pa.BufferReader(files.read(path))).metadata.num_rows)
         case _:
-            return max(0, len(files.read(path).splitlines()) - header_lines(table))
+            return max(0, len(files.read(path).splitlines()) - header_lines(table) - footer_lines(table))
 
 
 def stored_rows(table: Table, files: FileSystem, path: str, length: int) -> Iterator[Sequence[object]]:
@@ -48,7 +48,11 @@ def stored_rows(table: Table, files: FileSystem, path: str, length: int) -> Iter
         case "orc" | "parquet":
             return
         case _:
-            lines = content.decode(errors="replace").splitlines()[header_lines(table) :]
+            lines = content.decode(errors="replace").splitlines()
+            lines = lines[header_lines(table) : max(0, len(lines) - footer_lines(table))]
+            if table.serde is not None:
+                yield from ([line] for line in lines)
+                return
             form = text_format(table.row_format)
             texts = (line.split(form.separators[0]) for line in lines)
             yield from ([None if field == form.null else field for field in fields] for fields in texts)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import datetime
+import gzip
+import zlib
 from decimal import Decimal
 from pathlib import Path
 
@@ -134,7 +137,7 @@ def test_items_that_could_not_be_read_back_are_refused(session: Session, value: 
 
 def test_unknown_parts_of_a_row_format_are_refused(session: Session) -> None:
     for clause in (
-        "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.OpenCSVSerde'",
+        "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.RegexSerDe'",
         "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe'"
         " WITH SERDEPROPERTIES ('serialization.encoding'='GBK')",
         "ROW FORMAT DELIMITED FIELDS TERMINATED BY 'ż'",
@@ -172,3 +175,24 @@ def test_header_lines_are_no_rows_and_an_insert_below_them_is_refused(session: S
     with pytest.raises(AcidSqlError) as caught:
         session.sql("INSERT INTO t VALUES (4, 'd')")
     assert caught.value.condition == "NOT_YET_SUPPORTED"
+
+
+def test_header_and_footer_lines_of_compressed_files_are_no_rows(session: Session, tmp_path: Path) -> None:
+    """The rows are those that Hive 4.0.1 reads from the same files."""
+    (place := tmp_path / "in").mkdir()
+    for name, content in {"f": "h1\nh2\n1\n2\n3\nf1\n", "g": "h1\nh2\nonly\n", "h": "h1\n", "i": ""}.items():
+        (place / name).write_text(content)
+    (place / "x.gz").write_bytes(gzip.compress(b"h1\nh2\n4\nf"))
+    (place / "y.bz2").write_bytes(bz2.compress(b"h1\nh2\n5\n6\nf\n"))
+    (place / "z.deflate").write_bytes(zlib.compress(b"h1\nh2\n7\nf\n"))
+    session.sql(
+        f"CREATE EXTERNAL TABLE t (s STRING, _metadata STRING) STORED AS TEXTFILE LOCATION '{place}'"
+        " TBLPROPERTIES ('skip.header.line.count'='2', 'skip.footer.line.count'='1')"
+    )
+    expected = [(str(number), None) for number in range(1, 8)]
+    assert sorted(tuple(row) for row in session.sql("SELECT * FROM t").collect()) == expected
+    assert session.sql("SELECT count(*) FROM t").collect()[0][0] == 7
+    names = session.sql("SELECT DISTINCT regexp_extract(INPUT__FILE__NAME, '[^/]+$', 0) FROM t").collect()
+    assert sorted(row[0] for row in names) == ["f", "x.gz", "y.bz2", "z.deflate"]
+    with pytest.raises(AcidSqlError, match=r"skip\.header\.line\.count hides rows"):
+        session.sql("INSERT INTO t VALUES ('8', NULL)")

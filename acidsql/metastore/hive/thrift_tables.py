@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from pymetastore.hive_metastore import ttypes as t
 
+from acidsql.acid.csv_format import CSV_SERDE
 from acidsql.acid.partition_names import DEFAULT_PARTITION
 from acidsql.acid.storage_classes import STORAGE_CLASSES
 from acidsql.acid.table import TRANSACTIONAL, Check, Column, Constraints, Relation, Table, View
@@ -103,7 +105,7 @@ def table_from_hive(found: Any, constraints: Constraints) -> Table:
     return Table(
         database=found.dbName,
         name=found.tableName,
-        columns=_columns_from_hive(storage.cols),
+        columns=_file_columns(storage),
         location=location_from_hive(storage.location or ""),
         partition_columns=_columns_from_hive(found.partitionKeys or ()),
         bucket_columns=tuple(storage.bucketCols or ()),
@@ -111,6 +113,7 @@ def table_from_hive(found: Any, constraints: Constraints) -> Table:
         sort_columns=tuple(order.col for order in storage.sortCols or ()),
         file_format=_file_format(storage),
         row_format=_row_format(storage),
+        serde=CSV_SERDE if _is_csv(storage) else None,
         properties={k: v for k, v in parameters.items() if k not in _KEPT_BY_THE_METASTORE | hidden},
         constraints=constraints,
         # A plain table of Hive 4 is external in name only: DROP removes its files (MetastoreDefaultTransformer).
@@ -193,7 +196,9 @@ def _storage_of(table: Table) -> Any:
         outputFormat=storage.output,
         compressed=False,
         numBuckets=table.bucket_count or -1,
-        serdeInfo=t.SerDeInfo(serializationLib=storage.serde, parameters={**_SERDE_PARAMETERS, **table.row_format}),
+        serdeInfo=t.SerDeInfo(
+            serializationLib=table.serde or storage.serde, parameters={**_SERDE_PARAMETERS, **table.row_format}
+        ),
         bucketCols=list(table.bucket_columns),
         sortCols=[t.Order(col=name, order=1) for name in table.sort_columns],
         parameters={},
@@ -205,10 +210,22 @@ def _file_format(storage: Any) -> str:
     """The format of STORED AS. A table whose classes differ from Hive's for that format gets a format that acidsql does
     not know."""
     serde = storage.serdeInfo
+    if _is_csv(storage):
+        return "textfile"
     for name, known in STORAGE_CLASSES.items():
         if (storage.inputFormat, serde.serializationLib) == (known.input, known.serde):
             return name
     return f"{str(storage.inputFormat).rpartition('.')[2]} with {str(serde.serializationLib).rpartition('.')[2]}"
+
+
+def _is_csv(storage: Any) -> bool:
+    return (storage.inputFormat, storage.serdeInfo.serializationLib) == (STORAGE_CLASSES["textfile"].input, CSV_SERDE)
+
+
+def _file_columns(storage: Any) -> tuple[Column, ...]:
+    """The columns of the files. OpenCSVSerde reads texts only, whatever types the catalog has."""
+    columns = _columns_from_hive(storage.cols)
+    return tuple(replace(c, type="string") for c in columns) if _is_csv(storage) else columns
 
 
 def _row_format(storage: Any) -> dict[str, str]:

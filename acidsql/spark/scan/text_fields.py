@@ -10,9 +10,11 @@ from typing import Final
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from acidsql.acid.csv_format import CSV_SERDE
 from acidsql.acid.hive_types import Array, Char, Decimal, HiveType, Map, Primitive, Struct, Varchar, parse_type
 from acidsql.acid.table import Table
 from acidsql.acid.text_format import TextFormat, check_types, is_text, sign_class, text_format
+from acidsql.spark.scan.csv_fields import csv_fields
 from acidsql.spark.spark_types import file_type
 
 _WHOLE: Final = r"^([+-]?\d+)(\.\d*)?$"
@@ -33,6 +35,8 @@ _STAND_IN: Final = 0xFDD0
 def fields(table: Table) -> list[Column]:
     """The columns of a line, which is the column `value`. Columns that a line lacks are NULL. Raises
     NOT_YET_SUPPORTED."""
+    if table.serde == CSV_SERDE:
+        return csv_fields(table)
     check_types(table)
     reader = _Reader(text_format(table.row_format))
     texts = F.split(reader.protected(F.col("value")), sign_class(reader.separators[:1]), -1)

@@ -11,12 +11,15 @@ from typing import Final
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from acidsql.acid.csv_format import CSV_SERDE, csv_format
 from acidsql.acid.hive_types import Array, HiveType, Map, Primitive, Struct, parse_type
 from acidsql.acid.table import Table
 from acidsql.acid.text_format import (
+    FOOTER_LINES,
     HEADER_LINES,
     TextFormat,
     check_types,
+    footer_lines,
     header_lines,
     is_text,
     sign_class,
@@ -34,13 +37,48 @@ def line(table: Table, names: Iterable[str]) -> Column:
 
     When it runs, it raises INVALID_STORE_VALUE for a value that could not be read back from its text.
     """
-    check_types(table)
-    if header_lines(table):
-        feature = f"Writing to {table.qualified}, whose {HEADER_LINES} hides the first rows of each file,"
+    hidden = [name for name, count in ((HEADER_LINES, header_lines), (FOOTER_LINES, footer_lines)) if count(table)]
+    if hidden:
+        feature = f"Writing to {table.qualified}, whose {hidden[0]} hides rows of each file,"
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
+    if table.serde == CSV_SERDE:
+        return _csv_line(table, names)
+    check_types(table)
     pairs = zip(names, table.columns, strict=True)
     fields = [_Writer(table, name, column.name).text(F.col(name), parse_type(column.type), 1) for name, column in pairs]
     return F.concat_ws(text_format(table.row_format).separators[0], *fields)
+
+
+def _csv_line(table: Table, names: Iterable[str]) -> Column:
+    """The line of OpenCSVSerde: quoted texts, and nothing for NULL, which is read back as an empty text, as in Hive.
+
+    A text that would be read back as another one raises INVALID_STORE_VALUE. Hive writes such texts.
+    """
+    form = csv_format(table.row_format)
+    fields = []
+    for name, column in zip(names, table.columns, strict=True):
+        value = F.col(name)
+        lost = "\r\n" + (form.escape if form.doubles_quotes else "")
+        refused = _refusal(f"concat('\\'', `{name}`, '\\'')", column.name, "line breaks and escapes mean more there")
+        marked = (form.quote,) if form.doubles_quotes else (form.quote, form.escape)
+        sign = form.quote if form.doubles_quotes else form.escape
+        escaped = value
+        for each in reversed(marked):
+            escaped = F.replace(escaped, F.lit(each), F.lit(f"{sign}{each}"))
+        text = F.concat(F.lit(form.quote), escaped, F.lit(form.quote))
+        kept = F.when(value.rlike(sign_class(lost)), refused).otherwise(text)
+        fields.append(F.coalesce(kept, F.lit("")))
+    return F.concat_ws(form.separator, *fields)
+
+
+def _refusal(value: str, column: str, reason: str) -> Column:
+    failure = raise_sql(
+        Condition.INVALID_STORE_VALUE,
+        value=value,
+        column=sql_string(column),
+        type=sql_string(f"string in a text file: {reason}"),
+    )
+    return F.expr(failure)
 
 
 def _base_64(value: Column) -> Column:
@@ -111,10 +149,5 @@ class _Writer:
         return self._refused_if((text == self._format.null) | ((text == "") & has_items), text)
 
     def _refused_if(self, condition: Column, text: Column) -> Column:
-        failure = raise_sql(
-            Condition.INVALID_STORE_VALUE,
-            value=self._value,
-            column=sql_string(self._column),
-            type=sql_string(f"string in a text file: separators, line breaks and {self._format.null} mean more there"),
-        )
-        return F.when(condition, F.expr(failure)).otherwise(text)
+        reason = f"separators, line breaks and {self._format.null} mean more there"
+        return F.when(condition, _refusal(self._value, self._column, reason)).otherwise(text)
