@@ -88,3 +88,14 @@ def test_statements_that_copy_deleted_rows_take_them_as_rows(session: Session) -
     session.execute(f"CREATE TABLE log AS SELECT a, ROW__IS__DELETED AS gone FROM t{DELETED}")
     assert rows(session, "SELECT * FROM log") == [(1, True), (2, False), (3, False), (3, True)]
     assert rows(session, "SELECT a FROM t") == [(2,), (3,)]
+
+
+def test_a_view_and_a_merge_may_read_deleted_rows(session: Session) -> None:
+    changed(session)
+    session.execute(f"CREATE VIEW v AS SELECT x.a, x.row__is__deleted AS gone FROM t{DELETED} x")
+    assert rows(session, "SELECT * FROM v") == [(1, True), (2, False), (3, False), (3, True)]
+    session.execute(f"CREATE TABLE u (a int, gone boolean) {ACID}")
+    source = f"(SELECT a, row__is__deleted AS gone FROM t{DELETED} WHERE a < 3) s"
+    merge = f"MERGE INTO u USING {source} ON u.a = s.a WHEN NOT MATCHED THEN INSERT VALUES (s.a, s.gone)"
+    session.execute(merge)
+    assert rows(session, "SELECT * FROM u") == [(1, True), (2, False)]
