@@ -15,6 +15,7 @@ from acidsql.grammar.statements import Insert, MultiInsert
 from acidsql.planner.insert import plan_insert
 from acidsql.planner.lock_requests import LockRules, read_locks
 from acidsql.planner.name_resolution import Binder, column, is_counted, quoted
+from acidsql.planner.partition_spec import name_of_partition
 from acidsql.planner.plan import Facts, MultiWritePlan, WritePlan
 
 SCANNED: Final = ":scanned"
@@ -178,13 +179,24 @@ def _tables(query: exp.Query) -> set[str]:
 
 
 def _check_outputs(statement: MultiInsert, writes: Sequence[WritePlan]) -> None:
-    """Raises OUTPUT_SPECIFIED_MULTIPLE_TIMES if one branch overwrites a table that another branch writes too, unless
-    both name a partition (ErrorMsg 10087). The executor checks that these differ."""
+    """Raises OUTPUT_SPECIFIED_MULTIPLE_TIMES if a branch overwrites a place that another branch writes too (ErrorMsg
+    10087): the base of the one would hide the rows of the other. Branches may write different partitions of one table.
+    Where the partitions are known only from the rows, the executor checks that they differ, before it publishes."""
     for branch, write in zip(statement.branches, writes, strict=True):
-        for other in writes:
-            if other is write or other.target != write.target or write.overwrite is None:
-                continue
-            if not (write.one_partition and other.one_partition):
-                span, output = branch.target.span, write.target.qualified
-                hint = "Give each branch a value for every partition column, or write with two statements."
-                raise AcidSqlError(Condition.OUTPUT_SPECIFIED_MULTIPLE_TIMES, span=span, output=output, hint=hint)
+        if write.overwrite is None:
+            continue
+        if any(other is not write and _is_same_place(write, other) for other in writes):
+            where = name_of_partition(write.target, write.partition) if write.partition is not None else ""
+            raise AcidSqlError(
+                Condition.OUTPUT_SPECIFIED_MULTIPLE_TIMES,
+                span=branch.target.span,
+                output=f"{write.target.qualified}@{where}" if where else write.target.qualified,
+                hint="Overwrite it in one branch, with the UNION ALL of the queries, or write with two statements.",
+            )
+
+
+def _is_same_place(write: WritePlan, other: WritePlan) -> bool:
+    """Whether both branches certainly write to one place: a table without partitions, or one partition."""
+    if write.target != other.target:
+        return False
+    return not write.target.partition_columns or (write.partition is not None and write.partition == other.partition)

@@ -104,12 +104,50 @@ def test_branches_overwrite_different_partitions_of_one_table(tables: Session) -
     assert rows(tables, "p") == [(0, 3), (1, 1), (2, 1), (3, 1), (4, 1), (4, 4)]
 
 
+@pytest.mark.parametrize("kind", [ACID, f"{ACID[:-1]}, 'transactional_properties'='insert_only')", "STORED AS ORC"])
+def test_branches_find_different_partitions_of_one_table_in_their_rows(tables: Session, kind: str) -> None:
+    """The statements and the rows of Hive 4.0.1, which also takes the first one on an ACID table."""
+    tables.execute(f"CREATE TABLE q (id INT) PARTITIONED BY (k INT) {kind}")
+    tables.execute("INSERT INTO q VALUES (0, 1), (0, 2), (0, 3)")
+    tables.execute(
+        "FROM src INSERT OVERWRITE TABLE q PARTITION (k) SELECT id, 1 WHERE id = 1"
+        " INSERT OVERWRITE TABLE q PARTITION (k) SELECT id, 2 WHERE id > 2"
+    )
+    assert rows(tables, "q") == [(0, 3), (1, 1), (3, 2), (4, 2)]
+    tables.execute(
+        "FROM src INSERT OVERWRITE TABLE q PARTITION (k = 1) SELECT id + 10 WHERE id = 1"
+        " INSERT INTO q PARTITION (k) SELECT id + 10, k + 1 LATERAL VIEW explode(array(1, 2)) e AS k WHERE id = 2"
+    )
+    assert rows(tables, "q") == [(0, 3), (3, 2), (4, 2), (11, 1), (12, 2), (12, 3)]
+
+
+def test_branches_add_to_one_partition_each_with_its_own_statement_id(tables: Session) -> None:
+    tables.execute(
+        "FROM src INSERT INTO p PARTITION (k = 1) SELECT id WHERE id = 1 INSERT INTO p PARTITION (k) SELECT id, 1"
+        " WHERE id = 2 INSERT INTO p PARTITION (k = '1') SELECT id WHERE id > 2"
+    )
+    assert rows(tables, "p") == [(1, 1), (2, 1), (3, 1), (4, 1)]
+    assert directories(tables, "p") == {f"k=1/delta_0000001_0000001_{number:04}" for number in range(3)}
+    ids = {str(row[0]) for row in tables.sql("SELECT row__id FROM p").collect()}
+    assert len(ids) == 4
+    tables.execute("UPDATE p SET id = id + 10 WHERE id <> 3")
+    assert rows(tables, "p") == [(3, 1), (11, 1), (12, 1), (14, 1)]
+
+
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
         ("INSERT OVERWRITE TABLE a SELECT * INSERT INTO a SELECT *", "[OUTPUT_SPECIFIED_MULTIPLE_TIMES]"),
         (
-            "INSERT INTO p PARTITION (k = 1) SELECT id INSERT OVERWRITE TABLE p PARTITION (k) SELECT id, 2",
+            "INSERT INTO p PARTITION (k = 1) SELECT id INSERT OVERWRITE TABLE p PARTITION (k) SELECT id, id",
+            "[OUTPUT_SPECIFIED_MULTIPLE_TIMES]",
+        ),
+        (
+            "INSERT OVERWRITE TABLE p PARTITION (k) SELECT id, 1 INSERT OVERWRITE TABLE p PARTITION (k) SELECT id, 1",
+            "[OUTPUT_SPECIFIED_MULTIPLE_TIMES]",
+        ),
+        (
+            "INSERT OVERWRITE TABLE p PARTITION (k = 1) SELECT id INSERT INTO p PARTITION (k) SELECT id, 1",
             "[OUTPUT_SPECIFIED_MULTIPLE_TIMES]",
         ),
         (

@@ -173,7 +173,8 @@ def check_disjoint(writes: Sequence[TableWrite]) -> None:
     for write in sorted(writes, key=lambda w: not w.target.overwrites):
         for directory in sorted(write.partition_directories):
             if directory in replaced:
-                raise AcidSqlError(Condition.OUTPUT_SPECIFIED_MULTIPLE_TIMES, output=directory)
+                hint = "The rows of two branches go there. Overwrite a partition in one branch only."
+                raise AcidSqlError(Condition.OUTPUT_SPECIFIED_MULTIPLE_TIMES, output=directory, hint=hint)
         if write.target.overwrites:
             replaced |= write.partition_directories
 

@@ -63,7 +63,7 @@ FROM s INSERT OVERWRITE TABLE a SELECT id, name INSERT INTO a SELECT id, name
 [OUTPUT_SPECIFIED_MULTIPLE_TIMES] [Error 10087] The same output cannot be present multiple times: default.a
 1 | FROM s INSERT OVERWRITE TABLE a SELECT id, name INSERT INTO a SELECT id, name
   |                               ^
-Hint: Give each branch a value for every partition column, or write with two statements.
+Hint: Overwrite it in one branch, with the UNION ALL of the queries, or write with two statements.
 
 FROM s PIVOT (count(name) FOR id IN (1 AS name, 2 AS two)) AS turned INSERT INTO a SELECT turned.name, turned.two INSERT INTO a SELECT turned.two, turned.name
 -->
@@ -94,3 +94,23 @@ events
 writes
   delta_W_W_0001: INSERT
 strategy: by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+
+-- Branches may add to one table several times, and overwrite different partitions.
+FROM a INSERT OVERWRITE TABLE s PARTITION (p = 1) SELECT id, name INSERT INTO s PARTITION (p = 2) SELECT id, name INSERT INTO s PARTITION (p) SELECT id, name, id
+--> target, writes, locks
+target    INSERT OVERWRITE default.s
+          INSERT default.s
+          INSERT default.s
+writes    base 0000: INSERT
+          delta 0001: INSERT
+          delta 0002: INSERT
+locks     default.a -> SHARED_READ
+          default.s -> EXCLUSIVE
+          default.s -> SHARED_READ
+
+FROM a INSERT INTO s PARTITION (p = 1) SELECT id, name INSERT OVERWRITE TABLE s PARTITION (p = 1) SELECT id, name
+-->
+[OUTPUT_SPECIFIED_MULTIPLE_TIMES] [Error 10087] The same output cannot be present multiple times: default.s@p=1
+1 | FROM a INSERT INTO s PARTITION (p = 1) SELECT id, name INSERT OVERWRITE TABLE s PARTITION (p = 1) SELECT id, name
+  |                                                                               ^
+Hint: Overwrite it in one branch, with the UNION ALL of the queries, or write with two statements.
