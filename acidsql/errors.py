@@ -262,9 +262,6 @@ class Condition(Enum):
     INVALID_COMPACTION_TYPE = _info(
         "42000", "Invalid compaction type '{type}': supported values are 'major', 'minor' and 'rebalance'", 10282
     )
-    NO_COMPACTION_PARTITION = _info(
-        "42000", "You must specify a partition to compact for partitioned tables: {table}", 10283
-    )
     TOO_MANY_COMPACTION_PARTITIONS = _info(
         "42000", "Compaction can only be requested on one partition at a time: {count} of {table} match", 10284
     )

@@ -9,7 +9,7 @@ from typing import assert_never
 
 from acidsql.acid.write_ids import TxnId
 from acidsql.compactor.background import Background
-from acidsql.compactor.compaction_requests import compaction_request
+from acidsql.compactor.compaction_requests import compaction_requests
 from acidsql.compactor.service import Compactor
 from acidsql.ddl.plan_runner import Ddl
 from acidsql.ddl.table_lookup import TableLookup
@@ -158,16 +158,16 @@ class StatementDispatch:
         return Done("ALTER TABLE")
 
     def _compact(self, name: s.TableName, action: s.Compact) -> Result:
-        """The answer's row tells what became of the request and, with AND WAIT, what was merged.
+        """The answer has a row for each request: what became of it and, with AND WAIT, what was merged.
 
-        Raises COMPACTION_FAILED, and what `compaction_request` raises.
+        Raises COMPACTION_FAILED, and what `compaction_requests` raises.
         """
         table = self.lookup.target(name, self.plans.database, Condition.ALTER_COMMAND_FOR_VIEWS)
         partitions = self.metastore.partitions(table) if table.partition_columns else ()
-        request = compaction_request(action, table, name, partitions)
-        done = self.compactor.request(request, wait=action.wait)
-        columns = ("compactionid", "state", "message")
-        return _rows("ALTER TABLE", show.Answer(columns, ((str(done.id), done.state.value, done.message),)))
+        requests = compaction_requests(action, table, name, partitions)
+        done = self.compactor.request(requests, wait=action.wait)
+        rows = tuple((str(one.id), one.state.value, one.message) for one in done)
+        return _rows("ALTER TABLE", show.Answer(("compactionid", "state", "message"), rows))
 
     # -- transactions and settings
 

@@ -78,8 +78,9 @@ def _step(step: Step) -> Iterator[str]:
             yield f"{does} {_emptied(step)}"
         case LoadFiles():
             yield from _load(step)
-        case RequestCompaction(_, action):
-            yield f"queues a {action.type} compaction"
+        case RequestCompaction(table, action):
+            each = " of each partition" if table.partition_columns and not action.partition else ""
+            yield f"queues a {action.type} compaction{each}"
         case RegisterView(view):
             yield f"adds the view {view.qualified} to the catalog"
             yield from _definition(view)

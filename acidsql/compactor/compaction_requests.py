@@ -15,13 +15,14 @@ from acidsql.metastore.compactions import CompactionRequest, CompactionType
 from acidsql.planner.partition_pruning import has_values
 
 
-def compaction_request(
+def compaction_requests(
     action: Compact, table: Table, name: TableName, partitions: Sequence[Partition]
-) -> CompactionRequest:
-    """The request of a statement on `table`, which has these `partitions`.
+) -> list[CompactionRequest]:
+    """The requests of a statement on `table`, which has these `partitions`: one, or one for each partition of a
+    partitioned table that the statement names without a PARTITION clause.
 
-    Raises NONACID_COMPACTION, INVALID_COMPACTION_TYPE, NO_COMPACTION_PARTITION, TOO_MANY_COMPACTION_PARTITIONS,
-    NOT_PARTITIONED, PARTITION_NOT_FOUND, REBALANCE_ONLY_FULL_ACID, COMPACTION_CLAUSE, COLUMN_NOT_FOUND.
+    Raises NONACID_COMPACTION, INVALID_COMPACTION_TYPE, TOO_MANY_COMPACTION_PARTITIONS, NOT_PARTITIONED,
+    PARTITION_NOT_FOUND, REBALANCE_ONLY_FULL_ACID, COMPACTION_CLAUSE, COLUMN_NOT_FOUND.
     """
     if not table.is_transactional:
         raise AcidSqlError(Condition.NONACID_COMPACTION, span=name.span, table=table.qualified)
@@ -31,16 +32,19 @@ def compaction_request(
     elif action.buckets is not None or action.order_by:
         clause = "ORDER BY" if action.order_by else "CLUSTERED INTO .. BUCKETS"
         raise AcidSqlError(Condition.COMPACTION_CLAUSE, span=action.type_span, clause=clause)
-    return CompactionRequest(
-        table.database,
-        table.name,
-        _partition(action, table, name, partitions),
-        kind,
-        dict(action.properties),
-        action.pool,
-        ", ".join(item.source for item in action.order_by) or None,
-        action.buckets,
-    )
+    return [
+        CompactionRequest(
+            table.database,
+            table.name,
+            partition,
+            kind,
+            dict(action.properties),
+            action.pool,
+            ", ".join(item.source for item in action.order_by) or None,
+            action.buckets,
+        )
+        for partition in _places(action, table, name, partitions)
+    ]
 
 
 def _type(action: Compact) -> CompactionType:
@@ -65,19 +69,15 @@ def _check_rebalance(action: Compact, table: Table, name: TableName) -> None:
             )
 
 
-def _partition(action: Compact, table: Table, name: TableName, partitions: Sequence[Partition]) -> str | None:
+def _places(action: Compact, table: Table, name: TableName, partitions: Sequence[Partition]) -> Sequence[str | None]:
+    """The names of the partitions to compact; None stands for a table without partitions."""
     columns = [c.name for c in table.partition_columns]
     if not columns:
         if action.partition:
             raise AcidSqlError(Condition.NOT_PARTITIONED, span=name.span, table=table.qualified)
-        return None
+        return [None]
     if not action.partition:
-        raise AcidSqlError(
-            Condition.NO_COMPACTION_PARTITION,
-            span=name.span,
-            table=table.qualified,
-            hint=f"Name one: PARTITION ({columns[0]}=..). SHOW PARTITIONS lists them.",
-        )
+        return [partition_name(columns, p.values) for p in partitions]
     found = [p for p in partitions if has_values(action.partition, table, p.values)]
     if not found:
         shown = ", ".join(f"{i.column.value}={i.value.name}" for i in action.partition if i.value is not None)
@@ -85,4 +85,4 @@ def _partition(action: Compact, table: Table, name: TableName, partitions: Seque
     if len(found) > 1:
         count = len(found)
         raise AcidSqlError(Condition.TOO_MANY_COMPACTION_PARTITIONS, span=name.span, table=table.qualified, count=count)
-    return partition_name(columns, found[0].values)
+    return [partition_name(columns, found[0].values)]

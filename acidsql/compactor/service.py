@@ -117,12 +117,18 @@ class Compactor:
 
     # -- requests
 
-    def request(self, request: CompactionRequest, *, wait: bool) -> Requested:
-        """Queues a request. With `wait`, runs queued compactions, unless other workers do, until this one has finished,
-        and cleans up after it.
+    def request(self, requests: Sequence[CompactionRequest], *, wait: bool) -> list[Requested]:
+        """Queues requests, all before the first one runs. With `wait`, runs queued compactions, unless other workers
+        do, until these have finished, and cleans up after them.
 
         Raises COMPACTION_FAILED.
         """
+        queued = [self._enqueue(request, wait=wait) for request in requests]
+        if not wait:
+            return queued
+        return [self._wait(q.id, q.message, request.pool) for q, request in zip(queued, requests, strict=True)]
+
+    def _enqueue(self, request: CompactionRequest, *, wait: bool) -> Requested:
         entry = self._queue.enqueue_compaction(request)
         if entry.state is CompactionState.WORKING and self._revoke_dead():
             entry = self._queue.enqueue_compaction(request)
@@ -132,9 +138,7 @@ class Compactor:
             message = f"Compaction enqueued with id {entry.id}"
             if self._keeper is not None and not wait:
                 message += ": `acidsql compactor` does it, AND WAIT does it here"
-        if not wait:
-            return Requested(entry.id, entry.state, message)
-        return self._wait(entry.id, message, request.pool)
+        return Requested(entry.id, entry.state, message)
 
     def _wait(self, number: int, message: str, pool: str | None) -> Requested:
         worker = self.worker(pool=pool)

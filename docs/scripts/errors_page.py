@@ -116,7 +116,6 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "Compaction": {
         "INVALID_COMPACTION_TYPE": "The compaction type is not `major`, `minor` or `rebalance`.",
-        "NO_COMPACTION_PARTITION": "COMPACT of a partitioned table needs a PARTITION clause.",
         "TOO_MANY_COMPACTION_PARTITIONS": "The PARTITION clause matches more than one partition.",
         "NONACID_COMPACTION": "COMPACT of a plain table.",
         "REBALANCE_ONLY_FULL_ACID": "Rebalance compaction needs a full ACID table without buckets.",

@@ -396,11 +396,23 @@ def test_a_compaction_that_fails_leaves_nothing_and_is_not_asked_for_a_third_tim
     assert rows(session, "id") == [(1,), (2,), (3,), (9,), (9,), (9,)]
 
 
+def test_without_a_partition_clause_every_partition_is_compacted(session: Session) -> None:
+    root = create(session, rest="PARTITIONED BY (p string)")
+    assert list(session.execute("ALTER TABLE t COMPACT 'minor'").rows()) == []
+    insert(session, "(1, 1, 'x'), (2, 2, 'a/b')", "(3, 3, 'x'), (4, 4, 'a/b')")
+    before = rows(session)
+    queued = list(session.execute("ALTER TABLE t COMPACT 'minor'").rows())
+    assert [(row[0], row[1]) for row in queued] == [("1", "initiated"), ("2", "initiated")]
+    done = list(session.execute("ALTER TABLE t COMPACT 'minor' AND WAIT").rows())
+    assert [(row[0], row[1]) for row in done] == [("1", "succeeded"), ("2", "succeeded")]
+    assert directories(root / "p=x") == directories(root / "p=a%2Fb") == ["delta_0000001_0000002_v"]
+    assert rows(session) == before
+
+
 @pytest.mark.parametrize(
     ("statement", "condition", "code"),
     [
         ("ALTER TABLE t COMPACT 'huge'", "INVALID_COMPACTION_TYPE", 10282),
-        ("ALTER TABLE p COMPACT 'major'", "NO_COMPACTION_PARTITION", 10283),
         ("ALTER TABLE p PARTITION (q='x') COMPACT 'major'", "TOO_MANY_COMPACTION_PARTITIONS", 10284),
         ("ALTER TABLE p PARTITION (q='none') COMPACT 'major'", "PARTITION_NOT_FOUND", 10006),
         ("ALTER TABLE plain COMPACT 'major'", "NONACID_COMPACTION", 10286),
