@@ -160,6 +160,11 @@ class Condition(Enum):
     CONSTRAINT_VIOLATED = _info(
         "23000", "DataConstraintViolationError: Either CHECK or NOT NULL constraint violated! ({detail})"
     )
+    INVALID_CONSTRAINT = _info("42P17", "Invalid Constraint syntax {reason}", 10326)
+    CONSTRAINT_NOT_FOUND = _info(
+        "42704", "The constraint: {constraint} does not exist for the associated table: {table}{suggestion}"
+    )
+    CONSTRAINT_ALREADY_EXISTS = _info("42710", "Constraint name already exists: {constraint} (table {table})")
     INVALID_DEFAULT = _info("42P17", "Invalid Constraint syntax Invalid Default value: {value}. {reason}", 10326)
     # -- MERGE
     MERGE_CLAUSE_ORDER = _info("42601", "{message}")

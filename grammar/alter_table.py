@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from acidsql.acid.table import ConstraintKind
+from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import clauses
-from acidsql.grammar.create_table import column
+from acidsql.grammar.create_table import column, named_constraint
 from acidsql.grammar.statement_reader import Node
 from acidsql.grammar.statements import (
     AddColumns,
+    AddConstraint,
     AddPartitions,
     AlterAction,
     AlterTable,
     ChangeColumn,
     Compact,
+    DropConstraint,
     DropPartitions,
     PartitionItem,
     RenamePartition,
@@ -57,6 +61,10 @@ def _action(node: Node) -> AlterAction:
             return ReplaceColumns(tuple(column(part) for part in node.nodes("column")))
         case "change_column":
             return _change_column(node)
+        case "add_constraint":
+            return _add_constraint(node)
+        case "drop_constraint":
+            return DropConstraint(clauses.name(node.node("name")))
         case "add_partitions":
             return AddPartitions(
                 tuple(_added_partition(part) for part in node.nodes("added_partition")), node.has("if_not_exists")
@@ -80,6 +88,19 @@ def _change_column(node: Node) -> ChangeColumn:
     after = node.maybe("after")
     position = f"after {clauses.name(after.node('name')).value}" if after else "first" if node.has("first") else None
     return ChangeColumn(clauses.name(node.node("name")), column(node.node("column")), position)
+
+
+def _add_constraint(node: Node) -> AddConstraint:
+    """Raises INVALID_CONSTRAINT for words that Hive does not support (ConstraintsUtils)."""
+    constraint = named_constraint(node)
+    reason = ""
+    if constraint.kind is not ConstraintKind.CHECK and (constraint.enabled or node.has("enable")):
+        reason = "ENABLE/ENFORCED feature not supported yet. Please use DISABLE/NOT ENFORCED instead."
+    elif node.has("validate"):
+        reason = "VALIDATE feature not supported yet. Please use NOVALIDATE instead."
+    if reason:
+        raise AcidSqlError(Condition.INVALID_CONSTRAINT, span=node.span, reason=reason)
+    return AddConstraint(constraint)
 
 
 def _added_partition(node: Node) -> tuple[tuple[PartitionItem, ...], str | None]:

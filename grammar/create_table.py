@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
+from acidsql.acid.table import ConstraintKind
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar import clauses
 from acidsql.grammar.statement_reader import Node
-from acidsql.grammar.statements import CheckConstraint, ColumnDefinition, CreateTable
+from acidsql.grammar.statements import CheckConstraint, ColumnDefinition, CreateTable, Name, NamedConstraint
 
 # The serde properties of ROW FORMAT DELIMITED (org.apache.hadoop.hive.serde.serdeConstants).
 _DELIMITERS = {
@@ -30,6 +31,7 @@ def create_table(node: Node, source: str) -> CreateTable:
         clauses.target(node),
         columns=tuple(column(part) for part in elements.nodes("column")) if elements else (),
         checks=_checks(elements) if elements else (),
+        names=_names(elements) if elements else (),
         if_not_exists=node.has("if_not_exists"),
         external="EXTERNAL" in kinds,
         transactional=not kinds.isdisjoint(("TRANSACTIONAL", "MANAGED")),
@@ -120,26 +122,40 @@ def _delimiters(node: Node) -> clauses.Properties:
 
 @dataclass(slots=True)
 class _Constraint:
-    """A constraint and the words after it; DISABLE means that Hive does not enforce it."""
+    """A constraint, its name, and the words after it; DISABLE means that Hive does not enforce it."""
 
     node: Node
+    name: Name | None = None
     enabled: bool = True
-    flags: list[Node] = field(default_factory=list)
+
+
+_KINDS = {
+    "not_null": ConstraintKind.NOT_NULL,
+    "default": ConstraintKind.DEFAULT,
+    "check": ConstraintKind.CHECK,
+    "primary_key": ConstraintKind.PRIMARY_KEY,
+    "unique_key": ConstraintKind.UNIQUE,
+    "references": ConstraintKind.FOREIGN_KEY,
+    "foreign_key": ConstraintKind.FOREIGN_KEY,
+}
 
 
 def column(node: Node) -> ColumnDefinition:
     """A column of a table. `type` is empty for a partition column of CREATE TABLE .. AS: the query has its type."""
     type_ = node.maybe_leaf("COLUMN_TYPE")
-    definition = ColumnDefinition(
-        clauses.name(node.node("name")), type_.text if type_ else "", type_span=type_.span if type_ else None
-    )
+    name = clauses.name(node.node("name"))
+    definition = ColumnDefinition(name, type_.text if type_ else "", type_span=type_.span if type_ else None)
     for constraint in _constraints(tuple(part for part in node.parts if isinstance(part, Node))):
         if constraint.enabled:
-            definition = _with_constraint(definition, constraint.node)
+            definition = _with_constraint(definition, constraint)
+        if constraint.name is not None and not (constraint.enabled and constraint.node.rule == "check"):
+            named = _named(constraint.name, constraint.node, (name,), enabled=constraint.enabled)
+            definition = replace(definition, names=(*definition.names, named))
     return definition
 
 
-def _with_constraint(definition: ColumnDefinition, node: Node) -> ColumnDefinition:
+def _with_constraint(definition: ColumnDefinition, constraint: _Constraint) -> ColumnDefinition:
+    node = constraint.node
     match node.rule:
         case "column_comment":
             return replace(definition, comment=clauses.string(node))
@@ -148,26 +164,59 @@ def _with_constraint(definition: ColumnDefinition, node: Node) -> ColumnDefiniti
         case "default":
             return replace(definition, default=clauses.tree(node.leaf("OPERAND")))
         case "check":
-            return replace(definition, check=clauses.tree(node.leaf("EXPR")))
+            name = constraint.name.value if constraint.name else None
+            return replace(definition, check=clauses.tree(node.leaf("EXPR")), check_name=name)
         case _:
             return definition
 
 
 def _constraints(nodes: tuple[Node, ...]) -> list[_Constraint]:
     found: list[_Constraint] = []
+    name: Name | None = None
     for node in nodes:
         if node.rule == "disable" and found:
             found[-1].enabled = False
-        elif node.rule in ("enable", "disable", "flag"):
-            if not found or found[-1].node.rule in ("column_comment", "nullable", "constraint_name"):
+        elif node.rule in ("enable", "disable", "validate", "flag"):
+            if not found or found[-1].node.rule in ("column_comment", "nullable"):
                 raise _syntax_error(node.span, "it stands after no constraint")
+        elif node.rule == "constraint_name":
+            name = clauses.name(node.node("name"))
         elif node.rule != "name":
-            found.append(_Constraint(node))
+            found.append(_Constraint(node, name))
+            name = None
     return found
 
 
+def named_constraint(node: Node) -> NamedConstraint:
+    """CONSTRAINT name .. of a table, with the name as its first part."""
+    name = clauses.name(node.node("constraint_name").node("name"))
+    body = next(part for part in node.parts if isinstance(part, Node) and part.rule in _KINDS)
+    return _named(name, body, clauses.names(_first_columns(body)), enabled=not node.has("disable"))
+
+
+def _first_columns(body: Node) -> Node | None:
+    columns = body.nodes("columns")
+    return columns[0] if columns else None
+
+
+def _named(name: Name, body: Node, columns: tuple[Name, ...], *, enabled: bool) -> NamedConstraint:
+    kind = _KINDS[body.rule]
+    is_foreign = kind is ConstraintKind.FOREIGN_KEY
+    lists = body.nodes("columns")
+    of_parent = lists[-1] if len(lists) == (1 if body.rule == "references" else 2) else None
+    return NamedConstraint(
+        name,
+        kind,
+        columns,
+        clauses.tree(body.leaf("EXPR")) if kind is ConstraintKind.CHECK else None,
+        clauses.target(body) if is_foreign else None,
+        clauses.names(of_parent) if is_foreign else (),
+        enabled,
+    )
+
+
 def _checks(elements: Node) -> tuple[CheckConstraint, ...]:
-    """The enforced CHECK constraints of the table. Keys are informational in Hive and are dropped."""
+    """The enforced CHECK constraints of the table."""
     found = []
     for element in elements.nodes("constraint"):
         check = element.maybe("check")
@@ -176,6 +225,12 @@ def _checks(elements: Node) -> tuple[CheckConstraint, ...]:
             name = clauses.name(named.node("name")).value if named else None
             found.append(CheckConstraint(name, clauses.tree(check.leaf("EXPR"))))
     return tuple(found)
+
+
+def _names(elements: Node) -> tuple[NamedConstraint, ...]:
+    """The named constraints of the table that nothing enforces."""
+    named = (named_constraint(element) for element in elements.nodes("constraint") if element.has("constraint_name"))
+    return tuple(n for n in named if n.kind is not ConstraintKind.CHECK or not n.enabled)
 
 
 def _syntax_error(span: Span, detail: str) -> AcidSqlError:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
+from acidsql.acid.table import ConstraintKind
 from acidsql.errors import Span
 
 
@@ -220,8 +221,24 @@ class LoadData:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedConstraint:
+    """CONSTRAINT name .., with what it says. `parent` and `parent_columns` belong to a FOREIGN KEY."""
+
+    name: Name
+    kind: ConstraintKind
+    columns: tuple[Name, ...] = ()
+    condition: exp.Expression | None = None
+    parent: TableName | None = None
+    parent_columns: tuple[Name, ...] = ()
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnDefinition:
-    """`type` is Hive's own spelling, lower case, without spaces: `decimal(10,2)`, `array<struct<a:int>>`."""
+    """`type` is Hive's own spelling, lower case, without spaces: `decimal(10,2)`, `array<struct<a:int>>`.
+
+    `names` are the names of its constraints, apart from that of an enforced CHECK, which is `check_name`.
+    """
 
     name: Name
     type: str
@@ -229,6 +246,8 @@ class ColumnDefinition:
     not_null: bool = False
     default: exp.Expression | None = None
     check: exp.Expression | None = None
+    check_name: str | None = None
+    names: tuple[NamedConstraint, ...] = ()
     type_span: Span | None = field(default=None, compare=False)
 
 
@@ -243,8 +262,8 @@ class CreateTable:
     """CREATE [TRANSACTIONAL | EXTERNAL | TEMPORARY] TABLE: columns, LIKE another table, or AS a query (CTAS).
 
     `file_format` is lower case (orc, parquet, textfile ..) or None; CREATE TRANSACTIONAL TABLE has
-    `transactional` set and no property of that name. Keys (PRIMARY, FOREIGN, UNIQUE) are informational: Hive does
-    not enforce them, so they are read and dropped.
+    `transactional` set and no property of that name. `names` are the named constraints of the table that nothing
+    enforces: keys (PRIMARY, FOREIGN, UNIQUE), and CHECKs with DISABLE. Those without a name are read and dropped.
     """
 
     source: str
@@ -265,6 +284,7 @@ class CreateTable:
     comment: str | None = None
     properties: tuple[tuple[str, str], ...] = ()
     checks: tuple[CheckConstraint, ...] = ()
+    names: tuple[NamedConstraint, ...] = ()
     if_not_exists: bool = False
     external: bool = False
     transactional: bool = False
@@ -335,6 +355,16 @@ class ChangeColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class AddConstraint:
+    constraint: NamedConstraint
+
+
+@dataclass(frozen=True, slots=True)
+class DropConstraint:
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
 class AddPartitions:
     """Each partition is its items and its LOCATION or None."""
 
@@ -385,6 +415,8 @@ AlterAction: TypeAlias = (
     | AddColumns
     | ReplaceColumns
     | ChangeColumn
+    | AddConstraint
+    | DropConstraint
     | AddPartitions
     | DropPartitions
     | RenamePartition

@@ -22,6 +22,7 @@ from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import AddColumns, ChangeColumn, ColumnDefinition, Name, Query, ReplaceColumns
+from acidsql.planner.constraint_changes import with_constraints_of_column
 from acidsql.planner.ddl_plan import ColumnAction
 
 
@@ -46,7 +47,7 @@ def redefined(table: Table, action: ColumnAction, span: Span | None) -> Table:
 def _with_added(table: Table, action: AddColumns) -> Table:
     """Adds columns after the regular ones. They are NULL in existing rows. Raises INVALID_COLUMN_NAME,
     DUPLICATE_COLUMN, INVALID_TYPE."""
-    added = tuple(_column(d, "ADD COLUMNS") for d in action.columns)
+    added = tuple(_unconstrained_column(d, "ADD COLUMNS") for d in action.columns)
     names = list(table.column_names)
     for definition in action.columns:
         _check_new_name(definition.name, names)
@@ -55,12 +56,13 @@ def _with_added(table: Table, action: AddColumns) -> Table:
 
 
 def _with_changed(table: Table, action: ChangeColumn) -> Table:
-    """Gives a column another name, type, comment or position.
+    """Gives a column another name, type, comment or position, and constraints.
 
-    Raises COLUMN_NOT_FOUND, DUPLICATE_COLUMN, CANNOT_REORDER_COLUMNS, INCOMPATIBLE_COLUMN_CHANGE, ALTER_REFUSED.
+    Raises COLUMN_NOT_FOUND, DUPLICATE_COLUMN, CANNOT_REORDER_COLUMNS, INCOMPATIBLE_COLUMN_CHANGE, ALTER_REFUSED, and
+    what its constraints break.
     """
     old = _regular_column(table, action.column)
-    new = _column(action.definition, "CHANGE COLUMN")
+    new = _column(action.definition)
     new = new if action.definition.comment is not None else replace(new, comment=old.comment)
     if new.name != old.name:
         _check_new_name(action.definition.name, [n for n in table.column_names if n != old.name])
@@ -69,7 +71,8 @@ def _with_changed(table: Table, action: ChangeColumn) -> Table:
     columns = [new if c is old else c for c in table.columns]
     if action.position is not None:
         columns = _reordered(table, columns, new, action)
-    return replace(_renamed(table, {old.name: new.name}), columns=tuple(columns))
+    changed = replace(_renamed(table, {old.name: new.name}), columns=tuple(columns))
+    return with_constraints_of_column(changed, action.definition, table.database)
 
 
 def _with_replaced(table: Table, action: ReplaceColumns, span: Span | None) -> Table:
@@ -81,7 +84,7 @@ def _with_replaced(table: Table, action: ReplaceColumns, span: Span | None) -> T
     for definition in action.columns:
         _check_new_name(definition.name, names)
         names.append(definition.name.value)
-    new = tuple(_column(d, "REPLACE COLUMNS") for d in action.columns)
+    new = tuple(_unconstrained_column(d, "REPLACE COLUMNS") for d in action.columns)
     if table.file_format == "orc" and len(new) < len(table.columns):
         kept = ", ".join(f"{c.name} {c.type}" for c in table.columns)
         hint = f"ORC files have their columns by position: name all that are there ({kept}), then new ones."
@@ -106,10 +109,16 @@ def _same_values(table: Table, new: Sequence[Column]) -> Iterator[tuple[Column, 
     return zip(table.columns, new, strict=False)
 
 
-def _column(definition: ColumnDefinition, clause: str) -> Column:
-    if definition.not_null or definition.default is not None or definition.check is not None:
+def _unconstrained_column(definition: ColumnDefinition, clause: str) -> Column:
+    """Hive's grammar has no constraints there."""
+    if definition.not_null or definition.default is not None or definition.check is not None or definition.names:
         feature = f"A constraint in ALTER TABLE .. {clause}"
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=definition.name.span, feature=feature)
+        hint = "Add the column, then give it the constraint with ALTER TABLE .. CHANGE COLUMN."
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=definition.name.span, feature=feature, hint=hint)
+    return _column(definition)
+
+
+def _column(definition: ColumnDefinition) -> Column:
     parse_type(definition.type)
     return Column(definition.name.value, definition.type, definition.comment)
 
@@ -193,6 +202,7 @@ def _renamed(table: Table, names: dict[str, str]) -> Table:
             not_null=frozenset(names.get(n, n) for n in constraints.not_null),
             defaults={names.get(n, n): text for n, text in constraints.defaults.items()},
             checks=tuple(Check(c.name, _condition(c.condition, names)) for c in constraints.checks),
+            names=tuple(replace(c, columns=tuple(names.get(n, n) for n in c.columns)) for c in constraints.names),
         ),
     )
 
@@ -212,6 +222,7 @@ def _only(constraints: Constraints, kept: set[str]) -> Constraints:
         not_null=constraints.not_null & kept,
         defaults={n: text for n, text in constraints.defaults.items() if n in kept},
         checks=tuple(c for c in constraints.checks if _column_names(c.condition) <= kept),
+        names=tuple(c for c in constraints.names if kept.issuperset(c.columns)),
     )
 
 

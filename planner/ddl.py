@@ -17,6 +17,7 @@ from acidsql.metastore.client import (
     LockComponent,
     Partition,
 )
+from acidsql.planner.constraint_changes import with_constraint, without_constraint
 from acidsql.planner.create_defaults import with_defaults
 from acidsql.planner.create_like import with_columns_of
 from acidsql.planner.ddl_plan import (
@@ -30,6 +31,7 @@ from acidsql.planner.ddl_plan import (
     MovePartition,
     MoveTable,
     RedefineColumns,
+    RedefineTable,
     RegisterDatabase,
     RegisterPartitions,
     RegisterTable,
@@ -221,6 +223,11 @@ def _alter_step(statement: s.AlterTable, facts: DdlFacts) -> Step:
     match action:
         case s.AddColumns() | s.ChangeColumn() | s.ReplaceColumns():
             return RedefineColumns(table, action, span)
+        case s.AddConstraint(constraint):
+            changed = with_constraint(table, constraint, facts.database)
+            return RedefineTable(table, changed, f"adds the constraint {constraint.name.value}")
+        case s.DropConstraint(name):
+            return RedefineTable(table, without_constraint(table, name), f"removes the constraint {name.value}")
         case s.AddPartitions():
             named = ((partition_values(items, table, span), location) for items, location in action.partitions)
             partitions = (Partition(values, place or default_location(table, values)) for values, place in named)

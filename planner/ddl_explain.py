@@ -20,6 +20,7 @@ from acidsql.planner.ddl_plan import (
     MovePartition,
     MoveTable,
     RedefineColumns,
+    RedefineTable,
     RegisterDatabase,
     RegisterPartitions,
     RegisterTable,
@@ -106,6 +107,7 @@ def _definition(view: View) -> Iterator[str]:
 def _alter(
     step: MoveTable
     | RedefineColumns
+    | RedefineTable
     | UpdateProperties
     | RemoveProperties
     | AssignLocation
@@ -120,6 +122,8 @@ def _alter(
             yield f"moves {move.source} to {move.target}" if move else f"leaves its files in {table.location}"
         case RedefineColumns(_, action):
             yield _columns(action)
+        case RedefineTable():
+            yield step.change
         case UpdateProperties(_, properties, conversion):
             pairs = (f"'{key}'='{value}'" for key, value in properties.items())
             yield f"sets {', '.join(pairs)}"

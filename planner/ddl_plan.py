@@ -154,6 +154,16 @@ class RedefineColumns:
     span: Span | None = field(default=None, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class RedefineTable:
+    """Replaces the definition of a table in the catalog; its files stay as they are. `change` says what changes, for
+    EXPLAIN."""
+
+    table: Table
+    new: Table
+    change: str
+
+
 FIRST_INSERT_ONLY: Final = WriteId(1)
 """The write ID of the delta to which the files of a plain table move when it becomes insert-only, as in Hive."""
 
@@ -296,6 +306,7 @@ Step: TypeAlias = (
     | LoadFiles
     | MoveTable
     | RedefineColumns
+    | RedefineTable
     | UpdateProperties
     | RemoveProperties
     | AssignLocation

@@ -11,10 +11,18 @@ from sqlglot import exp
 from acidsql.acid.csv_format import CSV_SERDE
 from acidsql.acid.hive_types import parse_type
 from acidsql.acid.object_names import check_column_name, check_table_name, without_case
-from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Check, Column, Constraints, Table
+from acidsql.acid.table import (
+    TRANSACTIONAL,
+    TRANSACTIONAL_PROPERTIES,
+    Check,
+    Column,
+    ConstraintName,
+    Constraints,
+    Table,
+)
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.grammar.dialect import span_of, to_spark
-from acidsql.grammar.statements import ColumnDefinition, CreateTable, Name
+from acidsql.grammar.statements import ColumnDefinition, CreateTable, Name, NamedConstraint
 from acidsql.metastore.client import Database
 from acidsql.planner.function_names import check_functions
 
@@ -74,7 +82,7 @@ def defined_table(statement: CreateTable, database: Database) -> Table:
         row_format=dict(statement.row_format) if statement.file_format == "textfile" else {},
         serde=statement.serde if statement.serde == CSV_SERDE else None,
         properties=properties,
-        constraints=_constraints(statement),
+        constraints=_constraints(statement, database.name),
         external=statement.external,
         comment=statement.comment,
     )
@@ -141,22 +149,37 @@ def _check_transactional(table: Table, statement: CreateTable) -> None:
         raise AcidSqlError(Condition.SORTED_TABLE, span=span, table=table.qualified)
 
 
-def _constraints(statement: CreateTable) -> Constraints:
+def _constraints(statement: CreateTable, database: str) -> Constraints:
     """Raises INVALID_FUNCTION for a constraint that could never be computed."""
     written = [c.condition for c in statement.checks]
     written += [tree for c in statement.columns for tree in (c.check, c.default) if tree is not None]
     for tree in written:
         check_functions(tree)
     checks = [Check(c.name, to_spark(c.condition)) for c in statement.checks]
-    checks += [Check(None, to_spark(c.check)) for c in statement.columns if c.check is not None]
+    checks += [Check(c.check_name, to_spark(c.check)) for c in statement.columns if c.check is not None]
+    named = (*statement.names, *(name for c in statement.columns for name in c.names))
     return Constraints(
         not_null=frozenset(c.name.value for c in statement.columns if c.not_null),
-        defaults={c.name.value: _default(c.default, c.name) for c in statement.columns if c.default is not None},
+        defaults={c.name.value: default_text(c.default, c.name) for c in statement.columns if c.default is not None},
         checks=tuple(checks),
+        names=tuple(constraint_name(name, database) for name in named),
     )
 
 
-def _default(value: exp.Expr, column: Name) -> str:
+def constraint_name(named: NamedConstraint, database: str) -> ConstraintName:
+    """What the catalog keeps of a named constraint; `database` is that of table names without one."""
+    parent = None if named.parent is None else f"{named.parent.database or database}.{named.parent.name}"
+    return ConstraintName(
+        named.name.value,
+        named.kind,
+        tuple(name.value for name in named.columns),
+        parent,
+        tuple(name.value for name in named.parent_columns),
+        None if named.condition is None else to_spark(named.condition),
+    )
+
+
+def default_text(value: exp.Expr, column: Name) -> str:
     """The SQL of a DEFAULT, by the rules of Hive's ConstraintsUtils.getDefaultValue. Hive also requires the column's
     type; acidsql casts the value when it stores it."""
     text = to_spark(value)

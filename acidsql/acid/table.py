@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TypeAlias
 
 TRANSACTIONAL = "transactional"
@@ -27,13 +28,42 @@ class Check:
     condition: str
 
 
+class ConstraintKind(Enum):
+    """The kinds of constraints, in Hive's words."""
+
+    NOT_NULL = "NOT NULL"
+    DEFAULT = "DEFAULT"
+    CHECK = "CHECK"
+    PRIMARY_KEY = "PRIMARY KEY"
+    UNIQUE = "UNIQUE"
+    FOREIGN_KEY = "FOREIGN KEY"
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintName:
+    """The name of a constraint, by which DROP CONSTRAINT finds it. An enforced CHECK has its name in `Check`.
+
+    Keys, and CHECKs with DISABLE, have nothing but their name: as in Hive, nothing enforces them. `parent` is the table
+    (`db.t`) that a FOREIGN KEY refers to, `parent_columns` are its columns.
+    """
+
+    name: str
+    kind: ConstraintKind
+    columns: tuple[str, ...] = ()
+    parent: str | None = None
+    parent_columns: tuple[str, ...] = ()
+    condition: str | None = None
+    """The SQL of a CHECK with DISABLE."""
+
+
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """The enforced constraints: NOT NULL columns, DEFAULT texts by column, CHECKs."""
+    """The enforced constraints (NOT NULL columns, DEFAULT texts by column, CHECKs), and the names of constraints."""
 
     not_null: frozenset[str] = frozenset()
     defaults: Mapping[str, str] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
+    names: tuple[ConstraintName, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from acidsql.planner.ddl_plan import (
     MovePartition,
     MoveTable,
     RedefineColumns,
+    RedefineTable,
     RegisterDatabase,
     RegisterPartitions,
     RegisterTable,
@@ -140,6 +141,8 @@ def _run_step(step: Step, run: PlanRun) -> None:
             table_changes.assign_location(step, run)
         case RedefineColumns():
             table_changes.redefine_columns(step, run)
+        case RedefineTable():
+            run.metastore.alter_table(step.table, step.new)
         case UpdateProperties():
             property_changes.update(step, run)
         case RemoveProperties():

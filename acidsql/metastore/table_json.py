@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import NotRequired, TypedDict
 
-from acidsql.acid.table import Check, Column, Constraints, Table, View
+from acidsql.acid.table import Check, Column, ConstraintKind, ConstraintName, Constraints, Table, View
 
 
 class _Column(TypedDict):
@@ -17,6 +17,15 @@ class _Column(TypedDict):
 class _Check(TypedDict):
     name: str | None
     condition: str
+
+
+class _ConstraintName(TypedDict):
+    name: str
+    kind: str
+    columns: list[str]
+    parent: str | None
+    parent_columns: list[str]
+    condition: str | None
 
 
 class _Table(TypedDict):
@@ -35,6 +44,7 @@ class _Table(TypedDict):
     not_null: list[str]
     defaults: dict[str, str]
     checks: list[_Check]
+    constraint_names: NotRequired[list[_ConstraintName]]  # missing in the text of the first versions
     external: bool
     comment: str | None
     owner: str | None
@@ -71,6 +81,7 @@ def table_to_json(table: Table) -> str:
         "not_null": sorted(table.constraints.not_null),
         "defaults": dict(table.constraints.defaults),
         "checks": [{"name": c.name, "condition": c.condition} for c in table.constraints.checks],
+        "constraint_names": [_constraint_name_record(n) for n in table.constraints.names],
         "external": table.external,
         "comment": table.comment,
         "owner": table.owner,
@@ -98,6 +109,7 @@ def table_from_json(text: str) -> Table:
             frozenset(record["not_null"]),
             record["defaults"],
             tuple(Check(c["name"], c["condition"]) for c in record["checks"]),
+            tuple(map(_constraint_name, record.get("constraint_names", []))),
         ),
         external=record["external"],
         comment=record["comment"],
@@ -135,6 +147,28 @@ def view_from_json(text: str) -> View:
         comment=record["comment"],
         owner=record["owner"],
         created=record["created"],
+    )
+
+
+def _constraint_name_record(named: ConstraintName) -> _ConstraintName:
+    return {
+        "name": named.name,
+        "kind": named.kind.value,
+        "columns": list(named.columns),
+        "parent": named.parent,
+        "parent_columns": list(named.parent_columns),
+        "condition": named.condition,
+    }
+
+
+def _constraint_name(record: _ConstraintName) -> ConstraintName:
+    return ConstraintName(
+        record["name"],
+        ConstraintKind(record["kind"]),
+        tuple(record["columns"]),
+        record["parent"],
+        tuple(record["parent_columns"]),
+        record["condition"],
     )
 
 

@@ -64,6 +64,9 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "CREATE_AS_TYPE": "A column of a CREATE TABLE .. AS query has a type that Hive does not have.",
         "INVALID_STORE_VALUE": "With `acidsql.store.assignment=ansi`: a value does not fit its column.",
         "CONSTRAINT_VIOLATED": "A row violates NOT NULL or CHECK.",
+        "INVALID_CONSTRAINT": "ALTER TABLE adds a constraint that Hive does not take.",
+        "CONSTRAINT_NOT_FOUND": "DROP CONSTRAINT names no constraint of the table.",
+        "CONSTRAINT_ALREADY_EXISTS": "The table has a constraint of this name already.",
         "INVALID_DEFAULT": "A DEFAULT is no constant or function of constants, or has more than 255 characters.",
     },
     "MERGE": {

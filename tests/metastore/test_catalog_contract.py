@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acidsql.acid.table import Check, Column, Constraints, Table, View
+from acidsql.acid.table import Check, Column, ConstraintKind, ConstraintName, Constraints, Table, View
 from acidsql.acid.write_ids import WriteId
 from acidsql.metastore.client import Database, Metastore, Partition
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
@@ -151,6 +151,29 @@ def test_constraints_are_changed_with_the_table(store: Metastore) -> None:
     assert same(store.table("default", "t"), new)
     store.alter_table(new, plainest := replace(new, constraints=Constraints()))
     assert same(store.table("default", "t"), plainest)
+
+
+def test_names_of_constraints_are_kept_with_the_table(store: Metastore) -> None:
+    primary = ConstraintName("pk", ConstraintKind.PRIMARY_KEY, ("id", "s"))
+    unique = ConstraintName("uk", ConstraintKind.UNIQUE, ("s",))
+    null = ConstraintName("nn", ConstraintKind.NOT_NULL, ("id",))
+    default = ConstraintName("df", ConstraintKind.DEFAULT, ("s",))
+    off = ConstraintName("off", ConstraintKind.CHECK, condition="id > 7")
+    columns = (Column("id", "int"), Column("s", "string"))
+    constraints = Constraints(frozenset({"id"}), {"s": "'x'"}, (Check("ck", "id > 0"),), (default, null, off, primary))
+    parent = replace(plain_table("parent"), columns=columns, constraints=constraints)
+    store.create_table(parent)
+    assert same(store.table("default", "parent"), parent)
+    foreign = ConstraintName("zk", ConstraintKind.FOREIGN_KEY, ("a", "b"), "default.parent", ("id", "s"))
+    child = replace(plain_table("child"), columns=(Column("a", "int"), Column("b", "string")))
+    store.create_table(child)
+    store.alter_table(child, new_child := replace(child, constraints=Constraints(names=(foreign,))))
+    assert same(store.table("default", "child"), new_child)
+    fewer = replace(constraints, not_null=frozenset(), names=(default, primary, unique))
+    store.alter_table(parent, new_parent := replace(parent, constraints=fewer))
+    assert same(store.table("default", "parent"), new_parent)
+    store.alter_table(new_child, child)
+    assert same(store.table("default", "child"), child)
 
 
 def test_tables_are_listed_by_name_in_their_database(store: Metastore) -> None:

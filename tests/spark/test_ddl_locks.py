@@ -21,10 +21,10 @@ from acidsql.spark.executor import Request
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 SETUP = f"""
-CREATE TABLE acid (k int) PARTITIONED BY (p int) {ACID};
+CREATE TABLE acid (k int CONSTRAINT nn NOT NULL) PARTITIONED BY (p int) {ACID};
 ALTER TABLE acid ADD PARTITION (p = 1);
 CREATE TABLE whole (k int) {ACID};
-CREATE TABLE plain (k int) PARTITIONED BY (p int);
+CREATE TABLE plain (k int CONSTRAINT nn NOT NULL) PARTITIONED BY (p int);
 ALTER TABLE plain ADD PARTITION (p = 1);
 CREATE TABLE heap (k int);
 CREATE EXTERNAL TABLE ext (k int);
@@ -92,6 +92,9 @@ CASES = {
         "MSCK TABLE {} SYNC PARTITIONS",
         "ALTER TABLE {} ADD COLUMNS (v string)",
         "ALTER TABLE {} CHANGE COLUMN k k bigint",
+        "ALTER TABLE {} CHANGE COLUMN k k int NOT NULL",
+        "ALTER TABLE {} ADD CONSTRAINT ck CHECK (k > 0)",
+        "ALTER TABLE {} DROP CONSTRAINT nn",
         "ALTER TABLE {} REPLACE COLUMNS (k int, v string)",
         "ALTER TABLE {} ADD PARTITION (p = 2)",
         "ALTER TABLE {} ADD IF NOT EXISTS PARTITION (p = 1)",

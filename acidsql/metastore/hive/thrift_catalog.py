@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -13,19 +13,23 @@ from pymetastore.hive_metastore import ttypes as t
 from thrift.Thrift import TApplicationException
 
 from acidsql.acid.partition_names import partition_name
-from acidsql.acid.table import Constraints, Relation, Table, View
+from acidsql.acid.table import ConstraintKind, Constraints, Relation, Table, View
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.metastore.client import DEFAULT_DATABASE, AdoptedWriteIds, Database, Partition, PartitionValues, Place
 from acidsql.metastore.hive import thrift_idl as idl
 from acidsql.metastore.hive import thrift_tables as mapped
 from acidsql.metastore.hive.thrift_connection import HiveConnections
+from acidsql.metastore.hive.thrift_constraints import constraints_from_hive, constraints_to_hive
 from acidsql.metastore.hive.thrift_write_ids import WriteIds, WriteState
 
 _BATCH: Final = 500
 """The most partitions in one call."""
 _WAREHOUSE: Final = "hive.metastore.warehouse.dir"
 _EXTERNAL_WAREHOUSE: Final = "hive.metastore.warehouse.external.dir"
+
+
+_KEYS: Final = (ConstraintKind.PRIMARY_KEY, ConstraintKind.UNIQUE, ConstraintKind.FOREIGN_KEY)
 
 
 class HiveCatalog:
@@ -138,13 +142,7 @@ class HiveCatalog:
         """Several calls for partitions or adopted write IDs. The table is dropped again when one of them fails."""
         self._write_ids.check_adoptable(table, adopted)
         table = replace(table, owner=table.owner or self._hive.user)
-        self._create(
-            mapped.table_to_hive(table),
-            table,
-            notNullConstraints=mapped.not_null_to_hive(table) or None,
-            defaultConstraints=mapped.defaults_to_hive(table) or None,
-            checkConstraints=mapped.checks_to_hive(table) or None,
-        )
+        self._create(mapped.table_to_hive(table), table, **vars(constraints_to_hive(table)))
         try:
             self.add_partitions(table, partitions)
             if adopted is not None:
@@ -292,10 +290,7 @@ class HiveCatalog:
     # -- constraints
 
     def _constraints(self, database: str, name: str) -> Constraints:
-        found = self._all_constraints(database, name)
-        return mapped.constraints_from_hive(
-            found.notNullConstraints or (), found.defaultConstraints or (), found.checkConstraints or ()
-        )
+        return constraints_from_hive(self._all_constraints(database, name))
 
     def _all_constraints(self, database: str, name: str) -> Any:
         try:
@@ -323,21 +318,29 @@ class HiveCatalog:
         )
 
     def _change_constraints(self, old: Table, new: Table) -> None:
-        """Drops all constraints and adds the new ones, if any of them changes."""
+        """Drops the constraints that change and adds the new ones, if any of them changes. Keys that stay are not
+        dropped: a FOREIGN KEY of another table may refer to them."""
         if old.constraints == new.constraints:
             return
+        kept = {n.name for n in old.constraints.names if n in new.constraints.names and n.kind in _KEYS}
         found = self._all_constraints(new.database, new.name)
-        names = [c.nn_name for c in found.notNullConstraints or () if c.enable_cstr]
+        names = [c.nn_name for c in found.notNullConstraints or ()]
         names += [c.dc_name for c in (*(found.defaultConstraints or ()), *(found.checkConstraints or ()))]
+        names += [n.name for n in old.constraints.names if n.kind in _KEYS and n.name not in kept]
         for name in names:
             dropped = t.DropConstraintRequest(new.database, new.name, name, mapped.CATALOG)
             self._hive.tell(methodcaller("drop_constraint", dropped))
-        if not_null := mapped.not_null_to_hive(new):
-            self._hive.tell(lambda c: c.add_not_null_constraint(t.AddNotNullConstraintRequest(not_null)))
-        if defaults := mapped.defaults_to_hive(new):
-            self._hive.tell(lambda c: c.add_default_constraint(t.AddDefaultConstraintRequest(defaults)))
-        if checks := mapped.checks_to_hive(new):
-            self._hive.tell(lambda c: c.add_check_constraint(t.AddCheckConstraintRequest(checks)))
+        added = constraints_to_hive(new)
+        for call, request, listed in (
+            ("add_primary_key", t.AddPrimaryKeyRequest, _without(added.primaryKeys, "pk_name", kept)),
+            ("add_unique_constraint", t.AddUniqueConstraintRequest, _without(added.uniqueConstraints, "uk_name", kept)),
+            ("add_foreign_key", t.AddForeignKeyRequest, _without(added.foreignKeys, "fk_name", kept)),
+            ("add_not_null_constraint", t.AddNotNullConstraintRequest, added.notNullConstraints),
+            ("add_default_constraint", t.AddDefaultConstraintRequest, added.defaultConstraints),
+            ("add_check_constraint", t.AddCheckConstraintRequest, added.checkConstraints),
+        ):
+            if listed:
+                self._hive.tell(methodcaller(call, request(listed)))
 
     # -- partitions
 
@@ -422,6 +425,10 @@ class HiveCatalog:
                 )
             )
         return []
+
+
+def _without(keys: Sequence[Any] | None, name: str, kept: Collection[str]) -> list[Any]:
+    return [key for key in keys or () if getattr(key, name) not in kept]
 
 
 def _partition_name(table: Table, values: PartitionValues) -> str:

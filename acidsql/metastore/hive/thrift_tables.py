@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -12,7 +11,7 @@ from pymetastore.hive_metastore import ttypes as t
 from acidsql.acid.csv_format import CSV_SERDE
 from acidsql.acid.partition_names import DEFAULT_PARTITION
 from acidsql.acid.storage_classes import STORAGE_CLASSES
-from acidsql.acid.table import TRANSACTIONAL, Check, Column, Constraints, Relation, Table, View
+from acidsql.acid.table import TRANSACTIONAL, Column, Constraints, Relation, Table, View
 from acidsql.metastore.client import Database, Partition, PartitionValues, Place
 from acidsql.metastore.hive import thrift_idl as idl
 
@@ -306,46 +305,6 @@ def change_view(found: Any, old: View, new: View) -> None:
     for key in (_COMMENT, *(old.properties.keys() - new.properties.keys())):
         found.parameters.pop(key, None)
     found.parameters |= _with_comment(new)
-
-
-# -- constraints
-
-_GENERATED: Final = re.compile(r"[a-z]{2}_-?\d+_\d+_\d+")
-"""Names that the metastore generated (ObjectStore.generateConstraintName)."""
-
-
-def constraints_from_hive(not_null: Sequence[Any], defaults: Sequence[Any], checks: Sequence[Any]) -> Constraints:
-    """The enforced constraints."""
-    return Constraints(
-        frozenset(c.column_name for c in not_null if c.enable_cstr),
-        {c.column_name: c.default_value for c in defaults if c.enable_cstr},
-        tuple(Check(_given_name(c.dc_name), c.check_expression) for c in checks if c.enable_cstr),
-    )
-
-
-def _given_name(name: str) -> str | None:
-    return None if _GENERATED.fullmatch(name) else name
-
-
-def not_null_to_hive(table: Table) -> list[Any]:
-    return [
-        t.SQLNotNullConstraint(CATALOG, table.database, table.name, column, None, True, False, True)
-        for column in sorted(table.constraints.not_null)
-    ]
-
-
-def defaults_to_hive(table: Table) -> list[Any]:
-    return [
-        t.SQLDefaultConstraint(CATALOG, table.database, table.name, column, value, None, True, False, True)
-        for column, value in sorted(table.constraints.defaults.items())
-    ]
-
-
-def checks_to_hive(table: Table) -> list[Any]:
-    return [
-        t.SQLCheckConstraint(CATALOG, table.database, table.name, None, c.condition, c.name, True, False, True)
-        for c in table.constraints.checks
-    ]
 
 
 # -- partitions

@@ -67,3 +67,45 @@ ALTER TABLE t COMPACT 'rebalance' CLUSTERED INTO 4 BUCKETS ORDER BY a DESC, b PO
 -->
 AlterTable(table=t, action=Compact(type='rebalance', buckets=4, order_by=[OrderItem(value=a, descending=True), OrderItem(value=b)], pool='x', properties=[['a', 'b']]))
 tables: t
+
+ALTER TABLE t ADD CONSTRAINT pk PRIMARY KEY (a, b) DISABLE NOVALIDATE RELY
+-->
+AlterTable(table=t, action=AddConstraint(constraint=NamedConstraint(name=pk, kind=PRIMARY KEY, columns=[a, b], enabled=False)))
+tables: t
+
+ALTER TABLE t ADD CONSTRAINT fk FOREIGN KEY (a) REFERENCES db.u (b) DISABLE NOVALIDATE
+-->
+AlterTable(table=t, action=AddConstraint(constraint=NamedConstraint(name=fk, kind=FOREIGN KEY, columns=[a], parent=db.u, parent_columns=[b], enabled=False)))
+tables: t
+
+ALTER TABLE t ADD CONSTRAINT ck CHECK (a > 0 AND b <> 'x') ENABLE NOVALIDATE
+-->
+AlterTable(table=t, action=AddConstraint(constraint=NamedConstraint(name=ck, kind=CHECK, condition=a > 0 AND b <> 'x')))
+tables: t
+
+ALTER TABLE t ADD CONSTRAINT ck CHECK (a > 0) DISABLE
+-->
+AlterTable(table=t, action=AddConstraint(constraint=NamedConstraint(name=ck, kind=CHECK, condition=a > 0, enabled=False)))
+tables: t
+
+ALTER TABLE t ADD CONSTRAINT ck CHECK (a > 0) ENABLE VALIDATE
+-->
+[INVALID_CONSTRAINT] [Error 10326] Invalid Constraint syntax VALIDATE feature not supported yet. Please use NOVALIDATE instead.
+1 | ALTER TABLE t ADD CONSTRAINT ck CHECK (a > 0) ENABLE VALIDATE
+  |               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+ALTER TABLE t ADD CONSTRAINT uk UNIQUE (a)
+-->
+[INVALID_CONSTRAINT] [Error 10326] Invalid Constraint syntax ENABLE/ENFORCED feature not supported yet. Please use DISABLE/NOT ENFORCED instead.
+1 | ALTER TABLE t ADD CONSTRAINT uk UNIQUE (a)
+  |               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+ALTER TABLE t DROP CONSTRAINT PK
+-->
+AlterTable(table=t, action=DropConstraint(name=pk))
+tables: t
+
+ALTER TABLE t CHANGE a b int CONSTRAINT nn NOT NULL ENABLE CONSTRAINT df DEFAULT 1 CONSTRAINT ck CHECK (b > 0) CONSTRAINT pk PRIMARY KEY DISABLE NOVALIDATE COMMENT 'x' AFTER c
+-->
+AlterTable(table=t, action=ChangeColumn(column=a, definition=ColumnDefinition(name=b, type='int', comment='x', not_null=True, default=1, check=b > 0, check_name='ck', names=[NamedConstraint(name=nn, kind=NOT NULL, columns=[b]), NamedConstraint(name=df, kind=DEFAULT, columns=[b]), NamedConstraint(name=pk, kind=PRIMARY KEY, columns=[b], enabled=False)]), position='after c'))
+tables: t

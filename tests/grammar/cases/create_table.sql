@@ -5,7 +5,7 @@ tables: employee
 
 CREATE TRANSACTIONAL TABLE IF NOT EXISTS db.t (a int NOT NULL ENABLE, b string DEFAULT 'x' COMMENT 'c', c decimal CHECK (c > 0) ENABLE, d varchar(10) CONSTRAINT nn NOT NULL DISABLE NOVALIDATE, CONSTRAINT pk PRIMARY KEY (a) DISABLE NOVALIDATE, CONSTRAINT ck CHECK (a < b)) COMMENT 'tt' PARTITIONED BY (p string, q date) CLUSTERED BY (a) SORTED BY (a ASC, b DESC) INTO 4 BUCKETS ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' STORED AS ORC LOCATION '/x' TBLPROPERTIES ('a'='b')
 -->
-CreateTable(table=db.t, columns=[ColumnDefinition(name=a, type='int', not_null=True), ColumnDefinition(name=b, type='string', comment='c', default='x'), ColumnDefinition(name=c, type='decimal(10,0)', check=c > 0), ColumnDefinition(name=d, type='varchar(10)')], partition_columns=[ColumnDefinition(name=p, type='string'), ColumnDefinition(name=q, type='date')], bucket_columns=[a], bucket_count=4, sort_columns=[a, b], file_format='orc', delimited=True, row_format=[['field.delim', ',']], location='/x', comment='tt', properties=[['a', 'b']], checks=[CheckConstraint(name='ck', condition=a < b)], if_not_exists=True, transactional=True)
+CreateTable(table=db.t, columns=[ColumnDefinition(name=a, type='int', not_null=True), ColumnDefinition(name=b, type='string', comment='c', default='x'), ColumnDefinition(name=c, type='decimal(10,0)', check=c > 0), ColumnDefinition(name=d, type='varchar(10)', names=[NamedConstraint(name=nn, kind=NOT NULL, columns=[d], enabled=False)])], partition_columns=[ColumnDefinition(name=p, type='string'), ColumnDefinition(name=q, type='date')], bucket_columns=[a], bucket_count=4, sort_columns=[a, b], file_format='orc', delimited=True, row_format=[['field.delim', ',']], location='/x', comment='tt', properties=[['a', 'b']], checks=[CheckConstraint(name='ck', condition=a < b)], names=[NamedConstraint(name=pk, kind=PRIMARY KEY, columns=[a], enabled=False)], if_not_exists=True, transactional=True)
 tables: db.t
 
 CREATE TABLE t AS SELECT * FROM s
@@ -76,7 +76,7 @@ CREATE TABLE t (a int NOT NULL, b int DISABLE)
 
 CREATE TABLE t (a int CONSTRAINT x CHECK (a > 0) DISABLE, b int DEFAULT 1 ENABLE NOVALIDATE COMMENT 'b' NOT NULL DISABLE, CHECK (a < b) DISABLE NOVALIDATE RELY, CONSTRAINT y CHECK (a <> b), FOREIGN KEY (a) REFERENCES s(b) DISABLE NOVALIDATE, UNIQUE (a) DISABLE)
 -->
-CreateTable(table=t, columns=[ColumnDefinition(name=a, type='int'), ColumnDefinition(name=b, type='int', comment='b', default=1)], checks=[CheckConstraint(name='y', condition=a <> b)])
+CreateTable(table=t, columns=[ColumnDefinition(name=a, type='int', names=[NamedConstraint(name=x, kind=CHECK, columns=[a], condition=a > 0, enabled=False)]), ColumnDefinition(name=b, type='int', comment='b', default=1)], checks=[CheckConstraint(name='y', condition=a <> b)])
 tables: t
 
 CREATE MANAGED TABLE t (a char(3), b NUMERIC(5), c uniontype<int,string>) ROW FORMAT DELIMITED FIELDS TERMINATED BY '\t' ESCAPED BY '\\' COLLECTION ITEMS TERMINATED BY ',' MAP KEYS TERMINATED BY ':' LINES TERMINATED BY '\n' NULL DEFINED AS 'x'

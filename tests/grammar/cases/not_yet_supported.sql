@@ -10,12 +10,6 @@ GRANT ALL ON t TO x
 1 | GRANT ALL ON t TO x
   | ^^^^^
 
-ALTER TABLE t ADD CONSTRAINT x PRIMARY KEY (a)
--->
-[NOT_YET_SUPPORTED] ALTER TABLE .. ADD CONSTRAINT is not yet supported by acidsql.
-1 | ALTER TABLE t ADD CONSTRAINT x PRIMARY KEY (a)
-  |               ^^^^^^^^^^^^^^
-
 ALTER TABLE t CONCATENATE
 -->
 [NOT_YET_SUPPORTED] ALTER TABLE .. CONCATENATE is not yet supported by acidsql.
