@@ -197,6 +197,14 @@ class Condition(Enum):
         " hive.exec.dynamic.partition.mode=nonstrict",
         10096,
     )
+    TRUNCATE_COLUMNS = _info("0A000", "Only RCFileFormat supports column truncation.", 10237)
+    EXCHANGE_TRANSACTIONAL = _info(
+        "42000",
+        "Exchange partition is not allowed with transactional tables. Alternatively, shall use load data or insert"
+        " overwrite to move partitions.",
+        10236,
+    )
+    EXPLICIT_LOCKS = _info("0A000", "Current transaction manager does not support explicit lock requests.", 10271)
     TRUNCATE_EXTERNAL = _info("42000", "Cannot truncate non-managed table {table}.", 10146)
     NOT_PARTITIONED = _info("42000", "Table {table} is not a partitioned table", 10241)
     PARTITION_NOT_FOUND = _info("42000", "Partition not found {partition}", 10006)

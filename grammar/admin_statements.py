@@ -56,6 +56,9 @@ def repair_table(node: Node, source: str) -> RepairTable:
 
 
 def truncate_table(node: Node, source: str) -> TruncateTable:
+    """Raises TRUNCATE_COLUMNS: Hive truncates columns of RCFile tables only, and acidsql has no such tables."""
+    if (columns := node.maybe("truncated_columns")) is not None:
+        raise AcidSqlError(Condition.TRUNCATE_COLUMNS, span=columns.span)
     return TruncateTable(source, clauses.target(node), clauses.partition_of(node))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from acidsql.acid.table import ConstraintKind
+from acidsql.acid.table import TRANSACTIONAL, ConstraintKind
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import clauses
 from acidsql.grammar.create_table import column, named_constraint
@@ -19,6 +19,7 @@ from acidsql.grammar.statements import (
     Compact,
     DropConstraint,
     DropPartitions,
+    ExchangePartition,
     PartitionItem,
     RenamePartition,
     RenameTable,
@@ -78,6 +79,13 @@ def _action(node: Node) -> AlterAction:
         case "rename_partition":
             old, new = node.nodes("partition")
             return RenamePartition(clauses.partition(old), clauses.partition(new))
+        case "concatenate":
+            # As in Hive, a major compaction that the statement waits for (AlterTableConcatenateAnalyzer).
+            return Compact("major", node.span, clauses.partition_of(node), wait=True)
+        case "exchange_partition":
+            return ExchangePartition(clauses.partition_of(node), clauses.target(node))
+        case "convert_to_acid":
+            return SetTableProperties(((TRANSACTIONAL, "true"),))
         case "set_location":
             return SetLocation(clauses.string(node), clauses.partition_of(node))
         case _:

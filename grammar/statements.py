@@ -392,6 +392,14 @@ class SetLocation:
 
 
 @dataclass(frozen=True, slots=True)
+class ExchangePartition:
+    """EXCHANGE PARTITION (..) WITH TABLE other: moves partitions of `other` to the altered table."""
+
+    partition: tuple[PartitionItem, ...]
+    other: TableName
+
+
+@dataclass(frozen=True, slots=True)
 class Compact:
     """COMPACT 'major' [AND WAIT] [CLUSTERED INTO n BUCKETS] [ORDER BY ..] [POOL 'p'] [WITH OVERWRITE TBLPROPERTIES ..]
 
@@ -421,6 +429,7 @@ AlterAction: TypeAlias = (
     | DropPartitions
     | RenamePartition
     | SetLocation
+    | ExchangePartition
     | Compact
 )
 

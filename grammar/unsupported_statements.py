@@ -10,7 +10,7 @@ from acidsql.grammar.lexer import Lexed, is_word
 # org.apache.hadoop.hive.ql.parse.HiveParser.g, rules `statement`, `ddlStatement` and `sqlTransactionStatement`, and
 # the commands of org.apache.hadoop.hive.ql.processors.HiveCommand. `*` stands for any one word or table name.
 _STATEMENTS = (
-    "GRANT", "REVOKE", "ANALYZE", "EXPORT", "IMPORT", "REPL", "LOCK", "UNLOCK", "KILL",
+    "GRANT", "REVOKE", "ANALYZE", "EXPORT", "IMPORT", "REPL", "KILL",
     "PREPARE", "EXECUTE", "RESET", "DFS", "ADD JAR", "ADD JARS", "ADD FILE", "ADD FILES", "ADD ARCHIVE",
     "ADD ARCHIVES", "DELETE JAR", "DELETE FILE", "DELETE ARCHIVE", "LIST JAR", "LIST JARS", "LIST FILE", "LIST FILES",
     "COMPILE", "OPTIMIZE", "REBUILD",
@@ -35,9 +35,9 @@ _STATEMENTS = (
 _ALTER_ACTIONS = (
     "SET FILEFORMAT", "SET SERDE", "SET SERDEPROPERTIES", "UNSET SERDEPROPERTIES",
     "SET OWNER", "SET SKEWED LOCATION", "SKEWED BY", "NOT SKEWED", "NOT STORED AS DIRECTORIES", "CLUSTERED BY",
-    "NOT CLUSTERED", "NOT SORTED", "SORTED BY", "INTO", "CONCATENATE", "EXCHANGE PARTITION", "TOUCH", "ARCHIVE",
+    "NOT CLUSTERED", "NOT SORTED", "SORTED BY", "INTO", "TOUCH", "ARCHIVE",
     "UNARCHIVE", "RECOVER PARTITIONS", "UPDATE COLUMNS", "UPDATE STATISTICS", "PARTITION COLUMN", "ENABLE", "DISABLE",
-    "SET PARTITION SPEC", "EXECUTE", "CONVERT", "DROP COLUMN", "CREATE BRANCH", "CREATE TAG",
+    "SET PARTITION SPEC", "EXECUTE", "DROP COLUMN", "CREATE BRANCH", "CREATE TAG",
 )  # fmt: skip
 _ALTER_VIEW_ACTIONS = ("ADD PARTITION", "ADD IF", "DROP PARTITION", "DROP IF")
 _STARTS = {tuple(words.split()) for words in _STATEMENTS}
@@ -45,8 +45,12 @@ _LONGEST = max(len(words) for words in _STARTS)
 
 
 def refuse_foreign(lexed: Lexed) -> None:
-    """Raises NOT_YET_SUPPORTED with the name of a statement of Hive that acidsql does not support."""
+    """Raises NOT_YET_SUPPORTED with the name of a statement of Hive that acidsql does not support, and EXPLICIT_LOCKS,
+    as Hive's DbTxnManager does."""
     words = _words(lexed, 0, _LONGEST)
+    if words and words[0] in ("LOCK", "UNLOCK"):
+        hint = "Each statement locks what it reads and writes; START TRANSACTION .. COMMIT keeps the locks of several."
+        raise AcidSqlError(Condition.EXPLICIT_LOCKS, span=lexed.span(0), hint=hint)
     for length in range(len(words), 0, -1):
         if words[:length] in _STARTS:
             raise AcidSqlError(

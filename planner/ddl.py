@@ -248,6 +248,12 @@ def _alter_step(statement: s.AlterTable, facts: DdlFacts) -> Step:
             return RemoveProperties(table, tuple(map(known_key, action.keys)), action.if_exists, span)
         case s.SetLocation():
             return _assign_location(table, statement, action)
+        case s.ExchangePartition():
+            if table.is_transactional:
+                raise AcidSqlError(Condition.EXCHANGE_TRANSACTIONAL, span=span)
+            hint = "INSERT OVERWRITE .. SELECT the partition, and drop it from the other table."
+            feature = "ALTER TABLE .. EXCHANGE PARTITION of a plain table"
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature=feature, hint=hint)
         case s.Compact():
             return RequestCompaction(table, action)
         case _:

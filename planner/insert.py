@@ -139,7 +139,7 @@ def _target_columns(statement: Insert, table: Table, static: Mapping[str, str]) 
     for name in statement.columns:
         column = find_column(name, table)
         if column is None or column.name in static:
-            near = suggestion(name.value, table.column_names)
+            near = suggestion(name.value, [n for n in table.column_names if n not in static])
             raise AcidSqlError(
                 Condition.INSERT_COLUMN_NOT_FOUND,
                 span=name.span,

@@ -409,9 +409,21 @@ def test_without_a_partition_clause_every_partition_is_compacted(session: Sessio
     assert rows(session) == before
 
 
+def test_concatenate_is_a_major_compaction_that_the_statement_waits_for(session: Session) -> None:
+    root = create(session, rest="PARTITIONED BY (p string)")
+    insert(session, "(1, 1, 'x'), (2, 2, 'y')", "(3, 3, 'x'), (4, 4, 'y')")
+    before = rows(session)
+    done = list(session.execute("ALTER TABLE t PARTITION (p='x') CONCATENATE").rows())
+    assert [row[1] for row in done] == ["succeeded"]
+    assert directories(root / "p=x") == ["base_0000002_v"]
+    assert len(directories(root / "p=y")) == 2
+    assert rows(session) == before
+
+
 @pytest.mark.parametrize(
     ("statement", "condition", "code"),
     [
+        ("ALTER TABLE plain CONCATENATE", "NONACID_COMPACTION", 10286),
         ("ALTER TABLE t COMPACT 'huge'", "INVALID_COMPACTION_TYPE", 10282),
         ("ALTER TABLE p PARTITION (q='x') COMPACT 'major'", "TOO_MANY_COMPACTION_PARTITIONS", 10284),
         ("ALTER TABLE p PARTITION (q='none') COMPACT 'major'", "PARTITION_NOT_FOUND", 10006),

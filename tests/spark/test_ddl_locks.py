@@ -80,6 +80,8 @@ CASES = {
     "ALTER TABLE heap SET LOCATION '{tmp}/elsewhere'": "default.heap -> EXCLUSIVE",
     "ALTER TABLE acid COMPACT 'major'": "",
     "ALTER TABLE acid PARTITION (p = 1) COMPACT 'major'": "",
+    "ALTER TABLE acid EXCHANGE PARTITION (p = 1) WITH TABLE plain": "EXCHANGE_TRANSACTIONAL",
+    "ALTER TABLE heap CONVERT TO ACID": "default.heap -> EXCLUSIVE",
     "ALTER TABLE heap SET TBLPROPERTIES ('transactional'='true')": "default.heap -> EXCLUSIVE",
     "ALTER TABLE plain SET TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')": (
         "default.plain -> EXCLUSIVE"

@@ -109,3 +109,38 @@ ALTER TABLE t CHANGE a b int CONSTRAINT nn NOT NULL ENABLE CONSTRAINT df DEFAULT
 -->
 AlterTable(table=t, action=ChangeColumn(column=a, definition=ColumnDefinition(name=b, type='int', comment='x', not_null=True, default=1, check=b > 0, check_name='ck', names=[NamedConstraint(name=nn, kind=NOT NULL, columns=[b]), NamedConstraint(name=df, kind=DEFAULT, columns=[b]), NamedConstraint(name=pk, kind=PRIMARY KEY, columns=[b], enabled=False)]), position='after c'))
 tables: t
+
+ALTER TABLE t PARTITION (p='x') CONCATENATE
+-->
+AlterTable(table=t, action=Compact(type='major', partition=[PartitionItem(column=p, value='x')], wait=True))
+tables: t
+
+ALTER TABLE t EXCHANGE PARTITION (p='x') WITH TABLE db.u
+-->
+AlterTable(table=t, action=ExchangePartition(partition=[PartitionItem(column=p, value='x')], other=db.u))
+tables: t
+
+ALTER TABLE t CONVERT TO ACID
+-->
+AlterTable(table=t, action=SetTableProperties(properties=[['transactional', 'true']]))
+tables: t
+
+LOCK TABLE t EXCLUSIVE
+-->
+[EXPLICIT_LOCKS] [Error 10271] Current transaction manager does not support explicit lock requests.
+1 | LOCK TABLE t EXCLUSIVE
+  | ^^^^
+Hint: Each statement locks what it reads and writes; START TRANSACTION .. COMMIT keeps the locks of several.
+
+UNLOCK DATABASE d
+-->
+[EXPLICIT_LOCKS] [Error 10271] Current transaction manager does not support explicit lock requests.
+1 | UNLOCK DATABASE d
+  | ^^^^^^
+Hint: Each statement locks what it reads and writes; START TRANSACTION .. COMMIT keeps the locks of several.
+
+TRUNCATE TABLE t PARTITION (p='x') COLUMNS (a, b)
+-->
+[TRUNCATE_COLUMNS] [Error 10237] Only RCFileFormat supports column truncation.
+1 | TRUNCATE TABLE t PARTITION (p='x') COLUMNS (a, b)
+  |                                    ^^^^^^^^^^^^^^

@@ -10,12 +10,6 @@ GRANT ALL ON t TO x
 1 | GRANT ALL ON t TO x
   | ^^^^^
 
-ALTER TABLE t CONCATENATE
--->
-[NOT_YET_SUPPORTED] ALTER TABLE .. CONCATENATE is not yet supported by acidsql.
-1 | ALTER TABLE t CONCATENATE
-  |               ^^^^^^^^^^^
-
 START TRANSACTION READ ONLY
 -->
 [NOT_YET_SUPPORTED] START TRANSACTION READ ONLY is not yet supported by acidsql.

@@ -210,3 +210,27 @@ INSERT INTO ordered VALUES (1)
 INSERT INTO t VALUES ('7', 'x', NULL, 1.5), (7.5, 8, DATE '2020-01-01', '2')
 --> rows
 rows      SELECT * FROM VALUES ('7', 'x', NULL, CAST(1.5 AS STRING)), (CAST(7.5 AS STRING), CAST(8 AS STRING), DATE '2020-01-01', '2') AS `rows`
+
+CREATE TABLE by_day (id int, name string) PARTITIONED BY (day int) STORED AS ORC TBLPROPERTIES ('transactional'='true')
+
+-- The column list may name partition columns, at any place. Those that it leaves out are NULL.
+INSERT INTO by_day (day, id) VALUES (5, 50)
+-->
+INSERT default.by_day
+rows
+  SELECT * FROM VALUES (5, 50) AS `rows`
+events
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`, CAST(NULL AS INT) AS `:place`,
+    CAST(`:id` AS INT) AS `id`,
+    CAST(NULL AS STRING) AS `name`,
+    CAST(`:day` AS INT) AS `day`
+  FROM `:rows`
+writes
+  delta_W_W_0000: INSERT
+strategy: by the driver (up to acidsql.driver.write.max.bytes), else shuffled
+
+INSERT INTO by_day PARTITION (day = 7) (id, day) SELECT 70, 7
+-->
+[INSERT_COLUMN_NOT_FOUND] 'day' in insert schema specification is/are not found among regular columns of default.by_day nor dynamic partition columns. (there is id, name)
+1 | INSERT INTO by_day PARTITION (day = 7) (id, day) SELECT 70, 7
+  |                                             ^^^
