@@ -70,6 +70,9 @@ class StatementDispatch:
             case s.CreateDatabase():
                 self.ddl.run(statement, self.plans.database)
                 return Done("CREATE DATABASE")
+            case s.AlterDatabase():
+                self.ddl.run(statement, self.plans.database)
+                return Done("ALTER DATABASE")
             case s.DropDatabase():
                 self.ddl.run(statement, self.plans.database)
                 return Done("DROP DATABASE")
@@ -237,7 +240,7 @@ def _may_run_in_transaction(statement: s.Statement) -> bool:
             return False
         case s.CreateTable() | s.DropTable() | s.TruncateTable() | s.AlterTable() | s.LoadData():
             return False
-        case s.CreateDatabase() | s.DropDatabase() | s.CreateView() | s.AlterView() | s.DropView():
+        case s.CreateDatabase() | s.AlterDatabase() | s.DropDatabase() | s.CreateView() | s.AlterView() | s.DropView():
             return False
         case s.StartTransaction() | s.AbortTransactions() | s.AbortCompactions():
             return False

@@ -11,6 +11,7 @@ from acidsql.grammar.statement_reader import Leaf, Node
 from acidsql.grammar.statements import (
     AbortCompactions,
     AbortTransactions,
+    AlterDatabase,
     Cache,
     Commit,
     CompactionClause,
@@ -77,6 +78,10 @@ def create_database(node: Node, source: str) -> CreateDatabase:
                 raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=clause.span, feature="MANAGEDLOCATION")
     name = clauses.name(node.node("name"))
     return CreateDatabase(source, name, node.has("if_not_exists"), comment, location, properties)
+
+
+def alter_database(node: Node, source: str) -> AlterDatabase:
+    return AlterDatabase(source, clauses.name(node.node("name")), clauses.properties_of(node))
 
 
 def drop_database(node: Node, source: str) -> DropDatabase:

@@ -33,6 +33,7 @@ _BUILDERS: dict[str, Callable[[Node, str], Statement]] = {
     "repair_table": admin_statements.repair_table,
     "truncate_table": admin_statements.truncate_table,
     "create_database": admin_statements.create_database,
+    "alter_database": admin_statements.alter_database,
     "drop_database": admin_statements.drop_database,
     "use_database": admin_statements.use_database,
     "create_view": views.create_view,

@@ -455,6 +455,15 @@ class CreateDatabase:
 
 
 @dataclass(frozen=True, slots=True)
+class AlterDatabase:
+    """ALTER DATABASE .. SET DBPROPERTIES."""
+
+    source: str
+    database: Name
+    properties: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DropDatabase:
     source: str
     database: Name
@@ -681,6 +690,7 @@ Statement: TypeAlias = (
     | TruncateTable
     | AlterTable
     | CreateDatabase
+    | AlterDatabase
     | DropDatabase
     | UseDatabase
     | CreateView

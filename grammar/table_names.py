@@ -12,6 +12,7 @@ from acidsql.grammar.dialect import frame_of, span_of
 from acidsql.grammar.statements import (
     AbortCompactions,
     AbortTransactions,
+    AlterDatabase,
     AlterTable,
     AlterView,
     Assignment,
@@ -94,7 +95,7 @@ def _named(statement: Statement) -> Iterator[TableName]:
             yield statement.target
         case Show() | Describe():
             yield from (statement.table,) if statement.table else ()
-        case CreateDatabase() | DropDatabase() | UseDatabase() | SetSetting() | NoEffect():
+        case CreateDatabase() | AlterDatabase() | DropDatabase() | UseDatabase() | SetSetting() | NoEffect():
             return
         case StartTransaction() | Commit() | Rollback() | AbortTransactions() | AbortCompactions():
             return

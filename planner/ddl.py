@@ -31,6 +31,7 @@ from acidsql.planner.ddl_plan import (
     MovePartition,
     MoveTable,
     RedefineColumns,
+    RedefineDatabase,
     RedefineTable,
     RegisterDatabase,
     RegisterPartitions,
@@ -59,6 +60,8 @@ def plan_ddl(statement: DdlStatement, facts: DdlFacts) -> DdlPlan:
     match statement:
         case s.CreateDatabase():
             return _create_database(statement, facts)
+        case s.AlterDatabase():
+            return _alter_database(statement, facts)
         case s.DropDatabase():
             return _drop_database(statement, facts)
         case s.CreateTable():
@@ -94,6 +97,14 @@ def _create_database(statement: s.CreateDatabase, facts: DdlFacts) -> DdlPlan:
     location = statement.location or f"{facts.warehouse}/{name}.db"
     database = Database(name, location, statement.comment, dict(statement.properties))
     return DdlPlan(title, (), (RegisterDatabase(database, span),))
+
+
+def _alter_database(statement: s.AlterDatabase, facts: DdlFacts) -> DdlPlan:
+    """As in Hive, without a lock: the tables and the statements that use them stay as they are."""
+    database = facts.databases[statement.database.value]
+    properties = {**database.properties, **dict(statement.properties)}
+    step = RedefineDatabase(database, replace(database, properties=properties))
+    return DdlPlan(f"ALTER DATABASE {database.name}", (), (step,))
 
 
 def _drop_database(statement: s.DropDatabase, facts: DdlFacts) -> DdlPlan:

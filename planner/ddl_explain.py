@@ -20,6 +20,7 @@ from acidsql.planner.ddl_plan import (
     MovePartition,
     MoveTable,
     RedefineColumns,
+    RedefineDatabase,
     RedefineTable,
     RegisterDatabase,
     RegisterPartitions,
@@ -60,6 +61,9 @@ def _step(step: Step) -> Iterator[str]:
     match step:
         case RegisterDatabase(database):
             yield f"adds {database.name} to the catalog, at {database.location}"
+        case RedefineDatabase(database, new):
+            pairs = (f"'{k}'='{v}'" for k, v in new.properties.items() if database.properties.get(k) != v)
+            yield f"sets {', '.join(pairs)}"
         case RemoveDatabase(database):
             yield f"removes {database.name} from the catalog"
             for location in filter(None, (database.location, database.managed_location)):

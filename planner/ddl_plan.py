@@ -16,6 +16,7 @@ from acidsql.acid.write_ids import WriteId
 from acidsql.errors import Span
 from acidsql.grammar.statements import (
     AddColumns,
+    AlterDatabase,
     AlterTable,
     AlterView,
     ChangeColumn,
@@ -36,7 +37,8 @@ from acidsql.grammar.statements import (
 from acidsql.metastore.client import Database, LockComponent, Partition, PartitionValues
 
 DdlStatement: TypeAlias = (
-    AlterTable
+    AlterDatabase
+    | AlterTable
     | AlterView
     | CreateDatabase
     | CreateTable
@@ -49,6 +51,7 @@ DdlStatement: TypeAlias = (
     | TruncateTable
 )
 DDL_STATEMENTS = (
+    AlterDatabase,
     AlterTable,
     AlterView,
     CreateDatabase,
@@ -74,6 +77,14 @@ class RegisterDatabase:
 
     database: Database
     span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RedefineDatabase:
+    """Gives a database other properties."""
+
+    database: Database
+    new: Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +310,7 @@ class RemoveView:
 
 Step: TypeAlias = (
     RegisterDatabase
+    | RedefineDatabase
     | RemoveDatabase
     | RegisterTable
     | RemoveTable

@@ -1,10 +1,10 @@
-"""CREATE DATABASE and DROP DATABASE."""
+"""CREATE DATABASE, ALTER DATABASE and DROP DATABASE."""
 
 from __future__ import annotations
 
 from acidsql.ddl.ownership import Ownership
 from acidsql.ddl.plan_run import PlanRun
-from acidsql.planner.ddl_plan import RegisterDatabase, RemoveDatabase
+from acidsql.planner.ddl_plan import RedefineDatabase, RegisterDatabase, RemoveDatabase
 
 
 def register(step: RegisterDatabase, run: PlanRun) -> None:
@@ -13,6 +13,11 @@ def register(step: RegisterDatabase, run: PlanRun) -> None:
     run.ownership.require_for_database(database.name, database.location, step.span)
     run.metastore.create_database(database)
     run.make_directory(database.location)
+
+
+def redefine(step: RedefineDatabase, run: PlanRun) -> None:
+    """Raises DATABASE_NOT_FOUND."""
+    run.metastore.alter_database(step.new)
 
 
 def remove(step: RemoveDatabase, run: PlanRun) -> None:

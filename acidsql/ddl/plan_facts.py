@@ -66,7 +66,7 @@ def _relations(
     statement: DdlStatement, lookup: TableLookup, database: str, settings: Mapping[str, str]
 ) -> Iterator[Relation]:
     match statement:
-        case s.CreateDatabase():
+        case s.CreateDatabase() | s.AlterDatabase():
             return
         case s.DropDatabase():
             if statement.cascade and _is_there(lookup, statement.database):
@@ -140,6 +140,8 @@ def _databases(statement: DdlStatement, lookup: TableLookup, database: str) -> I
         case s.CreateDatabase():
             if statement.if_not_exists and _is_there(lookup, statement.database):
                 yield lookup.database(statement.database)
+        case s.AlterDatabase():
+            yield lookup.database(statement.database)
         case s.DropDatabase():
             if not statement.if_exists or _is_there(lookup, statement.database):
                 yield lookup.database(statement.database)

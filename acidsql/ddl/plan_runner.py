@@ -32,6 +32,7 @@ from acidsql.planner.ddl_plan import (
     MovePartition,
     MoveTable,
     RedefineColumns,
+    RedefineDatabase,
     RedefineTable,
     RegisterDatabase,
     RegisterPartitions,
@@ -129,6 +130,8 @@ def _run_step(step: Step, run: PlanRun) -> None:
     match step:
         case RegisterDatabase():
             database_changes.register(step, run)
+        case RedefineDatabase():
+            database_changes.redefine(step, run)
         case RemoveDatabase():
             database_changes.remove(step, run)
         case RegisterTable():

@@ -200,6 +200,13 @@ class Catalog(Protocol):
         """Raises DATABASE_ALREADY_EXISTS."""
         ...
 
+    def alter_database(self, database: Database) -> None:
+        """Replaces the properties of the database of this name.
+
+        Raises DATABASE_NOT_FOUND.
+        """
+        ...
+
     def drop_database(self, name: str) -> None:
         """Drops an empty database; raises DATABASE_NOT_EMPTY, DATABASE_NOT_FOUND, CANNOT_DROP_DEFAULT_DATABASE."""
         ...

@@ -63,6 +63,15 @@ def test_the_locations_of_all_tables_are_listed(store: Metastore) -> None:
         assert told.keys() == of_embedded | {parted.location, store.table("sales", "t").location}
 
 
+def test_a_database_gets_other_properties(store: Metastore) -> None:
+    store.create_database(made := replace(database("sales"), properties={"a": "1", "b": "2"}, comment="sold"))
+    store.alter_database(replace(made, properties={"a": "3", "c": "4"}))
+    found = store.database("sales")
+    assert (dict(found.properties), found.comment) == ({"a": "3", "c": "4"}, "sold")
+    assert found.location == made.location
+    fails("DATABASE_NOT_FOUND", lambda: store.alter_database(database("nothing")))
+
+
 def test_only_an_empty_database_is_dropped(store: Metastore) -> None:
     store.create_database(database("sales"))
     store.create_table(plain_table(database="sales"))

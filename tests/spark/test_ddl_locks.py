@@ -38,6 +38,7 @@ CREATE VIEW v AS SELECT k FROM whole
 CASES = {
     "CREATE DATABASE e": "",
     "CREATE DATABASE IF NOT EXISTS d": "",
+    "ALTER DATABASE d SET DBPROPERTIES ('a'='b')": "",
     "DROP DATABASE bare": "bare -> EXCLUSIVE",
     "DROP DATABASE d CASCADE": "d -> EXCLUSIVE",
     "DROP DATABASE IF EXISTS nowhere": "",

@@ -77,6 +77,15 @@ class HiveCatalog:
         except t.AlreadyExistsException as error:
             raise AcidSqlError(Condition.DATABASE_ALREADY_EXISTS, database=database.name) from error
 
+    def alter_database(self, database: Database) -> None:
+        """Two calls. What acidsql does not know of the database stays."""
+        try:
+            found = self._hive.ask(lambda c: idl.get_database(c, database.name), t.NoSuchObjectException)
+        except t.NoSuchObjectException as error:
+            raise AcidSqlError(Condition.DATABASE_NOT_FOUND, database=database.name, suggestion="") from error
+        found.parameters = dict(database.properties)
+        self._hive.tell(lambda c: idl.alter_database(c, database.name, found))
+
     def drop_database(self, name: str) -> None:
         """Keeps the directory."""
         if name == DEFAULT_DATABASE:

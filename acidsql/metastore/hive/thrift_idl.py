@@ -246,6 +246,13 @@ _GET_DATABASE: Final = _method(
     t.NoSuchObjectException,
     t.MetaException,
 )
+_ALTER_DATABASE: Final = _method(
+    "alter_database",
+    (_text(1, "dbname"), _struct(2, "db", Database)),
+    None,
+    t.MetaException,
+    t.NoSuchObjectException,
+)
 _GET_ALL_TABLE_CONSTRAINTS: Final = _method(
     "get_all_table_constraints",
     _struct(1, "argument", AllTableConstraintsRequest),
@@ -290,6 +297,11 @@ def create_table(client: Any, request: Any) -> None:
 def get_database(client: Any, name: str) -> Any:
     """The database with its `managedLocationUri`."""
     return _call(client, _GET_DATABASE, name)
+
+
+def alter_database(client: Any, name: str, database: Any) -> None:
+    """Replaces the definition of a database, with its `managedLocationUri`."""
+    _call(client, _ALTER_DATABASE, name, database)
 
 
 def get_all_table_constraints(client: Any, database: str, table: str) -> Any:

@@ -48,6 +48,12 @@ def create_database(db: sqlite3.Connection, new: Database) -> None:
     db.execute("INSERT INTO databases VALUES (?, ?, ?, ?)", (new.name, new.location, new.comment, properties))
 
 
+def alter_database(db: sqlite3.Connection, new: Database) -> None:
+    database(db, new.name)
+    values = (json.dumps(dict(new.properties)), new.name)
+    db.execute("UPDATE databases SET properties = ? WHERE name = ?", values)
+
+
 def drop_database(db: sqlite3.Connection, name: str) -> None:
     if name == DEFAULT_DATABASE:
         raise AcidSqlError(Condition.CANNOT_DROP_DEFAULT_DATABASE)

@@ -117,6 +117,10 @@ class SqliteMetastore(SqliteQueue):
         with self._file.writing() as db:
             catalog_rows.create_database(db, database)
 
+    def alter_database(self, database: Database) -> None:
+        with self._file.writing() as db:
+            catalog_rows.alter_database(db, database)
+
     def drop_database(self, name: str) -> None:
         with self._file.writing() as db:
             catalog_rows.drop_database(db, name)

@@ -358,3 +358,19 @@ Describe(detail='EXTENDED', function='upper')
 DESCRIBE FUNCTION '+'
 -->
 Describe(function='+')
+
+ALTER DATABASE d SET DBPROPERTIES ('a'='b', 'c'='d')
+-->
+AlterDatabase(database=d, properties=[['a', 'b'], ['c', 'd']])
+
+ALTER SCHEMA d SET LOCATION '/x'
+-->
+[NOT_YET_SUPPORTED] ALTER DATABASE .. SET LOCATION is not yet supported by acidsql.
+1 | ALTER SCHEMA d SET LOCATION '/x'
+  |                ^^^^^^^^^^^^
+
+ALTER DATABASE d SET OWNER USER bob
+-->
+[NOT_YET_SUPPORTED] ALTER DATABASE .. SET OWNER is not yet supported by acidsql.
+1 | ALTER DATABASE d SET OWNER USER bob
+  |                  ^^^^^^^^^
