@@ -2,7 +2,8 @@
 
 Hive compares text with a number or a BOOLEAN as DOUBLE, text with a DATE or TIMESTAMP as that, FLOAT with DECIMAL as
 FLOAT (FunctionRegistry.getCommonClassForComparison). A literal that is compared with a column takes the type of the
-column if it has a value of that type (ExprNodeDescExprFactory.interpretNodeAsConstant).
+column if it has a value of that type (ExprNodeDescExprFactory.interpretNodeAsConstant). A text that is compared with a
+CHAR column thus loses its trailing blanks, as the column's values do in a scan, but not in BETWEEN (Hive 4.0.1).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Final, TypeAlias
 
 from sqlglot import exp
 
-from acidsql.acid.hive_types import Decimal, HiveType
+from acidsql.acid.hive_types import Char, Decimal, HiveType
 from acidsql.planner.common_types import (
     BOOLEAN,
     DATE,
@@ -63,6 +64,9 @@ def converted(left: exp.Expr, right: exp.Expr, types: ExpressionTypes) -> Pair |
     a, b = types.of(left), types.of(right)
     if a is None or b is None or a == b:
         return None
+    if is_text(a) and is_text(b):
+        texts = _unpadded(left, right, b), _unpadded(right, left, a)
+        return None if texts == (left, right) else texts
     if is_text(b) or (b == DOUBLE and a == FLOAT):
         return _to_other(left, a, right, b)
     if is_text(a) or (a == DOUBLE and b == FLOAT):
@@ -71,6 +75,14 @@ def converted(left: exp.Expr, right: exp.Expr, types: ExpressionTypes) -> Pair |
     if FLOAT in (a, b) and (isinstance(a, Decimal) or isinstance(b, Decimal)):
         return (left.copy(), _cast(right, "float")) if a == FLOAT else (_cast(left, "float"), right.copy())
     return None
+
+
+def _unpadded(text: exp.Expr, column: exp.Expr, kind: HiveType) -> exp.Expr:
+    """A copy of a text that is compared with `column`, whose type is `kind`."""
+    new = text.copy()
+    if isinstance(new, exp.Literal) and isinstance(column, exp.Column) and isinstance(kind, Char):
+        new.set("this", str(new.this).rstrip(" "))
+    return new
 
 
 def _to_other(value: exp.Expr, kind: HiveType, other: exp.Expr, other_kind: HiveType) -> Pair | None:
@@ -118,13 +130,19 @@ def _cast(node: exp.Expr, kind: str) -> exp.Expr:
 
 def _between(node: exp.Between, types: ExpressionTypes) -> exp.Expr | None:
     value, low, high = node.this, node.args["low"], node.args["high"]
-    above, below = converted(value, low, types), converted(value, high, types)
+    above, below = (_converted_end(value, end, types) for end in (low, high))
     if above is None and below is None:
         return None
     least, most = above or (value.copy(), low.copy()), below or (value.copy(), high.copy())
     if least[0] == most[0]:
         return exp.Between(this=least[0], low=least[1], high=most[1])
     return exp.and_(exp.GTE(this=least[0], expression=least[1]), exp.LTE(this=most[0], expression=most[1]), copy=False)
+
+
+def _converted_end(value: exp.Expr, end: exp.Expr, types: ExpressionTypes) -> Pair | None:
+    """The value and an end of BETWEEN, whose blanks count beside a CHAR column."""
+    is_text_of_char = isinstance(types.of(value), Char) and is_text(types.of(end))
+    return None if is_text_of_char else converted(value, end, types)
 
 
 def _in_list(node: exp.In, types: ExpressionTypes) -> exp.Expr | None:
