@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.dialect import span_of
-from acidsql.planner.hive_functions.names import HIVE_FUNCTIONS, REFUSED
+from acidsql.planner.hive_functions.function_list import HIVE_FUNCTIONS, REFUSED
 
 _OF_SPARK: Final = """
     abs acos acosh add_months aes_decrypt aes_encrypt aggregate any any_value approx_count_distinct

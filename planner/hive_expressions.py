@@ -13,7 +13,7 @@ from typing import TypeGuard
 from sqlglot import exp
 
 from acidsql.planner.hive_functions.hashes import CUT
-from acidsql.planner.hive_functions.registry import differing, rewritten
+from acidsql.planner.hive_functions.rule_table import differing, rewritten
 from acidsql.planner.item_names import keep_name
 
 

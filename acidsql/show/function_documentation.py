@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from acidsql.planner.function_names import nearest_functions
-from acidsql.planner.hive_functions.names import REFUSED
-from acidsql.planner.hive_functions.registry import REWRITTEN
+from acidsql.planner.hive_functions.function_list import REFUSED
+from acidsql.planner.hive_functions.rule_table import REWRITTEN
 from acidsql.spark.engine import Engine
 from acidsql.spark.function_texts import function_names, function_text
 
