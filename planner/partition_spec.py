@@ -143,7 +143,7 @@ def _value(item: PartitionItem, column: Column) -> str | None:
         return None
     stored = None if text is None else _as_type(text, column)
     if stored is None:
-        detail = f"{to_spark(item.value)} is no {column.type} literal for {column.name}"
+        detail = f"{to_spark(item.value)} is not a {column.type} literal for {column.name}"
         raise AcidSqlError(Condition.INVALID_PARTITION_SPEC, span=item.column.span, detail=detail)
     return normal_value(stored, kind)
 

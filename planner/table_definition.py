@@ -106,7 +106,7 @@ def _check_columns(statement: CreateTable) -> None:
         seen.add(without_case(name.value))
     regular = [c.name.value for c in statement.columns]
     if not regular:
-        message = "A table needs at least one column that is no partition column"
+        message = "A table needs at least one column that is not a partition column"
         raise AcidSqlError(Condition.INVALID_TABLE_PROPERTIES, span=statement.table.span, message=message)
     for name in (*statement.bucket_columns, *statement.sort_columns):
         if name.value not in regular:

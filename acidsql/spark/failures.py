@@ -56,7 +56,7 @@ def translate(error: Exception, text: str) -> AcidSqlError:
     if (tag := _TAG.match(_CLASS.sub("", message))) and (known := explained(tag[1], {})):
         return known
     if malformed := _PATTERN.match(message):
-        message = f"'{malformed[2]}' is no regular expression: {malformed[1]}"
+        message = f"'{malformed[2]}' is not a valid regular expression: {malformed[1]}"
     return AcidSqlError(Condition.QUERY_FAILED, message=_first_lines(_CLASS.sub("", message)))
 
 
