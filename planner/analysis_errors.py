@@ -1,4 +1,4 @@
-"""The errors of Spark's analyzer that users cause, in Hive's words: each by the name that Spark gives it."""
+"""Translates the errors of Spark's analyzer that users cause into Hive's messages, by Spark's names of the errors."""
 
 from __future__ import annotations
 

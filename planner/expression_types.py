@@ -77,7 +77,7 @@ class ExpressionTypes:
         for node in scope.columns:
             if id(node) not in self._known:
                 self.put(node, self._column(node, scope))
-        for part in reversed(list(scope.walk())):  # operands first: an expression may be nested deeply
+        for part in reversed(list(scope.walk())):  # operands first, so that a deep expression needs no deep recursion
             self.of(part)
         self._outputs[id(scope.expression)] = self._output(scope)
 
@@ -90,7 +90,7 @@ class ExpressionTypes:
             if alias:
                 if alias in items:
                     return (items[alias] or {}).get(name)
-            elif found := _having(name, items, within.expression):
+            elif found := _items_with(name, items, within.expression):
                 unknown = _adds_columns(within) or (is_natural(within.expression) and None in items.values())
                 certain = not unknown and not _is_output_name(node, within)
                 return _type_in(name, found, within.expression) if certain else None
@@ -128,7 +128,7 @@ class ExpressionTypes:
             return None
         fields: dict[str, HiveType | None] = {}
         for name, kind in pairs:
-            # No name refers to a column without one, or to the second of two columns.
+            # Queries cannot refer to a column without a name, or to the second of two columns of one name.
             fields[name if name and name not in fields else f"@{len(fields)}"] = kind
         return fields
 
@@ -237,7 +237,7 @@ def _is_pivoted(node: exp.Expr) -> bool:
     return bool(node.args.get("pivots") or (isinstance(parent, exp.Subquery) and parent.args.get("pivots")))
 
 
-def _having(name: str, items: Mapping[str, Fields | None], query: exp.Expr) -> list[Fields]:
+def _items_with(name: str, items: Mapping[str, Fields | None], query: exp.Expr) -> list[Fields]:
     """The FROM items that are known to have a column of this name. If an item whose columns are not known has one too,
     Spark reports that the name is ambiguous."""
     hidden = hidden_aliases(query)

@@ -101,8 +101,8 @@ def nearest_functions(name: str) -> str:
 
 
 def check_functions(tree: exp.Expr) -> None:
-    """Raises INVALID_FUNCTION for a call of a function that neither Spark nor Hive has. For the expressions that a
-    table keeps: functions that exist only in one session do not serve there."""
+    """Raises INVALID_FUNCTION for a call of a function that neither Spark nor Hive has. This checks the expressions
+    that the definition of a table stores: they cannot call functions that exist in one session only."""
     for call in tree.find_all(exp.Anonymous):
         name = call.name.lower()
         if name not in SPARK_FUNCTIONS and name not in HIVE_FUNCTIONS:

@@ -167,7 +167,7 @@ def _constraints(statement: CreateTable, database: str) -> Constraints:
 
 
 def constraint_name(named: NamedConstraint, database: str) -> ConstraintName:
-    """What the catalog keeps of a named constraint; `database` is that of table names without one."""
+    """What the catalog keeps of a named constraint; `database` is the database of table names that have none."""
     parent = None if named.parent is None else f"{named.parent.database or database}.{named.parent.name}"
     return ConstraintName(
         named.name.value,

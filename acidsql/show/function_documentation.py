@@ -21,7 +21,7 @@ def known_functions(engine: Engine) -> frozenset[str]:
 
 
 def function_lines(name: str, engine: Engine, *, extended: bool) -> Iterator[str]:
-    """The lines of DESCRIBE FUNCTION. As in Hive, an unknown function is no error."""
+    """The lines of DESCRIBE FUNCTION. As in Hive, an unknown function is not an error."""
     if name in REFUSED:
         yield f"Function '{name}' of Hive is not supported by acidsql. {REFUSED[name]}".rstrip()
         return

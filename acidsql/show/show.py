@@ -231,7 +231,8 @@ def create_text(relation: Relation) -> str:
 
 
 def _create_view_text(view: View) -> str:
-    """As Hive's, but with comments and properties. The query is the expanded text, which every database understands."""
+    """Hive's statement, with comments and properties. Its query is the expanded text, which means the same in every
+    database."""
     comments = any(c.comment for c in view.all_columns)
     items = (name_sql(c.name) + (f" COMMENT {_quoted(c.comment)}" if c.comment else "") for c in view.all_columns)
     columns = f" ({', '.join(items)})" if comments else ""

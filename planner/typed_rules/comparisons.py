@@ -101,7 +101,7 @@ def _to_other(value: exp.Expr, kind: HiveType, other: exp.Expr, other_kind: Hive
 
 
 def _constant(node: exp.Expr, kind: HiveType) -> exp.Expr | None:
-    """A literal as a literal of a column's type; None if it is no literal or has no value of that type."""
+    """A literal as a literal of a column's type; None if it is not a literal or not a value of that type."""
     if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal) and not node.this.is_string:
         constant = _constant(node.this, kind)
         return None if constant is None else exp.Neg(this=constant)
