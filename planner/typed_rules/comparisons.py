@@ -9,7 +9,6 @@ CHAR column thus loses its trailing blanks, as the column's values do in a scan,
 from __future__ import annotations
 
 from decimal import Decimal as Number
-from decimal import InvalidOperation
 from typing import Final, TypeAlias
 
 from sqlglot import exp
@@ -26,11 +25,14 @@ from acidsql.planner.common_types import (
     is_text,
 )
 from acidsql.planner.expression_types import ExpressionTypes
+from acidsql.planner.literals import exact_number, fraction_digits
 from acidsql.planner.typed_rules.casts import date_of_text, number_of_text, timestamp_of_text
 
 Pair: TypeAlias = tuple[exp.Expr, exp.Expr]
 
 _COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
+_MOST_DIGITS: Final = 38
+"""The number of digits of the longest DECIMAL."""
 _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 
 
@@ -107,14 +109,12 @@ def _constant(node: exp.Expr, kind: HiveType) -> exp.Expr | None:
         return None if constant is None else exp.Neg(this=constant)
     if not isinstance(node, exp.Literal) or not is_number(kind):
         return None
-    text = str(node.this)
     if kind in (FLOAT, DOUBLE):
         return _cast(node, str(kind))
-    try:
-        number = Number(text)
-    except InvalidOperation:
+    number = exact_number(str(node.this).strip(" "))
+    if number is None or (is_integer(kind) and not _fits(number, str(kind))):
         return None
-    if not number.is_finite() or (is_integer(kind) and not _fits(number, str(kind))):
+    if not is_integer(kind) and max(number.adjusted() + 1, 0) + max(fraction_digits(number), 0) > _MOST_DIGITS:
         return None
     return exp.Literal.number(f"{number.to_integral_value():f}" if is_integer(kind) else f"{number:f}")
 
