@@ -166,7 +166,7 @@ class Done(_NoRows):
     txn_id: int | None = None
     write_ids: Mapping[str, int] = field(default_factory=dict)
     note: str = ""
-    """What the user should know of a statement that succeeded, or an empty text."""
+    """A note for the user about a statement that succeeded, or an empty text."""
 
     @property
     def counts(self) -> None:

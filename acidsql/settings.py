@@ -89,7 +89,7 @@ KNOWN: Final[Mapping[str, Known]] = {
     ),
     NULLS_LAST: _boolean(
         "Whether NULLs come last in ascending and first in descending order, where ORDER BY, SORT BY or a window does"
-        " not say NULLS FIRST or NULLS LAST. With `false` it is the other way round."
+        " not say NULLS FIRST or NULLS LAST. With `false` NULLs come first in ascending order and last in descending."
     ),
     DEFAULT_FORMAT: _choice(
         "The file format of a table whose CREATE TABLE has neither STORED AS nor ROW FORMAT. Hive's default is"

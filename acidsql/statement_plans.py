@@ -116,7 +116,9 @@ class StatementPlans:
         query = s.Query(view.expanded, view_query(view))
         found = self._columns(query, plan_create_query(query, self._facts(query, request)), request, of_view=True)
         if found != [(column.name, column.type) for column in view.columns]:
-            message = f"The query of view {view.qualified} cannot be written so that all readers understand it"
+            message = (
+                f"The query of view {view.qualified} cannot be stored in a form that means the same to every reader"
+            )
             hint = "Name the columns instead of writing a star, and give each of them an alias."
             raise AcidSqlError(Condition.INVALID_VIEW, message=message, hint=hint)
 

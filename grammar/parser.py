@@ -122,7 +122,7 @@ def _starts_well(lexed: Lexed) -> bool:
 def _unknown_statement(lexed: Lexed) -> AcidSqlError:
     span = lexed.span(0)
     near = get_close_matches(span.text.upper(), sorted(statement_starts()), n=1, cutoff=0.6)
-    detail = f"did you mean {near[0]}?" if near else "no statement begins so"
+    detail = f"did you mean {near[0]}?" if near else "no statement begins with this word"
     return AcidSqlError(Condition.PARSE_SYNTAX_ERROR, span=span, message=f"Syntax error near '{span.text}': {detail}")
 
 

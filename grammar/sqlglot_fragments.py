@@ -122,7 +122,7 @@ def _refusal(node: exp.Expr) -> str | None:
         case exp.Star() if isinstance(node.parent, exp.Binary | exp.Unary | exp.In) and not isinstance(
             node.parent, exp.Dot
         ):
-            return "* is no value"
+            return "* is not a value"
         case exp.TableSample() if not any(node.args.values()):
             return "expected '(' after TABLESAMPLE"
         case exp.In() if not node.expressions and node.args.get("query") is None:

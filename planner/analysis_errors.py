@@ -1,4 +1,4 @@
-"""The errors of Spark's analyzer that users cause, in Hive's words: each by the name that Spark gives it."""
+"""Translates the errors of Spark's analyzer that users cause into Hive's messages, by Spark's names of the errors."""
 
 from __future__ import annotations
 
@@ -89,20 +89,20 @@ def _type_error(detail: str) -> AcidSqlError:
 def _unexpected_type(p: Parameters) -> AcidSqlError:
     wants, has = _type(p.get("requiredType", "")), _type(p.get("inputType", ""))
     ordinal = p.get("paramIndex", "first")
-    return _type_error(f"the {ordinal} argument of {_called(p.get('sqlExpr', ''))} must be {wants}, and it is {has}")
+    return _type_error(f"the {ordinal} argument of {_called(p.get('sqlExpr', ''))} must be {wants}, but it is {has}")
 
 
 def _operand_types(p: Parameters) -> AcidSqlError:
-    return _type_error(f"{_plain(p.get('sqlExpr', ''))} joins {_type(p.get('left', ''))} with {_type(p['right'])}")
+    return _type_error(f"{_plain(p.get('sqlExpr', ''))} combines {_type(p.get('left', ''))} with {_type(p['right'])}")
 
 
 def _operand_type(p: Parameters) -> AcidSqlError:
     needs, has = _type(p.get("inputType", "")), _type(p.get("actualDataType", ""))
-    return _type_error(f"{_plain(p.get('sqlExpr', ''))} needs {needs}, and it has {has}")
+    return _type_error(f"{_plain(p.get('sqlExpr', ''))} needs {needs}, but it has {has}")
 
 
 def _different_types(p: Parameters) -> AcidSqlError:
-    return _type_error(f"the arguments of {_function(p)} must have one type, and they have {_type(p['dataType'])}")
+    return _type_error(f"the arguments of {_function(p)} must have one type, but they have {_type(p['dataType'])}")
 
 
 def _no_cast(p: Parameters) -> AcidSqlError:
@@ -110,7 +110,7 @@ def _no_cast(p: Parameters) -> AcidSqlError:
 
 
 def _not_a_condition(p: Parameters) -> AcidSqlError:
-    return _type_error(f"{_plain(p.get('filter', ''))} is no condition: it is {_type(p.get('type', ''))}")
+    return _type_error(f"{_plain(p.get('filter', ''))} is not a condition: its type is {_type(p.get('type', ''))}")
 
 
 def _no_order(p: Parameters) -> AcidSqlError:
@@ -123,7 +123,7 @@ def _no_map(p: Parameters) -> AcidSqlError:
 
 def _out_of_range(p: Parameters) -> AcidSqlError:
     argument, values, value = (_plain(p.get(key, "")) for key in ("exprName", "valueRange", "currentValue"))
-    detail = f"{argument} must be within {values}, and it is {value.removesuffix('D')}"
+    detail = f"{argument} must be within {values}, but it is {value.removesuffix('D')}"
     return AcidSqlError(Condition.WRONG_ARGUMENTS, detail=detail)
 
 
@@ -132,20 +132,20 @@ def _not_constant(p: Parameters) -> AcidSqlError:
 
 
 def _other_mismatch(p: Parameters) -> AcidSqlError:
-    return _type_error(f"the types in {_plain(p.get('sqlExpr', 'this expression'))} do not fit together")
+    return _type_error(f"the types in {_plain(p.get('sqlExpr', 'this expression'))} cannot be combined")
 
 
 def _no_field(p: Parameters) -> AcidSqlError:
     base, kind = _plain(p.get("base", "")), _type(p.get("other", ""))
-    return _type_error(f"{base} has no elements and no fields: it is {kind}")
+    return _type_error(f"{base} has no elements and no fields: its type is {kind}")
 
 
 def _bad_literal(p: Parameters) -> AcidSqlError:
-    return AcidSqlError(Condition.WRONG_ARGUMENTS, detail=f"{p['value']} is no {_type(p['valueType'])}")
+    return AcidSqlError(Condition.WRONG_ARGUMENTS, detail=f"{p['value']} is not a valid {_type(p['valueType'])}")
 
 
 def _unordered_window(p: Parameters) -> AcidSqlError:
-    return _unresolved("The window of this function needs ORDER BY.", p)
+    return _unresolved("The window of this function needs an ORDER BY clause.", p)
 
 
 # ---------------------------------------------------------------------------------------------------- aggregates
@@ -159,7 +159,7 @@ def _not_grouped(p: Parameters) -> AcidSqlError:
 
 def _aggregate_in_where(p: Parameters) -> AcidSqlError:
     functions = _plain(p.get("expressionList") or p.get("invalidExprSqls", ""))
-    hint = "HAVING takes conditions on aggregates; a subquery takes those on window functions."
+    hint = "Write a condition on an aggregate in HAVING. Compute a window function in a subquery."
     return AcidSqlError(Condition.MISPLACED_AGGREGATE, function=functions, hint=hint)
 
 
@@ -170,8 +170,8 @@ def _nested_aggregate(_: Parameters) -> AcidSqlError:
 
 def _misplaced_window(p: Parameters) -> AcidSqlError:
     clause = p.get("clauseName", "this")
-    hint = f"Compute it in a subquery, and put {clause} around that."
-    return AcidSqlError(Condition.UNRESOLVED_QUERY, message=f"{clause} takes no window function", hint=hint)
+    hint = f"Compute the window function in a subquery, and use its result in {clause}."
+    return AcidSqlError(Condition.UNRESOLVED_QUERY, message=f"{clause} cannot contain a window function", hint=hint)
 
 
 def _no_window(p: Parameters) -> AcidSqlError:
@@ -179,7 +179,9 @@ def _no_window(p: Parameters) -> AcidSqlError:
 
 
 def _misplaced_generator(_: Parameters) -> AcidSqlError:
-    return AcidSqlError(Condition.MISPLACED_UDTF, hint="LATERAL VIEW gives its rows to WHERE and to expressions.")
+    return AcidSqlError(
+        Condition.MISPLACED_UDTF, hint="Use LATERAL VIEW, whose columns WHERE and expressions can name."
+    )
 
 
 def _position(clause: str, code: Condition) -> _Maker:
@@ -232,13 +234,15 @@ _MAKERS: Final[Mapping[str, _Maker]] = {
     "DATATYPE_MISMATCH.INVALID_ORDERING_TYPE": _no_order,
     "DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE": _out_of_range,
     "DATATYPE_MISMATCH.NON_FOLDABLE_INPUT": _not_constant,
-    "DATATYPE_MISMATCH.IN_SUBQUERY_LENGTH_MISMATCH": _says("A subquery behind IN has as many columns as the value"),
+    "DATATYPE_MISMATCH.IN_SUBQUERY_LENGTH_MISMATCH": _says(
+        "The subquery of IN must have as many columns as the value that is compared with it"
+    ),
     "INVALID_EXTRACT_BASE_FIELD_TYPE": _no_field,
     "INVALID_TYPED_LITERAL": _bad_literal,
     "MISSING_GROUP_BY": _not_grouped,
     "MISSING_AGGREGATION": _not_grouped,
     "INVALID_WHERE_CONDITION": _aggregate_in_where,
-    "GROUP_BY_AGGREGATE": _says("GROUP BY takes no aggregate: {sqlExpr}"),
+    "GROUP_BY_AGGREGATE": _says("GROUP BY cannot contain an aggregate function: {sqlExpr}"),
     "NESTED_AGGREGATE_FUNCTION": _nested_aggregate,
     "WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE": _misplaced_window,
     "WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE": _no_window,
@@ -247,31 +251,35 @@ _MAKERS: Final[Mapping[str, _Maker]] = {
     "UNSUPPORTED_GROUPING_EXPRESSION": _says("grouping() and grouping_id() need GROUPING SETS, CUBE or ROLLUP"),
     "ORDER_BY_POS_OUT_OF_RANGE": _position("ORDER BY", Condition.ORDER_BY_POSITION),
     "GROUP_BY_POS_OUT_OF_RANGE": _position("GROUP BY", Condition.GROUP_BY_POSITION),
-    "STAR_GROUP_BY_POS": _says("GROUP BY takes no position of a column where the SELECT list is *"),
+    "STAR_GROUP_BY_POS": _says("GROUP BY cannot name a column by its position if the SELECT list is *"),
     "NUM_COLUMNS_MISMATCH": _says(
-        "All queries of a {operator} have as many columns as the first: {firstNumColumns}, not {invalidNumColumns}"
+        "All queries of a {operator} must have as many columns as the first: {firstNumColumns}, not {invalidNumColumns}"
     ),
     "INCOMPATIBLE_COLUMN_TYPE": _set_operation_types,
     "UNSUPPORTED_FEATURE.SET_OPERATION_ON_MAP_TYPE": _no_map,
     "GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE": _no_map,
     "INVALID_SUBQUERY_EXPRESSION.SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN": _says(
-        "A subquery that stands for a value has one column, and this one has {number}"
+        "A subquery that is used as a value must have one column, but this one has {number}"
     ),
     "SCALAR_SUBQUERY_TOO_MANY_ROWS": lambda _: AcidSqlError(
-        Condition.QUERY_FAILED, message="A subquery that stands for a value has given more than one row"
+        Condition.QUERY_FAILED, message="A subquery that is used as a value returned more than one row"
     ),
-    "INVALID_LIMIT_LIKE_EXPRESSION.IS_NEGATIVE": _says("LIMIT is 0 or more, and it is {v}"),
-    "INVALID_LIMIT_LIKE_EXPRESSION": _says("LIMIT is a whole number"),
-    "CANNOT_RESOLVE_STAR_EXPAND": _says("There is no table {targetString} for its *"),
-    "INVALID_TABLESAMPLE_FRACTION": _says("TABLESAMPLE takes 0 to 100 PERCENT"),
+    "INVALID_LIMIT_LIKE_EXPRESSION.IS_NEGATIVE": _says("LIMIT must not be negative, but it is {v}"),
+    "INVALID_LIMIT_LIKE_EXPRESSION": _says("LIMIT must be a whole number"),
+    "CANNOT_RESOLVE_STAR_EXPAND": _says("{targetString}.* names no table of the query"),
+    "INVALID_TABLESAMPLE_FRACTION": _says("The percentage of TABLESAMPLE must be between 0 and 100"),
     "INVALID_PARAMETER_VALUE.PATTERN": lambda p: AcidSqlError(
-        Condition.QUERY_FAILED, message=f"{p['value']} is no regular expression"
+        Condition.QUERY_FAILED, message=f"{p['value']} is not a valid regular expression"
     ),
     "NOT_A_CONSTANT_STRING": _says("{name} must be a constant"),
-    "UDTF_ALIAS_NUMBER_MISMATCH": _says("The function gives {aliasesSize} columns, and its aliases are {aliasesNames}"),
-    "GROUPING_COLUMN_MISMATCH": _says("The argument of grouping() is no column of GROUP BY: {grouping}"),
+    "UDTF_ALIAS_NUMBER_MISMATCH": _says(
+        "The function returns {aliasesSize} columns, but its aliases are {aliasesNames}"
+    ),
+    "GROUPING_COLUMN_MISMATCH": _says("The argument of grouping() is not a column of GROUP BY: {grouping}"),
     "UNSUPPORTED_EXPR_FOR_OPERATOR": _aggregate_in_where,
-    "MISSING_WINDOW_SPECIFICATION": _says("There is no window {windowName}: WINDOW {windowName} AS (..) defines it"),
+    "MISSING_WINDOW_SPECIFICATION": _says(
+        "The window {windowName} is not defined. Define it with WINDOW {windowName} AS (..)"
+    ),
     "PARSE_SYNTAX_ERROR": _syntax_error,
     "UNSUPPORTED_DATATYPE": lambda p: AcidSqlError(
         Condition.INVALID_TYPE, type=_type(p["typeName"]), reason="there is no such type"

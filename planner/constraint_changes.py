@@ -19,7 +19,7 @@ from acidsql.planner.table_definition import constraint_name, default_text
 
 
 def with_constraint(table: Table, constraint: NamedConstraint, database: str) -> Table:
-    """The table with a constraint more; `database` is that of table names without one.
+    """The table with one more constraint. `database` is the database of table names that have none.
 
     Raises CONSTRAINT_ALREADY_EXISTS, INVALID_CONSTRAINT, COLUMN_NOT_FOUND.
     """
@@ -111,7 +111,7 @@ def _check_column(name: str, span: Span | None, columns: Sequence[Column]) -> No
 
 
 def _check_condition(condition: exp.Expression, columns: Collection[Column], span: Span | None) -> None:
-    """Refuses a condition that no row could be checked by. Hive takes it, and fails when it writes a row."""
+    """Refuses a condition that cannot be evaluated for a row. Hive accepts it and fails when it writes a row."""
     check_functions(condition)
     refused = condition.find(exp.Query, exp.AggFunc, exp.Window, exp.Star, exp.Placeholder)
     if refused is not None:

@@ -100,7 +100,7 @@ def _create_database(statement: s.CreateDatabase, facts: DdlFacts) -> DdlPlan:
 
 
 def _alter_database(statement: s.AlterDatabase, facts: DdlFacts) -> DdlPlan:
-    """As in Hive, without a lock: the tables and the statements that use them stay as they are."""
+    """Takes no lock, as in Hive: the change affects no table and no running statement."""
     database = facts.databases[statement.database.value]
     properties = {**database.properties, **dict(statement.properties)}
     step = RedefineDatabase(database, replace(database, properties=properties))

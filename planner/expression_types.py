@@ -7,9 +7,9 @@ its tables do not determine a type, it is None, and these rules leave the expres
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal as Number
-from typing import Final, TypeAlias
+from typing import Final
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, traverse_scope
@@ -31,9 +31,7 @@ from acidsql.planner.common_types import (
     common_type,
 )
 from acidsql.planner.function_types import function_type
-
-Fields: TypeAlias = Mapping[str, HiveType | None]
-"""The columns of a FROM item by name, in order."""
+from acidsql.planner.star_columns import Fields, Pairs, hidden_aliases, is_natural, merges, star_columns
 
 _T: Final = exp.DataType.Type
 _PRIMITIVES: Final = {
@@ -79,7 +77,7 @@ class ExpressionTypes:
         for node in scope.columns:
             if id(node) not in self._known:
                 self.put(node, self._column(node, scope))
-        for part in reversed(list(scope.walk())):  # operands first: an expression may be nested deeply
+        for part in reversed(list(scope.walk())):  # operands first, so that a deep expression needs no deep recursion
             self.of(part)
         self._outputs[id(scope.expression)] = self._output(scope)
 
@@ -92,9 +90,12 @@ class ExpressionTypes:
             if alias:
                 if alias in items:
                     return (items[alias] or {}).get(name)
-            elif found := [fields for fields in items.values() if fields is None or name in fields]:
-                certain = len(found) == 1 and not _adds_columns(within) and not _is_output_name(node, within)
-                return found[0][name] if certain and found[0] is not None else None
+            elif found := _items_with(name, items, within.expression):
+                unknown = _adds_columns(within) or (is_natural(within.expression) and None in items.values())
+                certain = not unknown and not _is_output_name(node, within)
+                return _type_in(name, found, within.expression) if certain else None
+            elif None in items.values():
+                return None
             if _adds_columns(within):
                 return None
             within = within.parent
@@ -103,13 +104,12 @@ class ExpressionTypes:
     def _items(self, scope: Scope) -> Iterator[tuple[str, Fields | None]]:
         for alias, node in scope.references:
             item = scope.sources.get(alias)
-            if isinstance(item, Scope):
+            fields: Fields | None = None
+            if isinstance(item, Scope) and not _is_pivoted(node):
                 fields = _renamed(self._outputs.get(id(item.expression)), item.expression.parent)
-                yield alias.lower(), _renamed(fields, node)
-            elif isinstance(item, exp.Table):
-                yield alias.lower(), _renamed(self._fields_of(item), item)
-            else:
-                yield alias.lower(), None
+            elif isinstance(item, exp.Table) and not _is_pivoted(node):
+                fields = self._fields_of(item)
+            yield alias.lower(), _renamed(fields, node)
 
     def _output(self, scope: Scope) -> Fields | None:
         query = scope.expression
@@ -119,17 +119,37 @@ class ExpressionTypes:
             if left is None or right is None or len(left) != len(right):
                 return None
             return {name: common_type(pair) for name, *pair in zip(left, left.values(), right.values(), strict=True)}
-        if not isinstance(query, exp.Select):
+        if isinstance(query, exp.Lateral):
+            return dict.fromkeys((name.lower() for name in query.alias_column_names), None) or None
+        if isinstance(query, exp.Values):
+            return self._of_values(query)
+        pairs = self._selected(query, scope) if isinstance(query, exp.Select) else None
+        if pairs is None:
             return None
         fields: dict[str, HiveType | None] = {}
-        for item in query.expressions:
-            if item.is_star:
-                return None
-            name = item.alias_or_name.lower()
-            if not name or name in fields:
-                name = f"@{len(fields)}"  # no name refers to it
-            fields[name] = self.of(item)
+        for name, kind in pairs:
+            # Queries cannot refer to a column without a name, or to the second of two columns of one name.
+            fields[name if name and name not in fields else f"@{len(fields)}"] = kind
         return fields
+
+    def _selected(self, query: exp.Select, scope: Scope) -> Pairs | None:
+        """The columns of a SELECT list; None if those of a star are not known."""
+        found: Pairs = []
+        for item in query.expressions:
+            stands_for = None if _adds_columns(scope) else dict(self._items(scope))
+            if not item.is_star:
+                found.append((item.alias_or_name.lower(), self.of(item)))
+            elif stands_for is None or (columns := star_columns(item, query, stands_for)) is None:
+                return None
+            else:
+                found += columns
+        return found
+
+    def _of_values(self, values: exp.Values) -> Fields | None:
+        rows = [list(row.expressions) if isinstance(row, exp.Tuple) else [row.unnest()] for row in values.expressions]
+        if len({len(row) for row in rows}) != 1:
+            return None
+        return {f"col{n}": common_type(map(self.of, column)) for n, column in enumerate(zip(*rows, strict=True), 1)}
 
     # -- expressions
 
@@ -203,22 +223,39 @@ def _is_output_name(node: exp.Column, scope: Scope) -> bool:
 
 
 def _adds_columns(scope: Scope) -> bool:
-    """Whether clauses of a query add columns, or merge those of several FROM items."""
+    """Whether clauses of a query may add columns whose names are not known."""
     query = scope.expression
     if not isinstance(query, exp.Select):
         return True
-    joins = query.args.get("joins") or ()
-    items = [query.args.get("from_"), *joins]
-    return bool(
-        query.args.get("laterals")
-        or any(join.args.get("using") or join.args.get("method") for join in joins)
-        or any(item.this.args.get("pivots") for item in items if item is not None)
-    )
+    items = [query.args.get("from_"), *(query.args.get("joins") or ())]
+    return any(node.args.get("pivots") for item in items if item is not None for node in (item, item.this))
+
+
+def _is_pivoted(node: exp.Expr) -> bool:
+    """Whether PIVOT or UNPIVOT changes the columns of a FROM item, which is a table or the query of a subquery."""
+    parent = node.parent
+    return bool(node.args.get("pivots") or (isinstance(parent, exp.Subquery) and parent.args.get("pivots")))
+
+
+def _items_with(name: str, items: Mapping[str, Fields | None], query: exp.Expr) -> list[Fields]:
+    """The FROM items that are known to have a column of this name. If an item whose columns are not known has one too,
+    Spark reports that the name is ambiguous."""
+    hidden = hidden_aliases(query)
+    found = {alias: fields for alias, fields in items.items() if fields is not None and name in fields}
+    return [fields for alias, fields in found.items() if alias not in hidden] or list(found.values())
+
+
+def _type_in(name: str, found: Sequence[Fields], query: exp.Expr) -> HiveType | None:
+    """The type of a column that one FROM item has, or several whose columns a join merges."""
+    kinds = {fields[name] for fields in found}
+    is_certain = len(found) == 1 or merges(name, query)
+    return kinds.pop() if is_certain and len(kinds) == 1 else None
 
 
 def _renamed(fields: Fields | None, named: exp.Expr | None) -> Fields | None:
     """The columns of a derived table or CTE, which its alias may rename by position."""
-    if fields is None or not isinstance(named, exp.Subquery | exp.Table | exp.CTE) or not named.alias_column_names:
+    renames = isinstance(named, exp.Subquery | exp.Table | exp.CTE | exp.Values)
+    if fields is None or named is None or not renames or not named.alias_column_names:
         return fields
     names = [name.lower() for name in named.alias_column_names]
     fits = len(set(names)) == len(names) == len(fields)

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.dialect import span_of
-from acidsql.planner.hive_functions.names import HIVE_FUNCTIONS, REFUSED
+from acidsql.planner.hive_functions.function_list import HIVE_FUNCTIONS, REFUSED
 
 _OF_SPARK: Final = """
     abs acos acosh add_months aes_decrypt aes_encrypt aggregate any any_value approx_count_distinct
@@ -101,8 +101,8 @@ def nearest_functions(name: str) -> str:
 
 
 def check_functions(tree: exp.Expr) -> None:
-    """Raises INVALID_FUNCTION for a call of a function that neither Spark nor Hive has. For the expressions that a
-    table keeps: functions that exist only in one session do not serve there."""
+    """Raises INVALID_FUNCTION for a call of a function that neither Spark nor Hive has. This checks the expressions
+    that the definition of a table stores: they cannot call functions that exist in one session only."""
     for call in tree.find_all(exp.Anonymous):
         name = call.name.lower()
         if name not in SPARK_FUNCTIONS and name not in HIVE_FUNCTIONS:

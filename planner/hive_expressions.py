@@ -1,23 +1,20 @@
 """Rewrites expressions that differ between Hive and Spark, so that Spark computes Hive's result (Hive 4.0.1).
 
 CHAR and VARCHAR: a cast cuts the value to the type's length. Trailing blanks of a CHAR do not count (HiveChar,
-HiveVarchar): the scan strips them from CHAR columns (spark/scan/file_columns.py), and this module strips them from
-literals that are compared with a CHAR column, which Hive converts to CHAR (TypeCheckProcFactory). Hive does not do so
-in BETWEEN. The package `hive_functions` has the rules of functions and operators.
+HiveVarchar): the scan strips them from CHAR columns (spark/scan/file_columns.py), and typed_rules/comparisons.py strips
+them from literals that are compared with a CHAR column. The package `hive_functions` has the rules of functions and
+operators.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Final, TypeGuard
+from typing import TypeGuard
 
 from sqlglot import exp
 
 from acidsql.planner.hive_functions.hashes import CUT
-from acidsql.planner.hive_functions.registry import differing, rewritten
+from acidsql.planner.hive_functions.rule_table import differing, rewritten
 from acidsql.planner.item_names import keep_name
-
-_COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ)
 
 
 def rewrite(tree: exp.Query) -> None:
@@ -52,20 +49,3 @@ def sized_length(kind: exp.DataType) -> str | None:
     if kind.this not in (exp.DataType.Type.CHAR, exp.DataType.Type.VARCHAR) or len(kind.expressions) != 1:
         return None
     return str(kind.expressions[0].name)
-
-
-def trim_literals(columns: Iterable[exp.Column], is_char: Callable[[exp.Column], bool]) -> None:
-    """Strips trailing blanks from the literals that are compared with a CHAR column."""
-    for column in columns:
-        padded = [text for text in _compared(column) if text.is_string and str(text.this).endswith(" ")]
-        if padded and is_char(column):
-            for text in padded:
-                text.set("this", str(text.this).rstrip(" "))
-
-
-def _compared(column: exp.Column) -> Iterator[exp.Expr]:
-    parent = column.parent
-    if isinstance(parent, _COMPARISONS):
-        yield parent.expression if parent.this is column else parent.this
-    elif isinstance(parent, exp.In) and parent.this is column:
-        yield from parent.expressions

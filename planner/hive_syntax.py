@@ -1,4 +1,4 @@
-"""Rewrites what Hive's SQL can say and Spark's parser refuses or reads in another way: a module for each rule."""
+"""Rewrites syntax of Hive that Spark's parser refuses or reads differently. Each rule has a module of its own."""
 
 from __future__ import annotations
 

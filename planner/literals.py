@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import date
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Final
 
 from sqlglot import exp
@@ -19,6 +19,7 @@ _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 """The text of an integer. Spark cuts the fraction of other texts, and Hive does not."""
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 """The only form of a date that all readers interpret in the same way."""
+_NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
 _PLAIN_NUMBER: Final = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 _MOST_DIGITS: Final = 15
 """The number of digits up to which different numbers are different DOUBLEs."""
@@ -105,11 +106,14 @@ def fraction_digits(number: Decimal) -> int:
 
 
 def _exact(text: str) -> object:
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return UNKNOWN
-    return number if number.is_finite() else UNKNOWN
+    number = exact_number(text)
+    return UNKNOWN if number is None else number
+
+
+def exact_number(text: str) -> Decimal | None:
+    """The number that a text shows in the form which Hive and Spark read; None for another text. Python also reads
+    `1_0` and digits of other scripts."""
+    return Decimal(text) if _NUMBER.fullmatch(text) else None
 
 
 def day_of(text: str) -> object:

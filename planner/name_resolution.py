@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import count
 from typing import Final
 
@@ -12,19 +11,20 @@ from sqlglot import exp
 from sqlglot.errors import OptimizeError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from acidsql.acid.hive_types import Char, parse_type
+from acidsql.acid.hive_types import parse_type
 from acidsql.acid.table import Column, Table, View
 from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import fetches_deleted, frame_of, span_of
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Name, Query, TableName
 from acidsql.planner.derived_tables import inherited_conditions
-from acidsql.planner.expression_types import ExpressionTypes, Fields
-from acidsql.planner.hive_expressions import rewrite, trim_literals
+from acidsql.planner.expression_types import ExpressionTypes
+from acidsql.planner.hive_expressions import rewrite
 from acidsql.planner.integer_casts import narrow, wide_casts
 from acidsql.planner.plan import PLACE, ROW_ID, Facts, FrameScan, RowSource, Scan
 from acidsql.planner.query_normalization import ROW_ID_COLUMN, normalized
-from acidsql.planner.row_conditions import columns_of, only_counts, partition_filter, resolved_column, row_filter
+from acidsql.planner.row_conditions import only_counts, partition_filter, resolved_column, row_filter
+from acidsql.planner.star_columns import Fields
 from acidsql.planner.typed_rules import apply_rules
 from acidsql.planner.view_expansion import expanded
 
@@ -172,7 +172,6 @@ class Binder:
             self._bind_virtual_columns(scope, views)
         for scope in scopes:
             self._hide_virtual_columns(scope, views)
-            trim_literals(scope.columns, partial(self._is_char, scope, views))
             self._prune(scope, views)
         for scope in scopes:
             for node in _table_nodes(scope):
@@ -338,13 +337,6 @@ class Binder:
                     meant = resolved_column(node, scope.expression, item, scan.table)
                     if meant is not None:
                         yield node, meant
-
-    def _is_char(self, scope: Scope, views: dict[int, str | None], node: exp.Column) -> bool:
-        """Whether the node refers to a CHAR column of a table in the FROM clause."""
-        items = [source for source in _visible_sources(node, scope).values() if isinstance(source, exp.Table)]
-        scans = [(item, self._scans.get(views.get(id(item)) or "")) for item in items]
-        columns = [columns_of(item, scan.table).get(node.name.lower()) for item, scan in scans if scan is not None]
-        return any(isinstance(parse_type(c.type), Char) for c in columns if c is not None)
 
     def _hidden(self, scope: Scope, views: dict[int, str | None]) -> Iterator[tuple[str, list[str]]]:
         for alias, (_, source) in scope.selected_sources.items():

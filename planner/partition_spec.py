@@ -20,10 +20,11 @@ from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import PartitionItem
 from acidsql.metastore.client import PartitionValues
+from acidsql.planner.literals import exact_number
 
 _INTEGERS: Final = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}
-_DATE: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
-_TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,9})?")
+_DATE: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})", re.ASCII)
+_TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,9})?", re.ASCII)
 _NAMED: Final = {
     "nan": "NaN",
     **dict.fromkeys(("inf", "infinity"), "Infinity"),
@@ -124,13 +125,10 @@ def _key(value: str | None, column: Column) -> tuple[bool, Decimal] | bytes | No
     is_number = isinstance(kind, DecimalType) or (
         isinstance(kind, Primitive) and kind.name in (*_INTEGERS, "float", "double")
     )
-    try:
-        if not is_number:
-            return value.encode()
-        number = Decimal(value)
-        return (True, Decimal(0)) if number.is_nan() else (False, number)
-    except InvalidOperation:
+    if not is_number or not NUMBER.fullmatch(value):
         return value.encode()
+    number = Decimal(value)
+    return (True, Decimal(0)) if number.is_nan() else (False, number)
 
 
 # ------------------------------------------------------------------------------------------------ values
@@ -143,7 +141,7 @@ def _value(item: PartitionItem, column: Column) -> str | None:
         return None
     stored = None if text is None else _as_type(text, column)
     if stored is None:
-        detail = f"{to_spark(item.value)} is no {column.type} literal for {column.name}"
+        detail = f"{to_spark(item.value)} is not a {column.type} literal for {column.name}"
         raise AcidSqlError(Condition.INVALID_PARTITION_SPEC, span=item.column.span, detail=detail)
     return normal_value(stored, kind)
 
@@ -185,7 +183,7 @@ def _as_type(text: str, column: Column) -> str | None:
 
 
 def _integer(text: str, bits: int) -> str | None:
-    if not re.fullmatch(r"[+-]?\d+", text):
+    if not re.fullmatch(r"[+-]?[0-9]+", text):
         return None
     number = int(text)
     return str(number) if -(1 << bits) <= number < 1 << bits else None
@@ -198,8 +196,11 @@ def _float(text: str) -> str | None:
 
 def _decimal(text: str, precision: int, scale: int) -> str | None:
     """The text of a number, rounded as Spark rounds a value that it stores."""
+    number = exact_number(text.strip(" "))
+    if number is None:
+        return None
     try:
-        number = Decimal(text).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, _EXACT)
+        number = number.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, _EXACT)
     except InvalidOperation:
         return None
     fits = number.is_finite() and len(number.as_tuple().digits) <= precision

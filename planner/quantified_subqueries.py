@@ -50,8 +50,8 @@ def _is_three_valued(node: exp.Expr) -> bool:
 
 
 def _is_condition(node: exp.Expr) -> bool:
-    """Whether the value decides only whether a row or a branch is taken, so that NULL is as good as FALSE there. Spark
-    knows NOT IN, so one NOT may be around the node itself."""
+    """Whether the value decides only whether a row or a branch is taken, so that NULL and FALSE have the same effect.
+    Spark implements NOT IN correctly, so one NOT may enclose the node."""
     above = _outside(node)
     above = _outside(above) if isinstance(above, exp.Not) else above
     while isinstance(above, exp.And | exp.Or):

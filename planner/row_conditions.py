@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 
 from sqlglot import exp
 
-from acidsql.acid.hive_types import Char, Decimal, Primitive, parse_type
+from acidsql.acid.hive_types import Decimal, Primitive, parse_type
 from acidsql.acid.table import Column, Table
 from acidsql.planner.literals import fraction_digits, value_of
 from acidsql.planner.typed_rules.casts import text_of_number
@@ -106,18 +106,13 @@ def _filter(
     if place is None:
         return
     names = {name: column for name, column in columns_of(item, table).items() if column in columns}
-    # The literals beside a CHAR column are trimmed in the query that has the table in its FROM only.
-    sized = {name: column for name, column in names.items() if not isinstance(parse_type(column.type), Char)}
-    alias, merges = item.alias_or_name.lower(), merges_columns(query)
-    own = conditions_on(query, place)
-    for conditions, known in ((own, names), (conditions_on(query, place, inherited)[len(own) :], sized)):
-        column_of: _ColumnOf = partial(_column_of, alias, known, merges=merges)
-        if columns is table.partition_columns:
-            column_of = partial(_column_or_text_of_number, column_of)
-        for conjunct in (c for condition in conditions for c in conjuncts(condition)):
-            implied = _implied(conjunct, column_of)
-            if implied is not None:
-                yield implied
+    column_of: _ColumnOf = partial(_column_of, item.alias_or_name.lower(), names, merges=merges_columns(query))
+    if columns is table.partition_columns:
+        column_of = partial(_column_or_text_of_number, column_of)
+    for conjunct in (c for condition in conditions_on(query, place, inherited) for c in conjuncts(condition)):
+        implied = _implied(conjunct, column_of)
+        if implied is not None:
+            yield implied
 
 
 def _column_or_text_of_number(column_of: _ColumnOf, node: exp.Expr) -> Column | None:

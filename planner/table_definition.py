@@ -106,7 +106,7 @@ def _check_columns(statement: CreateTable) -> None:
         seen.add(without_case(name.value))
     regular = [c.name.value for c in statement.columns]
     if not regular:
-        message = "A table needs at least one column that is no partition column"
+        message = "A table needs at least one column that is not a partition column"
         raise AcidSqlError(Condition.INVALID_TABLE_PROPERTIES, span=statement.table.span, message=message)
     for name in (*statement.bucket_columns, *statement.sort_columns):
         if name.value not in regular:
@@ -167,7 +167,7 @@ def _constraints(statement: CreateTable, database: str) -> Constraints:
 
 
 def constraint_name(named: NamedConstraint, database: str) -> ConstraintName:
-    """What the catalog keeps of a named constraint; `database` is that of table names without one."""
+    """What the catalog keeps of a named constraint; `database` is the database of table names that have none."""
     parent = None if named.parent is None else f"{named.parent.database or database}.{named.parent.name}"
     return ConstraintName(
         named.name.value,

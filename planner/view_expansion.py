@@ -32,7 +32,7 @@ def view_query(view: View) -> exp.Query:
     except AcidSqlError as error:
         raise _unreadable(view, error.message) from error
     if not isinstance(statement, Query):
-        raise _unreadable(view, "it is no query")
+        raise _unreadable(view, "it is not a query")
     for node in statement.tree.walk():
         for key in _POSITION:
             node.meta.pop(key, None)

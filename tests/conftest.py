@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from pyspark.sql import SparkSession
 from xdist.scheduler import LoadScopeScheduling
 
@@ -32,6 +33,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_threa
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 use_class_archive()
+
+# No test measures time: on a machine with much else to do, an example may take any time.
+settings.register_profile("acidsql", deadline=None)
+settings.load_profile("acidsql")
 
 SPARK_CONF = {
     "spark.master": "local[2]",

@@ -117,7 +117,7 @@ def _bytes(type_: t.HiveType, value: BucketValue) -> bytes:
         case t.Decimal(), Decimal() | int():
             return _big_integer_bytes(_unscaled(Decimal(value))[0])
         case _:
-            raise TypeError(f"{value!r} is no value of {type_}")
+            raise TypeError(f"{value!r} is not a value of {type_}")
 
 
 def _timestamp_bytes(seconds: int, nanos: int) -> bytes:
@@ -203,7 +203,7 @@ def _java_hash(type_: t.HiveType, value: BucketValue) -> int:
         case t.Decimal(), Decimal() | int():
             return _decimal_hash(*_unscaled(Decimal(value)))
         case _:
-            raise TypeError(f"{value!r} is no value of {type_}")
+            raise TypeError(f"{value!r} is not a value of {type_}")
 
 
 def _combined_bytes(data: bytes, start: int) -> int:

@@ -61,7 +61,7 @@ def _wrong_with_column(name: str) -> str:
     if any(c in name for c in _NOT_IN_COLUMNS):
         return "[., :] can not be used in a column name"
     if any(c == "\0" or "\ud800" <= c <= "\udfff" for c in name):
-        return "it has a character that is no text"
+        return "it has a character that is not valid in Unicode text"
     if name.lower() in VIRTUAL:
         return "it is the name of a virtual column"
     if len(name) > _LONGEST_COLUMN:

@@ -28,9 +28,9 @@ TOO_LONG: Final = ("its name would have ", f" bytes, and {NAME_BYTES} are possib
 SHOWN: Final = 30
 """How many characters of a value an error shows."""
 _INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
-_INTEGER: Final = re.compile(r"[+-]?\d+")
-NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?Infinity|NaN")
-_TIMESTAMP: Final = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\.(\d+)")
+_INTEGER: Final = re.compile(r"[+-]?\d+", re.ASCII)
+NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?Infinity|NaN", re.ASCII)
+_TIMESTAMP: Final = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\.(\d+)", re.ASCII)
 
 
 def normal_value(value: str | None, hive_type: HiveType) -> str | None:

@@ -84,7 +84,7 @@ def _partitions_on_disk(step: RepairPartitions, run: PlanRun) -> Iterator[Partit
 
 
 def _misplaced(step: RepairPartitions, path: str) -> AcidSqlError:
-    detail = f"{step.table.location}/{path} is no directory of a partition of {step.table.qualified}"
+    detail = f"{step.table.location}/{path} is not a directory of a partition of {step.table.qualified}"
     return AcidSqlError(Condition.INVALID_PARTITION_SPEC, span=step.span, detail=detail)
 
 

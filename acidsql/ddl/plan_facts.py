@@ -123,7 +123,7 @@ def _renamed(action: s.AlterAction | s.AlterViewAction, lookup: TableLookup, dat
 
 
 def _relations_of(lookup: TableLookup, database: str) -> Iterator[Relation]:
-    """A table or view that somebody drops meanwhile is left out."""
+    """Leaves out a table or view that another session drops meanwhile."""
     for name in lookup.metastore.tables(database):
         found = lookup.metastore.find(database, name)
         if found is not None:
@@ -131,7 +131,8 @@ def _relations_of(lookup: TableLookup, database: str) -> Iterator[Relation]:
 
 
 def _find_unsettled(lookup: TableLookup, name: s.TableName, database: str) -> Relation | None:
-    """A table or view of which only the name counts, so that the statement does not wait for a move of a directory."""
+    """The table or view of this name. The statement needs its name only, so this does not wait for the end of a
+    move of its directory."""
     return lookup.metastore.find(name.database or database, name.name)
 
 

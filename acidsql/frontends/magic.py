@@ -73,7 +73,7 @@ def parse_line(line: str) -> Order:
         else:
             break
     if unknown := _UNKNOWN_OPTION.match(line):
-        raise UsageError(f"{unknown[1]} is no option, or lacks its value\n{USAGE}")
+        raise UsageError(f"{unknown[1]} is not an option, or its value is missing\n{USAGE}")
     return replace(order, sql=line.strip())
 
 

@@ -24,7 +24,7 @@ from acidsql.planner.event_queries import name_sql
 from acidsql.planner.partition_pruning import has_values
 from acidsql.planner.partition_spec import name_of_partition, partition_values
 from acidsql.show.compaction_list import COMPACTION_COLUMNS, compaction_rows
-from acidsql.show.functions import function_lines, known_functions
+from acidsql.show.function_documentation import function_lines, known_functions
 from acidsql.show.table_details import Row, partition_details, table_details, view_details
 from acidsql.show.table_status import status_lines
 from acidsql.spark.engine import Engine
@@ -231,7 +231,8 @@ def create_text(relation: Relation) -> str:
 
 
 def _create_view_text(view: View) -> str:
-    """As Hive's, but with comments and properties. The query is the expanded text, which every database understands."""
+    """Hive's statement, with comments and properties. Its query is the expanded text, which means the same in every
+    database."""
     comments = any(c.comment for c in view.all_columns)
     items = (name_sql(c.name) + (f" COMMENT {_quoted(c.comment)}" if c.comment else "") for c in view.all_columns)
     columns = f" ({', '.join(items)})" if comments else ""

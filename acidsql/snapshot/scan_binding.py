@@ -23,7 +23,7 @@ from acidsql.storage.orc.tail import OPERATION_COLUMN, Tail
 from acidsql.storage.parquet_footer import IN_UTC, WrittenTimes, has_times
 
 NO_WRITE_ID: Final = 0
-"""The write ID of a file of which it is not known. No write has this ID."""
+"""The write ID of a file whose write ID is unknown. No write has this ID."""
 
 
 @dataclass(frozen=True, slots=True)

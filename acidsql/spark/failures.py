@@ -56,7 +56,7 @@ def translate(error: Exception, text: str) -> AcidSqlError:
     if (tag := _TAG.match(_CLASS.sub("", message))) and (known := explained(tag[1], {})):
         return known
     if malformed := _PATTERN.match(message):
-        message = f"'{malformed[2]}' is no regular expression: {malformed[1]}"
+        message = f"'{malformed[2]}' is not a valid regular expression: {malformed[1]}"
     return AcidSqlError(Condition.QUERY_FAILED, message=_first_lines(_CLASS.sub("", message)))
 
 
@@ -134,7 +134,7 @@ def _unresolved_column(name: str, proposal: str, text: str, place: Span | None) 
 
 
 def _placed(known: AcidSqlError, error: PySparkException, text: str) -> AcidSqlError:
-    """The error with its place: the one that Spark reports in the query, or that of what the error names."""
+    """The error with its place in the statement: the place that Spark reports, or that of the name in the error."""
     parameters = (error.getMessageParameters() or {}) | known.getMessageParameters()
     expression = parameters.get("sqlExpr", parameters.get("expression", ""))
     function = parameters.get("function", parameters.get("functionName"))
@@ -150,7 +150,8 @@ def _placed(known: AcidSqlError, error: PySparkException, text: str) -> AcidSqlE
 
 
 def _places(error: PySparkException, text: str) -> Iterator[Span | None]:
-    """The places in the statement that Spark names. A query as a whole is none, nor is a call in Python."""
+    """The places in the statement that Spark names. A place that covers the whole query, or a call in Python, does not
+    count."""
     for context in error.getQueryContext():
         shown = _SHOWN_QUERY.search(context.summary())
         if shown is not None and context.startIndex() > 0:

@@ -54,7 +54,7 @@ def _column(value: Any) -> Column:
     if kind is int and not -(1 << 63) <= value < 1 << 63:
         return F.lit(Decimal(value))
     if kind.__module__ == "numpy" and getattr(value, "ndim", 1) == 0 and value.dtype.kind in "biuf":
-        return F.lit(value.item())  # PySpark makes a CAST of NumPy's numbers, which is no literal
+        return F.lit(value.item())  # PySpark makes a CAST of NumPy's numbers, which is not a literal
     return F.lit(value)
 
 

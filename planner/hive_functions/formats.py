@@ -43,7 +43,7 @@ def formatted(cast: exp.Cast) -> exp.Expr:
     """The value of a CAST with FORMAT, of text to a time or of a time to text."""
     pattern = text_of(cast.args["format"])
     if pattern is None:
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="A FORMAT that is no literal")
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="A FORMAT that is not a literal")
     values = {"a": cast.this.copy()}
     if cast.to.this in _TIMES:
         values["f"] = exp.Literal.string(_translated(pattern, _TOKENS))

@@ -16,7 +16,7 @@ _DEFAULTS: Final = ("X", "x", "n", None)
 _COUNT: Final = 4
 """The number of characters if the call does not give it."""
 _TEXT: Final = "mask(a, NULL, NULL, NULL, NULL)"
-"""The text itself. Spark refuses a value that is no text."""
+"""The text itself. Spark refuses a value that is not a text."""
 _HEAD: Final = f"substr({_TEXT}, 1, n)"
 _BEHIND: Final = f"substr({_TEXT}, n + 1)"
 _TAIL: Final = f"substr({_TEXT}, greatest(length(a) - n, 0) + 1)"

@@ -24,11 +24,12 @@ _FALSE: Final = ("", "false", "no", "off", "0")
 _DAY: Final = r"(-?)([0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2})(?![0-9])"
 _DATE_OR_ALL: Final = rf"(?s)^(?:\s*{_DAY}.*|.*)$"
 _ZERO_YEARS: Final = "$1000$2"
-"""Spark requires four digits of a year and takes seven. Where no date was found, `000` is left, which is no date."""
+"""Pads the year to seven digits: Spark requires at least four and accepts up to seven. For a text without a date the
+result is `000`, which is not a date."""
 _WITH_TIME: Final = rf"^\s*{_DAY}[ T][0-9]{{1,2}}:"
 _TEXT_OF_DATE: Final = re.compile(r"\s*([0-9]{1,4})-([0-9]{1,2})-([0-9]{1,2})(?![0-9])")
 _NUMBER: Final = "[0-9]|NaN|Infinity"
-"""Finds something in each text that is a number for Java, and nothing in the other names of NaN and infinity."""
+"""Matches in every text that Java reads as a number, and does not match in other spellings of NaN and infinity."""
 _NUMBER_OF_TEXT: Final = "acidsql_number_of_text"
 """Key in the `meta` of an expression that `number_of_text` made."""
 _LEAST_EXPONENT: Final = 7
@@ -80,7 +81,7 @@ def _cast(node: exp.Cast, source: HiveType | None, target: HiveType | None) -> e
 
 
 def _texts(values: list[exp.Expr], types: ExpressionTypes) -> list[exp.Expr] | None:
-    """The values, those as text that need it; None if none does."""
+    """The values, converted to text where Spark's text differs from Hive's; None if no value needs a conversion."""
     texts = [_text(value, types.of(value)) for value in values]
     return [text or value for text, value in zip(texts, values, strict=True)] if any(texts) else None
 
@@ -122,7 +123,8 @@ def boolean_of_text(text: exp.Expr) -> exp.Expr:
 
 
 def date_of_text(text: exp.Expr) -> exp.Expr:
-    """The date that a text begins with, or NULL. The date of a literal is a literal, by which files can be skipped."""
+    """The date that a text begins with, or NULL. The date of a literal is a literal too, by which scans can skip
+    files."""
     if isinstance(text, exp.Literal):
         found = _TEXT_OF_DATE.match(str(text.this))
         try:

@@ -2,18 +2,18 @@
 
 Hive compares text with a number or a BOOLEAN as DOUBLE, text with a DATE or TIMESTAMP as that, FLOAT with DECIMAL as
 FLOAT (FunctionRegistry.getCommonClassForComparison). A literal that is compared with a column takes the type of the
-column if it has a value of that type (ExprNodeDescExprFactory.interpretNodeAsConstant).
+column if it has a value of that type (ExprNodeDescExprFactory.interpretNodeAsConstant). A text that is compared with a
+CHAR column thus loses its trailing blanks, as the column's values do in a scan, but not in BETWEEN (Hive 4.0.1).
 """
 
 from __future__ import annotations
 
 from decimal import Decimal as Number
-from decimal import InvalidOperation
 from typing import Final, TypeAlias
 
 from sqlglot import exp
 
-from acidsql.acid.hive_types import Decimal, HiveType
+from acidsql.acid.hive_types import Char, Decimal, HiveType
 from acidsql.planner.common_types import (
     BOOLEAN,
     DATE,
@@ -25,11 +25,14 @@ from acidsql.planner.common_types import (
     is_text,
 )
 from acidsql.planner.expression_types import ExpressionTypes
+from acidsql.planner.literals import exact_number, fraction_digits
 from acidsql.planner.typed_rules.casts import date_of_text, number_of_text, timestamp_of_text
 
 Pair: TypeAlias = tuple[exp.Expr, exp.Expr]
 
 _COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
+_MOST_DIGITS: Final = 38
+"""The number of digits of the longest DECIMAL."""
 _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 
 
@@ -63,6 +66,9 @@ def converted(left: exp.Expr, right: exp.Expr, types: ExpressionTypes) -> Pair |
     a, b = types.of(left), types.of(right)
     if a is None or b is None or a == b:
         return None
+    if is_text(a) and is_text(b):
+        texts = _unpadded(left, right, b), _unpadded(right, left, a)
+        return None if texts == (left, right) else texts
     if is_text(b) or (b == DOUBLE and a == FLOAT):
         return _to_other(left, a, right, b)
     if is_text(a) or (a == DOUBLE and b == FLOAT):
@@ -71,6 +77,14 @@ def converted(left: exp.Expr, right: exp.Expr, types: ExpressionTypes) -> Pair |
     if FLOAT in (a, b) and (isinstance(a, Decimal) or isinstance(b, Decimal)):
         return (left.copy(), _cast(right, "float")) if a == FLOAT else (_cast(left, "float"), right.copy())
     return None
+
+
+def _unpadded(text: exp.Expr, column: exp.Expr, kind: HiveType) -> exp.Expr:
+    """A copy of a text that is compared with `column`, whose type is `kind`."""
+    new = text.copy()
+    if isinstance(new, exp.Literal) and isinstance(column, exp.Column) and isinstance(kind, Char):
+        new.set("this", str(new.this).rstrip(" "))
+    return new
 
 
 def _to_other(value: exp.Expr, kind: HiveType, other: exp.Expr, other_kind: HiveType) -> Pair | None:
@@ -89,20 +103,18 @@ def _to_other(value: exp.Expr, kind: HiveType, other: exp.Expr, other_kind: Hive
 
 
 def _constant(node: exp.Expr, kind: HiveType) -> exp.Expr | None:
-    """A literal as a literal of a column's type; None if it is no literal or has no value of that type."""
+    """A literal as a literal of a column's type; None if it is not a literal or not a value of that type."""
     if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal) and not node.this.is_string:
         constant = _constant(node.this, kind)
         return None if constant is None else exp.Neg(this=constant)
     if not isinstance(node, exp.Literal) or not is_number(kind):
         return None
-    text = str(node.this)
     if kind in (FLOAT, DOUBLE):
         return _cast(node, str(kind))
-    try:
-        number = Number(text)
-    except InvalidOperation:
+    number = exact_number(str(node.this).strip(" "))
+    if number is None or (is_integer(kind) and not _fits(number, str(kind))):
         return None
-    if not number.is_finite() or (is_integer(kind) and not _fits(number, str(kind))):
+    if not is_integer(kind) and max(number.adjusted() + 1, 0) + max(fraction_digits(number), 0) > _MOST_DIGITS:
         return None
     return exp.Literal.number(f"{number.to_integral_value():f}" if is_integer(kind) else f"{number:f}")
 
@@ -118,13 +130,19 @@ def _cast(node: exp.Expr, kind: str) -> exp.Expr:
 
 def _between(node: exp.Between, types: ExpressionTypes) -> exp.Expr | None:
     value, low, high = node.this, node.args["low"], node.args["high"]
-    above, below = converted(value, low, types), converted(value, high, types)
+    above, below = (_converted_end(value, end, types) for end in (low, high))
     if above is None and below is None:
         return None
     least, most = above or (value.copy(), low.copy()), below or (value.copy(), high.copy())
     if least[0] == most[0]:
         return exp.Between(this=least[0], low=least[1], high=most[1])
     return exp.and_(exp.GTE(this=least[0], expression=least[1]), exp.LTE(this=most[0], expression=most[1]), copy=False)
+
+
+def _converted_end(value: exp.Expr, end: exp.Expr, types: ExpressionTypes) -> Pair | None:
+    """The value and an end of BETWEEN, whose blanks count beside a CHAR column."""
+    is_text_of_char = isinstance(types.of(value), Char) and is_text(types.of(end))
+    return None if is_text_of_char else converted(value, end, types)
 
 
 def _in_list(node: exp.In, types: ExpressionTypes) -> exp.Expr | None:

@@ -88,5 +88,5 @@ def test_a_date_and_its_days_have_one_bucket() -> None:
 
 
 def test_a_value_of_another_type_is_refused() -> None:
-    with pytest.raises(TypeError, match="'5' is no value of int"):
+    with pytest.raises(TypeError, match="'5' is not a value of int"):
         bucket_number(["int"], ["5"], 4, BucketingVersion.MURMUR)

@@ -29,9 +29,13 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=1)
     parser.add_argument("--seed", type=int, help="this one alone")
     parser.add_argument("--first", type=int, default=1_000_000, help="the first of the seeds")
-    parser.add_argument("--only", choices=("queries", "dml", "statements"))
+    parser.add_argument("--only", choices=("queries", "dml", "comparisons", "statements"))
     given = parser.parse_args()
-    size = Size(0 if given.only == "queries" else 12, 0 if given.only == "dml" else 25)
+    size = Size(
+        12 if given.only in (None, "dml") else 0,
+        25 if given.only in (None, "queries") else 0,
+        comparisons=30 if given.only in (None, "comparisons") else 0,
+    )
     engine = Engine(None, SPARK_CONF)
     spark = engine.spark
     done: Counter[str] = Counter()

@@ -170,14 +170,16 @@ class Changes:
         branches: list[str] = []
         models: list[str] = []
         targets = (target, r.randrange(len(self._tables)))
+        overwrites = targets[0] != targets[1] and r.random() < 0.4
+        verb = "OVERWRITE TABLE" if overwrites else "INTO"
         for number in targets:
             table = self._tables[number]
             values = self._values_for(table.columns, source.columns)
             where = f" WHERE {Expressions(r, source.columns).predicate()}"
-            branches.append(f"INSERT INTO @{number}@ SELECT {', '.join(values)}{where}")
+            branches.append(f"INSERT {verb} @{number}@ SELECT {', '.join(values)}{where}")
             listed = ", ".join(stored(v, c.type) for v, c in zip(values, table.columns, strict=True))
             models.append(f"SELECT {listed} FROM {source.text}{where}")
-        return Insert(f"FROM {source.text} {' '.join(branches)}", targets, tuple(models))
+        return Insert(f"FROM {source.text} {' '.join(branches)}", targets, tuple(models), overwrites)
 
     def _values_for(self, columns: Sequence[Column], seen: Sequence[Seen]) -> list[str]:
         return [self._value_for(c.type, seen) for c in columns]
@@ -281,7 +283,8 @@ class Changes:
     def _on(self, own: Sequence[Seen], other: Sequence[Seen]) -> str:
         r = self._r
         families = ("integer", "text", "date", "decimal", "timestamp")
-        pairs = [(a, b) for a in own for b in other if a.type.family == b.type.family and a.type.family in families]
+        across = r.random() < 0.2
+        pairs = [(a, b) for a in own for b in other if _are_compared(a.type, b.type, families, across=across)]
         first = [(a, b) for a, b in pairs if a is own[0] and b is other[0]]
         a, b = r.choice(first if first and r.random() < 0.8 else pairs or [(own[0], other[0])])
         on = r.choice((f"{a.sql()} = {b.sql()}", f"{b.sql()} = {a.sql()}", f"{a.sql()} <=> {b.sql()}"))
@@ -322,6 +325,13 @@ class Changes:
         given = dict(zip((c.name for c in columns), values, strict=True))
         new = tuple(stored(given.get(c.name, "NULL"), c.type) for c in table.columns)
         return f"INSERT{names} VALUES {_tuple(values)}", new
+
+
+def _are_compared(one: Type, other: Type, families: Sequence[str], *, across: bool) -> bool:
+    """Whether ON compares columns of these types: of one family, or `across` text and numbers."""
+    if across:
+        return {one.family, other.family} in ({"text", kind} for kind in ("integer", "decimal", "float"))
+    return one.family == other.family and one.family in families
 
 
 def _tuple(values: Sequence[str]) -> str:

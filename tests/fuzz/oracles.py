@@ -26,9 +26,10 @@ from acidsql.spark.frames import column_types
 from acidsql.spark.scan import data_skipping, source_keys
 from tests.fuzz.answers import Answer, Outcome, Refused, difference, run, run_in_spark
 from tests.fuzz.queries import Partition, Queries, Query
+from tests.fuzz.tables import Table, quoted
 from tests.fuzz.world import World
 
-_CHANCES: Final = {"plain": 0.25, "spark": 0.3, "unpruned": 0.1}
+_CHANCES: Final = {"plain": 0.25, "spark": 0.3, "unpruned": 0.1, "view": 0.25, "temporary view": 0.1}
 """How often a query is asked these ways too, besides of the ACID tables and of frames."""
 
 
@@ -43,16 +44,21 @@ class Oracles:
         self._copy()
 
     def _copy(self) -> None:
-        """A plain table and a view of Spark of what each table must hold."""
+        """A plain table and a view of Spark of what each table must hold, and a view of each table."""
         world = self._world
         for live in world.lives:
             number = live.number
             schema = live.schema
             view = self._raw.createDataFrame(list(live.rows.values()), schema, verifySchema=False)
             view.createOrReplaceTempView(f"v{number}")
+            world.frame(number).createOrReplaceTempView(f"g{number}")
             name = f"p{number}"
             outcome = run(world.session, f"DROP TABLE IF EXISTS {name}")
-            for text in (live.table.unbucketed().ddl(name), f"INSERT INTO {name} SELECT * FROM {{f}}"):
+            for text in (
+                live.table.unbucketed().ddl(name),
+                f"INSERT INTO {name} SELECT * FROM {{f}}",
+                _view(live.table, number),
+            ):
                 outcome = run(world.session, text, {"f": world.frame(number)} if "{f}" in text else None)
                 if isinstance(outcome, Refused):
                     world.found("plain copy", text, str(outcome))
@@ -120,6 +126,10 @@ class Oracles:
                 return self._named("p", text)
             case "spark":
                 return run_in_spark(self._raw, self._in_spark_sql(re.sub(r"@(\d+)@", r"v\1", text)))
+            case "view":
+                return self._named("w", text)
+            case "temporary view":
+                return self._named("g", text)
             case "unpruned":
                 with shortcuts(self._world.session, NO_SHORTCUTS):
                     return self._named("t", text)
@@ -142,6 +152,14 @@ class Oracles:
             return None
         types = column_types(self._raw.table(item.name))
         return {name: None if kind is None else parse_type(kind) for name, kind in types.items()}
+
+
+def _view(table: Table, number: int) -> str:
+    """A view with the columns of a table. Its query renames them in between, each by the name of another one."""
+    names = [quoted(c.name) for c in table.columns]
+    turned = [*names[1:], names[0]]
+    inner = f"SELECT * FROM t{number} AS x({', '.join(turned)})"
+    return f"CREATE OR REPLACE VIEW w{number} ({', '.join(names)}) AS SELECT {', '.join(turned)} FROM ({inner}) AS y"
 
 
 def _size(outcome: Outcome) -> str:

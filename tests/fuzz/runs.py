@@ -1,4 +1,4 @@
-"""One seed: tables, changes to them, queries over them."""
+"""One seed: tables, changes to them, queries over them, comparisons across types."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 
 from acidsql.session import connect
+from tests.fuzz.comparisons import check_comparisons
 from tests.fuzz.dml import Changes
 from tests.fuzz.oracles import Oracles, shortcuts_on_little
 from tests.fuzz.tables import random_table
@@ -28,6 +29,7 @@ class Size:
     changes: int
     queries: int
     rounds: int = 1
+    comparisons: int = 0
 
 
 def run_seed(spark: SparkSession, seed: int, size: Size, tell: Callable[[Finding], None] = lambda _: None) -> World:
@@ -41,6 +43,8 @@ def run_seed(spark: SparkSession, seed: int, size: Size, tell: Callable[[Finding
             for number in range(size.rounds):
                 _change(world, random.Random(f"{seed} changes {number}"), size.changes)
                 _query(world, spark, random.Random(f"{seed} queries {number}"), size.queries)
+            if size.comparisons:
+                check_comparisons(world, random.Random(f"{seed} comparisons"), size.comparisons)
         return world
     finally:
         session.close()

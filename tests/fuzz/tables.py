@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Final
 
+from acidsql.acid.partition_names import DEFAULT_PARTITION
+
 _SPECIAL: Final = 0.25
 _NULL: Final = 0.12
 BATCHES: Final = 8
@@ -55,6 +57,7 @@ def _text(name: str, *, is_key: bool = True) -> Type:
         "'__H'",
         "'5'",
         "'\U0001f600'",
+        *(f"'{DEFAULT_PARTITION}'" for _ in range(name == "string")),
     )
     return Type(
         name,

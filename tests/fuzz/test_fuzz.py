@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from tests.fuzz.runs import Size, run_seed
 
-_SMALL = Size(changes=4, queries=8)
+_SMALL = Size(changes=4, queries=8, comparisons=6)
 
 
 @pytest.mark.parametrize("seed", [0])

@@ -39,7 +39,7 @@ def test_a_uri_names_metastores(uri: str, expected: Address) -> None:
         ("thrift://one:70000", "is not thrift://HOST:PORT"),
         ("thrift://one/default", "is not thrift://HOST:PORT"),
         ("thrift://one?timeout=soon", "timeout is a number of seconds, not 'soon'"),
-        ("thrift://one?color=red", "color is no setting"),
+        ("thrift://one?color=red", "color is not a setting"),
         ("thrift://one?auth=kerberos", "no extra yet"),
     ],
 )

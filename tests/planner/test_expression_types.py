@@ -9,8 +9,9 @@ from acidsql.acid.hive_types import parse_type
 from acidsql.acid.table import Column, Table
 from acidsql.grammar import statements as s
 from acidsql.grammar.parser import parse
-from acidsql.planner.expression_types import ExpressionTypes, Fields
+from acidsql.planner.expression_types import ExpressionTypes
 from acidsql.planner.query_normalization import normalized
+from acidsql.planner.star_columns import Fields
 
 TABLES = {
     "t": Table(
@@ -122,10 +123,43 @@ def test_an_expression_has_hives_type(expression: str, kind: str | None) -> None
         ("SELECT a.f FROM t a JOIN t b ON a.i = b.i", "float"),
         ("SELECT f FROM t WHERE EXISTS (SELECT 1 FROM t u WHERE u.i = t.i)", "float"),
         ("SELECT x.f FROM t AS x(a1, b1)", None),
-        ("SELECT f FROM t JOIN elsewhere e ON t.i = e.i", None),
-        ("SELECT i FROM t a JOIN t b USING (i)", None),
+        ("SELECT f FROM t JOIN elsewhere e ON t.i = e.i", "float"),
+        ("SELECT k FROM t JOIN elsewhere e ON t.i = e.i", None),
+        ("SELECT (SELECT f FROM elsewhere) FROM t", None),
+        ("SELECT i FROM t a JOIN t b USING (i)", "int"),
+        ("SELECT f FROM t a JOIN t b USING (i)", None),
+        ("SELECT k FROM t JOIN (SELECT 1.5 AS i, 'x' AS k) u USING (i)", "string"),
+        ("SELECT i FROM t JOIN (SELECT 1.5 AS i, 'x' AS k) u USING (i)", None),
+        ("SELECT i FROM t NATURAL JOIN (SELECT 1 AS i) u", "int"),
+        ("SELECT i FROM t NATURAL JOIN (SELECT 1.5 AS i) u", None),
+        ("SELECT i FROM t NATURAL JOIN elsewhere u", None),
+        ("SELECT i FROM (SELECT * FROM t NATURAL JOIN (SELECT 1 AS i) u) q", None),
         ("SELECT f FROM t LATERAL VIEW explode(a) e AS f", None),
         ("SELECT i FROM t a JOIN t b ON a.i = b.i", None),
+        ("SELECT f FROM (SELECT * FROM t) q", "float"),
+        ("WITH c AS (SELECT * FROM t WHERE i > 1) SELECT f FROM c", "float"),
+        ("SELECT v FROM (SELECT x.*, 1 AS one FROM t x) q", "varchar(5)"),
+        (
+            "SELECT k FROM (SELECT * EXCEPT (y, i, l, f, n, d, b, txt, v, dt, ts, a, m) FROM t) q(k)",
+            "struct<x:int,w:string>",
+        ),
+        ("SELECT f FROM (SELECT * EXCEPT (f) FROM t) q", None),
+        ("SELECT k FROM (SELECT * FROM (SELECT i FROM t) a JOIN (SELECT f FROM t) b) q(j, k)", "float"),
+        (
+            "SELECT k FROM (SELECT * FROM (SELECT f, i FROM t) a JOIN (SELECT d, i FROM t) b USING (i)) q(i, f, k)",
+            "decimal(10,2)",
+        ),
+        ("SELECT k FROM (SELECT * FROM (SELECT f FROM t) a LEFT SEMI JOIN t b ON a.f = b.f) q(k)", "float"),
+        ("SELECT f FROM t a LEFT SEMI JOIN t b ON a.i = b.i", "float"),
+        ("SELECT f FROM (SELECT * FROM t JOIN elsewhere) q", None),
+        ("SELECT k FROM (SELECT * FROM (SELECT i FROM t) LATERAL VIEW explode(array('x')) l AS e) q(k, e)", "int"),
+        ("SELECT f FROM t LATERAL VIEW explode(a) l AS e", "float"),
+        ("SELECT f FROM t LATERAL VIEW explode(a) l", "float"),
+        ("SELECT f FROM t JOIN (VALUES (1, 'x')) AS w ON col1 = i", "float"),
+        ("SELECT col2 FROM (VALUES (1, 'x')) AS w", "string"),
+        ("SELECT k FROM t, (VALUES (1), (2.5)) AS w(k)", "decimal(11,1)"),
+        ("SELECT a FROM t UNPIVOT (a FOR b IN (i, l)) AS t", None),
+        ("SELECT t.i FROM t UNPIVOT (i FOR b IN (i, l)) AS t", None),
     ],
 )
 def test_a_column_has_the_type_of_the_only_item_that_it_can_belong_to(query: str, kind: str | None) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from acidsql.planner.hive_functions.names import REFUSED
-from acidsql.planner.hive_functions.registry import REWRITTEN
+from acidsql.planner.hive_functions.function_list import REFUSED
+from acidsql.planner.hive_functions.rule_table import REWRITTEN
 from acidsql.session import Session
 
 

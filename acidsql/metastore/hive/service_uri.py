@@ -60,7 +60,9 @@ def parse_address(uri: str) -> Address:
     settings = dict(parse_qsl(text, keep_blank_values=True))
     unknown = settings.keys() - {_AUTH, _TIMEOUT_SETTING}
     if unknown:
-        raise _unavailable(uri, f"{min(unknown)} is no setting of it; there are {_AUTH} and {_TIMEOUT_SETTING}")
+        raise _unavailable(
+            uri, f"{min(unknown)} is not a setting of this URI; its settings are {_AUTH} and {_TIMEOUT_SETTING}"
+        )
     _check_auth(uri, settings.get(_AUTH, os.environ.get(AUTH_VARIABLE, "none")))
     found = tuple(_place(uri, part.strip()) for part in places.split(",") if part.strip())
     if not found:

@@ -51,7 +51,7 @@ def _parsed(form: CsvFormat) -> str:
         return f"named_struct({fields})"
 
     with_next = f"concat(s.text, {after})"
-    # `inside` is opencsv's inField. Every quote turns it round, escaped ones too.
+    # `inside` is opencsv's inField. Every quote toggles it, even an escaped one.
     takes = "(s.quoted OR s.inside)"
     # A quote within a field is part of the text; one after blanks removes the blanks.
     is_inner = f"i > 3 AND {before} <> {separator} AND i < length(value) AND {after} <> {separator}"

@@ -407,7 +407,7 @@ def _delete_group(spark: SparkSession, leaf: tuple[str, t.DataType], files: Sequ
     failure = raise_sql(
         Condition.MALFORMED_LAYOUT,
         path=sql_string(files[0].origin),
-        reason=sql_string("a delete_delta holds an event that is no delete"),
+        reason=sql_string("a delete_delta holds an event that is not a delete"),
     )
     wanted = (*_ROW_ID_FIELDS, CURRENT_TRANSACTION)
     events = _events(spark, files, [leaf], OPERATION_DELETE, failure, wanted)

@@ -1,4 +1,4 @@
-"""Values of text tables, read from lines as LazySimpleSerDe reads them. A text that is no value of its type is NULL.
+"""Values of text tables, read from lines as LazySimpleSerDe reads them. A text that is not a value of its type is NULL.
 
 Each rule that differs from Spark's CAST was seen in Hive 4.0.1 (tests/golden/insert_only_text_dirty).
 """
@@ -125,7 +125,7 @@ class _Reader:
 
 
 def _taken(text: Column, kind: str) -> Column:
-    """The part of a text that counts; NULL where it is no value."""
+    """The part of a text that the type reads; NULL if the text is not a value of the type."""
     pattern = _PATTERNS.get(kind)
     if pattern is None:
         return text

@@ -42,8 +42,8 @@ OLD_ROW: Final = ":rowid"
 NEW_BUCKET: Final = ":bucket"
 _WRITE_IDS: Final = ":write_ids"
 NEW_WRITE_ID: Final = f"`{_WRITE_IDS}`[spark_partition_id() & 0]"
-"""SQL of the write ID. It is no literal number: Spark reuses compiled code only while no number in it changes. It would
-fold a plain `[0]`."""
+"""SQL of the write ID. It is not a literal number, because Spark reuses compiled code only if no number in it changes.
+Spark would fold a plain `[0]`."""
 OLD_FILE: Final = f"shiftright({name_sql(ROW_ID)}.bucketid, 16) & {MAX_BUCKET}"
 _HASHED: Final = ":hashed_bucket"
 

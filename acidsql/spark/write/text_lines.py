@@ -59,7 +59,11 @@ def _csv_line(table: Table, names: Iterable[str]) -> Column:
     for name, column in zip(names, table.columns, strict=True):
         value = F.col(name)
         lost = "\r\n" + (form.escape if form.doubles_quotes else "")
-        refused = _refusal(f"concat('\\'', `{name}`, '\\'')", column.name, "line breaks and escapes mean more there")
+        refused = _refusal(
+            f"concat('\\'', `{name}`, '\\'')",
+            column.name,
+            "line breaks and escape characters have a special meaning there",
+        )
         marked = (form.quote,) if form.doubles_quotes else (form.quote, form.escape)
         sign = form.quote if form.doubles_quotes else form.escape
         escaped = value
@@ -149,5 +153,5 @@ class _Writer:
         return self._refused_if((text == self._format.null) | ((text == "") & has_items), text)
 
     def _refused_if(self, condition: Column, text: Column) -> Column:
-        reason = f"separators, line breaks and {self._format.null} mean more there"
+        reason = f"separators, line breaks and {self._format.null} have a special meaning there"
         return F.when(condition, _refusal(self._value, self._column, reason)).otherwise(text)

@@ -302,19 +302,19 @@ USE a.b
 
 CALL x()
 -->
-[PARSE_SYNTAX_ERROR] Syntax error near 'CALL': no statement begins so
+[PARSE_SYNTAX_ERROR] Syntax error near 'CALL': no statement begins with this word
 1 | CALL x()
   | ^^^^
 
 FOO BAR
 -->
-[PARSE_SYNTAX_ERROR] Syntax error near 'FOO': no statement begins so
+[PARSE_SYNTAX_ERROR] Syntax error near 'FOO': no statement begins with this word
 1 | FOO BAR
   | ^^^
 
 123
 -->
-[PARSE_SYNTAX_ERROR] Syntax error near '123': no statement begins so
+[PARSE_SYNTAX_ERROR] Syntax error near '123': no statement begins with this word
 1 | 123
   | ^^^
 
@@ -956,7 +956,7 @@ SELECT * FROM t TABLESAMPLE
 
 SELECT */ a FROM t
 -->
-[PARSE_SYNTAX_ERROR] Syntax error: * is no value
+[PARSE_SYNTAX_ERROR] Syntax error: * is not a value
 1 | SELECT */ a FROM t
   |        ^
 

@@ -116,7 +116,7 @@ def _read_file(files: FileSystem, file: SourceFile) -> DeleteKeys | None:
         return None
     seen = visible_mask(deleter, file.hidden)
     if (operation[seen] != OPERATION_DELETE).any():
-        reason = "a delete_delta holds an event that is no delete"
+        reason = "a delete_delta holds an event that is not a delete"
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=file.origin, reason=reason)
     return DeleteKeys(row[:0], write_id[seen], bucket[seen], row[seen])
 

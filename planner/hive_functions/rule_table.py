@@ -20,21 +20,21 @@ from acidsql.planner.hive_functions import (
     intervals,
     json,
     masks,
+    mathematics,
     murmur,
-    numbers,
     other_names,
     table_functions,
     text,
     times,
     windows,
 )
-from acidsql.planner.hive_functions.names import REFUSED
+from acidsql.planner.hive_functions.function_list import REFUSED
 from acidsql.planner.hive_functions.template import Rule, call
 
 _BY_COUNT: Final[dict[tuple[str, int], Rule]] = {
     **text.RULES,
     **masks.RULES,
-    **numbers.RULES,
+    **mathematics.RULES,
     **times.RULES,
     **arrays_and_maps.RULES,
     **aggregates.RULES,

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from acidsql.planner.function_names import nearest_functions
-from acidsql.planner.hive_functions.names import REFUSED
-from acidsql.planner.hive_functions.registry import REWRITTEN
+from acidsql.planner.hive_functions.function_list import REFUSED
+from acidsql.planner.hive_functions.rule_table import REWRITTEN
 from acidsql.spark.engine import Engine
 from acidsql.spark.function_texts import function_names, function_text
 
@@ -21,7 +21,7 @@ def known_functions(engine: Engine) -> frozenset[str]:
 
 
 def function_lines(name: str, engine: Engine, *, extended: bool) -> Iterator[str]:
-    """The lines of DESCRIBE FUNCTION. As in Hive, an unknown function is no error."""
+    """The lines of DESCRIBE FUNCTION. As in Hive, an unknown function is not an error."""
     if name in REFUSED:
         yield f"Function '{name}' of Hive is not supported by acidsql. {REFUSED[name]}".rstrip()
         return
