@@ -18,7 +18,7 @@ from acidsql.planner.event_queries import checked_branch, name_sql, no_identity,
 from acidsql.planner.integer_casts import assigned
 from acidsql.planner.lock_requests import LockRules, insert_locks, overwrite_locks
 from acidsql.planner.name_resolution import Binder, default_of, find_column, find_table
-from acidsql.planner.partition_spec import partition_values
+from acidsql.planner.partition_spec import check_assignments, partition_values
 from acidsql.planner.plan import (
     BRANCH,
     Append,
@@ -45,7 +45,8 @@ def plan_insert(statement: Insert, facts: Facts, statement_id: StatementId = FIR
     """INSERT INTO and INSERT OVERWRITE, with static and dynamic partitions.
 
     Raises TABLE_NOT_FOUND, INSERT_COLUMN_NOT_FOUND, DUPLICATE_COLUMN, INSERT_COLUMN_COUNT (for VALUES),
-    PARTITION_COLUMN_UNKNOWN, DYNAMIC_PARTITION_ORDER, DYNAMIC_PARTITION_STRICT, SORTED_TABLE, IF_NOT_EXISTS_DYNAMIC.
+    PARTITION_COLUMN_UNKNOWN, INVALID_PARTITION_SPEC, DYNAMIC_PARTITION_ORDER, DYNAMIC_PARTITION_STRICT, SORTED_TABLE,
+    IF_NOT_EXISTS_DYNAMIC.
     """
     table = find_table(statement.target, facts, Condition.INSERT_INTO_VIEW)
     if table.sort_columns and table.is_transactional:
@@ -84,6 +85,7 @@ def static_values(statement: Insert, table: Table, facts: Facts) -> dict[str, st
     for item in statement.partition:
         if item.column.value not in names:
             raise AcidSqlError(Condition.PARTITION_COLUMN_UNKNOWN, span=item.column.span, column=item.column.value)
+    check_assignments(statement.partition)
     if items and (missing := [n for n in names if n not in items]):
         detail = f"the PARTITION clause does not name {', '.join(missing)}."
         span = statement.partition[0].column.span
