@@ -15,6 +15,8 @@ from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.statements import Default, Insert, Values
 from acidsql.metastore.client import PartitionValues
 from acidsql.planner.event_queries import checked_branch, name_sql, no_identity, rows_view, select_list, stored
+from acidsql.planner.function_names import SPARK_FUNCTIONS
+from acidsql.planner.hive_functions.names import HIVE_FUNCTIONS
 from acidsql.planner.integer_casts import assigned
 from acidsql.planner.lock_requests import LockRules, insert_locks, overwrite_locks
 from acidsql.planner.name_resolution import Binder, default_of, find_column, find_table
@@ -33,6 +35,7 @@ from acidsql.planner.plan import (
 )
 
 FIRST: Final = StatementId(0)
+_KNOWN: Final = SPARK_FUNCTIONS.union(HIVE_FUNCTIONS)
 _NONDETERMINISTIC: Final = frozenset(
     {"rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id"}
     | {"spark_partition_id", "input_file_name", "input_file_block_start", "input_file_block_length"}
@@ -207,13 +210,19 @@ def _select_query(row: exp.Tuple) -> exp.Query:
 
 
 def _is_constant(row: exp.Tuple) -> bool:
-    """Whether Spark's VALUES accepts the row: it has neither subqueries nor nondeterministic functions."""
+    """Whether Spark's VALUES accepts the row: it has neither subqueries nor nondeterministic functions, nor functions
+    that are registered in the session, which may be Python's."""
     for value in row.expressions:
         if not isinstance(value, exp.Literal | exp.Null):
             calls = value.find_all(exp.Query, exp.Anonymous)
-            if any(isinstance(call, exp.Query) or call.name.lower() in _NONDETERMINISTIC for call in calls):
+            if any(isinstance(call, exp.Query) or not _is_computed_early(call.name.lower()) for call in calls):
                 return False
     return True
+
+
+def _is_computed_early(function: str) -> bool:
+    """Whether Spark can compute the function when it plans a query."""
+    return function in _KNOWN and function not in _NONDETERMINISTIC
 
 
 def _unify(rows: Sequence[exp.Tuple]) -> None:
