@@ -29,7 +29,9 @@ from acidsql.grammar.script_splitter import Piece, split_script
 from acidsql.interrupts import interruptible
 from acidsql.metastore.client import Catalog, Metastore
 from acidsql.metastore.registry import open_metastore
+from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.metastore.transactions import Transactions
+from acidsql.planner.macros import Macro, with_macros
 from acidsql.results import Result, Summary
 from acidsql.settings import Settings
 from acidsql.snapshot.event_visibility import StoredEvent, stored_events
@@ -40,6 +42,7 @@ from acidsql.spark.write.load_data import Loader
 from acidsql.statement_dispatch import StatementDispatch
 from acidsql.statement_plans import StatementPlans
 from acidsql.storage.file_systems import is_local
+from acidsql.storage.session_scratch import SessionScratch
 from acidsql.uses import Uses
 from acidsql.variables import Variables
 
@@ -89,20 +92,23 @@ class Session:
         self.warehouse = warehouse
         self.last_result: Summary | None = None
         self._uses = Uses()
-        self._metastore = metastore
+        self._metastore = SessionMetastore(metastore)
         self._engine = engine
+        self._scratch = SessionScratch(warehouse, engine.files)
         self._settings = Settings()
         self._variables = Variables(self._settings, warehouse)
-        self._transactions = Transactions(metastore, self._settings.patience)
+        self._macros: dict[str, Macro] = {}
+        self._transactions = Transactions(self._metastore, self._settings.patience)
         self._executor = Executor(engine, self._transactions, self._settings.values)
-        ddl = Ddl(self._transactions, warehouse, engine.files, self._settings.values)
+        ddl = Ddl(self._transactions, warehouse, engine.files, self._scratch, self._settings.values)
         lookup = TableLookup.waiting(self._transactions, engine.files)
         self._plans = StatementPlans(engine, self._executor, ddl, lookup, self._settings.values)
-        self.compactor = Compactor(engine, self._transactions, self._settings.values)
+        of_shared_tables = Transactions(metastore, self._settings.patience)
+        self.compactor = Compactor(engine, of_shared_tables, self._settings.values)
         """Runs compactions, and the background service."""
         self._background = Background(self.compactor, self._settings.values)
         self._dispatch = StatementDispatch(
-            metastore,
+            self._metastore,
             engine,
             self._executor,
             ddl,
@@ -111,6 +117,7 @@ class Session:
             self._plans,
             self._settings,
             self._variables,
+            self._macros,
             self.compactor,
             self._background,
         )
@@ -154,15 +161,17 @@ class Session:
     def close(self) -> None:
         """Closes the session.
 
-        This ends the statements of other threads, rolls back an open transaction, closes the metastore, and stops Spark
-        if the session has started it. DataFrames of the session cannot be read afterwards. In a forked process this
-        does nothing.
+        This ends the statements of other threads, rolls back an open transaction, removes the session's temporary
+        tables, closes the metastore, and stops Spark if the session has started it. DataFrames of the session cannot be
+        read afterwards. In a forked process this does nothing.
         """
         if not self._uses.is_of_this_process:
             return
         self._uses.end(self._engine.cancel_statements)
         self._background.stop()
         self._executor.close()
+        if self._scratch.is_used and (is_local(self.warehouse) or self._engine.is_running):
+            self._scratch.remove()
         self._metastore.close()
         self._engine.close()
 
@@ -223,7 +232,7 @@ class Session:
         try:
             with self._substituted(text) as read:
                 statement, named = name_placeholders(parse(read), args)
-                return self._dispatch.run(statement, Request(read, named, frames))
+                return self._dispatch.run(with_macros(statement, self._macros), Request(read, named, frames))
         except BaseException as error:
             if txn_id is None or self._executor.session_transaction.id is None:
                 raise
@@ -259,7 +268,7 @@ class Session:
         Starts Spark for CREATE TABLE .. AS only, to find the types of the columns.
         """
         with _located(sql, None), depth_limited(), self._substituted(sql) as read:
-            statement = parse(read)
+            statement = with_macros(parse(read), self._macros)
             inner = statement.statement if isinstance(statement, s.Explain) else statement
             return self._plans.explain(inner)
 

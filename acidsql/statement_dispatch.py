@@ -17,7 +17,9 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
 from acidsql.metastore.client import Metastore
 from acidsql.planner.ddl import truncate_step
+from acidsql.planner.ddl_settings import ignores_missing
 from acidsql.planner.lock_requests import CONFLICTS
+from acidsql.planner.macros import Macro
 from acidsql.planner.plan import MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.results import Counts, CountsResult, Done, QueryResult, Result, ResultColumn, RowsResult
 from acidsql.settings import OPEN_TXNS, Settings, note_on_unknown
@@ -42,6 +44,8 @@ class StatementDispatch:
     plans: StatementPlans
     settings: Settings
     variables: Variables
+    macros: dict[str, Macro]
+    """The session's macros by name, which `with_macros` expands."""
     compactor: Compactor
     background: Background
 
@@ -86,6 +90,13 @@ class StatementDispatch:
             case s.DropView():
                 self.ddl.run(statement, self.plans.database)
                 return Done("DROP VIEW")
+            case s.CreateMacro():
+                self.macros[statement.macro.name] = self.plans.macro(statement, request)
+                return Done("CREATE TEMPORARY MACRO")
+            case s.DropMacro():
+                return self._drop_macro(statement)
+            case s.DropFunction():
+                return self._drop_function(statement)
             case s.StartTransaction():
                 return Done("START TRANSACTION", self.executor.begin())
             case s.Commit():
@@ -97,10 +108,12 @@ class StatementDispatch:
             case s.AbortCompactions():
                 return self._abort_compactions(statement)
             case s.Show():
-                answer = show.show(statement, self.lookup, self.plans.database, self.compactor, self.engine)
+                database, macros = self.plans.database, self.macros.keys()
+                answer = show.show(statement, self.lookup, database, self.compactor, self.engine, macros)
                 return _rows(f"SHOW {statement.what.value}", answer)
             case s.Describe():
-                return _rows("DESCRIBE", show.describe(statement, self.lookup, self.plans.database, self.engine))
+                database, macros = self.plans.database, self.macros.keys()
+                return _rows("DESCRIBE", show.describe(statement, self.lookup, database, self.engine, macros))
             case s.Explain():
                 text = self.plans.explain(statement.statement, locks=statement.locks)
                 return _rows("EXPLAIN", show.Answer(("plan",), tuple((line,) for line in text.splitlines())))
@@ -166,11 +179,37 @@ class StatementDispatch:
         Raises COMPACTION_FAILED, and what `compaction_requests` raises.
         """
         table = self.lookup.target(name, self.plans.database, Condition.ALTER_COMMAND_FOR_VIEWS)
+        if table.temporary:
+            message = f"{table.qualified} cannot be compacted: it is a temporary table"
+            raise AcidSqlError(Condition.ALTER_REFUSED, span=name.span, message=message)
         partitions = self.metastore.partitions(table) if table.partition_columns else ()
         requests = compaction_requests(action, table, name, partitions)
         done = self.compactor.request(requests, wait=action.wait)
         rows = tuple((str(one.id), one.state.value, one.message) for one in done)
         return _rows("ALTER TABLE", show.Answer(("compactionid", "state", "message"), rows))
+
+    # -- functions
+
+    def _drop_macro(self, statement: s.DropMacro) -> Result:
+        """As Hive's DropMacroAnalyzer. Raises INVALID_FUNCTION."""
+        name = statement.macro
+        is_known = name.database is None and name.name in self.macros
+        if not is_known and not (statement.if_exists or ignores_missing(self.settings.values)):
+            raise AcidSqlError(Condition.INVALID_FUNCTION, span=name.span, function=name, suggestion="")
+        if is_known:
+            del self.macros[name.name]
+        return Done("DROP TEMPORARY MACRO")
+
+    def _drop_function(self, statement: s.DropFunction) -> Result:
+        """Drops a function that is registered in the Spark session, or a macro, as in Hive. Raises INVALID_FUNCTION."""
+        name = statement.function
+        is_macro = name.database is None and self.macros.pop(name.name, None) is not None
+        is_known = name.database is None and name.name in self.engine.temporary_functions()
+        if is_known and not is_macro:
+            self.engine.drop_temporary_function(name.name)
+        elif not is_macro and not (statement.if_exists or ignores_missing(self.settings.values)):
+            raise AcidSqlError(Condition.INVALID_FUNCTION, span=name.span, function=name, suggestion="")
+        return Done("DROP TEMPORARY FUNCTION")
 
     # -- transactions and settings
 
@@ -234,7 +273,7 @@ def _may_run_in_transaction(statement: s.Statement) -> bool:
             return True
         case s.Commit() | s.Rollback() | s.Show() | s.Describe() | s.Explain() | s.SetSetting() | s.UseDatabase():
             return True
-        case s.NoEffect():
+        case s.NoEffect() | s.CreateMacro() | s.DropMacro() | s.DropFunction():
             return True
         case s.RepairTable():
             return False

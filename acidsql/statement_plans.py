@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
-from acidsql.acid.table import Table, View
+from acidsql.acid.table import Table, View, in_the_way
 from acidsql.ddl.plan_facts import altered_view
 from acidsql.ddl.plan_runner import Ddl
 from acidsql.ddl.table_lookup import TableLookup
@@ -19,6 +20,7 @@ from acidsql.planner.ddl_explain import explain_ddl
 from acidsql.planner.ddl_plan import DDL_STATEMENTS, ViewDefinition
 from acidsql.planner.explain import explain, explain_locks
 from acidsql.planner.lock_requests import on_partitions
+from acidsql.planner.macros import Macro, defined_macro, trial
 from acidsql.planner.plan import Facts, Plan, QueryPlan, Shortcuts, WritePlan
 from acidsql.planner.statement_planner import plan_statement
 from acidsql.planner.view_ddl import check_free
@@ -77,6 +79,16 @@ class StatementPlans:
         types = column_types(query.tree, [kind for _, kind in found])
         return list(zip(column_names([name for name, _ in found]), types, strict=True))
 
+    def macro(self, statement: s.CreateMacro, request: Request) -> Macro:
+        """The macro that the statement defines. Spark analyzes its body, so that a macro that exists can be computed.
+
+        Raises what `defined_macro` raises, and INVALID_FUNCTION and other errors of an expression.
+        """
+        macro = defined_macro(statement)
+        query = s.Query(statement.source, trial(macro))
+        self._columns(query, plan_create_query(query, self._facts(query, request)), request, of_view=True)
+        return macro
+
     def view_definition(self, statement: s.CreateView | s.AlterView, request: Request) -> ViewDefinition | None:
         """The definition of the view that the statement defines; None if it defines none.
 
@@ -85,30 +97,38 @@ class StatementPlans:
         """
         match statement:
             case s.CreateView():
-                existing = self._lookup.find(statement.view, self.database)
+                found = self._lookup.find(statement.view, self.database)
+                temporary = statement.temporary
+                existing = in_the_way(found, temporary=temporary)
                 if statement.if_not_exists and existing is not None:
                     return None
-                check_free(statement, existing is None, is_view=isinstance(existing, View))
-                return self._defined(statement.view, statement.query, statement.text, statement.columns, request)
+                check_free(statement, existing)
+                new = View(self._database_of(statement.view), statement.view.name, (), "", "", temporary=temporary)
+                return self._defined(new, statement.view, statement.query, statement.text, statement.columns, request)
             case s.AlterView(action=s.ViewQuery() as action):
-                altered_view(statement, self._lookup, self.database)
-                return self._defined(statement.view, action.query, action.text, (), request)
+                view = altered_view(statement, self._lookup, self.database)
+                return self._defined(view, statement.view, action.query, action.text, (), request)
             case _:
                 return None
 
     def _defined(
-        self, view: s.TableName, tree: exp.Query, text: Span, named: Sequence[s.ViewColumn], request: Request
+        self,
+        view: View,
+        name: s.TableName,
+        tree: exp.Query,
+        text: Span,
+        named: Sequence[s.ViewColumn],
+        request: Request,
     ) -> ViewDefinition:
+        """The definition that the query gives the view, which the statement names `name`."""
         query = s.Query(text.source, tree)
         facts = self._facts(query, request)
-        name = f"{view.database or self.database}.{view.name}"
-        if cycle := find_cycle(table_names(query), name, facts):
-            raise recursion(name, cycle).with_span(view.span or text)
-        check_query(tree, text.source, facts)
+        if cycle := find_cycle(table_names(query), view.qualified, facts):
+            raise recursion(view.qualified, cycle).with_span(name.span or text)
+        check_query(tree, text.source, facts, temporary=view.temporary)
         columns = self._columns(query, plan_create_query(query, facts), request, of_view=True)
-        definition = view_definition(view, tree, text, columns, named, facts)
-        new = View(view.database or self.database, view.name, definition.columns, "", definition.expanded)
-        self._check_readable(new, request)
+        definition = view_definition(name, tree, text, columns, named, facts)
+        self._check_readable(replace(view, columns=definition.columns, expanded=definition.expanded), request)
         return definition
 
     def _check_readable(self, view: View, request: Request) -> None:
@@ -121,6 +141,9 @@ class StatementPlans:
             )
             hint = "Name the columns instead of writing a star, and give each of them an alias."
             raise AcidSqlError(Condition.INVALID_VIEW, message=message, hint=hint)
+
+    def _database_of(self, name: s.TableName) -> str:
+        return name.database or self.database
 
     def explain(self, statement: s.Statement, *, locks: bool = False) -> str:
         """The plan of a statement as text or, with `locks`, the locks that it takes. Opens no transaction."""

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from sqlglot.tokenizer_core import TokenType
 
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.grammar import admin_statements, alter_table, clauses, create_table, dml, views
+from acidsql.grammar import admin_statements, alter_table, clauses, create_table, dml, macros, views
 from acidsql.grammar.foreign_ddl import refuse_foreign_ddl
 from acidsql.grammar.foreign_dml import refuse_foreign_dml
 from acidsql.grammar.lexer import Lexed, is_word, lex
@@ -39,6 +39,9 @@ _BUILDERS: dict[str, Callable[[Node, str], Statement]] = {
     "create_view": views.create_view,
     "alter_view": views.alter_view,
     "drop_view": views.drop_view,
+    "create_macro": macros.create_macro,
+    "drop_macro": macros.drop_macro,
+    "drop_function": macros.drop_function,
     "start_transaction": admin_statements.start_transaction,
     "commit": admin_statements.commit,
     "rollback": admin_statements.rollback,

@@ -487,7 +487,7 @@ class ViewColumn:
 
 @dataclass(frozen=True, slots=True)
 class CreateView:
-    """CREATE [OR REPLACE] VIEW. `text` is the place of the query, whose text the catalog keeps."""
+    """CREATE [OR REPLACE] [TEMPORARY] VIEW. `text` is the place of the query, whose text the catalog keeps."""
 
     source: str
     view: TableName
@@ -499,6 +499,41 @@ class CreateView:
     properties: tuple[tuple[str, str], ...] = ()
     if_not_exists: bool = False
     replace: bool = False
+    temporary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MacroParameter:
+    """A parameter of a macro, with its Hive type."""
+
+    name: Name
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class CreateMacro:
+    """CREATE TEMPORARY MACRO m(x int, ..) expression."""
+
+    source: str
+    macro: TableName
+    parameters: tuple[MacroParameter, ...]
+    body: exp.Expr
+
+
+@dataclass(frozen=True, slots=True)
+class DropMacro:
+    source: str
+    macro: TableName
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DropFunction:
+    """DROP TEMPORARY FUNCTION."""
+
+    source: str
+    function: TableName
+    if_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -696,6 +731,9 @@ Statement: TypeAlias = (
     | CreateView
     | AlterView
     | DropView
+    | CreateMacro
+    | DropMacro
+    | DropFunction
     | StartTransaction
     | Commit
     | Rollback

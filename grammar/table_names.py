@@ -18,12 +18,15 @@ from acidsql.grammar.statements import (
     Assignment,
     Commit,
     CreateDatabase,
+    CreateMacro,
     CreateTable,
     CreateView,
     Default,
     Delete,
     Describe,
     DropDatabase,
+    DropFunction,
+    DropMacro,
     DropTable,
     DropView,
     Explain,
@@ -95,6 +98,10 @@ def _named(statement: Statement) -> Iterator[TableName]:
             yield statement.target
         case Show() | Describe():
             yield from (statement.table,) if statement.table else ()
+        case CreateMacro():
+            yield from _read(statement.body, frozenset())
+        case DropMacro() | DropFunction():
+            return
         case CreateDatabase() | AlterDatabase() | DropDatabase() | UseDatabase() | SetSetting() | NoEffect():
             return
         case StartTransaction() | Commit() | Rollback() | AbortTransactions() | AbortCompactions():

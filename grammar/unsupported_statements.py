@@ -14,10 +14,10 @@ _STATEMENTS = (
     "PREPARE", "EXECUTE", "RESET", "DFS", "ADD JAR", "ADD JARS", "ADD FILE", "ADD FILES", "ADD ARCHIVE",
     "ADD ARCHIVES", "DELETE JAR", "DELETE FILE", "DELETE ARCHIVE", "LIST JAR", "LIST JARS", "LIST FILE", "LIST FILES",
     "COMPILE", "OPTIMIZE", "REBUILD",
-    "CREATE FUNCTION", "CREATE TEMPORARY FUNCTION", "CREATE MACRO", "CREATE TEMPORARY MACRO", "CREATE INDEX",
+    "CREATE FUNCTION", "CREATE TEMPORARY FUNCTION", "CREATE MACRO", "CREATE INDEX",
     "CREATE ROLE", "CREATE MATERIALIZED VIEW", "CREATE RESOURCE PLAN", "CREATE POOL", "CREATE TRIGGER",
-    "CREATE SCHEDULED QUERY", "CREATE DATACONNECTOR", "CREATE REMOTE DATABASE", "CREATE TEMPORARY VIEW",
-    "DROP FUNCTION", "DROP TEMPORARY FUNCTION", "DROP MACRO", "DROP TEMPORARY MACRO", "DROP INDEX", "DROP ROLE",
+    "CREATE SCHEDULED QUERY", "CREATE DATACONNECTOR", "CREATE REMOTE DATABASE",
+    "DROP FUNCTION", "DROP MACRO", "DROP INDEX", "DROP ROLE",
     "DROP MATERIALIZED VIEW", "DROP RESOURCE PLAN", "DROP POOL", "DROP TRIGGER", "DROP DATACONNECTOR",
     "DROP SCHEDULED QUERY", "DROP REMOTE DATABASE",
     "ALTER MATERIALIZED VIEW", "ALTER INDEX", "ALTER RESOURCE PLAN",
@@ -32,6 +32,14 @@ _STATEMENTS = (
     "EXPLAIN ANALYZE", "EXPLAIN REOPTIMIZATION", "EXPLAIN DEBUG", "EXPLAIN DDL", "EXPLAIN JOINCOST", "EXPLAIN COST",
     "EXPLAIN CODEGEN",
 )  # fmt: skip
+_REGISTER = "session.spark.udf.register(name, function, type) registers a Python function for all statements."
+
+_HINTS = {
+    ("CREATE", "FUNCTION"): _REGISTER,
+    ("CREATE", "TEMPORARY", "FUNCTION"): _REGISTER,
+    ("CREATE", "MACRO"): "A macro is temporary: CREATE TEMPORARY MACRO.",
+    ("DROP", "MACRO"): "A macro is temporary: DROP TEMPORARY MACRO.",
+}
 _ALTER_ACTIONS = (
     "SET FILEFORMAT", "SET SERDE", "SET SERDEPROPERTIES", "UNSET SERDEPROPERTIES",
     "SET OWNER", "SET SKEWED LOCATION", "SKEWED BY", "NOT SKEWED", "NOT STORED AS DIRECTORIES", "CLUSTERED BY",
@@ -54,9 +62,9 @@ def refuse_foreign(lexed: Lexed) -> None:
         raise AcidSqlError(Condition.EXPLICIT_LOCKS, span=lexed.span(0), hint=hint)
     for length in range(len(words), 0, -1):
         if words[:length] in _STARTS:
-            raise AcidSqlError(
-                Condition.NOT_YET_SUPPORTED, span=lexed.span(0, length - 1), feature=" ".join(words[:length])
-            )
+            span, feature = lexed.span(0, length - 1), " ".join(words[:length])
+            hint = _HINTS.get(words[:length], "")
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature=feature, hint=hint)
     if words[:2] == ("ALTER", "TABLE"):
         _refuse_action(lexed, "ALTER TABLE", _ALTER_ACTIONS)
     elif words[:2] in (("ALTER", "DATABASE"), ("ALTER", "SCHEMA")):

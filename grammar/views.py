@@ -36,6 +36,7 @@ def create_view(node: Node, source: str) -> CreateView:
         properties=properties,
         if_not_exists=if_not_exists is not None,
         replace=node.has("replace"),
+        temporary=node.has("temporary"),
     )
 
 

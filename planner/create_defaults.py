@@ -88,7 +88,8 @@ def _with_kind(statement: CreateTable, settings: Mapping[str, str]) -> CreateTab
     """The kind of the table by the rules of Hive 4's SemanticAnalyzer.validateAndAddDefaultProperties.
 
     The property `transactional` decides if it is set. Without it, a table that is to be transactional is full ACID if
-    it is stored as ORC and not sorted, and insert-only otherwise. External tables stay plain.
+    it is stored as ORC and not sorted, and insert-only otherwise. External tables stay plain, and so do temporary ones
+    whose statement does not say TRANSACTIONAL.
     """
     keys = {key.lower() for key, _ in statement.properties}
     if TRANSACTIONAL in keys:
@@ -100,7 +101,8 @@ def _with_kind(statement: CreateTable, settings: Mapping[str, str]) -> CreateTab
         raise AcidSqlError(Condition.INVALID_TABLE_PROPERTIES, span=statement.table.span, message=message)
     if statement.external:
         return statement
-    acid, insert_only = makes_acid(settings), makes_insert_only(settings)
+    acid = makes_acid(settings) and not statement.temporary
+    insert_only = makes_insert_only(settings) and not statement.temporary
     can_be_acid = statement.file_format == "orc" and not statement.sort_columns
     if can_be_acid and (acid or statement.transactional):
         return _transactional(statement, "default")

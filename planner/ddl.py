@@ -126,7 +126,7 @@ def _drop_database(statement: s.DropDatabase, facts: DdlFacts) -> DdlPlan:
 def _create_table(statement: s.CreateTable, facts: DdlFacts) -> DdlPlan:
     """The lock keeps the database from being dropped, as Hive's CREATE TABLE does (DDL_SHARED)."""
     check_supported(statement)
-    title = f"CREATE TABLE {facts.qualified(statement.table)}"
+    title = f"CREATE {'TEMPORARY ' if statement.temporary else ''}TABLE {facts.qualified(statement.table)}"
     if statement.if_not_exists and facts.relation(statement.table) is not None:
         return DdlPlan(title)
     if statement.like is not None:

@@ -69,8 +69,9 @@ def _step(step: Step) -> Iterator[str]:
             for location in filter(None, (database.location, database.managed_location)):
                 yield f"removes {location} if no file lies in it"
         case RegisterTable(table):
-            yield f"adds {table.qualified} to the catalog"
-            yield f"adopts the files in {table.location}" if step.adopts else f"makes {table.location}"
+            yield f"adds {table.qualified} to the {'tables of the session' if table.temporary else 'catalog'}"
+            place = table.location or "a directory below the session's"
+            yield f"adopts the files in {place}" if step.adopts else f"makes {place}"
         case RemoveTable(table):
             yield f"removes {table.qualified} from the catalog"
             yield (

@@ -15,10 +15,12 @@ from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.statements import Default, Insert, Values
 from acidsql.metastore.client import PartitionValues
 from acidsql.planner.event_queries import checked_branch, name_sql, no_identity, rows_view, select_list, stored
+from acidsql.planner.function_names import SPARK_FUNCTIONS
+from acidsql.planner.hive_functions.names import HIVE_FUNCTIONS
 from acidsql.planner.integer_casts import assigned
 from acidsql.planner.lock_requests import LockRules, insert_locks, overwrite_locks
 from acidsql.planner.name_resolution import Binder, default_of, find_column, find_table
-from acidsql.planner.partition_spec import partition_values
+from acidsql.planner.partition_spec import check_assignments, partition_values
 from acidsql.planner.plan import (
     BRANCH,
     Append,
@@ -33,6 +35,7 @@ from acidsql.planner.plan import (
 )
 
 FIRST: Final = StatementId(0)
+_KNOWN: Final = SPARK_FUNCTIONS.union(HIVE_FUNCTIONS)
 _NONDETERMINISTIC: Final = frozenset(
     {"rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id"}
     | {"spark_partition_id", "input_file_name", "input_file_block_start", "input_file_block_length"}
@@ -45,7 +48,8 @@ def plan_insert(statement: Insert, facts: Facts, statement_id: StatementId = FIR
     """INSERT INTO and INSERT OVERWRITE, with static and dynamic partitions.
 
     Raises TABLE_NOT_FOUND, INSERT_COLUMN_NOT_FOUND, DUPLICATE_COLUMN, INSERT_COLUMN_COUNT (for VALUES),
-    PARTITION_COLUMN_UNKNOWN, DYNAMIC_PARTITION_ORDER, DYNAMIC_PARTITION_STRICT, SORTED_TABLE, IF_NOT_EXISTS_DYNAMIC.
+    PARTITION_COLUMN_UNKNOWN, INVALID_PARTITION_SPEC, DYNAMIC_PARTITION_ORDER, DYNAMIC_PARTITION_STRICT, SORTED_TABLE,
+    IF_NOT_EXISTS_DYNAMIC.
     """
     table = find_table(statement.target, facts, Condition.INSERT_INTO_VIEW)
     if table.sort_columns and table.is_transactional:
@@ -84,6 +88,7 @@ def static_values(statement: Insert, table: Table, facts: Facts) -> dict[str, st
     for item in statement.partition:
         if item.column.value not in names:
             raise AcidSqlError(Condition.PARTITION_COLUMN_UNKNOWN, span=item.column.span, column=item.column.value)
+    check_assignments(statement.partition)
     if items and (missing := [n for n in names if n not in items]):
         detail = f"the PARTITION clause does not name {', '.join(missing)}."
         span = statement.partition[0].column.span
@@ -205,13 +210,19 @@ def _select_query(row: exp.Tuple) -> exp.Query:
 
 
 def _is_constant(row: exp.Tuple) -> bool:
-    """Whether Spark's VALUES accepts the row: it has neither subqueries nor nondeterministic functions."""
+    """Whether Spark's VALUES accepts the row: it has neither subqueries nor nondeterministic functions, nor functions
+    that are registered in the session, which may be Python's."""
     for value in row.expressions:
         if not isinstance(value, exp.Literal | exp.Null):
             calls = value.find_all(exp.Query, exp.Anonymous)
-            if any(isinstance(call, exp.Query) or call.name.lower() in _NONDETERMINISTIC for call in calls):
+            if any(isinstance(call, exp.Query) or not _is_computed_early(call.name.lower()) for call in calls):
                 return False
     return True
+
+
+def _is_computed_early(function: str) -> bool:
+    """Whether Spark can compute the function when it plans a query."""
+    return function in _KNOWN and function not in _NONDETERMINISTIC
 
 
 def _unify(rows: Sequence[exp.Tuple]) -> None:

@@ -77,7 +77,10 @@ def overwrite_locks(table: Table, scans: Sequence[Scan], rules: LockRules = DEFA
 
 
 def create_locks(table: Table, scans: Sequence[Scan], rules: LockRules = DEFAULT_RULES) -> tuple[LockComponent, ...]:
-    """CREATE TABLE .. AS: of two that create the same table, the second waits and then finds the table."""
+    """CREATE TABLE .. AS: of two that create the same table, the second waits and then finds the table. Nobody else can
+    create a temporary table of the session."""
+    if table.temporary:
+        return (database_lock(table.database), *read_locks(scans, rules))
     lock_type = LockType.EXCL_WRITE if table.is_transactional else LockType.EXCLUSIVE
     return (database_lock(table.database), _lock(table, lock_type, Operation.INSERT), *read_locks(scans, rules))
 

@@ -44,13 +44,31 @@ def partition_values(items: Sequence[PartitionItem], table: Table, span: Span | 
     if missing:
         detail = f"no value for {', '.join(missing)}"
         raise AcidSqlError(Condition.INVALID_PARTITION_SPEC, span=span, detail=detail)
+    check_assignments(items)
     for item in items:
-        if item.value is None or item.operator not in ("=", "=="):
+        if item.value is None:
             detail = f"{item.column.value} must be given as {item.column.value} = value"
             raise AcidSqlError(Condition.INVALID_PARTITION_SPEC, span=item.column.span, detail=detail)
     values = tuple(_value(given[c.name], c) for c in table.partition_columns)
     check_names(values, table.partition_columns, span)
     return values
+
+
+def check_assignments(items: Sequence[PartitionItem]) -> None:
+    """Checks that a PARTITION clause gives each column one value, or none where the rows give it.
+
+    Raises INVALID_PARTITION_SPEC.
+    """
+    seen: set[str] = set()
+    for item in items:
+        name = item.column.value
+        if item.value is not None and item.operator not in ("=", "=="):
+            detail = f"{name} must be given as {name} = value"
+            raise AcidSqlError(Condition.INVALID_PARTITION_SPEC, span=item.column.span, detail=detail)
+        if name in seen:
+            detail = f"{name} is named twice"
+            raise AcidSqlError(Condition.INVALID_PARTITION_SPEC, span=item.column.span, detail=detail)
+        seen.add(name)
 
 
 def partitions_named(

@@ -10,9 +10,10 @@ from typing import Final, TypeAlias
 
 from sqlglot import exp
 
-from acidsql.acid.table import Column, Table, View
+from acidsql.acid.table import Column, Relation, Table, View
 from acidsql.acid.write_ids import StatementId
 from acidsql.errors import Span
+from acidsql.grammar.statements import TableName
 from acidsql.metastore.client import LockComponent
 
 ROWS: Final = ":rows"
@@ -296,3 +297,8 @@ class Facts:
     shortcuts: Shortcuts = Shortcuts()
     relations: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
     stored_views: Mapping[str, View] = field(default_factory=dict)
+
+    def relation(self, name: TableName) -> Relation | None:
+        """The table or view of the catalog that a name of the statement means."""
+        qualified = f"{name.database or self.database}.{name.name}"
+        return self.tables.get(qualified) or self.stored_views.get(qualified)

@@ -37,9 +37,12 @@ MOVING: Final = "acidsql.moving"
 
 
 def check_supported(statement: CreateTable) -> None:
-    """Raises NOT_YET_SUPPORTED for what acidsql cannot create."""
-    if statement.temporary:
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=statement.table.span, feature="CREATE TEMPORARY TABLE")
+    """Raises NOT_YET_SUPPORTED for what acidsql cannot create: the write IDs of a directory are not those of the
+    session that a temporary table belongs to."""
+    transactional = {key.lower(): value.lower() for key, value in statement.properties}.get(TRANSACTIONAL) == "true"
+    if statement.temporary and statement.location is not None and (transactional or statement.transactional):
+        feature = "A transactional temporary table with LOCATION"
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=statement.table.span, feature=feature)
 
 
 def with_columns(statement: CreateTable, columns: Sequence[tuple[str, str]]) -> CreateTable:
@@ -58,7 +61,8 @@ def with_columns(statement: CreateTable, columns: Sequence[tuple[str, str]]) -> 
 
 
 def defined_table(statement: CreateTable, database: Database) -> Table:
-    """The table, whose location is the statement's or the default one in `database`. `created` is 0.
+    """The table, whose location is the statement's or the default one in `database`. `created` is 0. A temporary table
+    without LOCATION has no location yet: its session has a directory for it.
 
     Raises INVALID_TABLE_NAME, INVALID_COLUMN_NAME, DUPLICATE_COLUMN, COLUMN_NOT_FOUND, INVALID_TYPE, INVALID_DEFAULT,
     INVALID_TABLE_PROPERTIES, SORTED_TABLE.
@@ -69,12 +73,14 @@ def defined_table(statement: CreateTable, database: Database) -> Table:
     _check_columns(statement)
     properties = _properties(statement)
     transactional = properties.get(TRANSACTIONAL, "").lower() == "true"
+    place = f"{database.location_of(transactional=transactional)}/{statement.table.name}"
+    default_location = "" if statement.temporary else place
     table = Table(
         database=database.name,
         name=statement.table.name,
         columns=columns,
         partition_columns=partition_columns,
-        location=statement.location or f"{database.location_of(transactional=transactional)}/{statement.table.name}",
+        location=statement.location or default_location,
         bucket_columns=tuple(c.value for c in statement.bucket_columns),
         bucket_count=statement.bucket_count,
         sort_columns=tuple(c.value for c in statement.sort_columns),
@@ -85,6 +91,7 @@ def defined_table(statement: CreateTable, database: Database) -> Table:
         constraints=_constraints(statement, database.name),
         external=statement.external,
         comment=statement.comment,
+        temporary=statement.temporary,
     )
     _check_transactional(table, statement)
     return table

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final, assert_never
 
 from acidsql.acid.object_names import check_table_name
-from acidsql.acid.table import View
+from acidsql.acid.table import Relation, View, in_the_way
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar import statements as s
 from acidsql.planner.ddl_plan import DdlFacts, DdlPlan, RegisterView, RemoveView, ReplaceView, ViewDefinition
@@ -31,29 +31,36 @@ def plan_view_statement(statement: s.CreateView | s.AlterView | s.DropView, fact
 
 def _create(statement: s.CreateView, facts: DdlFacts) -> DdlPlan:
     """The lock on the database keeps it from being dropped. The lock on the view makes replacements take turns."""
-    title = f"CREATE VIEW {facts.qualified(statement.view)}"
-    existing = facts.relation(statement.view)
+    title = f"CREATE {'TEMPORARY ' if statement.temporary else ''}VIEW {facts.qualified(statement.view)}"
+    existing = in_the_way(facts.relation(statement.view), temporary=statement.temporary)
     if statement.if_not_exists and (existing is not None or facts.definition is None):
         return DdlPlan(title)  # without a definition, the view existed when the statement began
     database, span = facts.database_of(statement.view).name, statement.view.span
     check_table_name(statement.view.name, span)
-    check_free(statement, existing is None, is_view=isinstance(existing, View))
+    check_free(statement, existing)
     assert facts.definition is not None, "a CREATE VIEW is planned with the definition of its view"
     # As in Hive, a replaced view keeps its owner, and a comment and properties that the statement does not set.
-    old = existing if isinstance(existing, View) else View(database, statement.view.name, (), "", "")
+    old = (
+        existing
+        if isinstance(existing, View)
+        else View(database, statement.view.name, (), "", "", temporary=statement.temporary)
+    )
     new = _partitioned(_with_definition(old, facts.definition), statement.partition_columns)
     comment = old.comment if statement.comment is None else statement.comment
     new = replace(new, properties={**old.properties, **dict(statement.properties)}, comment=comment)
     step = RegisterView(new, span) if existing is None else ReplaceView(old, new, span)
-    replacing = (exclusive_lock(database, statement.view.name),) if statement.replace else ()
+    replacing = (exclusive_lock(database, statement.view.name),) if statement.replace and not new.temporary else ()
     return DdlPlan(title, (database_lock(database), *replacing), (step,))
 
 
-def check_free(statement: s.CreateView, is_free: bool, *, is_view: bool) -> None:
-    """Raises TABLE_ALREADY_EXISTS, and NOT_A_VIEW where OR REPLACE names a table."""
-    if is_free or (is_view and statement.replace):
+def check_free(statement: s.CreateView, existing: Relation | None) -> None:
+    """Raises TABLE_ALREADY_EXISTS, and NOT_A_VIEW where OR REPLACE names a table. `existing` is what is in the way."""
+    if existing is None:
         return
-    condition = Condition.NOT_A_VIEW if statement.replace else Condition.TABLE_ALREADY_EXISTS
+    is_same_kind = existing.temporary == statement.temporary
+    if statement.replace and is_same_kind and isinstance(existing, View):
+        return
+    condition = Condition.NOT_A_VIEW if statement.replace and is_same_kind else Condition.TABLE_ALREADY_EXISTS
     raise AcidSqlError(condition, span=statement.view.span, table=statement.view)
 
 

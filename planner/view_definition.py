@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from acidsql.acid.object_names import check_column_name, without_case
-from acidsql.acid.table import Column
+from acidsql.acid.table import Column, View
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.dialect import frame_of, span_of
 from acidsql.grammar.statements import Name, TableName, ViewColumn
@@ -23,16 +23,21 @@ from acidsql.planner.event_queries import name_sql
 from acidsql.planner.plan import Facts
 
 
-def check_query(query: exp.Query, source: str, facts: Facts) -> None:
-    """Raises INVALID_VIEW for a query that has a meaning in this session only."""
+def check_query(query: exp.Query, source: str, facts: Facts, *, temporary: bool) -> None:
+    """Raises INVALID_VIEW for a query that has a meaning in this call only or, if the view is not temporary, in this
+    session only."""
     for placeholder in query.find_all(exp.Placeholder):
         raise _invalid("A view keeps no values of parameters", span_of(placeholder, source))
     for table in query.find_all(exp.Table):
         if frame_of(table) is not None:
             raise _invalid("A view cannot read a frame of the call", span_of(table, source))
-    for name in filter(None, map(table_name, table_nodes(query))):
+    for name in filter(None, map(table_name, table_nodes(query))) if not temporary else ():
         if name.database is None and name.name in facts.views and _relation(name, facts) is None:
             raise _invalid(f"View definition references temporary view {name.name}", name.span)
+        found = facts.relation(name)
+        if found is not None and found.temporary:
+            kind = "view" if isinstance(found, View) else "table"
+            raise _invalid(f"View definition references temporary {kind} {name.name}", name.span)
 
 
 def view_definition(
@@ -105,8 +110,7 @@ def _databases(query: exp.Query, facts: Facts) -> Iterator[tuple[int, int, str]]
 
 def _relation(name: TableName, facts: Facts) -> Sequence[str] | None:
     """The columns of a table or view of the catalog."""
-    qualified = f"{name.database or facts.database}.{name.name}"
-    found = facts.tables.get(qualified) or facts.stored_views.get(qualified)
+    found = facts.relation(name)
     return None if found is None else found.column_names
 
 

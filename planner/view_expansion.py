@@ -99,7 +99,7 @@ def _replace(node: exp.Table, facts: Facts, around: tuple[str, ...], found: dict
     found[view.qualified] = view
     query = view_query(view)
     for inner in list(table_nodes(query)):
-        _qualify(inner, view)
+        _qualify(inner, view, facts)
         _check_known(inner, view, facts)
     for inner in _mentions(query, facts, view.database):
         _replace(inner, facts, path, found)
@@ -107,13 +107,19 @@ def _replace(node: exp.Table, facts: Facts, around: tuple[str, ...], found: dict
     node.replace(_subquery(node, query, view))
 
 
-def _qualify(node: exp.Table, view: View) -> None:
+def _qualify(node: exp.Table, view: View, facts: Facts) -> None:
     """Gives a table its database. Hive writes one for every table; other programs may not."""
     name = table_name(node)
-    if name is not None and name.database is None:
+    if name is not None and name.database is None and not _is_of_spark(name, view, facts):
         if not node.alias:
             node.set("alias", exp.TableAlias(this=exp.to_identifier(name.name, quoted=True)))
         node.set("db", exp.to_identifier(view.database, quoted=True))
+
+
+def _is_of_spark(name: TableName, view: View, facts: Facts) -> bool:
+    """Whether the name is that of a temporary view of the user's Spark session. The text of a view names it without a
+    database, which every other name has, and only temporary views may read it."""
+    return view.temporary and name.database is None and name.name in facts.views
 
 
 def _drop_database(node: exp.Table, view: View) -> None:
@@ -128,7 +134,9 @@ def _drop_database(node: exp.Table, view: View) -> None:
 
 def _check_known(node: exp.Table, view: View, facts: Facts) -> None:
     name = table_name(node)
-    if name is not None and str(name) not in facts.tables and str(name) not in facts.stored_views:
+    if name is None or _is_of_spark(name, view, facts):
+        return
+    if str(name) not in facts.tables and str(name) not in facts.stored_views:
         # The end of the message is that of Hive's for a view.
         described = f" in definition of VIEW {view.qualified}"
         raise AcidSqlError(Condition.TABLE_NOT_FOUND, table=name, suggestion=described)

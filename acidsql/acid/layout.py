@@ -16,6 +16,8 @@ METADATA_FILE = "_metadata_acid"
 TRUNCATED_METADATA = b'{"thisFileVersion":"0","dataFormat":"truncated"}'
 """The content of METADATA_FILE in the empty base of a TRUNCATE."""
 STAGING_DIRECTORY = ".acidsql_staging"
+SESSIONS_DIRECTORY = ".acidsql/sessions"
+"""Below the warehouse: the directories of sessions, which hold those of temporary tables."""
 """Hive ignores names that begin with a dot."""
 
 OPERATION = "operation"

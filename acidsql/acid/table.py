@@ -90,6 +90,8 @@ class Table:
     owner: str | None = None
     created: int = 0
     """Seconds since 1970."""
+    temporary: bool = False
+    """Whether the table belongs to one session, which alone sees it (acidsql.metastore.session_metastore)."""
 
     @property
     def qualified(self) -> str:
@@ -139,6 +141,8 @@ class View:
     owner: str | None = None
     created: int = 0
     """Seconds since 1970."""
+    temporary: bool = False
+    """Whether the view belongs to one session, which alone sees it."""
 
     @property
     def qualified(self) -> str:
@@ -157,6 +161,14 @@ class View:
 
 Relation: TypeAlias = Table | View
 """What a name in FROM may refer to in the catalog."""
+
+
+def in_the_way(found: Relation | None, *, temporary: bool) -> Relation | None:
+    """`found`, if a new relation of its name cannot be made because of it; else None.
+
+    As in Hive, a temporary relation may have the name of one in the catalog and hides it from its session.
+    """
+    return found if found is not None and (found.temporary or not temporary) else None
 
 
 def _property(properties: Mapping[str, str], name: str) -> str:

@@ -167,7 +167,7 @@ def absolute(location: str) -> str:
 
 
 def _is_of(place: Place, table: Table) -> bool:
-    return place.table == (table.database, table.name)
+    return place.table == (table.database, table.name) and place.temporary == table.temporary
 
 
 def _named(place: Place) -> str:

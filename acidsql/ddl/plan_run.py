@@ -12,6 +12,7 @@ from acidsql.ddl.ownership import Ownership
 from acidsql.ddl.relocation import Files
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.transactions import OpenTransaction
+from acidsql.storage.session_scratch import SessionScratch
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class PlanRun:
 
     metastore: Metastore
     files: Files
+    scratch: SessionScratch
     transaction: OpenTransaction | None = None
     after_commit: list[Callable[[], None]] = field(default_factory=list)
     report: list[str] = field(default_factory=list)

@@ -51,18 +51,21 @@ from acidsql.planner.ddl_plan import (
     ViewDefinition,
 )
 from acidsql.planner.lock_requests import exclusive_lock
+from acidsql.storage.session_scratch import SessionScratch
 
 
 @dataclass(frozen=True, slots=True)
 class Ddl:
     """Plans DDL statements and runs their plans.
 
-    `files` gives the file system of a location. `settings` are the session's; each plan reads their current values.
+    `files` gives the file system of a location. `scratch` has the directories of temporary tables. `settings` are the
+    session's; each plan reads their current values.
     """
 
     transactions: Transactions
     warehouse: str
     files: Files
+    scratch: SessionScratch
     settings: Mapping[str, str]
 
     def plan(self, statement: DdlStatement, database: str, definition: ViewDefinition | None = None) -> DdlPlan:
@@ -84,7 +87,7 @@ class Ddl:
         if plan.locks:
             run = self._run_locked(plan, statement, database, definition)
         else:
-            run = _run_steps(plan, PlanRun(self.transactions.metastore, self.files))
+            run = _run_steps(plan, PlanRun(self.transactions.metastore, self.files, self.scratch))
         for action in run.after_commit:
             action()
         return run.report
@@ -100,11 +103,11 @@ class Ddl:
                 if lock not in plan.locks:
                     # An external table, which needs no lock, was replaced by a managed one.
                     raise AcidSqlError(Condition.TABLE_CHANGED, table=f"{lock.database}.{lock.table}")
-            return _run_steps(now, PlanRun(metastore, self.files, transaction))
+            return _run_steps(now, PlanRun(metastore, self.files, self.scratch, transaction))
 
     def declared(self, statement: CreateTable, database: str, columns: Sequence[tuple[str, str]]) -> Table:
         """The table of CREATE TABLE .. AS (`table_changes.declared`)."""
-        run = PlanRun(self.transactions.metastore, self.files)
+        run = PlanRun(self.transactions.metastore, self.files, self.scratch)
         return table_changes.declared(statement, database, columns, self.settings, run)
 
     def _plan(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from acidsql.acid.layout import adopted_write_ids
 from acidsql.acid.partition_names import parse_partition_name
 from acidsql.acid.partition_values import as_known
-from acidsql.acid.table import Table
+from acidsql.acid.table import Table, in_the_way
 from acidsql.acid.write_ids import parse_adopted_write_ids
 from acidsql.ddl.ownership import absolute
 from acidsql.ddl.plan_run import PlanRun
@@ -29,8 +29,8 @@ from acidsql.storage.file_systems import Listing
 
 def register(step: RegisterTable, run: PlanRun) -> None:
     """Raises TABLE_ALREADY_EXISTS, LOCATION_TAKEN, and LOCATION_NOT_EMPTY for files that no LOCATION adopts."""
-    table = _created_now(step.table)
-    if run.metastore.find_table(table.database, table.name) is not None:
+    table = _made_now(step.table, run)
+    if in_the_way(run.metastore.find(table.database, table.name), temporary=table.temporary) is not None:
         raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, span=step.span, table=table.qualified)
     _require_own(table, run, step.span, named=step.adopts)
     listing = _listing(table, run) if step.adopts else _require_empty(table, run, step.span)
@@ -56,18 +56,19 @@ def declared(
     statement = with_defaults(statement, settings)
     span = statement.table.span
     owner = statement.table.database or database
-    if run.metastore.find(owner, statement.table.name) is not None:
+    if in_the_way(run.metastore.find(owner, statement.table.name), temporary=statement.temporary) is not None:
         raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, span=span, table=f"{owner}.{statement.table.name}")
     if statement.location is not None:
         statement = replace(statement, location=absolute(statement.location))
-    table = _created_now(defined_table(with_columns(statement, columns), run.metastore.database(owner)))
+    table = _made_now(defined_table(with_columns(statement, columns), run.metastore.database(owner)), run)
     _require_own(table, run, span, named=statement.location is not None)
     _require_empty(table, run, span)
     return table
 
 
-def _created_now(table: Table) -> Table:
-    return replace(table, created=int(time.time()))
+def _made_now(table: Table, run: PlanRun) -> Table:
+    location = table.location or run.scratch.new_location(table.name)
+    return replace(table, created=int(time.time()), location=location)
 
 
 def _require_own(table: Table, run: PlanRun, span: Span | None, *, named: bool) -> None:

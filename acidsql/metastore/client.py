@@ -78,6 +78,8 @@ class Place:
     location: str
     table: tuple[str, str] | None
     external: bool = False
+    temporary: bool = False
+    """Whether the table is a temporary one of this session."""
 
 
 class LockType(Enum):

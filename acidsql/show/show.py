@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, assert_never
 
 from acidsql.acid.hive_types import Array, HiveType, Map, Struct, parse_type
+from acidsql.acid.layout import SESSIONS_DIRECTORY
 from acidsql.acid.partition_names import parse_partition_name, partition_name
 from acidsql.acid.partition_values import as_known
 from acidsql.acid.table import Column, Relation, Table, View
@@ -56,8 +57,17 @@ class Answer:
     rows: tuple[tuple[str | None, ...], ...]
 
 
-def show(statement: Show, lookup: TableLookup, database: str, compactor: Compactor, engine: Engine) -> Answer:
-    """Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND, NOT_YET_SUPPORTED."""
+def show(
+    statement: Show,
+    lookup: TableLookup,
+    database: str,
+    compactor: Compactor,
+    engine: Engine,
+    macros: Collection[str],
+) -> Answer:
+    """`macros` are the names of the session's macros.
+
+    Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND, NOT_YET_SUPPORTED."""
     match statement.what:
         case Shown.TABLES | Shown.VIEWS:
             of = statement.database.value if statement.database else database
@@ -66,7 +76,7 @@ def show(statement: Show, lookup: TableLookup, database: str, compactor: Compact
         case Shown.TABLE_EXTENDED:
             return _table_status(statement, lookup, database, engine.files)
         case Shown.FUNCTIONS:
-            return _names("tab_name", sorted(known_functions(engine)), statement.pattern)
+            return _names("tab_name", sorted(known_functions(engine).union(macros)), statement.pattern)
         case Shown.DATABASES:
             return _names("database_name", [d.name for d in lookup.metastore.databases()], statement.pattern)
         case Shown.COLUMNS:
@@ -91,8 +101,12 @@ def show(statement: Show, lookup: TableLookup, database: str, compactor: Compact
             assert_never(statement.what)
 
 
-def describe(statement: Describe, lookup: TableLookup, database: str, engine: Engine) -> Answer:
+def describe(
+    statement: Describe, lookup: TableLookup, database: str, engine: Engine, macros: Collection[str]
+) -> Answer:
     """Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND, COLUMN_NOT_FOUND, PARTITION_NOT_FOUND."""
+    if statement.function is not None and statement.function in macros:
+        return Answer(("tab_name",), ((f"There is no documentation for function '{statement.function}'",),))
     if statement.function is not None:
         lines = function_lines(statement.function, engine, extended=statement.detail is not None)
         return Answer(("tab_name",), tuple((line,) for line in lines))
@@ -236,7 +250,8 @@ def _create_view_text(view: View) -> str:
     comments = any(c.comment for c in view.all_columns)
     items = (name_sql(c.name) + (f" COMMENT {_quoted(c.comment)}" if c.comment else "") for c in view.all_columns)
     columns = f" ({', '.join(items)})" if comments else ""
-    lines = [f"CREATE VIEW {name_sql(view.database)}.{name_sql(view.name)}{columns}"]
+    kind = "TEMPORARY VIEW" if view.temporary else "VIEW"
+    lines = [f"CREATE {kind} {name_sql(view.database)}.{name_sql(view.name)}{columns}"]
     if view.comment:
         lines.append(f"COMMENT {_quoted(view.comment)}")
     if view.partition_columns:
@@ -248,7 +263,8 @@ def _create_view_text(view: View) -> str:
 
 def _create_table_text(table: Table) -> str:
     name = f"{name_sql(table.database)}.{name_sql(table.name)}"
-    lines = [f"CREATE {'EXTERNAL ' if table.external else ''}TABLE {name}("]
+    kind = f"{'TEMPORARY ' if table.temporary else ''}{'EXTERNAL ' if table.external else ''}"
+    lines = [f"CREATE {kind}TABLE {name}("]
     items = [f"  {_column_text(c, table)}" for c in table.columns]
     checks = ((f"CONSTRAINT {name_sql(c.name)} " if c.name else "", c.condition) for c in table.constraints.checks)
     items += [f"  {name}CHECK ({condition})" for name, condition in checks]
@@ -266,7 +282,9 @@ def _create_table_text(table: Table) -> str:
         inside = _properties_text(table.row_format)
         with_properties = f" WITH SERDEPROPERTIES (\n  {inside})" if inside else ""
         lines.append(f"ROW FORMAT SERDE '{table.serde or SERDES[table.file_format]}'{with_properties}")
-    lines += [f"STORED AS {table.file_format.upper()}", f"LOCATION {_quoted(table.location)}"]
+    lines.append(f"STORED AS {table.file_format.upper()}")
+    if not (table.temporary and f"/{SESSIONS_DIRECTORY}/" in table.location):
+        lines.append(f"LOCATION {_quoted(table.location)}")
     lines.append(f"TBLPROPERTIES (\n  {_properties_text(table.properties)})")
     return "\n".join(lines)
 

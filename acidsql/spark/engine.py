@@ -318,6 +318,10 @@ class Engine:
         """Names of the temporary functions of the user's session. Starts Spark if it is not running."""
         return sessions.temporary_functions(self.spark)
 
+    def drop_temporary_function(self, name: str) -> None:
+        """Drops a temporary function of the user's session."""
+        self.spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS `{name}`")
+
     def temporary_views(self) -> frozenset[str]:
         """Names of the temporary views of the user's session; none where no session is running."""
         spark = self._living

@@ -113,6 +113,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "VIEW_PARTITION_MISMATCH": "The columns of PARTITIONED ON are not the last columns of the view.",
         "RECURSIVE_VIEW": "The view would read itself, directly or through other views.",
         "INVALID_VIEW": "The query cannot be that of a view, or the definition of a view cannot be read.",
+        "INVALID_MACRO": "The macro has a qualified name, or its parameters are not the columns of its body.",
     },
     "LOAD DATA": {
         "INVALID_PATH": "The path cannot be read, holds no files, or holds files that cannot be loaded.",

@@ -1,4 +1,5 @@
-"""The metastores that the contract is tried on: SQLite's, and Hive's, which all tests of a process share."""
+"""The metastores that the contract is tried on: SQLite's, the same one in a session, and Hive's, which all tests of a
+process share."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ import pytest
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import DEFAULT_DATABASE, Metastore
 from acidsql.metastore.registry import open_hive
+from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from tests.interop.hive_client import Hive
 from tests.interop.shared_table import DATABASE as INTEROP
@@ -18,10 +20,17 @@ from tests.metastore import tables
 from tests.metastore.differences import DIFFERENCES
 
 
-@pytest.fixture(params=["sqlite", pytest.param("hive", marks=[pytest.mark.hive, pytest.mark.timeout(1500)])])
+@pytest.fixture(
+    params=[
+        "sqlite",
+        pytest.param("session", marks=pytest.mark.full),
+        pytest.param("hive", marks=[pytest.mark.hive, pytest.mark.timeout(1500)]),
+    ]
+)
 def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Metastore]:
     """A metastore with nothing in it but the database `default`, no open transaction and no lock."""
-    opened = _sqlite(tmp_path) if request.param == "sqlite" else _hive(request)
+    opened = _hive(request) if request.param == "hive" else _sqlite(tmp_path)
+    opened = SessionMetastore(opened) if request.param == "session" else opened
     with closing(opened):
         monkeypatch.setattr(tables, "WAREHOUSE", opened.database(DEFAULT_DATABASE).location)
         yield opened

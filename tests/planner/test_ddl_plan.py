@@ -135,7 +135,7 @@ def test_a_table_has_the_properties_and_write_ids_of_its_statement() -> None:
         ("ALTER TABLE t ADD PARTITION (p = 1)", "NOT_PARTITIONED"),
         ("ALTER TABLE t SET LOCATION '/x'", "ALTER_REFUSED"),
         ("TRUNCATE TABLE t PARTITION (p = 1)", "NOT_PARTITIONED"),
-        ("CREATE TEMPORARY TABLE u (k INT)", "NOT_YET_SUPPORTED"),
+        ("CREATE TEMPORARY TRANSACTIONAL TABLE u (k INT) LOCATION '/x'", "NOT_YET_SUPPORTED"),
         ("CREATE TABLE u (k INT, K INT)", "DUPLICATE_COLUMN"),
     ],
 )

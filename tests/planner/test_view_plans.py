@@ -297,7 +297,7 @@ def test_a_view_reads_nothing_that_ends_with_the_session(query: str, place: str)
     assert isinstance(statement, s.Query)
     known = Facts("default", {}, views=frozenset({"seen"}))
     with pytest.raises(AcidSqlError) as caught:
-        check_query(statement.tree, query, known)
+        check_query(statement.tree, query, known, temporary=False)
     assert caught.value.condition == "INVALID_VIEW"
     assert caught.value.span is not None
     assert caught.value.span.text == place

@@ -121,7 +121,7 @@ def test_keywords_come_in_the_case_that_is_typed() -> None:
 @pytest.mark.parametrize(
     ("text", "keywords"),
     [
-        ("CREATE t|", ["table", "temporary", "transactional"]),
+        ("CREATE t|", ["table", "temp view", "temporary", "transactional"]),
         ("SHOW CO|", ["COLUMNS", "COMPACTIONS"]),
         ("CREATE TABLE u (id int) S|", ["SKEWED BY", "STORED"]),
         ("UPDATE employee SET salary = 1 W|", ["WHEN", "WHERE", "WINDOW", "WITH"]),

@@ -51,6 +51,9 @@ CASES = {
     "CREATE TABLE d.n AS SELECT k FROM whole": (
         "d -> SHARED_READ, d.n -> EXCLUSIVE, default.whole -> SHARED_READ"  # plain: readers see it grow
     ),
+    "CREATE TEMPORARY TABLE acid (k int)": "default -> SHARED_READ",
+    "CREATE TEMPORARY TABLE heap AS SELECT k FROM whole": "default -> SHARED_READ, default.whole -> SHARED_READ",
+    "CREATE OR REPLACE TEMPORARY VIEW v AS SELECT k FROM whole": "default -> SHARED_READ",
     "DROP TABLE acid": "default -> SHARED_READ, default.acid -> EXCLUSIVE",
     "DROP TABLE plain": "default -> SHARED_READ, default.plain -> EXCLUSIVE",
     "DROP TABLE ext": "default -> SHARED_READ",

@@ -9,7 +9,7 @@ from typing import Final
 
 from acidsql.acid.partition_names import partition_name
 from acidsql.acid.row_id import MAX_STATEMENT_ID
-from acidsql.acid.table import Table
+from acidsql.acid.table import Table, in_the_way
 from acidsql.acid.write_ids import StatementId, TxnId, ValidTxnList, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore, Operation, Partition, PartitionValues
@@ -152,7 +152,7 @@ class WriteTransaction:
         """
         found = self.metastore.find_table(table.database, table.name)
         if table is self.creates:
-            if found is not None:
+            if in_the_way(found, temporary=table.temporary) is not None:
                 raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, table=table.qualified)
         elif found != table:
             raise AcidSqlError(Condition.TABLE_CHANGED, table=table.qualified)
@@ -218,7 +218,8 @@ class WriteTransaction:
         transaction."""
         target = write.target
         if target.table is self.creates:
-            is_own = self.metastore.find_table(target.table.database, target.table.name) is None
+            found = self.metastore.find_table(target.table.database, target.table.name)
+            is_own = in_the_way(found, temporary=target.table.temporary) is None
             return remove_all(target.files, [target.directory if is_own else target.staging])
         return remove(target, write.made if is_there(self.metastore, target.table) else ())
 

@@ -374,3 +374,29 @@ ALTER DATABASE d SET OWNER USER bob
 [NOT_YET_SUPPORTED] ALTER DATABASE .. SET OWNER is not yet supported by acidsql.
 1 | ALTER DATABASE d SET OWNER USER bob
   |                  ^^^^^^^^^
+
+CREATE OR REPLACE TEMPORARY VIEW v AS SELECT a FROM t
+-->
+CreateView(view=v, query=SELECT a FROM t, replace=True, temporary=True)
+tables: v t
+
+CREATE TEMP VIEW IF NOT EXISTS v AS SELECT 1
+-->
+CreateView(view=v, query=SELECT 1, if_not_exists=True, temporary=True)
+tables: v
+
+CREATE TEMPORARY MACRO m(x int, y struct<a:string>) concat(x, y.a)
+-->
+CreateMacro(macro=m, parameters=[MacroParameter(name=x, type='int'), MacroParameter(name=y, type='struct<a:string>')], body=concat(x, y.a))
+
+CREATE TEMPORARY MACRO m() 42
+-->
+CreateMacro(macro=m, parameters=[], body=42)
+
+DROP TEMPORARY MACRO IF EXISTS m
+-->
+DropMacro(macro=m, if_exists=True)
+
+DROP TEMPORARY FUNCTION f
+-->
+DropFunction(function=f)

@@ -33,3 +33,10 @@ SELECT * FROM t VERSION AS OF 3
 [NOT_YET_SUPPORTED] Time travel (AS OF) is not yet supported by acidsql.
 1 | SELECT * FROM t VERSION AS OF 3
   |                               ^
+
+CREATE TEMPORARY FUNCTION f AS 'org.example.F' USING JAR '/f.jar'
+-->
+[NOT_YET_SUPPORTED] CREATE TEMPORARY FUNCTION is not yet supported by acidsql.
+1 | CREATE TEMPORARY FUNCTION f AS 'org.example.F' USING JAR '/f.jar'
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^
+Hint: session.spark.udf.register(name, function, type) registers a Python function for all statements.

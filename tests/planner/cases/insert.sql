@@ -234,3 +234,33 @@ INSERT INTO by_day PARTITION (day = 7) (id, day) SELECT 70, 7
 [INSERT_COLUMN_NOT_FOUND] 'day' in insert schema specification is/are not found among regular columns of default.by_day nor dynamic partition columns. (there is id, name)
 1 | INSERT INTO by_day PARTITION (day = 7) (id, day) SELECT 70, 7
   |                                             ^^^
+
+INSERT INTO by_day PARTITION (day == 7) (id) SELECT 70
+--> values
+values    `id` = CAST(`:id` AS INT)
+          `name` = CAST(NULL AS STRING)
+          `day` = CAST(7 AS INT)
+
+INSERT INTO by_day PARTITION (day) (id, day) SELECT 70, 7
+--> values
+values    `id` = CAST(`:id` AS INT)
+          `name` = CAST(NULL AS STRING)
+          `day` = CAST(`:day` AS INT)
+
+INSERT INTO by_day PARTITION (day) (day, id) SELECT 7, 70
+--> values
+values    `id` = CAST(`:id` AS INT)
+          `name` = CAST(NULL AS STRING)
+          `day` = CAST(`:day` AS INT)
+
+INSERT INTO by_day PARTITION (day > 7) SELECT 70, 'x'
+-->
+[INVALID_PARTITION_SPEC] [Error 10214] Invalid partition spec specified: day must be given as day = value
+1 | INSERT INTO by_day PARTITION (day > 7) SELECT 70, 'x'
+  |                               ^^^
+
+INSERT INTO by_day PARTITION (day = 7, day = 8) SELECT 70, 'x'
+-->
+[INVALID_PARTITION_SPEC] [Error 10214] Invalid partition spec specified: day is named twice
+1 | INSERT INTO by_day PARTITION (day = 7, day = 8) SELECT 70, 'x'
+  |                                        ^^^

@@ -1,0 +1,323 @@
+"""The metastore as one session sees it: its temporary tables and views in front of the shared metastore.
+
+As in Hive, a temporary table or view hides the one of its name in the shared metastore, for this session alone (Hive:
+SessionHiveMetaStoreClient). The shared metastore never hears of it. Its definition, its partitions and its write IDs
+are in the memory of this process, and the shared metastore's transactions decide which write IDs are valid.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from acidsql.acid.table import Relation, Table, View
+from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore.client import (
+    DEFAULT_PATIENCE,
+    AdoptedWriteIds,
+    Conflict,
+    Database,
+    Leftover,
+    Lock,
+    LockComponent,
+    LockType,
+    Metastore,
+    Operation,
+    Partition,
+    PartitionValues,
+    Patience,
+    Place,
+    Transaction,
+)
+from acidsql.metastore.compactions import (
+    DEFAULT_POOL,
+    AbortedCompaction,
+    Compaction,
+    CompactionKeeper,
+    CompactionRequest,
+    CompactionType,
+    Enqueued,
+)
+from acidsql.metastore.temporary_relations import TemporaryRelations
+
+_CHANGES: Final = (Operation.UPDATE, Operation.DELETE)
+
+
+class SessionMetastore:
+    """A `Metastore` of one session; client.py documents the methods. `shared` is the metastore of all sessions.
+
+    The names of temporary tables in locks have a part that no other session uses and that no table's name can have.
+    """
+
+    def __init__(self, shared: Metastore) -> None:
+        self.shared: Final = shared
+        self._temporary = TemporaryRelations()
+        self._suffix = f"@{uuid.uuid4().hex}"
+
+    @property
+    def compaction_keeper(self) -> CompactionKeeper | None:
+        return self.shared.compaction_keeper
+
+    @property
+    def detects_row_conflicts(self) -> bool:
+        return self.shared.detects_row_conflicts
+
+    def limit_open_txns(self, limit: int) -> None:
+        self.shared.limit_open_txns(limit)
+
+    def close(self) -> None:
+        self.shared.close()
+
+    # -- databases
+
+    def databases(self) -> Sequence[Database]:
+        return self.shared.databases()
+
+    def database(self, name: str) -> Database:
+        return self.shared.database(name)
+
+    def create_database(self, database: Database) -> None:
+        self.shared.create_database(database)
+
+    def alter_database(self, database: Database) -> None:
+        self.shared.alter_database(database)
+
+    def drop_database(self, name: str) -> None:
+        self.shared.drop_database(name)
+        self._temporary.forget_database(name)
+
+    # -- tables and views
+
+    def tables(self, database: str) -> Sequence[str]:
+        return sorted({*self.shared.tables(database), *self._temporary.names(database)})
+
+    def views(self, database: str) -> Sequence[str]:
+        hidden = set(self._temporary.names(database))
+        shown = (name for name in self.shared.views(database) if name not in hidden)
+        return sorted([*shown, *self._temporary.view_names(database)])
+
+    def table(self, database: str, name: str) -> Table:
+        match self._temporary.find(database, name):
+            case Table() as table:
+                return table
+            case View() as view:
+                raise AcidSqlError(Condition.NOT_A_TABLE, view=view.qualified)
+            case None:
+                return self.shared.table(database, name)
+
+    def find_table(self, database: str, name: str) -> Table | None:
+        found = self.find(database, name)
+        return found if isinstance(found, Table) else None
+
+    def find(self, database: str, name: str) -> Relation | None:
+        return self._temporary.find(database, name) or self.shared.find(database, name)
+
+    def create_view(self, view: View) -> None:
+        if not view.temporary:
+            self.shared.create_view(view)
+            return
+        self.shared.database(view.database)
+        self._temporary.add_view(view)
+
+    def alter_view(self, old: View, new: View) -> None:
+        (self._temporary if old.temporary else self.shared).alter_view(old, new)
+
+    def drop_view(self, view: View) -> None:
+        if view.temporary:
+            self._temporary.remove_view(view)
+        else:
+            self.shared.drop_view(view)
+
+    def create_table(
+        self, table: Table, *, adopted: AdoptedWriteIds | None = None, partitions: Sequence[Partition] = ()
+    ) -> None:
+        if not table.temporary:
+            self.shared.create_table(table, adopted=adopted, partitions=partitions)
+            return
+        self.shared.database(table.database)
+        self._temporary.add_table(table, partitions)
+
+    def places(self) -> Sequence[Place]:
+        return [*self.shared.places(), *self._temporary.places()]
+
+    def drop_table(self, database: str, name: str, *, with_files: bool = True) -> None:
+        if isinstance(self._temporary.find(database, name), Table):
+            self._temporary.remove_table(database, name)
+        else:
+            self.shared.drop_table(database, name, with_files=with_files)
+
+    def alter_table(
+        self,
+        old: Table,
+        new: Table,
+        *,
+        partitions: Mapping[PartitionValues, Partition] | None = None,
+        committed_up_to: WriteId | None = None,
+    ) -> None:
+        if old.temporary:
+            self._temporary.alter_table(old, new, partitions or {}, committed_up_to)
+        else:
+            self.shared.alter_table(old, new, partitions=partitions, committed_up_to=committed_up_to)
+
+    # -- partitions
+
+    def partitions(self, table: Table) -> Sequence[Partition]:
+        return self._temporary.partitions(table) if table.temporary else self.shared.partitions(table)
+
+    def add_partitions(self, table: Table, partitions: Sequence[Partition]) -> None:
+        (self._temporary if table.temporary else self.shared).add_partitions(table, partitions)
+
+    def drop_partitions(self, table: Table, values: Sequence[PartitionValues]) -> None:
+        (self._temporary if table.temporary else self.shared).drop_partitions(table, values)
+
+    # -- transactions
+
+    @property
+    def txn_timeout(self) -> float:
+        return self.shared.txn_timeout
+
+    def open_txn(self, *, read_only: bool = False) -> TxnId:
+        return self.shared.open_txn(read_only=read_only)
+
+    def transactions(self) -> Sequence[Transaction]:
+        return self.shared.transactions()
+
+    def valid_txns(self, txn: TxnId | None = None) -> ValidTxnList:
+        return self.shared.valid_txns(txn)
+
+    def lock(self, txn: TxnId, components: Sequence[LockComponent], *, patience: Patience = DEFAULT_PATIENCE) -> bool:
+        return self.shared.lock(txn, [self._private(c) for c in components], patience=patience)
+
+    def _private(self, component: LockComponent) -> LockComponent:
+        """The component under a name that only this session uses, if it is one of a temporary table or view.
+
+        It has no operation, so that the shared metastore keeps no write set of it. So it cannot find conflicts, and
+        statements that update or delete always take turns.
+        """
+        name = component.table
+        if name is None or self._temporary.find(component.database, name) is None:
+            return component
+        lock_type = component.lock_type
+        if component.operation in _CHANGES and lock_type is LockType.SHARED_WRITE:
+            lock_type = LockType.EXCL_WRITE
+        operation = component.operation if component.operation is Operation.SELECT else Operation.NO_TXN
+        return replace(
+            component,
+            table=f"{name}{self._suffix}",
+            lock_type=lock_type,
+            operation=operation,
+            dynamic_partition_write=False,
+        )
+
+    def release_locks(self, txn: TxnId) -> None:
+        self.shared.release_locks(txn)
+
+    def locks(self) -> Sequence[Lock]:
+        """The locks of this session's temporary tables have the tables' names."""
+        return [replace(lock, component=self._public(lock.component)) for lock in self.shared.locks()]
+
+    def _public(self, component: LockComponent) -> LockComponent:
+        name = component.table
+        return component if name is None else replace(component, table=name.removesuffix(self._suffix))
+
+    def add_dynamic_partitions(self, txn: TxnId, table: Table, partitions: Sequence[str], operation: Operation) -> None:
+        if not table.temporary:
+            self.shared.add_dynamic_partitions(txn, table, partitions, operation)
+
+    def forget_statistics(self, txn: TxnId | None, table: Table, partitions: Sequence[PartitionValues]) -> None:
+        if not table.temporary:
+            self.shared.forget_statistics(txn, table, partitions)
+
+    def allocate_write_id(self, txn: TxnId, table: Table) -> WriteId:
+        if not table.temporary:
+            return self.shared.allocate_write_id(txn, table)
+        self.shared.heartbeat(txn)  # raises where the transaction is not open
+        return self._temporary.allocate_write_id(txn, table)
+
+    def writer(self, table: Table, write_id: WriteId) -> TxnId | None:
+        return (self._temporary if table.temporary else self.shared).writer(table, write_id)
+
+    def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
+        return (self._temporary if table.temporary else self.shared).valid_write_ids(table, txns)
+
+    def heartbeat(self, txn: TxnId) -> None:
+        self.shared.heartbeat(txn)
+
+    def conflicts(self, txn: TxnId) -> Sequence[Conflict]:
+        return self.shared.conflicts(txn)
+
+    def commit(self, txn: TxnId, *, compatible: Collection[TxnId] | None = None) -> None:
+        self.shared.commit(txn, compatible=compatible)
+
+    def commit_created(self, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
+        if not table.temporary:
+            self.shared.commit_created(txn, table, partitions)
+            return
+        with self._temporary.lock:
+            self._temporary.add_table(table, partitions, txn)
+            try:
+                self.shared.commit(txn)
+            except BaseException:
+                self._temporary.remove_table(table.database, table.name)
+                raise
+
+    def abort(self, txn: TxnId) -> None:
+        """Notes the abort also where the shared metastore is out of reach: the transaction will not commit then. A
+        transaction that the shared metastore does not know may have committed."""
+        try:
+            self.shared.abort(txn)
+        except AcidSqlError as error:
+            if error.condition != Condition.NO_SUCH_TRANSACTION.name:
+                self._temporary.note_aborted(txn)
+            raise
+        self._temporary.note_aborted(txn)
+
+    def ended(self, txns: Collection[TxnId]) -> frozenset[TxnId]:
+        return self.shared.ended(txns)
+
+    @property
+    def knows_leftovers(self) -> bool:
+        return self.shared.knows_leftovers
+
+    def leftovers(self) -> Sequence[Leftover]:
+        """Without those of a table that a temporary one hides. Another session removes them, or this one later."""
+        found = self.shared.leftovers()
+        return [left for left in found if self._temporary.find(left.table.database, left.table.name) is None]
+
+    def forget_leftovers(self, txn: TxnId) -> None:
+        self.shared.forget_leftovers(txn)
+
+    # -- compactions, which are always those of shared tables
+
+    def enqueue_compaction(self, request: CompactionRequest) -> Enqueued:
+        return self.shared.enqueue_compaction(request)
+
+    def compactions(self) -> Sequence[Compaction]:
+        return self.shared.compactions()
+
+    def abort_compactions(self, ids: Collection[int]) -> Sequence[AbortedCompaction]:
+        return self.shared.abort_compactions(ids)
+
+    def take_compaction(self, worker: str, pools: Collection[str] = (DEFAULT_POOL,)) -> Compaction | None:
+        return self.shared.take_compaction(worker, pools)
+
+    def open_compaction_txn(self, kind: CompactionType) -> TxnId:
+        return self.shared.open_compaction_txn(kind)
+
+    def begin_compaction(self, compaction: Compaction, txn: TxnId, highest_write_id: WriteId) -> Compaction:
+        return self.shared.begin_compaction(compaction, txn, highest_write_id)
+
+    def commit_compaction(self, compaction: Compaction) -> None:
+        self.shared.commit_compaction(compaction)
+
+    def fail_compaction(self, compaction: Compaction, error: str) -> None:
+        self.shared.fail_compaction(compaction, error)
+
+    def refuse_compaction(self, compaction: Compaction, reason: str) -> None:
+        self.shared.refuse_compaction(compaction, reason)
+
+    def revoke_dead_workers(self, timeout: float) -> Sequence[int]:
+        return self.shared.revoke_dead_workers(timeout)
