@@ -198,12 +198,22 @@ class Condition(Enum):
         10096,
     )
     TRUNCATE_COLUMNS = _info("0A000", "Only RCFileFormat supports column truncation.", 10237)
+    PARTITION_VALUES_NOT_CONTINUOUS = _info(
+        "42000",
+        "Partition values specified are not continuous. A subpartition value is specified without specifying the parent"
+        " partition's value",
+        10234,
+    )
+    INCOMPATIBLE_TABLES = _info(
+        "42000", "Tables have incompatible schemas and their partitions  cannot be exchanged.", 10235
+    )
     EXCHANGE_TRANSACTIONAL = _info(
         "42000",
         "Exchange partition is not allowed with transactional tables. Alternatively, shall use load data or insert"
         " overwrite to move partitions.",
         10236,
     )
+    READ_ONLY_DATABASE = _info("25006", "A write operation is disallowed on a read-only database.")
     EXPLICIT_LOCKS = _info("0A000", "Current transaction manager does not support explicit lock requests.", 10271)
     TRUNCATE_EXTERNAL = _info("42000", "Cannot truncate non-managed table {table}.", 10146)
     NOT_PARTITIONED = _info("42000", "Table {table} is not a partitioned table", 10241)
@@ -220,7 +230,17 @@ class Condition(Enum):
         "42000", "Need to specify partition columns because the destination table {table} is partitioned", 10062
     )
     # -- ALTER TABLE
+    ANALYZE_VIEW = _info("42000", "ANALYZE is not supported for views", 10091)
     ALTER_REFUSED = _info("42000", "{message}")
+    CANNOT_CHANGE_SERDE = _info(
+        "42000",
+        "Changing SerDe (from {serde}) is not supported for table {table}. File format may be incompatible",
+        10309,
+    )
+    CANNOT_CHANGE_FILE_FORMAT = _info(
+        "42000", "Changing file format (from {format}) is not supported for table {table}", 10310
+    )
+    NOT_BUCKETED = _info("42000", "Table is not bucketized. {table}", 10145)
     CANNOT_REORDER_COLUMNS = _info(
         "42000", "Reordering columns is not supported for table {table}. SerDe may be incompatible", 10311
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Final, assert_never
 
+from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
 from acidsql.compactor.background import Background
 from acidsql.compactor.compaction_requests import compaction_requests
@@ -15,20 +16,25 @@ from acidsql.ddl.plan_runner import Ddl
 from acidsql.ddl.table_lookup import TableLookup
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
+from acidsql.grammar.parser import parse
 from acidsql.metastore.client import Metastore
 from acidsql.planner.ddl import truncate_step
 from acidsql.planner.ddl_settings import ignores_missing
 from acidsql.planner.lock_requests import CONFLICTS
 from acidsql.planner.macros import Macro
 from acidsql.planner.plan import MultiWritePlan, Plan, QueryPlan, WritePlan
+from acidsql.planner.written_databases import is_read_only, written_databases
 from acidsql.results import Counts, CountsResult, Done, QueryResult, Result, ResultColumn, RowsResult
 from acidsql.settings import OPEN_TXNS, Settings, note_on_unknown
 from acidsql.show import show
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
+from acidsql.spark.table_analysis import RowCountsOfParts, TableAnalysis, count_query, counted_parts
 from acidsql.spark.write.load_data import Loader
 from acidsql.statement_plans import StatementPlans, first_words
 from acidsql.variables import HIVEVAR, Variables
+
+_NO_COLUMN_STATISTICS: Final = "Rows and files were counted. acidsql collects no statistics of columns."
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,7 @@ class StatementDispatch:
         if self.executor.session_transaction.id is not None and not _may_run_in_transaction(statement):
             txn = f"txnid:{self.executor.session_transaction.id}"
             raise AcidSqlError(Condition.IN_TRANSACTION, operation=first_words(statement), txn_id=txn)
+        self._check_writable(statement)
         match statement:
             case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():
                 return self._execute(self.plans.plan(statement, request), request)
@@ -68,6 +75,8 @@ class StatementDispatch:
             case s.RepairTable():
                 report = self.ddl.run(statement, self.plans.database)
                 return _rows("MSCK", show.Answer(("result",), tuple((line,) for line in report)))
+            case s.AnalyzeTable():
+                return self._analyze(statement, request)
             case s.DropTable():
                 self.ddl.run(statement, self.plans.database)
                 return Done("DROP TABLE")
@@ -124,6 +133,17 @@ class StatementDispatch:
             case _:
                 assert_never(statement)
 
+    def _check_writable(self, statement: s.Statement) -> None:
+        """Raises READ_ONLY_DATABASE. A database that does not exist is the error of the statement's component."""
+        named = list(written_databases(statement, self.plans.database))
+        if not named:
+            return
+        known = {found.name: found for found in self.metastore.databases()}
+        for name in named:
+            if name.value in known and is_read_only(known[name.value].properties):
+                hint = f"ALTER DATABASE {name.value} SET DBPROPERTIES ('readonly'='false') allows writes."
+                raise AcidSqlError(Condition.READ_ONLY_DATABASE, span=name.span, hint=hint)
+
     # -- queries and DML
 
     def _execute(self, plan: Plan, request: Request) -> Result:
@@ -166,6 +186,20 @@ class StatementDispatch:
         txn_id, write_id = self.executor.truncate(truncate_step(statement, table))
         write_ids = {table.qualified: write_id} if table.is_transactional else {}
         return Done("TRUNCATE TABLE", txn_id, write_ids)
+
+    def _analyze(self, statement: s.AnalyzeTable, request: Request) -> Result:
+        """ANALYZE TABLE. Rows are counted by a query of its own."""
+
+        def count(table: Table) -> RowCountsOfParts:
+            query = parse(count_query(table))
+            plan = self.plans.plan(query, request)
+            assert isinstance(plan, QueryPlan)
+            return counted_parts(self.executor, plan, table)
+
+        analysis = TableAnalysis(self.ddl.transactions, self.engine.files, count)
+        analysis.run(self.ddl.plan(statement, self.plans.database))
+        note = "" if statement.columns is None else _NO_COLUMN_STATISTICS
+        return Done("ANALYZE TABLE", note=note)
 
     def _alter_table(self, statement: s.AlterTable) -> Result:
         if isinstance(statement.action, s.Compact):
@@ -275,7 +309,7 @@ def _may_run_in_transaction(statement: s.Statement) -> bool:
             return True
         case s.NoEffect() | s.CreateMacro() | s.DropMacro() | s.DropFunction():
             return True
-        case s.RepairTable():
+        case s.RepairTable() | s.AnalyzeTable():
             return False
         case s.CreateTable() | s.DropTable() | s.TruncateTable() | s.AlterTable() | s.LoadData():
             return False

@@ -6,12 +6,15 @@ from dataclasses import replace
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import clauses
+from acidsql.grammar.alter_table import set_owner
 from acidsql.grammar.setting_text import Setting
 from acidsql.grammar.statement_reader import Leaf, Node
 from acidsql.grammar.statements import (
     AbortCompactions,
     AbortTransactions,
     AlterDatabase,
+    AlterDatabaseAction,
+    AnalyzeTable,
     Cache,
     Commit,
     CompactionClause,
@@ -27,6 +30,8 @@ from acidsql.grammar.statements import (
     NoEffect,
     RepairTable,
     Rollback,
+    SetDatabaseLocation,
+    SetDatabaseProperties,
     SetSetting,
     Show,
     Shown,
@@ -63,8 +68,14 @@ def truncate_table(node: Node, source: str) -> TruncateTable:
     return TruncateTable(source, clauses.target(node), clauses.partition_of(node))
 
 
+def analyze_table(node: Node, source: str) -> AnalyzeTable:
+    of = node.maybe("for_columns")
+    columns = None if of is None else clauses.names(of)
+    return AnalyzeTable(source, clauses.target(node), clauses.partition_of(node), columns, not node.has("noscan"))
+
+
 def create_database(node: Node, source: str) -> CreateDatabase:
-    comment = location = None
+    comment = location = managed_location = None
     properties: clauses.Properties = ()
     for clause in node.nodes("table_comment", "location", "managed_location", "table_properties"):
         match clause.rule:
@@ -75,13 +86,25 @@ def create_database(node: Node, source: str) -> CreateDatabase:
             case "table_properties":
                 properties = clauses.properties_of(clause)
             case _:
-                raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=clause.span, feature="MANAGEDLOCATION")
+                managed_location = clauses.string(clause)
     name = clauses.name(node.node("name"))
-    return CreateDatabase(source, name, node.has("if_not_exists"), comment, location, properties)
+    return CreateDatabase(source, name, node.has("if_not_exists"), comment, location, properties, managed_location)
 
 
 def alter_database(node: Node, source: str) -> AlterDatabase:
-    return AlterDatabase(source, clauses.name(node.node("name")), clauses.properties_of(node))
+    action = node.parts[-1]
+    assert isinstance(action, Node)
+    return AlterDatabase(source, clauses.name(node.node("name")), _database_action(action))
+
+
+def _database_action(node: Node) -> AlterDatabaseAction:
+    match node.rule:
+        case "set_properties":
+            return SetDatabaseProperties(clauses.properties_of(node))
+        case "set_owner":
+            return set_owner(node)
+        case rule:
+            return SetDatabaseLocation(clauses.string(node), managed=rule == "set_managed_location")
 
 
 def drop_database(node: Node, source: str) -> DropDatabase:

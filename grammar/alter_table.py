@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from acidsql.acid.table import TRANSACTIONAL, ConstraintKind
+from acidsql.acid.table import TRANSACTIONAL, ConstraintKind, PrincipalKind
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import clauses
-from acidsql.grammar.create_table import column, named_constraint
+from acidsql.grammar.create_table import bucket_count, clustering, column, file_format, named_constraint
 from acidsql.grammar.statement_reader import Node
 from acidsql.grammar.statements import (
     AddColumns,
@@ -20,12 +20,21 @@ from acidsql.grammar.statements import (
     DropConstraint,
     DropPartitions,
     ExchangePartition,
+    NotSorted,
     PartitionItem,
     RenamePartition,
     RenameTable,
     ReplaceColumns,
+    SetBucketCount,
+    SetClustering,
+    SetFileFormat,
     SetLocation,
+    SetOwner,
+    SetSerde,
+    SetSerdeProperties,
     SetTableProperties,
+    Touch,
+    UnsetSerdeProperties,
     UnsetTableProperties,
 )
 
@@ -88,8 +97,50 @@ def _action(node: Node) -> AlterAction:
             return SetTableProperties(((TRANSACTIONAL, "true"),))
         case "set_location":
             return SetLocation(clauses.string(node), clauses.partition_of(node))
-        case _:
+        case "touch":
+            return Touch(tuple(map(clauses.partition, node.nodes("partition"))))
+        case "set_owner":
+            return set_owner(node)
+        case "compact":
             return _compact(node)
+        case _:
+            return _storage_action(node)
+
+
+def set_owner(node: Node) -> SetOwner:
+    of = node.node("principal")
+    return SetOwner(of.node("name").leaf("ID").text, PrincipalKind[of.node("principal_kind").span.text.upper()])
+
+
+def _storage_action(node: Node) -> AlterAction:
+    """An action that Hive can apply to one partition too."""
+    partition = clauses.partition_of(node)
+    match node.rule:
+        case "set_file_format":
+            return _set_file_format(node, partition)
+        case "set_serde":
+            return SetSerde(clauses.string(node), clauses.properties_of(node), partition)
+        case "set_serde_properties":
+            return SetSerdeProperties(clauses.properties_of(node), partition)
+        case "unset_serde_properties":
+            return UnsetSerdeProperties(tuple(key.text for key in node.leaves("STRING")), partition)
+        case "cluster":
+            return SetClustering(clustering(node.node("clustering")), partition)
+        case "not_clustered":
+            return SetClustering(None, partition)
+        case "not_sorted":
+            return NotSorted(partition)
+        case rule:
+            assert rule == "into_buckets", rule
+            return SetBucketCount(bucket_count(node), partition)
+
+
+def _set_file_format(node: Node, partition: tuple[PartitionItem, ...]) -> SetFileFormat:
+    named = node.maybe("format_name")
+    if named is not None:
+        return SetFileFormat(file_format(named.node("name"), "SET FILEFORMAT"), partition)
+    classes = node.node("format_classes").leaves("STRING")
+    return SetFileFormat(None, partition, classes[0].text, classes[2].text)
 
 
 def _change_column(node: Node) -> ChangeColumn:

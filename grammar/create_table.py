@@ -8,7 +8,7 @@ from acidsql.acid.table import ConstraintKind
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar import clauses
 from acidsql.grammar.statement_reader import Node
-from acidsql.grammar.statements import CheckConstraint, ColumnDefinition, CreateTable, Name, NamedConstraint
+from acidsql.grammar.statements import CheckConstraint, Clustering, ColumnDefinition, CreateTable, Name, NamedConstraint
 
 # The serde properties of ROW FORMAT DELIMITED (org.apache.hadoop.hive.serde.serdeConstants).
 _DELIMITERS = {
@@ -64,12 +64,8 @@ def _with_clause(table: CreateTable, node: Node) -> CreateTable:
         case "partitioned_by":
             return replace(table, partition_columns=tuple(column(p) for p in node.nodes("partition_column")))
         case "clustered_by":
-            return replace(
-                table,
-                bucket_columns=clauses.names(node.node("columns")),
-                bucket_count=_bucket_count(node),
-                sort_columns=tuple(clauses.name(part.node("name")) for part in node.nodes("sort_column")),
-            )
+            of = clustering(node.node("clustering"))
+            return replace(table, bucket_columns=of.columns, bucket_count=of.count, sort_columns=of.sort_columns)
         case "skewed_by":
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=node.span, feature="SKEWED BY")
         case "delimited":
@@ -77,7 +73,7 @@ def _with_clause(table: CreateTable, node: Node) -> CreateTable:
         case "serde":
             return replace(table, serde=clauses.string(node), row_format=clauses.properties_of(node))
         case "stored_as":
-            return replace(table, file_format=_file_format(node.node("name")))
+            return replace(table, file_format=file_format(node.node("name"), "STORED AS"))
         case "stored_as_classes":
             return replace(table, storage_class=node.leaves("STRING")[0].text)
         case "stored_by":
@@ -90,20 +86,26 @@ def _with_clause(table: CreateTable, node: Node) -> CreateTable:
             return table
 
 
-def _bucket_count(node: Node) -> int:
+def clustering(node: Node) -> Clustering:
+    """CLUSTERED BY (..) [SORTED BY (..)] INTO n BUCKETS."""
+    sort_columns = tuple(clauses.name(part.node("name")) for part in node.nodes("sort_column"))
+    return Clustering(clauses.names(node.node("columns")), bucket_count(node), sort_columns)
+
+
+def bucket_count(node: Node) -> int:
     number = node.leaf("NUMBER")
     if not number.text.isdecimal() or not 1 <= int(number.text) < 1 << 31:
         raise _syntax_error(number.span, "the number of buckets is a whole number from 1 to 2147483647")
     return int(number.text)
 
 
-def _file_format(node: Node) -> str:
-    """org.apache.hadoop.hive.ql.io.StorageFormatFactory's names."""
+def file_format(node: Node, words: str) -> str:
+    """The format that a name after `words` means: one of org.apache.hadoop.hive.ql.io.StorageFormatFactory's names."""
     name = clauses.name(node)
     if name.value.upper() not in _FORMATS:
         shown = ", ".join(sorted(_FORMATS))
         assert name.span is not None
-        raise _syntax_error(name.span, f"expected one of {shown} after STORED AS")
+        raise _syntax_error(name.span, f"expected one of {shown} after {words}")
     return name.value
 
 

@@ -31,6 +31,7 @@ _BUILDERS: dict[str, Callable[[Node, str], Statement]] = {
     "alter_table": alter_table.alter_table,
     "drop_table": admin_statements.drop_table,
     "repair_table": admin_statements.repair_table,
+    "analyze_table": admin_statements.analyze_table,
     "truncate_table": admin_statements.truncate_table,
     "create_database": admin_statements.create_database,
     "alter_database": admin_statements.alter_database,

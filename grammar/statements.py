@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from acidsql.acid.table import ConstraintKind
+from acidsql.acid.table import ConstraintKind, PrincipalKind
 from acidsql.errors import Span
 
 
@@ -392,6 +392,82 @@ class SetLocation:
 
 
 @dataclass(frozen=True, slots=True)
+class SetFileFormat:
+    """SET FILEFORMAT: the name of a format, or the class of its input format and its SerDe."""
+
+    format: str | None
+    partition: tuple[PartitionItem, ...] = ()
+    input_class: str | None = None
+    serde: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SetSerde:
+    """SET SERDE 'class' [WITH SERDEPROPERTIES (..)]."""
+
+    serde: str
+    properties: tuple[tuple[str, str], ...] = ()
+    partition: tuple[PartitionItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SetSerdeProperties:
+    properties: tuple[tuple[str, str], ...]
+    partition: tuple[PartitionItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnsetSerdeProperties:
+    keys: tuple[str, ...]
+    partition: tuple[PartitionItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Clustering:
+    """CLUSTERED BY (..) [SORTED BY (..)] INTO n BUCKETS, of CREATE TABLE and ALTER TABLE."""
+
+    columns: tuple[Name, ...]
+    count: int
+    sort_columns: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SetClustering:
+    """CLUSTERED BY .., and NOT CLUSTERED with None."""
+
+    clustering: Clustering | None
+    partition: tuple[PartitionItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotSorted:
+    partition: tuple[PartitionItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SetBucketCount:
+    """INTO n BUCKETS."""
+
+    count: int
+    partition: tuple[PartitionItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """TOUCH [PARTITION (..) ..]."""
+
+    partitions: tuple[tuple[PartitionItem, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SetOwner:
+    """SET OWNER USER | ROLE | GROUP name, of a table or a database."""
+
+    owner: str
+    kind: PrincipalKind
+
+
+@dataclass(frozen=True, slots=True)
 class ExchangePartition:
     """EXCHANGE PARTITION (..) WITH TABLE other: moves partitions of `other` to the altered table."""
 
@@ -416,6 +492,20 @@ class Compact:
     properties: tuple[tuple[str, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class AnalyzeTable:
+    """ANALYZE TABLE .. COMPUTE STATISTICS [NOSCAN | FOR COLUMNS [..]].
+
+    `columns` are those of FOR COLUMNS: empty for all of them, None without the clause.
+    """
+
+    source: str
+    table: TableName
+    partition: tuple[PartitionItem, ...] = ()
+    columns: tuple[Name, ...] | None = None
+    scans: bool = True
+
+
 AlterAction: TypeAlias = (
     RenameTable
     | SetTableProperties
@@ -429,6 +519,15 @@ AlterAction: TypeAlias = (
     | DropPartitions
     | RenamePartition
     | SetLocation
+    | SetFileFormat
+    | SetSerde
+    | SetSerdeProperties
+    | UnsetSerdeProperties
+    | SetClustering
+    | NotSorted
+    | SetBucketCount
+    | Touch
+    | SetOwner
     | ExchangePartition
     | Compact
 )
@@ -452,15 +551,32 @@ class CreateDatabase:
     comment: str | None = None
     location: str | None = None
     properties: tuple[tuple[str, str], ...] = ()
+    managed_location: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SetDatabaseProperties:
+    """SET DBPROPERTIES."""
+
+    properties: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetDatabaseLocation:
+    """SET LOCATION, or SET MANAGEDLOCATION with `managed`: the directory of tables that are created later."""
+
+    location: str
+    managed: bool = False
+
+
+AlterDatabaseAction: TypeAlias = SetDatabaseProperties | SetDatabaseLocation | SetOwner
 
 
 @dataclass(frozen=True, slots=True)
 class AlterDatabase:
-    """ALTER DATABASE .. SET DBPROPERTIES."""
-
     source: str
     database: Name
-    properties: tuple[tuple[str, str], ...]
+    action: AlterDatabaseAction
 
 
 @dataclass(frozen=True, slots=True)
@@ -602,6 +718,7 @@ class Shown(Enum):
     VIEWS = "VIEWS"
     PARTITIONS = "PARTITIONS"
     COLUMNS = "COLUMNS"
+    CREATE_DATABASE = "CREATE DATABASE"
     CREATE_TABLE = "CREATE TABLE"
     TBLPROPERTIES = "TBLPROPERTIES"
     TRANSACTIONS = "TRANSACTIONS"
@@ -722,6 +839,7 @@ Statement: TypeAlias = (
     | CreateTable
     | DropTable
     | RepairTable
+    | AnalyzeTable
     | TruncateTable
     | AlterTable
     | CreateDatabase

@@ -15,6 +15,7 @@ from acidsql.grammar.statements import (
     AlterDatabase,
     AlterTable,
     AlterView,
+    AnalyzeTable,
     Assignment,
     Commit,
     CreateDatabase,
@@ -92,7 +93,7 @@ def _named(statement: Statement) -> Iterator[TableName]:
                 yield from _read(statement.action.query, frozenset())
         case DropView():
             yield statement.view
-        case DropTable() | TruncateTable() | AlterTable() | RepairTable():
+        case DropTable() | TruncateTable() | AlterTable() | RepairTable() | AnalyzeTable():
             yield statement.table
         case LoadData():
             yield statement.target

@@ -10,7 +10,7 @@ from acidsql.grammar.lexer import Lexed, is_word
 # org.apache.hadoop.hive.ql.parse.HiveParser.g, rules `statement`, `ddlStatement` and `sqlTransactionStatement`, and
 # the commands of org.apache.hadoop.hive.ql.processors.HiveCommand. `*` stands for any one word or table name.
 _STATEMENTS = (
-    "GRANT", "REVOKE", "ANALYZE", "EXPORT", "IMPORT", "REPL", "KILL",
+    "GRANT", "REVOKE", "EXPORT", "IMPORT", "REPL", "KILL",
     "PREPARE", "EXECUTE", "RESET", "DFS", "ADD JAR", "ADD JARS", "ADD FILE", "ADD FILES", "ADD ARCHIVE",
     "ADD ARCHIVES", "DELETE JAR", "DELETE FILE", "DELETE ARCHIVE", "LIST JAR", "LIST JARS", "LIST FILE", "LIST FILES",
     "COMPILE", "OPTIMIZE", "REBUILD",
@@ -24,7 +24,7 @@ _STATEMENTS = (
     "ALTER SCHEDULED QUERY", "ALTER DATACONNECTOR",
     "SHOW ROLES", "SHOW GRANT", "SHOW CONF", "SHOW INDEX", "SHOW INDEXES",
     "SHOW FORMATTED", "SHOW CURRENT ROLES", "SHOW ROLE GRANT", "SHOW PRINCIPALS", "SHOW MATERIALIZED VIEWS",
-    "SHOW RESOURCE PLAN", "SHOW RESOURCE PLANS", "SHOW CREATE DATABASE", "SHOW DATACONNECTORS", "SHOW PROCESSLIST",
+    "SHOW RESOURCE PLAN", "SHOW RESOURCE PLANS", "SHOW DATACONNECTORS", "SHOW PROCESSLIST",
     "SHOW EXTENDED TABLES",
     "DESCRIBE DATACONNECTOR", "SET ROLE", "SET AUTOCOMMIT",
     "INSERT OVERWRITE DIRECTORY", "INSERT OVERWRITE LOCAL DIRECTORY", "MAP", "REDUCE",
@@ -41,13 +41,10 @@ _HINTS = {
     ("DROP", "MACRO"): "A macro is temporary: DROP TEMPORARY MACRO.",
 }
 _ALTER_ACTIONS = (
-    "SET FILEFORMAT", "SET SERDE", "SET SERDEPROPERTIES", "UNSET SERDEPROPERTIES",
-    "SET OWNER", "SET SKEWED LOCATION", "SKEWED BY", "NOT SKEWED", "NOT STORED AS DIRECTORIES", "CLUSTERED BY",
-    "NOT CLUSTERED", "NOT SORTED", "SORTED BY", "INTO", "TOUCH", "ARCHIVE",
+    "SET SKEWED LOCATION", "SKEWED BY", "NOT SKEWED", "NOT STORED AS DIRECTORIES", "SORTED BY", "ARCHIVE",
     "UNARCHIVE", "RECOVER PARTITIONS", "UPDATE COLUMNS", "UPDATE STATISTICS", "PARTITION COLUMN", "ENABLE", "DISABLE",
     "SET PARTITION SPEC", "EXECUTE", "DROP COLUMN", "CREATE BRANCH", "CREATE TAG",
 )  # fmt: skip
-_ALTER_DATABASE_ACTIONS = ("SET OWNER", "SET LOCATION", "SET MANAGEDLOCATION")
 _ALTER_VIEW_ACTIONS = ("ADD PARTITION", "ADD IF", "DROP PARTITION", "DROP IF")
 _STARTS = {tuple(words.split()) for words in _STATEMENTS}
 _LONGEST = max(len(words) for words in _STARTS)
@@ -67,8 +64,6 @@ def refuse_foreign(lexed: Lexed) -> None:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature=feature, hint=hint)
     if words[:2] == ("ALTER", "TABLE"):
         _refuse_action(lexed, "ALTER TABLE", _ALTER_ACTIONS)
-    elif words[:2] in (("ALTER", "DATABASE"), ("ALTER", "SCHEMA")):
-        _refuse_action(lexed, "ALTER DATABASE", _ALTER_DATABASE_ACTIONS)
     elif words[:2] == ("ALTER", "VIEW"):
         _refuse_action(lexed, "ALTER VIEW", _ALTER_VIEW_ACTIONS)
 

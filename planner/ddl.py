@@ -9,7 +9,7 @@ from typing import assert_never
 from acidsql.acid.object_names import check_database_name, check_table_name
 from acidsql.acid.partition_values import as_known, check_own_place
 from acidsql.acid.table import Table
-from acidsql.errors import AcidSqlError, Condition
+from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar import statements as s
 from acidsql.metastore.client import (
     DEFAULT_DATABASE,
@@ -22,6 +22,7 @@ from acidsql.planner.create_defaults import with_defaults
 from acidsql.planner.create_like import with_columns_of
 from acidsql.planner.ddl_plan import (
     AssignLocation,
+    CollectStatistics,
     DdlFacts,
     DdlPlan,
     DdlStatement,
@@ -32,6 +33,7 @@ from acidsql.planner.ddl_plan import (
     MoveTable,
     RedefineColumns,
     RedefineDatabase,
+    RedefineStorage,
     RedefineTable,
     RegisterDatabase,
     RegisterPartitions,
@@ -44,11 +46,14 @@ from acidsql.planner.ddl_plan import (
     RepairPartitions,
     RequestCompaction,
     Step,
+    Touch,
     UpdateProperties,
 )
 from acidsql.planner.ddl_settings import ignores_missing
+from acidsql.planner.exchange_partition import exchange_step
 from acidsql.planner.lock_requests import database_lock, exclusive_lock, insert_locks, overwrite_locks
 from acidsql.planner.partition_spec import default_location, name_of_partition, partition_values
+from acidsql.planner.storage_changes import StorageAction, change_text, with_storage
 from acidsql.planner.table_definition import ADOPT_WRITE_IDS, check_supported, defined_table
 from acidsql.planner.table_properties import conversion, known_key
 from acidsql.planner.view_ddl import plan_view_statement
@@ -78,6 +83,8 @@ def plan_ddl(statement: DdlStatement, facts: DdlFacts) -> DdlPlan:
             return DdlPlan(f"LOAD DATA INTO {load.table.qualified}", load_locks(load), (load,))
         case s.RepairTable():
             return _repair_table(statement, facts)
+        case s.AnalyzeTable():
+            return _analyze_table(statement, facts)
         case s.AlterTable():
             title = f"ALTER TABLE {facts.qualified(statement.table)}"
             return DdlPlan(title, _alter_locks(statement, facts), (_alter_step(statement, facts),))
@@ -95,16 +102,30 @@ def _create_database(statement: s.CreateDatabase, facts: DdlFacts) -> DdlPlan:
         return DdlPlan(title)
     check_database_name(name, span)
     location = statement.location or f"{facts.warehouse}/{name}.db"
-    database = Database(name, location, statement.comment, dict(statement.properties))
+    properties = dict(statement.properties)
+    database = Database(name, location, statement.comment, properties, statement.managed_location)
     return DdlPlan(title, (), (RegisterDatabase(database, span),))
 
 
 def _alter_database(statement: s.AlterDatabase, facts: DdlFacts) -> DdlPlan:
     """Takes no lock, as in Hive: the change affects no table and no running statement."""
     database = facts.databases[statement.database.value]
-    properties = {**database.properties, **dict(statement.properties)}
-    step = RedefineDatabase(database, replace(database, properties=properties))
+    step = RedefineDatabase(database, _altered(database, statement.action), statement.database.span)
     return DdlPlan(f"ALTER DATABASE {database.name}", (), (step,))
+
+
+def _altered(database: Database, action: s.AlterDatabaseAction) -> Database:
+    match action:
+        case s.SetDatabaseProperties(properties):
+            return replace(database, properties={**database.properties, **dict(properties)})
+        case s.SetOwner(owner, kind):
+            return replace(database, owner=owner, owner_kind=kind)
+        case s.SetDatabaseLocation(location, managed=False):
+            return replace(database, location=location)
+        case s.SetDatabaseLocation(location):
+            return replace(database, managed_location=location)
+        case _:
+            assert_never(action)
 
 
 def _drop_database(statement: s.DropDatabase, facts: DdlFacts) -> DdlPlan:
@@ -167,6 +188,22 @@ def _repair_table(statement: s.RepairTable, facts: DdlFacts) -> DdlPlan:
     return DdlPlan(f"MSCK TABLE {table.qualified}", (exclusive_lock(table.database, table.name),), (step,))
 
 
+def _analyze_table(statement: s.AnalyzeTable, facts: DdlFacts) -> DdlPlan:
+    """The lock keeps writers out while the numbers are stored. Rows are counted before.
+
+    Raises NOT_PARTITIONED, COLUMN_NOT_FOUND.
+    """
+    table, span = facts.table(statement.table), statement.table.span
+    if statement.partition and not table.partition_columns:
+        raise AcidSqlError(Condition.NOT_PARTITIONED, span=span, table=table.qualified)
+    for name in statement.columns or ():
+        if name.value not in table.column_names:
+            near = suggestion(name.value, list(table.column_names))
+            raise AcidSqlError(Condition.COLUMN_NOT_FOUND, span=name.span, column=name.value, suggestion=near)
+    step = CollectStatistics(table, statement.partition, statement.scans, span)
+    return DdlPlan(f"ANALYZE TABLE {table.qualified}", (exclusive_lock(table.database, table.name),), (step,))
+
+
 def truncate_step(statement: s.TruncateTable, table: Table) -> EmptyTable:
     """Raises TRUNCATE_EXTERNAL, NOT_PARTITIONED."""
     span = statement.table.span
@@ -226,7 +263,9 @@ def _alter_locks(statement: s.AlterTable, facts: DdlFacts) -> tuple[LockComponen
     new_database = (
         (database_lock(facts.database_of(action.new_name).name),) if isinstance(action, s.RenameTable) else ()
     )
-    return (exclusive_lock(table.database, table.name), *new_database)
+    other = facts.table(action.other) if isinstance(action, s.ExchangePartition) else None
+    on_other = () if other is None else (exclusive_lock(other.database, other.name),)
+    return (exclusive_lock(table.database, table.name), *on_other, *new_database)
 
 
 def _alter_step(statement: s.AlterTable, facts: DdlFacts) -> Step:
@@ -259,16 +298,35 @@ def _alter_step(statement: s.AlterTable, facts: DdlFacts) -> Step:
             return RemoveProperties(table, tuple(map(known_key, action.keys)), action.if_exists, span)
         case s.SetLocation():
             return _assign_location(table, statement, action)
+        case (
+            s.SetFileFormat()
+            | s.SetSerde()
+            | s.SetSerdeProperties()
+            | s.UnsetSerdeProperties()
+            | s.SetClustering()
+            | s.NotSorted()
+            | s.SetBucketCount()
+        ):
+            return _redefine_storage(table, action, span)
+        case s.Touch():
+            return Touch(table, tuple(partition_values(items, table, span) for items in action.partitions), span)
+        case s.SetOwner(owner, kind):
+            owned = replace(table, owner=owner, owner_kind=kind)
+            return RedefineTable(table, owned, f"sets the owner to the {kind.value.lower()} {owner}")
         case s.ExchangePartition():
-            if table.is_transactional:
-                raise AcidSqlError(Condition.EXCHANGE_TRANSACTIONAL, span=span)
-            hint = "INSERT OVERWRITE .. SELECT the partition, and drop it from the other table."
-            feature = "ALTER TABLE .. EXCHANGE PARTITION of a plain table"
-            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature=feature, hint=hint)
+            return exchange_step(table, facts.table(action.other), action, span)
         case s.Compact():
             return RequestCompaction(table, action)
         case _:
             assert_never(action)
+
+
+def _redefine_storage(table: Table, action: StorageAction, span: Span | None) -> RedefineStorage:
+    new, change = with_storage(table, action, span), change_text(action)
+    if not action.partition:
+        return RedefineStorage(table, new, change, span=span)
+    values = partition_values(action.partition, table, span)
+    return RedefineStorage(table, new, change, values, span, action.partition[0].column.span)
 
 
 def _rename(table: Table, action: s.RenameTable, facts: DdlFacts) -> MoveTable:

@@ -9,9 +9,11 @@ from acidsql.acid.layout import delta_name
 from acidsql.acid.table import View
 from acidsql.acid.write_ids import StatementId
 from acidsql.grammar.statements import AddColumns, ChangeColumn, ColumnDefinition, PartitionItem, ReplaceColumns
+from acidsql.metastore.client import Database
 from acidsql.planner.ddl_plan import (
     FIRST_INSERT_ONLY,
     AssignLocation,
+    CollectStatistics,
     ColumnAction,
     Conversion,
     DdlPlan,
@@ -21,6 +23,7 @@ from acidsql.planner.ddl_plan import (
     MoveTable,
     RedefineColumns,
     RedefineDatabase,
+    RedefineStorage,
     RedefineTable,
     RegisterDatabase,
     RegisterPartitions,
@@ -35,6 +38,8 @@ from acidsql.planner.ddl_plan import (
     ReplaceView,
     RequestCompaction,
     Step,
+    TakePartitions,
+    Touch,
     UpdateProperties,
 )
 from acidsql.planner.explain import explain_locks
@@ -62,8 +67,7 @@ def _step(step: Step) -> Iterator[str]:
         case RegisterDatabase(database):
             yield f"adds {database.name} to the catalog, at {database.location}"
         case RedefineDatabase(database, new):
-            pairs = (f"'{k}'='{v}'" for k, v in new.properties.items() if database.properties.get(k) != v)
-            yield f"sets {', '.join(pairs)}"
+            yield from _redefined_database(database, new)
         case RemoveDatabase(database):
             yield f"removes {database.name} from the catalog"
             for location in filter(None, (database.location, database.managed_location)):
@@ -84,6 +88,10 @@ def _step(step: Step) -> Iterator[str]:
             yield f"{does} {_emptied(step)}"
         case LoadFiles():
             yield from _load(step)
+        case CollectStatistics(table, partition, scans):
+            of = f"the partitions with {_clause(partition)}" if partition else table.qualified
+            yield f"counts the {'rows and the ' if scans else ''}files of {of}"
+            yield "stores the numbers in the catalog"
         case RequestCompaction(table, action):
             each = " of each partition" if table.partition_columns and not action.partition else ""
             yield f"queues a {action.type} compaction{each}"
@@ -103,6 +111,18 @@ def _step(step: Step) -> Iterator[str]:
             yield from _alter(step)
 
 
+def _redefined_database(database: Database, new: Database) -> Iterator[str]:
+    pairs = [f"'{k}'='{v}'" for k, v in new.properties.items() if database.properties.get(k) != v]
+    if pairs:
+        yield f"sets {', '.join(pairs)}"
+    if (new.owner, new.owner_kind) != (database.owner, database.owner_kind):
+        yield f"sets the owner to the {new.owner_kind.value.lower()} {new.owner}"
+    if new.location != database.location:
+        yield f"sets the location of new tables to {new.location}; no file moves"
+    if new.managed_location != database.managed_location:
+        yield f"sets the location of new transactional tables to {new.managed_location}; no file moves"
+
+
 def _definition(view: View) -> Iterator[str]:
     yield f"its columns are {', '.join(f'{c.name} {c.type}' for c in view.all_columns)}"
     yield "its query is"
@@ -113,13 +133,16 @@ def _alter(
     step: MoveTable
     | RedefineColumns
     | RedefineTable
+    | RedefineStorage
+    | Touch
     | UpdateProperties
     | RemoveProperties
     | AssignLocation
     | RegisterPartitions
     | RemovePartitions
     | RepairPartitions
-    | MovePartition,
+    | MovePartition
+    | TakePartitions,
 ) -> Iterator[str]:
     match step:
         case MoveTable(table, renamed, move):
@@ -129,6 +152,11 @@ def _alter(
             yield _columns(action)
         case RedefineTable():
             yield step.change
+        case RedefineStorage(table, _, _, values):
+            of = "" if values is None else f", of the partition {name_of_partition(table, values)}"
+            yield f"{step.change}{of}"
+        case Touch():
+            yield "changes nothing"
         case UpdateProperties(_, properties, conversion):
             pairs = (f"'{key}'='{value}'" for key, value in properties.items())
             yield f"sets {', '.join(pairs)}"
@@ -155,6 +183,8 @@ def _alter(
                 yield f"{verbs[0]} the partitions whose directories lie in {table.location} and that the catalog lacks"
             if step.drops:
                 yield f"{verbs[1]} the partitions of the catalog that have no directory"
+        case TakePartitions(table, source, partition):
+            yield f"moves the partitions of {source.qualified} with {_clause(partition)} to {table.qualified}"
         case MovePartition(table, old, new):
             yield f"renames the partition {name_of_partition(table, old)} to {name_of_partition(table, new)}"
             yield from _partition_move(step)

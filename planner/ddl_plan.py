@@ -19,6 +19,7 @@ from acidsql.grammar.statements import (
     AlterDatabase,
     AlterTable,
     AlterView,
+    AnalyzeTable,
     ChangeColumn,
     Compact,
     CreateDatabase,
@@ -40,6 +41,7 @@ DdlStatement: TypeAlias = (
     AlterDatabase
     | AlterTable
     | AlterView
+    | AnalyzeTable
     | CreateDatabase
     | CreateTable
     | CreateView
@@ -54,6 +56,7 @@ DDL_STATEMENTS = (
     AlterDatabase,
     AlterTable,
     AlterView,
+    AnalyzeTable,
     CreateDatabase,
     CreateTable,
     CreateView,
@@ -81,10 +84,11 @@ class RegisterDatabase:
 
 @dataclass(frozen=True, slots=True)
 class RedefineDatabase:
-    """Gives a database other properties."""
+    """Gives a database other properties, another owner or another directory for new tables; no file moves."""
 
     database: Database
     new: Database
+    span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +140,17 @@ class LoadFiles:
     is_new: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class CollectStatistics:
+    """Counts the files, and with `scans` the rows, of a table or of the partitions that `partition` names, and stores
+    the numbers in the catalog."""
+
+    table: Table
+    partition: tuple[PartitionItem, ...] = ()
+    scans: bool = True
+    span: Span | None = field(default=None, compare=False)
+
+
 # ------------------------------------------------------------------------------------------------ ALTER TABLE
 
 
@@ -173,6 +188,28 @@ class RedefineTable:
     table: Table
     new: Table
     change: str
+
+
+@dataclass(frozen=True, slots=True)
+class RedefineStorage:
+    """Replaces the file format, the SerDe, its properties or the buckets of a table, or checks that `partition` has
+    them already. Its files stay as they are. `change` says what changes, for EXPLAIN."""
+
+    table: Table
+    new: Table
+    change: str
+    partition: PartitionValues | None = None
+    span: Span | None = field(default=None, compare=False)
+    partition_span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """Checks that a table, or partitions of it, exist; changes nothing."""
+
+    table: Table
+    partitions: tuple[PartitionValues, ...] = ()
+    span: Span | None = field(default=None, compare=False)
 
 
 FIRST_INSERT_ONLY: Final = WriteId(1)
@@ -265,6 +302,16 @@ class MovePartition:
 
 
 @dataclass(frozen=True, slots=True)
+class TakePartitions:
+    """Moves the partitions of the plain table `source` that `partition` names to `table`."""
+
+    table: Table
+    source: Table
+    partition: tuple[PartitionItem, ...]
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class RequestCompaction:
     """Queues a compaction, which is a transaction of its own."""
 
@@ -316,9 +363,12 @@ Step: TypeAlias = (
     | RemoveTable
     | EmptyTable
     | LoadFiles
+    | CollectStatistics
     | MoveTable
     | RedefineColumns
     | RedefineTable
+    | RedefineStorage
+    | Touch
     | UpdateProperties
     | RemoveProperties
     | AssignLocation
@@ -326,6 +376,7 @@ Step: TypeAlias = (
     | RemovePartitions
     | RepairPartitions
     | MovePartition
+    | TakePartitions
     | RequestCompaction
     | RegisterView
     | ReplaceView

@@ -16,7 +16,7 @@ from acidsql.grammar.statements import Default, Insert, Values
 from acidsql.metastore.client import PartitionValues
 from acidsql.planner.event_queries import checked_branch, name_sql, no_identity, rows_view, select_list, stored
 from acidsql.planner.function_names import SPARK_FUNCTIONS
-from acidsql.planner.hive_functions.names import HIVE_FUNCTIONS
+from acidsql.planner.hive_functions.function_list import HIVE_FUNCTIONS
 from acidsql.planner.integer_casts import assigned
 from acidsql.planner.lock_requests import LockRules, insert_locks, overwrite_locks
 from acidsql.planner.name_resolution import Binder, default_of, find_column, find_table

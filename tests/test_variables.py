@@ -25,7 +25,7 @@ def value(embedded: Session) -> Callable[[str], object]:
 
     def read(text: str) -> object:
         embedded.execute(f'CREATE DATABASE d COMMENT "{text}"')
-        [(_, comment, _)] = embedded.execute("DESCRIBE DATABASE d").rows()
+        [(_, comment, *_)] = embedded.execute("DESCRIBE DATABASE d").rows()
         embedded.execute("DROP DATABASE d")
         return comment
 

@@ -28,6 +28,14 @@ class Check:
     condition: str
 
 
+class PrincipalKind(Enum):
+    """What the name of an owner is the name of (org.apache.hadoop.hive.metastore.api.PrincipalType)."""
+
+    USER = "USER"
+    ROLE = "ROLE"
+    GROUP = "GROUP"
+
+
 class ConstraintKind(Enum):
     """The kinds of constraints, in Hive's words."""
 
@@ -80,7 +88,7 @@ class Table:
     sort_columns: tuple[str, ...] = ()
     file_format: str = "orc"
     row_format: Mapping[str, str] = field(default_factory=dict)
-    """The SerDe properties of a text table (acidsql.acid.text_format, acidsql.acid.csv_format)."""
+    """The SerDe properties. They matter to text tables only (acidsql.acid.text_format, acidsql.acid.csv_format)."""
     serde: str | None = None
     """The SerDe class of a text table that is not read by LazySimpleSerDe."""
     properties: Mapping[str, str] = field(default_factory=dict)
@@ -90,6 +98,7 @@ class Table:
     owner: str | None = None
     created: int = 0
     """Seconds since 1970."""
+    owner_kind: PrincipalKind = PrincipalKind.USER
     temporary: bool = False
     """Whether the table belongs to one session, which alone sees it (acidsql.metastore.session_metastore)."""
 

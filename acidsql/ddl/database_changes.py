@@ -10,13 +10,17 @@ from acidsql.planner.ddl_plan import RedefineDatabase, RegisterDatabase, RemoveD
 def register(step: RegisterDatabase, run: PlanRun) -> None:
     """Raises DATABASE_ALREADY_EXISTS, LOCATION_TAKEN."""
     database = step.database
-    run.ownership.require_for_database(database.name, database.location, step.span)
+    for location in filter(None, (database.location, database.managed_location)):
+        run.ownership.require_for_database(database.name, location, step.span)
     run.metastore.create_database(database)
     run.make_directory(database.location)
 
 
 def redefine(step: RedefineDatabase, run: PlanRun) -> None:
-    """Raises DATABASE_NOT_FOUND."""
+    """Raises DATABASE_NOT_FOUND, LOCATION_TAKEN."""
+    old, new = step.database, step.new
+    for location in {new.location, new.managed_location} - {old.location, old.managed_location, None}:
+        run.ownership.require_for_database(new.name, str(location), step.span)
     run.metastore.alter_database(step.new)
 
 

@@ -73,13 +73,14 @@ class Ownership:
                 raise _taken(location, found, f"another partition of {table.qualified}", span)
 
     def require_for_database(self, name: str, location: str, span: Span | None) -> None:
-        """Raises LOCATION_TAKEN as `require_for_table` does, for the directory of a database that is to be created."""
+        """Raises LOCATION_TAKEN as `require_for_table` does, for the directory of a database that is to be created, or
+        is to get it."""
         for place in self._places:
             found = self._related(location, place.location)
             if found is not None:
                 raise _taken(location, found, _named(place), span)
         for other, directory in self._databases:
-            found = self._related(location, directory)
+            found = None if other == name else self._related(location, directory)
             if found is not None and (other, found) != (DEFAULT_DATABASE, Relation.INSIDE):
                 raise _taken(location, found, f"database {other}", span)
 

@@ -15,7 +15,7 @@ from acidsql.ddl.plan_run import PlanRun
 from acidsql.ddl.relocation import finish_move, require_free, with_move
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.metastore.client import Metastore, Partition, PartitionValues
-from acidsql.planner.ddl_plan import MovePartition, RegisterPartitions, RemovePartitions
+from acidsql.planner.ddl_plan import MovePartition, RegisterPartitions, RemovePartitions, TakePartitions, Touch
 from acidsql.planner.partition_spec import comparison_text, default_location, name_of_partition, partitions_named
 from acidsql.storage.file_systems import FileSystem
 from acidsql.storage.leftovers import is_there
@@ -201,3 +201,59 @@ def _renamed_partition(step: MovePartition, known: Mapping[PartitionValues, Part
         shown = name_of_partition(table, step.new)
         raise AcidSqlError(Condition.PARTITION_ALREADY_EXISTS, span=step.new_span, partition=shown)
     return known[found]
+
+
+# ------------------------------------------------------------------------------------------------ EXCHANGE PARTITION
+
+
+def take(step: TakePartitions, run: PlanRun) -> None:
+    """Each partition is in the new table before it leaves the old one, so that no row is lost where the process dies. A
+    directory in the default place moves, others stay where they are.
+
+    Raises PARTITION_NOT_FOUND, PARTITION_ALREADY_EXISTS, LOCATION_NOT_EMPTY.
+    """
+    taken = _taken(step, run)
+    targets = {partition.values: _new_place(step, partition) for partition in taken}
+    for partition in taken:
+        if targets[partition.values] != partition.location:
+            require_free(run.files, targets[partition.values])
+    table = step.table
+    for partition in taken:
+        run.metastore.add_partitions(table, [partition])
+        run.metastore.drop_partitions(step.source, [partition.values])
+        marked = with_move(table, partition.location, targets[partition.values])
+        if targets[partition.values] != partition.location:
+            run.metastore.alter_table(table, marked)
+            table = finish_move(run.metastore, run.files, marked)
+
+
+def _taken(step: TakePartitions, run: PlanRun) -> list[Partition]:
+    known = {p.values: p for p in run.metastore.partitions(step.source)}
+    named = partitions_named(step.partition, step.source, list(known), step.span)
+    if not named:
+        shown = ", ".join(map(comparison_text, step.partition))
+        raise AcidSqlError(Condition.PARTITION_NOT_FOUND, span=step.partition[0].column.span, partition=shown)
+    own = [p.values for p in run.metastore.partitions(step.table)]
+    for values in named:
+        if as_known(values, step.table.partition_columns, own) is not None:
+            shown = name_of_partition(step.table, values)
+            raise AcidSqlError(Condition.PARTITION_ALREADY_EXISTS, span=step.span, partition=shown)
+    return [known[values] for values in named]
+
+
+def _new_place(step: TakePartitions, partition: Partition) -> str:
+    if partition.location != default_location(step.source, partition.values):
+        return partition.location
+    return default_location(step.table, partition.values)
+
+
+# ------------------------------------------------------------------------------------------------ TOUCH
+
+
+def require(step: Touch, run: PlanRun) -> None:
+    """Raises PARTITION_NOT_FOUND."""
+    known = [p.values for p in run.metastore.partitions(step.table)] if step.partitions else []
+    for values in step.partitions:
+        if as_known(values, step.table.partition_columns, known) is None:
+            shown = name_of_partition(step.table, values)
+            raise AcidSqlError(Condition.PARTITION_NOT_FOUND, span=step.span, partition=shown)

@@ -42,7 +42,13 @@ def plan_facts(
 def with_absolute_locations(statement: DdlStatement, lookup: TableLookup, database: str) -> DdlStatement:
     """The statement with locations that do not depend on the process's working directory."""
     match statement:
-        case s.CreateDatabase() | s.CreateTable() if statement.location is not None:
+        case s.CreateDatabase():
+            places = (statement.location, statement.managed_location)
+            location, managed = (None if place is None else absolute(place) for place in places)
+            return replace(statement, location=location, managed_location=managed)
+        case s.AlterDatabase(action=s.SetDatabaseLocation() as move):
+            return replace(statement, action=replace(move, location=absolute(move.location)))
+        case s.CreateTable() if statement.location is not None:
             return replace(statement, location=absolute(statement.location))
         case s.AlterTable(action=s.SetLocation() as action):
             return replace(statement, action=replace(action, location=absolute(action.location)))
@@ -85,10 +91,14 @@ def _relations(
             yield lookup.target(statement.table, database, Condition.TRUNCATE_EXTERNAL)
         case s.LoadData():
             yield lookup.target(statement.target, database, Condition.INSERT_INTO_VIEW)
+        case s.AnalyzeTable():
+            yield lookup.target(statement.table, database, Condition.ANALYZE_VIEW)
         case s.AlterTable() | s.RepairTable():
             yield lookup.target(statement.table, database, Condition.ALTER_COMMAND_FOR_VIEWS)
             if isinstance(statement, s.AlterTable):
                 yield from _renamed(statement.action, lookup, database)
+            if isinstance(statement, s.AlterTable) and isinstance(statement.action, s.ExchangePartition):
+                yield lookup.target(statement.action.other, database, Condition.ALTER_COMMAND_FOR_VIEWS)
         case s.CreateView():
             found = _find_unsettled(lookup, statement.view, database)
             if found is not None:
@@ -157,7 +167,7 @@ def _databases(statement: DdlStatement, lookup: TableLookup, database: str) -> I
                 yield lookup.database_of(statement.view, database)
         case s.AlterView(action=s.RenameTable() as action):
             yield lookup.database_of(action.new_name, database)
-        case s.RepairTable():
+        case s.RepairTable() | s.AnalyzeTable():
             return
         case s.AlterTable() | s.DropTable() | s.TruncateTable() | s.LoadData() | s.AlterView() | s.DropView():
             return

@@ -12,6 +12,7 @@ from acidsql.ddl import (
     partition_changes,
     partition_repair,
     property_changes,
+    storage_changes,
     table_changes,
     view_changes,
 )
@@ -25,6 +26,7 @@ from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl import plan_ddl
 from acidsql.planner.ddl_plan import (
     AssignLocation,
+    CollectStatistics,
     DdlPlan,
     DdlStatement,
     EmptyTable,
@@ -33,6 +35,7 @@ from acidsql.planner.ddl_plan import (
     MoveTable,
     RedefineColumns,
     RedefineDatabase,
+    RedefineStorage,
     RedefineTable,
     RegisterDatabase,
     RegisterPartitions,
@@ -47,6 +50,8 @@ from acidsql.planner.ddl_plan import (
     ReplaceView,
     RequestCompaction,
     Step,
+    TakePartitions,
+    Touch,
     UpdateProperties,
     ViewDefinition,
 )
@@ -149,6 +154,10 @@ def _run_step(step: Step, run: PlanRun) -> None:
             table_changes.redefine_columns(step, run)
         case RedefineTable():
             run.metastore.alter_table(step.table, step.new)
+        case RedefineStorage():
+            storage_changes.redefine(step, run)
+        case Touch():
+            partition_changes.require(step, run)
         case UpdateProperties():
             property_changes.update(step, run)
         case RemoveProperties():
@@ -161,13 +170,15 @@ def _run_step(step: Step, run: PlanRun) -> None:
             partition_repair.repair(step, run)
         case MovePartition():
             partition_changes.move(step, run)
+        case TakePartitions():
+            partition_changes.take(step, run)
         case RegisterView():
             view_changes.register(step, run)
         case ReplaceView():
             view_changes.change(step, run)
         case RemoveView():
             view_changes.remove(step, run)
-        case EmptyTable() | LoadFiles() | RequestCompaction():
-            raise AssertionError(f"{type(step).__name__} is run by the executor, the loader or the compactor")
+        case EmptyTable() | LoadFiles() | RequestCompaction() | CollectStatistics():
+            raise AssertionError(f"{type(step).__name__} is run by a component that reads rows or files")
         case _:
             assert_never(step)

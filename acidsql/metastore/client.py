@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol, TypeAlias
 
-from acidsql.acid.table import Relation, Table, View
+from acidsql.acid.table import PrincipalKind, Relation, Table, View
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.compactions import CompactionKeeper, CompactionQueue
@@ -52,7 +52,9 @@ class Database:
     comment: str | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
     managed_location: str | None = None
-    """The directory of transactional tables, where a Hive Metastore keeps them apart from `location`."""
+    """The directory of transactional tables, where it is not `location`."""
+    owner: str | None = field(default=None, compare=False)
+    owner_kind: PrincipalKind = field(default=PrincipalKind.USER, compare=False)
 
     def location_of(self, *, transactional: bool) -> str:
         """The directory for tables that have no LOCATION of their own."""
@@ -203,7 +205,7 @@ class Catalog(Protocol):
         ...
 
     def alter_database(self, database: Database) -> None:
-        """Replaces the properties of the database of this name.
+        """Replaces the properties, the owner and the directories of the database of this name.
 
         Raises DATABASE_NOT_FOUND.
         """
@@ -296,6 +298,11 @@ class Catalog(Protocol):
         """Adds partitions. Partitions that exist already do not change."""
         ...
 
+    def statistics(self, table: Table, partition: PartitionValues = ()) -> Mapping[str, str]:
+        """The statistics of an unpartitioned table or of a partition, with Hive's names: numRows, numFiles, totalSize,
+        and COLUMN_STATS_ACCURATE while they are true. Empty if there are none."""
+        ...
+
     def drop_partitions(self, table: Table, values: Sequence[tuple[str | None, ...]]) -> None:
         """Forgets partitions. Unknown partitions are no error."""
         ...
@@ -376,6 +383,22 @@ class TransactionClient(Protocol):
         queries from them. `txn` is None for a plain table. Allocates the write ID of `txn` if it has none yet.
 
         Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED, TABLE_NOT_FOUND.
+        """
+        ...
+
+    def set_statistics(
+        self,
+        txn: TxnId | None,
+        table: Table,
+        statistics: Mapping[PartitionValues, Mapping[str, str]],
+        *,
+        accurate: bool | None,
+    ) -> None:
+        """Stores statistics of an unpartitioned table (under `()`) or of partitions; other statistics stay.
+
+        `accurate` tells whether they are true of what `txn` sees, so that Hive may answer queries from them. With None,
+        what the metastore knows of that stays. `txn` is None for a plain table. The caller keeps writers out.
+        Raises TABLE_NOT_FOUND, NO_SUCH_TRANSACTION, TRANSACTION_ABORTED.
         """
         ...
 

@@ -228,8 +228,26 @@ class SessionMetastore:
             self.shared.add_dynamic_partitions(txn, table, partitions, operation)
 
     def forget_statistics(self, txn: TxnId | None, table: Table, partitions: Sequence[PartitionValues]) -> None:
-        if not table.temporary:
+        if table.temporary:
+            self._temporary.forget_statistics(table, partitions)
+        else:
             self.shared.forget_statistics(txn, table, partitions)
+
+    def statistics(self, table: Table, partition: PartitionValues = ()) -> Mapping[str, str]:
+        return (self._temporary if table.temporary else self.shared).statistics(table, partition)
+
+    def set_statistics(
+        self,
+        txn: TxnId | None,
+        table: Table,
+        statistics: Mapping[PartitionValues, Mapping[str, str]],
+        *,
+        accurate: bool | None,
+    ) -> None:
+        if table.temporary:
+            self._temporary.set_statistics(table, statistics, accurate=accurate)
+        else:
+            self.shared.set_statistics(txn, table, statistics, accurate=accurate)
 
     def allocate_write_id(self, txn: TxnId, table: Table) -> WriteId:
         if not table.temporary:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import json
 from typing import NotRequired, TypedDict
 
-from acidsql.acid.table import Check, Column, ConstraintKind, ConstraintName, Constraints, Table, View
+from acidsql.acid.table import (
+    Check,
+    Column,
+    ConstraintKind,
+    ConstraintName,
+    Constraints,
+    PrincipalKind,
+    Table,
+    View,
+)
 
 
 class _Column(TypedDict):
@@ -49,6 +58,7 @@ class _Table(TypedDict):
     comment: str | None
     owner: str | None
     created: int
+    owner_kind: NotRequired[str]  # missing in the text of the first versions
 
 
 class _View(TypedDict):
@@ -86,6 +96,7 @@ def table_to_json(table: Table) -> str:
         "comment": table.comment,
         "owner": table.owner,
         "created": table.created,
+        "owner_kind": table.owner_kind.value,
     }
     return json.dumps(record)
 
@@ -115,6 +126,7 @@ def table_from_json(text: str) -> Table:
         comment=record["comment"],
         owner=record["owner"],
         created=record["created"],
+        owner_kind=PrincipalKind(record.get("owner_kind", "USER")),
     )
 
 

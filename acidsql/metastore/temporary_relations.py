@@ -13,12 +13,13 @@ from acidsql.acid.partition_names import partition_name
 from acidsql.acid.table import Relation, Table, View
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore.basic_statistics import out_of_date, with_statistics
 from acidsql.metastore.client import Partition, PartitionValues, Place
 
 
 @dataclass(slots=True)
 class _TableState:
-    """A temporary table: its partitions by their values, and the transactions of its write IDs.
+    """A temporary table: its partitions by their values, the transactions of its write IDs, and its statistics.
 
     Write IDs up to `seeded` count as committed: the table's first files were written without a transaction.
     """
@@ -27,6 +28,7 @@ class _TableState:
     partitions: dict[PartitionValues, Partition] = field(default_factory=dict)
     writes: dict[WriteId, TxnId] = field(default_factory=dict)
     seeded: int = 0
+    statistics: dict[PartitionValues, dict[str, str]] = field(default_factory=dict)
 
     def next_write_id(self) -> WriteId:
         return WriteId(max((self.seeded, *self.writes)) + 1)
@@ -154,9 +156,32 @@ class TemporaryRelations:
 
     def drop_partitions(self, table: Table, values: Sequence[PartitionValues]) -> None:
         with self.lock:
-            known = self._state(table).partitions
+            state = self._state(table)
             for each in values:
-                known.pop(each, None)
+                state.partitions.pop(each, None)
+                state.statistics.pop(each, None)
+
+    # -- statistics
+
+    def statistics(self, table: Table, partition: PartitionValues) -> Mapping[str, str]:
+        with self.lock:
+            return dict(self._state(table).statistics.get(partition, {}))
+
+    def set_statistics(
+        self, table: Table, new: Mapping[PartitionValues, Mapping[str, str]], *, accurate: bool | None
+    ) -> None:
+        with self.lock:
+            known = self._state(table).statistics
+            for partition, values in new.items():
+                known[partition] = with_statistics(known.get(partition, {}), values, accurate=accurate)
+
+    def forget_statistics(self, table: Table, partitions: Sequence[PartitionValues]) -> None:
+        """Marks statistics as out of date."""
+        with self.lock:
+            known = self._state(table).statistics
+            for partition in partitions if table.partition_columns else [()]:
+                if partition in known:
+                    known[partition] = out_of_date(known[partition])
 
     # -- write IDs
 

@@ -20,7 +20,7 @@ from acidsql.ddl.relocation import Files
 from acidsql.ddl.table_lookup import TableLookup
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import Describe, PartitionItem, Show, Shown, TableName
-from acidsql.metastore.client import Lock, Partition, Transaction
+from acidsql.metastore.client import Database, Lock, Partition, Transaction
 from acidsql.planner.event_queries import name_sql
 from acidsql.planner.partition_pruning import has_values
 from acidsql.planner.partition_spec import name_of_partition, partition_values
@@ -83,6 +83,10 @@ def show(
             return _columns(_relation(statement, lookup, database), statement.pattern)
         case Shown.PARTITIONS:
             return _partitions(statement, lookup, database)
+        case Shown.CREATE_DATABASE:
+            assert statement.database is not None
+            text = _create_database_text(lookup.database(statement.database))
+            return Answer(("createdb_stmt",), tuple((line,) for line in text.split("\n")))
         case Shown.CREATE_TABLE:
             text = create_text(_relation(statement, lookup, database))
             return Answer(("createtab_stmt",), tuple((line,) for line in text.split("\n")))
@@ -112,7 +116,7 @@ def describe(
         return Answer(("tab_name",), tuple((line,) for line in lines))
     if statement.database is not None:
         found = lookup.metastore.database(statement.database.value)
-        return Answer(("db_name", "comment", "location"), ((found.name, found.comment or "", found.location),))
+        return _database_answer(found, extended=statement.detail == "EXTENDED")
     assert statement.table is not None
     table = lookup.relation(statement.table, database)
     partition = _partition(statement.table, statement.partition, table, lookup) if statement.partition else None
@@ -131,14 +135,32 @@ def describe(
         rows += [("", "", ""), ("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
         rows += [(c.name, c.type, c.comment or "") for c in table.partition_columns]
     if statement.detail is not None and statement.column is None:
-        rows += _details(table, partition)
+        rows += _details(table, partition, lookup)
     return Answer(("col_name", "data_type", "comment"), tuple(rows))
 
 
-def _details(relation: Relation, partition: Partition | None) -> Iterator[Row]:
+def _database_answer(found: Database, *, extended: bool) -> Answer:
+    """The columns of Hive 4's DescDatabaseDesc, without those of remote databases."""
+    properties = ", ".join(f"{key}={value}" for key, value in sorted(found.properties.items()))
+    columns = {
+        "db_name": found.name,
+        "comment": found.comment or "",
+        "location": found.location,
+        "managedlocation": found.managed_location or "",
+        "ownername": found.owner or "",
+        "ownertype": found.owner_kind.value,
+        "parameters": f"{{{properties}}}" if extended and properties else "",
+    }
+    return Answer(tuple(columns), (tuple(columns.values()),))
+
+
+def _details(relation: Relation, partition: Partition | None, lookup: TableLookup) -> Iterator[Row]:
     if isinstance(relation, View):
         return view_details(relation)
-    return table_details(relation) if partition is None else partition_details(relation, partition)
+    statistics = lookup.metastore.statistics(relation, () if partition is None else partition.values)
+    if partition is None:
+        return table_details(relation, statistics)
+    return partition_details(relation, partition, statistics)
 
 
 def _partition(name: TableName, items: Sequence[PartitionItem], relation: Relation, lookup: TableLookup) -> Partition:
@@ -242,6 +264,18 @@ def _lock_row(lock: Lock) -> tuple[str | None, ...]:
 def create_text(relation: Relation) -> str:
     """The answer of SHOW CREATE TABLE: a statement that creates the same table or view."""
     return _create_view_text(relation) if isinstance(relation, View) else _create_table_text(relation)
+
+
+def _create_database_text(found: Database) -> str:
+    lines = [f"CREATE DATABASE {name_sql(found.name)}"]
+    if found.comment:
+        lines.append(f"COMMENT {_quoted(found.comment)}")
+    lines.append(f"LOCATION {_quoted(found.location)}")
+    if found.managed_location:
+        lines.append(f"MANAGEDLOCATION {_quoted(found.managed_location)}")
+    if found.properties:
+        lines.append(f"WITH DBPROPERTIES (\n  {_properties_text(found.properties)})")
+    return "\n".join(lines)
 
 
 def _create_view_text(view: View) -> str:

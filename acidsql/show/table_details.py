@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
 from acidsql.acid.storage_classes import STORAGE_CLASSES
-from acidsql.acid.table import Table, View
+from acidsql.acid.table import PrincipalKind, Table, View
 from acidsql.metastore.client import Partition
 from acidsql.planner.partition_spec import name_of_partition
 
@@ -15,14 +15,14 @@ Row: TypeAlias = tuple[str, str, str]
 _EMPTY: Final[Row] = ("", "", "")
 
 
-def table_details(table: Table) -> Iterator[Row]:
+def table_details(table: Table, statistics: Mapping[str, str]) -> Iterator[Row]:
     yield _EMPTY
     yield "# Detailed Table Information", "", ""
     yield "Database:", table.database, ""
     yield from _origin(table)
     yield "Location:", table.location, ""
     yield "Table Type:", "EXTERNAL_TABLE" if table.external else "MANAGED_TABLE", ""
-    yield from _parameters("Table Parameters:", table.properties, table.comment)
+    yield from _parameters("Table Parameters:", {**table.properties, **statistics}, table.comment)
     yield from _storage(table)
     yield from _constraints(table)
 
@@ -41,7 +41,7 @@ def view_details(view: View) -> Iterator[Row]:
             yield "" if number else title, line, ""
 
 
-def partition_details(table: Table, partition: Partition) -> Iterator[Row]:
+def partition_details(table: Table, partition: Partition, statistics: Mapping[str, str]) -> Iterator[Row]:
     yield _EMPTY
     yield "# Detailed Partition Information", "", ""
     yield "Partition Value:", f"[{', '.join(str(value) for value in partition.values)}]", ""
@@ -49,11 +49,14 @@ def partition_details(table: Table, partition: Partition) -> Iterator[Row]:
     yield "Database:", table.database, ""
     yield "Table:", table.name, ""
     yield "Location:", partition.location, ""
+    if statistics:
+        yield from _parameters("Partition Parameters:", statistics, None)
     yield from _storage(table)
 
 
 def _origin(relation: Table | View) -> Iterator[Row]:
-    yield "OwnerType:", "USER", ""
+    kind = relation.owner_kind if isinstance(relation, Table) else PrincipalKind.USER
+    yield "OwnerType:", kind.value, ""
     yield "Owner:", relation.owner or "", ""
     yield "CreateTime:", _java_time(relation.created) if relation.created else "UNKNOWN", ""
 

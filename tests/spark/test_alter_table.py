@@ -404,3 +404,44 @@ def test_alter_waits_for_a_transaction_that_writes_the_table(session: Session, t
 def without_waiting(session: Session) -> None:
     """A lock that is not free at once times out."""
     session.execute("SET hive.lock.numretries=0")
+
+
+def test_numbers_that_became_text_are_the_same_before_and_after_updates_and_compactions(session: Session) -> None:
+    """The texts of numbers are those of ORC's reader, which Hive uses too: a FLOAT is shown as a DOUBLE, and NaN is
+    NULL (ConvertTreeReaderFactory.StringGroupFromDoubleTreeReader)."""
+    session.execute(f"CREATE TABLE t (id int, i int, d decimal(6,2), f float, b double) {ACID}")
+    session.execute(
+        "INSERT INTO t SELECT 1, -7, 2.50, cast(0.1 as float), 1e20 UNION ALL"
+        " SELECT 2, 10, 0.01, cast('NaN' as float), 0.001 UNION ALL SELECT 3, NULL, NULL, NULL, NULL"
+    )
+    session.execute("ALTER TABLE t REPLACE COLUMNS (id int, i string, d string, f string, b string)")
+    session.execute("INSERT INTO t VALUES (4, '9', '2.50', 'x', NULL)")
+    expected = [
+        (1, "-7", "2.5", "0.10000000149011612", "1.0E20"),
+        (2, "10", "0.01", None, "0.001"),
+        (3, None, None, None, None),
+        (4, "9", "2.50", "x", None),
+    ]
+    assert rows(session, "SELECT * FROM t ORDER BY id") == expected
+    assert rows(session, "SELECT id FROM t WHERE i > '1' AND i < '95' ORDER BY id") == [(2,), (4,)]
+    session.execute("UPDATE t SET i = concat(i, '!') WHERE id = 2")
+    session.execute(
+        "MERGE INTO t USING (SELECT '-7' AS k UNION ALL SELECT '9') s ON t.i = s.k"
+        " WHEN MATCHED AND t.id = 4 THEN DELETE WHEN MATCHED THEN UPDATE SET b = concat(t.b, '?')"
+    )
+    expected = [(1, "-7", "2.5", expected[0][3], "1.0E20?"), (2, "10!", "0.01", None, "0.001"), expected[2]]
+    assert rows(session, "SELECT * FROM t ORDER BY id") == expected
+    for kind in ("minor", "major"):
+        session.execute(f"ALTER TABLE t COMPACT '{kind}' AND WAIT")
+        assert rows(session, "SELECT * FROM t ORDER BY id") == expected, kind
+    assert rows(session, "SELECT id FROM t WHERE d = '2.5'") == [(1,)]
+
+
+def test_columns_of_a_bucketed_table_are_replaced(session: Session) -> None:
+    session.execute(f"CREATE TABLE t (id int, v int) CLUSTERED BY (id) INTO 2 BUCKETS {ACID}")
+    session.execute("INSERT INTO t VALUES (1, 10), (2, 20)")
+    session.execute("ALTER TABLE t REPLACE COLUMNS (`key` int, v string, w int)")
+    session.execute("INSERT INTO t VALUES (3, 'x', 5)")
+    session.execute("UPDATE t SET w = 1 WHERE `key` = 1")
+    assert rows(session, "SELECT * FROM t ORDER BY `key`") == [(1, "10", 1), (2, "20", None), (3, "x", 5)]
+    fails(session, "ALTER TABLE t REPLACE COLUMNS (`key` bigint, v string, w int)", "ALTER_REFUSED")

@@ -26,6 +26,8 @@ ALTER TABLE acid ADD PARTITION (p = 1);
 CREATE TABLE whole (k int) {ACID};
 CREATE TABLE plain (k int CONSTRAINT nn NOT NULL) PARTITIONED BY (p int);
 ALTER TABLE plain ADD PARTITION (p = 1);
+CREATE TABLE other_plain (k int CONSTRAINT nn NOT NULL) PARTITIONED BY (p int);
+ALTER TABLE other_plain ADD PARTITION (p = 5);
 CREATE TABLE heap (k int);
 CREATE EXTERNAL TABLE ext (k int);
 CREATE DATABASE d;
@@ -39,6 +41,8 @@ CASES = {
     "CREATE DATABASE e": "",
     "CREATE DATABASE IF NOT EXISTS d": "",
     "ALTER DATABASE d SET DBPROPERTIES ('a'='b')": "",
+    "ALTER DATABASE d SET OWNER USER bob": "",
+    "ALTER DATABASE d SET LOCATION '{tmp}/elsewhere'": "",
     "DROP DATABASE bare": "bare -> EXCLUSIVE",
     "DROP DATABASE d CASCADE": "d -> EXCLUSIVE",
     "DROP DATABASE IF EXISTS nowhere": "",
@@ -82,9 +86,18 @@ CASES = {
     "ALTER TABLE acid SET LOCATION '{tmp}/elsewhere'": "ALTER_REFUSED",
     "ALTER TABLE plain PARTITION (p = 1) SET LOCATION '{tmp}/elsewhere'": "default.plain -> EXCLUSIVE",
     "ALTER TABLE heap SET LOCATION '{tmp}/elsewhere'": "default.heap -> EXCLUSIVE",
+    "ALTER TABLE acid SET FILEFORMAT PARQUET": "CANNOT_CHANGE_FILE_FORMAT",
+    "ALTER TABLE heap CLUSTERED BY (k) INTO 2 BUCKETS": "default.heap -> EXCLUSIVE",
+    "ALTER TABLE heap NOT SORTED": "default.heap -> EXCLUSIVE",
+    "ALTER TABLE heap INTO 2 BUCKETS": "NOT_BUCKETED",
+    "ANALYZE TABLE acid PARTITION (p = 1) COMPUTE STATISTICS": "default.acid -> EXCLUSIVE",
+    "ANALYZE TABLE v COMPUTE STATISTICS": "ANALYZE_VIEW",
     "ALTER TABLE acid COMPACT 'major'": "",
     "ALTER TABLE acid PARTITION (p = 1) COMPACT 'major'": "",
     "ALTER TABLE acid EXCHANGE PARTITION (p = 1) WITH TABLE plain": "EXCHANGE_TRANSACTIONAL",
+    "ALTER TABLE plain EXCHANGE PARTITION (p = 5) WITH TABLE other_plain": (
+        "default.other_plain -> EXCLUSIVE, default.plain -> EXCLUSIVE"
+    ),
     "ALTER TABLE heap CONVERT TO ACID": "default.heap -> EXCLUSIVE",
     "ALTER TABLE heap SET TBLPROPERTIES ('transactional'='true')": "default.heap -> EXCLUSIVE",
     "ALTER TABLE plain SET TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')": (
@@ -107,6 +120,11 @@ CASES = {
         "ALTER TABLE {} DROP PARTITION (p = 1)",
         "ALTER TABLE {} DROP IF EXISTS PARTITION (p > 7)",
         "ALTER TABLE {} PARTITION (p = 1) RENAME TO PARTITION (p = 2)",
+        "ALTER TABLE {} PARTITION (p = 1) SET FILEFORMAT ORC",
+        "ALTER TABLE {} SET SERDE 'org.apache.hadoop.hive.ql.io.orc.OrcSerde'",
+        "ALTER TABLE {} UNSET SERDEPROPERTIES ('a')",
+        "ALTER TABLE {} TOUCH PARTITION (p = 1)",
+        "ALTER TABLE {} SET OWNER ROLE r",
         "ALTER TABLE {} SET TBLPROPERTIES ('a'='b')",
         "ALTER TABLE {} UNSET TBLPROPERTIES IF EXISTS ('a')",
     )

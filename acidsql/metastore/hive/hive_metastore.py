@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Final
 
@@ -68,13 +68,31 @@ class HiveMetastore(HiveCatalog, HiveCompactions):
         return super().enqueue_compaction(request)
 
     def forget_statistics(self, txn: TxnId | None, table: Table, partitions: Sequence[PartitionValues]) -> None:
-        state = None
-        if txn is not None:
-            state = WriteState(self.allocate_write_id(txn, table), self.valid_write_ids(table, self.valid_txns(txn)))
+        state = self._state(txn, table)
         if table.partition_columns:
             self.forget_partition_statistics(table, partitions, state)
         else:
             self.forget_table_statistics(table, state)
+
+    def set_statistics(
+        self,
+        txn: TxnId | None,
+        table: Table,
+        statistics: Mapping[PartitionValues, Mapping[str, str]],
+        *,
+        accurate: bool | None,
+    ) -> None:
+        """A metastore does not change the state of a transactional table's statistics without a write ID."""
+        state = None if accurate is None else self._state(txn, table)
+        if table.partition_columns:
+            self.set_partition_statistics(table, statistics, state, accurate=accurate)
+        else:
+            self.set_table_statistics(table, statistics[()], state, accurate=accurate)
+
+    def _state(self, txn: TxnId | None, table: Table) -> WriteState | None:
+        if txn is None:
+            return None
+        return WriteState(self.allocate_write_id(txn, table), self.valid_write_ids(table, self.valid_txns(txn)))
 
     def commit_created(self, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
         """Other clients see the empty table before the commit. It stays if this process dies before the commit."""

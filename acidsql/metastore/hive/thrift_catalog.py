@@ -16,7 +16,15 @@ from acidsql.acid.partition_names import partition_name
 from acidsql.acid.table import ConstraintKind, Constraints, Relation, Table, View
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition, suggestion
-from acidsql.metastore.client import DEFAULT_DATABASE, AdoptedWriteIds, Database, Partition, PartitionValues, Place
+from acidsql.metastore.basic_statistics import STATISTICS_STATE
+from acidsql.metastore.client import (
+    DEFAULT_DATABASE,
+    AdoptedWriteIds,
+    Database,
+    Partition,
+    PartitionValues,
+    Place,
+)
 from acidsql.metastore.hive import thrift_idl as idl
 from acidsql.metastore.hive import thrift_tables as mapped
 from acidsql.metastore.hive.thrift_connection import HiveConnections
@@ -71,7 +79,7 @@ class HiveCatalog:
         return str(self._hive.ask(lambda c: c.get_config_value(name, "")) or "").rstrip("/")
 
     def create_database(self, database: Database) -> None:
-        new = mapped.database_to_hive(database, self._hive.user)
+        new = mapped.database_to_hive(replace(database, owner=database.owner or self._hive.user))
         try:
             self._hive.tell(lambda c: c.create_database(new), t.AlreadyExistsException)
         except t.AlreadyExistsException as error:
@@ -83,7 +91,7 @@ class HiveCatalog:
             found = self._hive.ask(lambda c: idl.get_database(c, database.name), t.NoSuchObjectException)
         except t.NoSuchObjectException as error:
             raise AcidSqlError(Condition.DATABASE_NOT_FOUND, database=database.name, suggestion="") from error
-        found.parameters = dict(database.properties)
+        mapped.change_database(found, database, self._managed_location(found))
         self._hive.tell(lambda c: idl.alter_database(c, database.name, found))
 
     def drop_database(self, name: str) -> None:
@@ -252,7 +260,7 @@ class HiveCatalog:
         """Also called for a table without statistics. The write ID that the call sets tells a concurrent writer that
         its own statistics lack these rows (ObjectStore.isCurrentStatsValidForTheQuery)."""
         found = self._find(table.database, table.name) or self._no_table(table.database, table.name)
-        found.parameters.pop(mapped.STATISTICS, None)
+        found.parameters.pop(STATISTICS_STATE, None)
         if state is not None:
             found.writeId = state.write_id
         self._alter(table, found, mapped.environment(), state)
@@ -263,20 +271,54 @@ class HiveCatalog:
         for some in _batches(partitions):
             found = self.stored_partitions(table, some)
             for partition in found:
-                partition.parameters.pop(mapped.STATISTICS, None)
-                if state is not None:
-                    partition.writeId = state.write_id
-            request = t.AlterPartitionsRequest(
-                catName=mapped.CATALOG,
-                dbName=table.database,
-                tableName=table.name,
-                partitions=found,
-                environmentContext=mapped.environment(),
-                writeId=-1 if state is None else state.write_id,
-                validWriteIdList=None if state is None else state.valid.to_text(),
-            )
-            if found:
-                self._hive.ask(methodcaller("alter_partitions_req", request))
+                partition.parameters.pop(STATISTICS_STATE, None)
+            self._alter_partitions(table, found, state)
+
+    def statistics(self, table: Table, partition: PartitionValues = ()) -> Mapping[str, str]:
+        if not table.partition_columns:
+            return mapped.statistics_from_hive(getattr(self._find(table.database, table.name), "parameters", None))
+        found = self.stored_partitions(table, [partition]) if partition else []
+        return mapped.statistics_from_hive(found[0].parameters) if found else {}
+
+    def set_table_statistics(
+        self, table: Table, new: Mapping[str, str], state: WriteState | None, *, accurate: bool | None
+    ) -> None:
+        found = self._find(table.database, table.name) or self._no_table(table.database, table.name)
+        mapped.change_statistics(found.parameters, new, accurate=accurate)
+        if state is not None:
+            found.writeId = state.write_id
+        self._alter(table, found, mapped.environment(), state)
+
+    def set_partition_statistics(
+        self,
+        table: Table,
+        new: Mapping[PartitionValues, Mapping[str, str]],
+        state: WriteState | None,
+        *,
+        accurate: bool | None,
+    ) -> None:
+        for some in _batches(list(new)):
+            found = self.stored_partitions(table, some)
+            for partition in found:
+                values = new[mapped.values_from_hive(partition.values)]
+                mapped.change_statistics(partition.parameters, values, accurate=accurate)
+            self._alter_partitions(table, found, state)
+
+    def _alter_partitions(self, table: Table, found: Sequence[Any], state: WriteState | None) -> None:
+        for partition in found:
+            if state is not None:
+                partition.writeId = state.write_id
+        request = t.AlterPartitionsRequest(
+            catName=mapped.CATALOG,
+            dbName=table.database,
+            tableName=table.name,
+            partitions=found,
+            environmentContext=mapped.environment(),
+            writeId=-1 if state is None else state.write_id,
+            validWriteIdList=None if state is None else state.valid.to_text(),
+        )
+        if found:
+            self._hive.ask(methodcaller("alter_partitions_req", request))
 
     def _find(self, database: str, name: str) -> Any:
         request = idl.GetTableRequest(
@@ -408,6 +450,8 @@ class HiveCatalog:
             for partition in found:
                 location = moved[mapped.values_from_hive(partition.values)]
                 partition.sd.location = mapped.location_to_hive(location)
+                if not table.is_transactional:  # the files there are others
+                    partition.parameters.pop(STATISTICS_STATE, None)
             if found:
                 self._hive.ask(
                     methodcaller(

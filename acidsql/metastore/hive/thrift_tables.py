@@ -11,8 +11,14 @@ from pymetastore.hive_metastore import ttypes as t
 from acidsql.acid.csv_format import CSV_SERDE
 from acidsql.acid.partition_names import DEFAULT_PARTITION
 from acidsql.acid.storage_classes import STORAGE_CLASSES
-from acidsql.acid.table import TRANSACTIONAL, Column, Constraints, Relation, Table, View
-from acidsql.metastore.client import Database, Partition, PartitionValues, Place
+from acidsql.acid.table import TRANSACTIONAL, Column, Constraints, PrincipalKind, Relation, Table, View
+from acidsql.metastore.basic_statistics import ACCURATE_STATISTICS, STATISTICS_STATE
+from acidsql.metastore.client import (
+    Database,
+    Partition,
+    PartitionValues,
+    Place,
+)
 from acidsql.metastore.hive import thrift_idl as idl
 
 CATALOG: Final = "hive"
@@ -23,11 +29,9 @@ _COMMENT: Final = "comment"
 _EXTERNAL: Final = "EXTERNAL"
 _TRANSLATED: Final = "TRANSLATED_TO_EXTERNAL"
 _PURGE: Final = "external.table.purge"
-STATISTICS: Final = "COLUMN_STATS_ACCURATE"
-"""StatsSetupConst.COLUMN_STATS_ACCURATE: which statistics Hive may answer queries from."""
 _KEPT_BY_THE_METASTORE: Final = frozenset(
     (
-        STATISTICS,
+        STATISTICS_STATE,
         "numFiles",
         "numRows",
         "numPartitions",
@@ -45,6 +49,28 @@ _KEPT_BY_THE_METASTORE: Final = frozenset(
 
 
 _SERDE_PARAMETERS: Final = {"serialization.format": "1"}
+
+
+_STATISTICS: Final = (STATISTICS_STATE, "numFiles", "numRows", "rawDataSize", "totalSize")
+
+
+# -- statistics
+
+
+def statistics_from_hive(parameters: Mapping[str, str] | None) -> dict[str, str]:
+    return {key: value for key, value in (parameters or {}).items() if key in _STATISTICS}
+
+
+def change_statistics(parameters: dict[str, str], new: Mapping[str, str], *, accurate: bool | None) -> None:
+    """Sets the statistics in the parameters of a table or partition. The raw size, and what is known of columns, was
+    true of other rows."""
+    parameters |= new
+    if accurate is None:
+        return
+    for key in (STATISTICS_STATE, "rawDataSize"):
+        parameters.pop(key, None)
+    if accurate:
+        parameters[STATISTICS_STATE] = ACCURATE_STATISTICS
 
 
 # -- locations
@@ -77,17 +103,30 @@ def database_from_hive(found: Any, managed_location: str | None) -> Database:
         found.description or None,
         dict(found.parameters or {}),
         managed_location=managed_location,
+        owner=found.ownerName or None,
+        owner_kind=owner_kind_from_hive(found.ownerType),
     )
 
 
-def database_to_hive(database: Database, owner: str) -> Any:
+def change_database(found: Any, new: Database, managed_location: str | None) -> None:
+    """Applies the properties, the owner and the directories of `new` to the metastore's database. `managed_location` is
+    the directory of its ACID tables, which the metastore may only imply."""
+    found.parameters = dict(new.properties)
+    found.ownerName, found.ownerType = new.owner, owner_kind_to_hive(new.owner_kind)
+    if new.location != location_from_hive(found.locationUri):
+        found.locationUri = location_to_hive(new.location)
+    if new.managed_location is not None and new.managed_location != managed_location:
+        found.managedLocationUri = location_to_hive(new.managed_location)
+
+
+def database_to_hive(database: Database) -> Any:
     return idl.Database(
         name=database.name,
         description=database.comment,
         locationUri=location_to_hive(database.location),
         parameters=dict(database.properties),
-        ownerName=owner,
-        ownerType=t.PrincipalType.USER,
+        ownerName=database.owner,
+        ownerType=owner_kind_to_hive(database.owner_kind),
         catalogName=CATALOG,
         managedLocationUri=None if database.managed_location is None else location_to_hive(database.managed_location),
     )
@@ -120,7 +159,17 @@ def table_from_hive(found: Any, constraints: Constraints) -> Table:
         comment=parameters.get(_COMMENT),
         owner=found.owner or None,
         created=found.createTime,
+        owner_kind=owner_kind_from_hive(found.ownerType),
     )
+
+
+def owner_kind_from_hive(kind: int | None) -> PrincipalKind:
+    """Hive's default is USER."""
+    return PrincipalKind[t.PrincipalType._VALUES_TO_NAMES.get(kind, "USER")]
+
+
+def owner_kind_to_hive(kind: PrincipalKind) -> int:
+    return int(t.PrincipalType._NAMES_TO_VALUES[kind.value])
 
 
 def table_to_hive(table: Table) -> Any:
@@ -137,7 +186,7 @@ def table_to_hive(table: Table) -> Any:
         parameters=_parameters(table),
         tableType=EXTERNAL if table.external else MANAGED,
         catName=CATALOG,
-        ownerType=t.PrincipalType.USER,
+        ownerType=owner_kind_to_hive(table.owner_kind),
     )
 
 
@@ -153,10 +202,14 @@ def _is_translated(found: Any) -> bool:
 def change_table(found: Any, old: Table, new: Table) -> None:
     """Applies the change from `old` to `new` to the metastore's table; everything else in it stays."""
     found.dbName, found.tableName = new.database, new.name
-    found.owner = new.owner
+    found.owner, found.ownerType = new.owner, owner_kind_to_hive(new.owner_kind)
     found.sd.cols = _columns_to_hive(new.columns)
+    found.partitionKeys = _columns_to_hive(new.partition_columns)
     if new.location != old.location:
         found.sd.location = location_to_hive(new.location)
+        if not new.is_transactional:  # the files there are others
+            found.parameters.pop(STATISTICS_STATE, None)
+    _change_storage(found.sd, old, new)
     parameters = found.parameters
     converted = new.is_transactional and parameters.get(TRANSACTIONAL, "").lower() != "true"
     for key in old.properties.keys() - new.properties.keys():
@@ -173,6 +226,25 @@ def change_table(found: Any, old: Table, new: Table) -> None:
         parameters[_EXTERNAL] = str(new.external).upper()
         parameters.pop(_TRANSLATED, None)
         found.tableType = EXTERNAL if new.external else MANAGED
+
+
+def _change_storage(storage: Any, old: Table, new: Table) -> None:
+    """The storage classes, the SerDe properties and the buckets, as far as they differ."""
+    if (old.file_format, old.serde) != (new.file_format, new.serde):
+        classes = STORAGE_CLASSES[new.file_format]
+        storage.inputFormat, storage.outputFormat = classes.input, classes.output
+        storage.serdeInfo.serializationLib = new.serde or classes.serde
+    if old.row_format != new.row_format:
+        left = {k: v for k, v in (storage.serdeInfo.parameters or {}).items() if k not in old.row_format}
+        storage.serdeInfo.parameters = {**_SERDE_PARAMETERS, **left, **new.row_format}
+    if (old.bucket_columns, old.bucket_count) != (new.bucket_columns, new.bucket_count):
+        storage.bucketCols, storage.numBuckets = list(new.bucket_columns), new.bucket_count or -1
+    if old.sort_columns != new.sort_columns:
+        storage.sortCols = _order(new)
+
+
+def _order(table: Table) -> list[Any]:
+    return [t.Order(col=name, order=1) for name in table.sort_columns]
 
 
 def _parameters(table: Table) -> dict[str, str]:
@@ -199,7 +271,7 @@ def _storage_of(table: Table) -> Any:
             serializationLib=table.serde or storage.serde, parameters={**_SERDE_PARAMETERS, **table.row_format}
         ),
         bucketCols=list(table.bucket_columns),
-        sortCols=[t.Order(col=name, order=1) for name in table.sort_columns],
+        sortCols=_order(table),
         parameters={},
         storedAsSubDirectories=False,
     )
@@ -228,9 +300,7 @@ def _file_columns(storage: Any) -> tuple[Column, ...]:
 
 
 def _row_format(storage: Any) -> dict[str, str]:
-    """The row format of a text table, where it differs from Hive's defaults."""
-    if _file_format(storage) != "textfile":
-        return {}
+    """The SerDe properties, where they differ from Hive's defaults."""
     parameters = storage.serdeInfo.parameters or {}
     return {k: v for k, v in parameters.items() if _SERDE_PARAMETERS.get(k) != v}
 

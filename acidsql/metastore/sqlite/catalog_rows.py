@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from acidsql.acid.partition_names import partition_name
-from acidsql.acid.table import Relation, Table, View
+from acidsql.acid.table import PrincipalKind, Relation, Table, View
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.metastore.client import (
@@ -30,8 +30,19 @@ from acidsql.metastore.table_json import table_from_json, table_to_json, view_fr
 
 
 def databases(db: sqlite3.Connection) -> Sequence[Database]:
-    rows = db.execute("SELECT name, location, comment, properties FROM databases ORDER BY name")
-    return [Database(r["name"], r["location"], r["comment"], json.loads(r["properties"])) for r in rows]
+    return [_database_of(row) for row in db.execute("SELECT * FROM databases ORDER BY name")]
+
+
+def _database_of(row: sqlite3.Row) -> Database:
+    return Database(
+        row["name"],
+        row["location"],
+        row["comment"],
+        json.loads(row["properties"]),
+        row["managed_location"],
+        row["owner"],
+        PrincipalKind(row["owner_kind"]),
+    )
 
 
 def database(db: sqlite3.Connection, name: str) -> Database:
@@ -44,14 +55,32 @@ def database(db: sqlite3.Connection, name: str) -> Database:
 def create_database(db: sqlite3.Connection, new: Database) -> None:
     if any(d.name == new.name for d in databases(db)):
         raise AcidSqlError(Condition.DATABASE_ALREADY_EXISTS, database=new.name)
-    properties = json.dumps(dict(new.properties))
-    db.execute("INSERT INTO databases VALUES (?, ?, ?, ?)", (new.name, new.location, new.comment, properties))
+    db.execute(
+        "INSERT INTO databases (name, comment, location, properties, managed_location, owner, owner_kind)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (new.name, new.comment, *_changeable(new)),
+    )
 
 
 def alter_database(db: sqlite3.Connection, new: Database) -> None:
     database(db, new.name)
-    values = (json.dumps(dict(new.properties)), new.name)
-    db.execute("UPDATE databases SET properties = ? WHERE name = ?", values)
+    db.execute(
+        "UPDATE databases SET location = ?, properties = ?, managed_location = ?, owner = ?, owner_kind = ?"
+        " WHERE name = ?",
+        (*_changeable(new), new.name),
+    )
+
+
+def _changeable(database: Database) -> tuple[str | None, ...]:
+    """What ALTER DATABASE may change."""
+    properties = json.dumps(dict(database.properties))
+    return (
+        database.location,
+        properties,
+        database.managed_location,
+        database.owner,
+        database.owner_kind.value,
+    )
 
 
 def drop_database(db: sqlite3.Connection, name: str) -> None:
@@ -174,6 +203,16 @@ def alter_table(db: sqlite3.Connection, old: Table, new: Table) -> None:
         "UPDATE tables SET db = ?, name = ?, definition = ? WHERE id = ?",
         (new.database, new.name, table_to_json(new), key),
     )
+    if _reads_other_rows(old, new):
+        db.execute("DELETE FROM statistics WHERE table_id = ?", (key,))
+
+
+def _reads_other_rows(old: Table, new: Table) -> bool:
+    """Whether the number of rows may differ after a change of the definition."""
+    return any(
+        getattr(old, name) != getattr(new, name)
+        for name in ("location", "file_format", "serde", "row_format", "properties")
+    )
 
 
 def _rename_in_transactions(db: sqlite3.Connection, old: Table, new: Table) -> None:
@@ -219,6 +258,7 @@ def drop_partitions(db: sqlite3.Connection, of: Table, values: Sequence[tuple[st
     key = table_id(db, of)
     rows = [(key, _values_key(v)) for v in values]
     db.executemany("DELETE FROM partitions WHERE table_id = ? AND part_values = ?", rows)
+    db.executemany("DELETE FROM statistics WHERE table_id = ? AND part_values = ?", rows)
     columns = [c.name for c in of.partition_columns]
     for each in values:
         compaction_rows.forget_partition(db, PlaceName(of.database, of.name, partition_name(columns, each)))

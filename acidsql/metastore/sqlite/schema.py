@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 _LOCKS_2 = (
     "CREATE TABLE next_lock_id (next INTEGER NOT NULL)",
@@ -110,6 +110,19 @@ _UPGRADE_TO_6 = (
     ) WITHOUT ROWID""",
 )
 
+_UPGRADE_TO_7 = (
+    "ALTER TABLE databases ADD COLUMN managed_location TEXT",
+    "ALTER TABLE databases ADD COLUMN owner TEXT",
+    "ALTER TABLE databases ADD COLUMN owner_kind TEXT NOT NULL DEFAULT 'USER'",
+    # The statistics of tables and partitions. `part_values` is that of partitions, or empty for a whole table.
+    """CREATE TABLE statistics (
+        table_id INTEGER NOT NULL REFERENCES tables (id) ON DELETE CASCADE,
+        part_values TEXT NOT NULL,
+        parameters TEXT NOT NULL,
+        PRIMARY KEY (table_id, part_values)
+    ) WITHOUT ROWID""",
+)
+
 DDL = (
     "CREATE TABLE metastore (schema_version INTEGER NOT NULL)",
     """CREATE TABLE databases (
@@ -190,6 +203,7 @@ DDL = (
     *_UPGRADE_TO_4,
     *_UPGRADE_TO_5,
     *_UPGRADE_TO_6,
+    *_UPGRADE_TO_7,
 )
 
 # The upgrade of each version. Open transactions of an older acidsql count as if they held their locks.
@@ -202,6 +216,7 @@ _UPGRADES = {
     3: _UPGRADE_TO_4,
     4: _UPGRADE_TO_5,
     5: _UPGRADE_TO_6,
+    6: _UPGRADE_TO_7,
 }
 
 
@@ -211,7 +226,8 @@ def create_schema(db: sqlite3.Connection, default_database: str, location: str) 
         db.execute(statement)
     db.execute("INSERT INTO metastore VALUES (?)", (SCHEMA_VERSION,))
     db.execute("INSERT INTO next_txn_id VALUES (1)")
-    db.execute("INSERT INTO databases VALUES (?, ?, NULL, '{}')", (default_database, location))
+    values = (default_database, location)
+    db.execute("INSERT INTO databases (name, location, properties) VALUES (?, ?, '{}')", values)
 
 
 def is_old(db: sqlite3.Connection) -> bool:

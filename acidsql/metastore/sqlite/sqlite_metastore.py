@@ -34,7 +34,7 @@ from acidsql.metastore.client import (
 from acidsql.metastore.compactions import CompactionKeeper, CompactionType
 from acidsql.metastore.heartbeat import Heartbeat
 from acidsql.metastore.process_identity import is_gone, now, this_process
-from acidsql.metastore.sqlite import catalog_rows, lock_rows, transaction_rows
+from acidsql.metastore.sqlite import catalog_rows, lock_rows, statistics_rows, transaction_rows
 from acidsql.metastore.sqlite.compaction_queue import SqliteQueue
 from acidsql.metastore.sqlite.database_file import SqliteFile
 
@@ -305,7 +305,26 @@ class SqliteMetastore(SqliteQueue):
             transaction_rows.add_dynamic_partitions(db, txn, table, partitions, operation)
 
     def forget_statistics(self, txn: TxnId | None, table: Table, partitions: Sequence[PartitionValues]) -> None:
-        """Does nothing: the embedded metastore keeps no statistics."""
+        with self._file.reading() as db:
+            if not statistics_rows.are_known(db, table):
+                return
+        with self._file.writing() as db:
+            statistics_rows.forget(db, table, partitions)
+
+    def statistics(self, table: Table, partition: PartitionValues = ()) -> Mapping[str, str]:
+        with self._file.reading() as db:
+            return statistics_rows.statistics(db, table, partition)
+
+    def set_statistics(
+        self,
+        txn: TxnId | None,
+        table: Table,
+        statistics: Mapping[PartitionValues, Mapping[str, str]],
+        *,
+        accurate: bool | None,
+    ) -> None:
+        with self._file.writing() as db:
+            statistics_rows.store(db, table, statistics, accurate=accurate)
 
     def allocate_write_id(self, txn: TxnId, table: Table) -> WriteId:
         with self._file.writing() as db:

@@ -361,19 +361,27 @@ Describe(function='+')
 
 ALTER DATABASE d SET DBPROPERTIES ('a'='b', 'c'='d')
 -->
-AlterDatabase(database=d, properties=[['a', 'b'], ['c', 'd']])
+AlterDatabase(database=d, action=SetDatabaseProperties(properties=[['a', 'b'], ['c', 'd']]))
 
 ALTER SCHEMA d SET LOCATION '/x'
 -->
-[NOT_YET_SUPPORTED] ALTER DATABASE .. SET LOCATION is not yet supported by acidsql.
-1 | ALTER SCHEMA d SET LOCATION '/x'
-  |                ^^^^^^^^^^^^
+AlterDatabase(database=d, action=SetDatabaseLocation(location='/x'))
 
 ALTER DATABASE d SET OWNER USER bob
 -->
-[NOT_YET_SUPPORTED] ALTER DATABASE .. SET OWNER is not yet supported by acidsql.
-1 | ALTER DATABASE d SET OWNER USER bob
-  |                  ^^^^^^^^^
+AlterDatabase(database=d, action=SetOwner(owner='bob', kind=USER))
+
+ALTER DATABASE d SET MANAGEDLOCATION '/x'
+-->
+AlterDatabase(database=d, action=SetDatabaseLocation(location='/x', managed=True))
+
+CREATE DATABASE d MANAGEDLOCATION '/x'
+-->
+CreateDatabase(database=d, managed_location='/x')
+
+SHOW CREATE DATABASE d
+-->
+Show(what=CREATE DATABASE, database=d)
 
 CREATE OR REPLACE TEMPORARY VIEW v AS SELECT a FROM t
 -->

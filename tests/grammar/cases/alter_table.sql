@@ -144,3 +144,70 @@ TRUNCATE TABLE t PARTITION (p='x') COLUMNS (a, b)
 [TRUNCATE_COLUMNS] [Error 10237] Only RCFileFormat supports column truncation.
 1 | TRUNCATE TABLE t PARTITION (p='x') COLUMNS (a, b)
   |                                    ^^^^^^^^^^^^^^
+
+ALTER TABLE t SET FILEFORMAT parquet
+-->
+AlterTable(table=t, action=SetFileFormat(format='parquet'))
+tables: t
+
+ALTER TABLE t PARTITION (p='x') SET FILEFORMAT INPUTFORMAT 'i' OUTPUTFORMAT 'o' SERDE 's' INPUTDRIVER 'd' OUTPUTDRIVER 'e'
+-->
+AlterTable(table=t, action=SetFileFormat(format=None, partition=[PartitionItem(column=p, value='x')], input_class='i', serde='s'))
+tables: t
+
+ALTER TABLE t SET FILEFORMAT thing
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'thing': expected one of AVRO, JSONFILE, ORC, PARQUET, RCFILE, SEQUENCEFILE, TEXTFILE after SET FILEFORMAT
+1 | ALTER TABLE t SET FILEFORMAT thing
+  |                              ^^^^^
+
+ALTER TABLE t SET SERDE 'org.x' WITH SERDEPROPERTIES ('a'='b')
+-->
+AlterTable(table=t, action=SetSerde(serde='org.x', properties=[['a', 'b']]))
+tables: t
+
+ALTER TABLE t PARTITION (p='x') SET SERDEPROPERTIES ('a'='b')
+-->
+AlterTable(table=t, action=SetSerdeProperties(properties=[['a', 'b']], partition=[PartitionItem(column=p, value='x')]))
+tables: t
+
+ALTER TABLE t UNSET SERDEPROPERTIES ('a', 'b')
+-->
+AlterTable(table=t, action=UnsetSerdeProperties(keys=['a', 'b']))
+tables: t
+
+ALTER TABLE t CLUSTERED BY (a, b) SORTED BY (c DESC) INTO 4 BUCKETS
+-->
+AlterTable(table=t, action=SetClustering(clustering=Clustering(columns=[a, b], count=4, sort_columns=[c])))
+tables: t
+
+ALTER TABLE t PARTITION (p='x') NOT CLUSTERED
+-->
+AlterTable(table=t, action=SetClustering(clustering=None, partition=[PartitionItem(column=p, value='x')]))
+tables: t
+
+ALTER TABLE t NOT SORTED
+-->
+AlterTable(table=t, action=NotSorted())
+tables: t
+
+ALTER TABLE t INTO 8 BUCKETS
+-->
+AlterTable(table=t, action=SetBucketCount(count=8))
+tables: t
+
+ALTER TABLE t TOUCH PARTITION (p='x') PARTITION (p='y')
+-->
+AlterTable(table=t, action=Touch(partitions=[[PartitionItem(column=p, value='x')], [PartitionItem(column=p, value='y')]]))
+tables: t
+
+ALTER TABLE t SET OWNER GROUP `My Group`
+-->
+AlterTable(table=t, action=SetOwner(owner='My Group', kind=GROUP))
+tables: t
+
+ALTER TABLE t SKEWED BY (a) ON (1)
+-->
+[NOT_YET_SUPPORTED] ALTER TABLE .. SKEWED BY is not yet supported by acidsql.
+1 | ALTER TABLE t SKEWED BY (a) ON (1)
+  |               ^^^^^^^^^
