@@ -298,6 +298,8 @@ class AcidSqlParser(SparkParser):
         # again as a call, so that each nested call would double the time.
         if kwargs.get("check_func") and self._next.token_type == TokenType.L_PAREN:
             return None
+        if self._curr.token_type == TokenType.IDENTIFIER:
+            return None  # the name of a type has no backquotes, and sqlglot would parse the text between them
         return SqlglotParser._parse_types(self, *args, **kwargs)  # sqlglot's Hive turns VARCHAR(3) into STRING
 
     def _parse_type(self, parse_interval: bool = True, fallback_to_identifier: bool = False) -> exp.Expr | None:

@@ -982,3 +982,9 @@ SELECT a FROM t ORDER BY , a
 [PARSE_SYNTAX_ERROR] Syntax error near ',': something is missing beside the comma
 1 | SELECT a FROM t ORDER BY , a
   |                          ^
+
+SELECT CAST(a AS `varchar(3))`) FROM t
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near '`varchar(3))`': expected TYPE after CAST
+1 | SELECT CAST(a AS `varchar(3))`) FROM t
+  |                  ^^^^^^^^^^^^^
