@@ -31,7 +31,7 @@ from acidsql.planner.common_types import (
     common_type,
 )
 from acidsql.planner.function_types import function_type
-from acidsql.planner.star_columns import Fields, Pairs, hidden_aliases, is_natural, merges, star_columns
+from acidsql.planner.star_columns import Fields, Pairs, hidden_aliases, merges, star_columns
 
 _T: Final = exp.DataType.Type
 _PRIMITIVES: Final = {
@@ -91,7 +91,7 @@ class ExpressionTypes:
                 if alias in items:
                     return (items[alias] or {}).get(name)
             elif found := _items_with(name, items, within.expression):
-                unknown = _adds_columns(within) or (is_natural(within.expression) and None in items.values())
+                unknown = _adds_columns(within) or (merges(name, within.expression) and None in items.values())
                 certain = not unknown and not _is_output_name(node, within)
                 return _type_in(name, found, within.expression) if certain else None
             elif None in items.values():

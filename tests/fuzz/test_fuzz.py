@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pyspark.sql import SparkSession
 
 from tests.fuzz.runs import Size, run_seed
 
-_SMALL = Size(changes=4, queries=8, comparisons=6)
+_SMALL = Size(changes=4, queries=8)
+_COMPARISONS = 6
+"""For every fifth seed: their tables take as long as all else."""
 
 
 @pytest.mark.parametrize("seed", [0])
@@ -22,6 +26,6 @@ def test_ten_times_as_many_random_changes_and_queries_do_what_their_models_say(s
 
 
 def check(spark: SparkSession, seed: int) -> None:
-    world = run_seed(spark, seed, _SMALL)
+    world = run_seed(spark, seed, replace(_SMALL, comparisons=0 if seed % 5 else _COMPARISONS))
     assert not world.findings, "\n".join(map(str, world.findings))
     assert world.done.total() > _SMALL.queries

@@ -133,6 +133,8 @@ def test_an_expression_has_hives_type(expression: str, kind: str | None) -> None
         ("SELECT i FROM t NATURAL JOIN (SELECT 1 AS i) u", "int"),
         ("SELECT i FROM t NATURAL JOIN (SELECT 1.5 AS i) u", None),
         ("SELECT i FROM t NATURAL JOIN elsewhere u", None),
+        ("SELECT i FROM t JOIN elsewhere u USING (i)", None),
+        ("SELECT f FROM t JOIN elsewhere u USING (i)", "float"),
         ("SELECT i FROM (SELECT * FROM t NATURAL JOIN (SELECT 1 AS i) u) q", None),
         ("SELECT f FROM t LATERAL VIEW explode(a) e AS f", None),
         ("SELECT i FROM t a JOIN t b ON a.i = b.i", None),

@@ -185,11 +185,12 @@ def test_char_partitions_are_found_without_their_padding(db: Session) -> None:
         *("{} LIKE 'a%d'", "{} > 'a'", "{} <= 'ab'", "{} IS NULL", "length({}) = 1", "concat({}, 'x') = 'ax'"),
         *("NOT {} = 'a'", "'ab' = {}", "{} IN (SELECT c FROM t WHERE id = 3)", "{} <=> 'ab'", "{} = 'a' OR id = 4"),
     )
-    of_p, of_c = (
-        rows(db, " UNION ALL ".join(f"SELECT {n}, id FROM t WHERE {c.format(of)}" for n, c in enumerate(conditions)))
-        for of in "pc"
+    db.execute("CREATE VIEW v (id, of_c, of_p) AS SELECT * FROM t")
+    of_p, of_c, of_view = (
+        rows(db, " UNION ALL ".join(f"SELECT {n}, id FROM {t} WHERE {c.format(of)}" for n, c in enumerate(conditions)))
+        for t, of in (("t", "p"), ("t", "c"), ("v", "of_p"))
     )
-    assert of_p == of_c
+    assert of_p == of_c == of_view
     assert [i for n, i in of_p if n == 0] == [1, 2, 6]
     joined = "SELECT l.id, r.id FROM t l JOIN t r ON l.p = r.{} AND r.id < 4 WHERE l.id > 2"
     assert rows(db, joined.format("c")) == rows(db, joined.format("p")) == [(3, 3), (6, 1), (6, 2)]
