@@ -51,7 +51,7 @@ from acidsql.planner.ddl_plan import (
 )
 from acidsql.planner.ddl_settings import ignores_missing
 from acidsql.planner.exchange_partition import exchange_step
-from acidsql.planner.lock_requests import database_lock, exclusive_lock, insert_locks, overwrite_locks
+from acidsql.planner.lock_requests import analyze_locks, database_lock, exclusive_lock, insert_locks, overwrite_locks
 from acidsql.planner.partition_spec import default_location, name_of_partition, partition_values
 from acidsql.planner.storage_changes import StorageAction, change_text, with_storage
 from acidsql.planner.table_definition import ADOPT_WRITE_IDS, check_supported, defined_table
@@ -201,7 +201,8 @@ def _analyze_table(statement: s.AnalyzeTable, facts: DdlFacts) -> DdlPlan:
             near = suggestion(name.value, list(table.column_names))
             raise AcidSqlError(Condition.COLUMN_NOT_FOUND, span=name.span, column=name.value, suggestion=near)
     step = CollectStatistics(table, statement.partition, statement.scans, span)
-    return DdlPlan(f"ANALYZE TABLE {table.qualified}", (exclusive_lock(table.database, table.name),), (step,))
+    locks = analyze_locks(table, facts.settings, reads=statement.scans)
+    return DdlPlan(f"ANALYZE TABLE {table.qualified}", locks, (step,))
 
 
 def truncate_step(statement: s.TruncateTable, table: Table) -> EmptyTable:

@@ -6,7 +6,7 @@ that the statement may read or write.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -83,6 +83,13 @@ def create_locks(table: Table, scans: Sequence[Scan], rules: LockRules = DEFAULT
         return (database_lock(table.database), *read_locks(scans, rules))
     lock_type = LockType.EXCL_WRITE if table.is_transactional else LockType.EXCLUSIVE
     return (database_lock(table.database), _lock(table, lock_type, Operation.INSERT), *read_locks(scans, rules))
+
+
+def analyze_locks(table: Table, settings: Mapping[str, str], *, reads: bool) -> tuple[LockComponent, ...]:
+    """ANALYZE TABLE: EXCLUSIVE to store the numbers, and SHARED_READ for the query that counts rows before."""
+    locks_read = reads and (table.is_transactional or settings.get(NONACID_LOCKS, "true") == "true")
+    read = (_lock(table, LockType.SHARED_READ, Operation.SELECT),) if locks_read else ()
+    return (exclusive_lock(table.database, table.name), *read)
 
 
 def database_lock(name: str) -> LockComponent:

@@ -17,7 +17,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidWriteIdList
 from acidsql.ddl.relocation import Files
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import Partition, PartitionValues
+from acidsql.metastore.client import LockType, Partition, PartitionValues
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl_plan import CollectStatistics, DdlPlan
 from acidsql.planner.event_queries import name_sql
@@ -90,11 +90,13 @@ class TableAnalysis:
         """Runs the plan of ANALYZE TABLE. Raises PARTITION_NOT_FOUND, TABLE_NOT_FOUND, LOCK_TIMEOUT."""
         (step,) = plan.steps
         assert isinstance(step, CollectStatistics)
+        # The query that counts takes the SHARED_READ lock in a transaction of its own.
+        exclusive = [lock for lock in plan.locks if lock.lock_type is LockType.EXCLUSIVE]
         for attempt in range(1, _ATTEMPTS + 1):
             before = self._state(step.table)
             self._chosen(step, before.partitions)
             counts = self.count(before.table) if step.scans else None
-            with self.transactions.run(lambda: plan.locks) as txn:
+            with self.transactions.run(lambda: exclusive) as txn:
                 now = self._state(step.table)
                 if now != before and attempt < _ATTEMPTS:
                     continue

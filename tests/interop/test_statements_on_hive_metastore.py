@@ -181,6 +181,14 @@ def test_statistics_of_hive_are_not_believed_after_acidsql_wrote(both: Both) -> 
     assert both.counted("counted_parts") == [[4]]
     both.run(f"CREATE TABLE made {ACID} AS SELECT 1 AS k")
     assert both.counted("made") == [[1]]
+    both.run("ANALYZE TABLE counted COMPUTE STATISTICS", "ANALYZE TABLE counted_parts COMPUTE STATISTICS")
+    assert both.counted("counted") == [[1]]
+    assert both.counted("counted_parts") == [[4]]
+    both.hive.run(f"INSERT INTO {DATABASE}.counted VALUES (5)", f"DELETE FROM {DATABASE}.counted_parts WHERE k = 2")
+    assert both.counted("counted") == [[2]]
+    assert both.counted("counted_parts") == [[3]]
+    both.run("ANALYZE TABLE counted COMPUTE STATISTICS", "INSERT INTO counted VALUES (6), (7)")
+    assert both.counted("counted") == [[4]]
 
 
 def test_a_transaction_of_several_statements_is_seen_as_a_whole(both: Both) -> None:

@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 from acidsql.acid.csv_format import CSV_SERDE
-from acidsql.acid.table import Check, Column, ConstraintKind, ConstraintName, Constraints, Table, View
+from acidsql.acid.table import (
+    Check,
+    Column,
+    ConstraintKind,
+    ConstraintName,
+    Constraints,
+    PrincipalKind,
+    Table,
+    View,
+)
 from acidsql.acid.write_ids import WriteId
 from acidsql.metastore.client import Database, Metastore, Partition
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
@@ -73,6 +82,45 @@ def test_a_database_gets_other_properties(store: Metastore) -> None:
     fails("DATABASE_NOT_FOUND", lambda: store.alter_database(database("nothing")))
 
 
+def test_a_database_gets_an_owner_and_other_directories(store: Metastore) -> None:
+    store.create_database(made := database("sales"))
+    moved = replace(
+        made, location="/elsewhere/sales", managed_location="/managed", owner="Zoë", owner_kind=PrincipalKind.ROLE
+    )
+    store.alter_database(moved)
+    found = store.database("sales")
+    assert found == moved
+    assert (found.owner, found.owner_kind) == ("Zoë", PrincipalKind.ROLE)
+
+
+def test_the_storage_and_the_owner_of_a_table_change(store: Metastore) -> None:
+    text = replace(plain_table(), file_format="textfile", row_format={"field.delim": ","}, properties={}, external=True)
+    store.create_table(text)
+    old = store.table("default", text.name)
+    bucketed = replace(old, file_format="parquet", row_format={"a": "b"}, bucket_columns=("id",), bucket_count=3)
+    changed = replace(bucketed, sort_columns=("id",), owner="admins", owner_kind=PrincipalKind.GROUP)
+    store.alter_table(old, changed)
+    assert store.table("default", text.name) == changed
+    store.alter_table(changed, replace(changed, bucket_columns=(), bucket_count=None, sort_columns=()))
+    assert store.table("default", text.name).bucket_count is None
+
+
+def test_statistics_are_true_until_the_next_write(store: Metastore, table: Table) -> None:
+    before = store.table("default", table.name)
+    numbers = {"numRows": "3", "numFiles": "1", "totalSize": "700"}
+    txn = store.open_txn()
+    store.set_statistics(txn, table, {(): numbers}, accurate=True)
+    store.commit(txn)
+    assert store.statistics(table) == {**numbers, "COLUMN_STATS_ACCURATE": '{"BASIC_STATS":"true"}'}
+    assert store.table("default", table.name) == before
+    txn = store.open_txn()
+    store.forget_statistics(txn, table, [()])
+    store.commit(txn)
+    assert store.statistics(table) == numbers
+    store.set_statistics(None, table, {(): {"numFiles": "2"}}, accurate=None)
+    assert store.statistics(table) == {**numbers, "numFiles": "2"}
+
+
 def test_only_an_empty_database_is_dropped(store: Metastore) -> None:
     store.create_database(database("sales"))
     store.create_table(plain_table(database="sales"))
@@ -115,6 +163,7 @@ def test_every_field_of_a_table_is_read_back(store: Metastore) -> None:
         comment="all of it",
         owner="me",
         created=1_700_000_000,
+        owner_kind=PrincipalKind.ROLE,
     )
     bare = Table("d", "t", (), "/")
     # The next test has a table with a SerDe, and test_session_metastore_contract.py has temporary ones.

@@ -88,9 +88,13 @@ CASES = {
     "ALTER TABLE heap SET LOCATION '{tmp}/elsewhere'": "default.heap -> EXCLUSIVE",
     "ALTER TABLE acid SET FILEFORMAT PARQUET": "CANNOT_CHANGE_FILE_FORMAT",
     "ALTER TABLE heap CLUSTERED BY (k) INTO 2 BUCKETS": "default.heap -> EXCLUSIVE",
+    "ALTER TABLE heap SET SERDEPROPERTIES ('a'='b')": "default.heap -> EXCLUSIVE",
     "ALTER TABLE heap NOT SORTED": "default.heap -> EXCLUSIVE",
     "ALTER TABLE heap INTO 2 BUCKETS": "NOT_BUCKETED",
-    "ANALYZE TABLE acid PARTITION (p = 1) COMPUTE STATISTICS": "default.acid -> EXCLUSIVE",
+    "ANALYZE TABLE acid PARTITION (p = 1) COMPUTE STATISTICS": (
+        "default.acid -> EXCLUSIVE, default.acid -> SHARED_READ"
+    ),
+    "ANALYZE TABLE whole COMPUTE STATISTICS NOSCAN": "default.whole -> EXCLUSIVE",
     "ANALYZE TABLE v COMPUTE STATISTICS": "ANALYZE_VIEW",
     "ALTER TABLE acid COMPACT 'major'": "",
     "ALTER TABLE acid PARTITION (p = 1) COMPACT 'major'": "",
