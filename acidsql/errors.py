@@ -139,6 +139,9 @@ class Condition(Enum):
     WRITE_TO_VIEW = _info("42000", "You cannot update or delete records in a view", 10402)
     INSERT_INTO_VIEW = _info("42000", "A view cannot be used as target table for LOAD or INSERT", 10090)
     INVALID_TABLE_PROPERTIES = _info("42000", "{message}")
+    SERDE_READS_ONLY = _info(
+        "0A000", "{table} cannot be written to: Regex SerDe doesn't support the serialize() method"
+    )
     INVALID_TYPE = _info("42704", "{type} is not a Hive type: {reason}")
     INSERT_COLUMN_COUNT = _info(
         "21S01",
@@ -348,6 +351,7 @@ class Condition(Enum):
         "Not enough history available for ({high_watermark},{min_open}).  Oldest available base: {base}",
         10327,
     )
+    INVALID_JSON_LINE = _info("22032", "A line of {table} is not what its JsonSerDe reads: {reason}: {line}")
     STORAGE_FAILED = _info("58030", "{path}: {reason}")
     DISK_FULL = _info("53100", "No space left where the statement writes: {detail}")
     LOCATION_NOT_EMPTY = _info("58030", "{path} is not empty: {reason}")

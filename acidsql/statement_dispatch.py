@@ -62,10 +62,10 @@ class StatementDispatch:
             raise AcidSqlError(Condition.IN_TRANSACTION, operation=first_words(statement), txn_id=txn)
         self._check_writable(statement)
         match statement:
-            case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():
+            case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge() | s.InsertDirectory():
                 return self._execute(self.plans.plan(statement, request), request)
             case s.LoadData():
-                return self._load(statement)
+                return self._load(statement, request)
             case s.CreateTable():
                 return self._create_table(statement, request)
             case s.TruncateTable():
@@ -164,8 +164,12 @@ class StatementDispatch:
             case _:
                 assert_never(plan)
 
-    def _load(self, statement: s.LoadData) -> Result:
+    def _load(self, statement: s.LoadData, request: Request) -> Result:
         table = self.lookup.target(statement.target, self.plans.database, Condition.INSERT_INTO_VIEW)
+        loaded = self.plans.loaded(statement, table)
+        if loaded is not None:
+            with self.loader.linked(statement, loaded, table) as files:
+                return self._execute(self.plans.plan_load(statement, files), request)
         done = self.loader.load(statement, table)
         write_ids = {} if done.write_id is None else {table.qualified: done.write_id}
         counts = Counts(done.rows, 0, 0, done.rows)
@@ -312,6 +316,8 @@ def _may_run_in_transaction(statement: s.Statement) -> bool:
         case s.RepairTable() | s.AnalyzeTable():
             return False
         case s.CreateTable() | s.DropTable() | s.TruncateTable() | s.AlterTable() | s.LoadData():
+            return False
+        case s.InsertDirectory():
             return False
         case s.CreateDatabase() | s.AlterDatabase() | s.DropDatabase() | s.CreateView() | s.AlterView() | s.DropView():
             return False

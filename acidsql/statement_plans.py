@@ -18,7 +18,9 @@ from acidsql.metastore.client import DEFAULT_DATABASE
 from acidsql.planner.create_as import column_names, column_types, plan_create_as, plan_create_query
 from acidsql.planner.ddl_explain import explain_ddl
 from acidsql.planner.ddl_plan import DDL_STATEMENTS, ViewDefinition
+from acidsql.planner.directory_output import directory_table, plan_insert_directory
 from acidsql.planner.explain import explain, explain_locks
+from acidsql.planner.load_query import loaded_table, needs_query, plan_load_query
 from acidsql.planner.lock_requests import on_partitions
 from acidsql.planner.macros import Macro, defined_macro, trial
 from acidsql.planner.plan import Facts, Plan, QueryPlan, Shortcuts, WritePlan
@@ -56,6 +58,8 @@ class StatementPlans:
         match statement:
             case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():
                 return plan_statement(statement, self._facts(statement, request))
+            case s.InsertDirectory():
+                return self._plan_directory(statement, request or Request(statement.source, {}, {}))
             case s.CreateTable() if statement.query is not None:
                 return self.plan_create(statement, Request(statement.source, {}, {}))
             case _:
@@ -70,6 +74,25 @@ class StatementPlans:
         columns = self._columns(query, plan, request)
         table = self._ddl.declared(statement, self.database, columns)
         return plan_create_as(statement, table, plan, [name for name, _ in columns], facts)
+
+    def _plan_directory(self, statement: s.InsertDirectory, request: Request) -> WritePlan:
+        """The plan of INSERT OVERWRITE DIRECTORY. Spark analyzes the query for the types of its columns."""
+        location = self._ddl.output_directory(statement)
+        facts = self._facts(statement, request)
+        query = s.Query(statement.source, statement.query)
+        plan = plan_create_query(query, facts)
+        types = [kind for _, kind in self._columns(query, plan, request, of_view=True)]
+        table = directory_table(statement, location, types, self._settings)
+        return plan_insert_directory(statement, table, plan, facts)
+
+    def loaded(self, statement: s.LoadData, table: Table) -> Table | None:
+        """The table that stands for the files of LOAD DATA, if the rows are copied by a query; None if the files become
+        files of `table`. Its location is the statement's path."""
+        return loaded_table(statement, table, self._facts(statement, None)) if needs_query(statement, table) else None
+
+    def plan_load(self, statement: s.LoadData, loaded: Table) -> WritePlan:
+        """The plan of LOAD DATA that copies the rows of `loaded`."""
+        return plan_load_query(statement, loaded, self._facts(statement, None))
 
     def _columns(
         self, query: s.Query, plan: QueryPlan, request: Request, *, of_view: bool = False
@@ -147,13 +170,20 @@ class StatementPlans:
 
     def explain(self, statement: s.Statement, *, locks: bool = False) -> str:
         """The plan of a statement as text or, with `locks`, the locks that it takes. Opens no transaction."""
+        if isinstance(statement, s.LoadData):
+            target = self._lookup.target(statement.target, self.database, Condition.INSERT_INTO_VIEW)
+            loaded = self.loaded(statement, target)
+            if loaded is not None:
+                return self._explained(self.plan_load(statement, loaded), locks=locks)
         if isinstance(statement, DDL_STATEMENTS) and not _has_query(statement):
             definition = None
             if isinstance(statement, s.CreateView | s.AlterView):
                 definition = self.view_definition(statement, Request(statement.source, {}, {}))
             ddl_plan = self._ddl.plan(statement, self.database, definition)
             return explain_locks(ddl_plan.locks) if locks else explain_ddl(ddl_plan)
-        plan = self.plan(statement)
+        return self._explained(self.plan(statement), locks=locks)
+
+    def _explained(self, plan: Plan, *, locks: bool) -> str:
         return explain_locks(on_partitions(plan, self._lookup.metastore.partitions)) if locks else explain(plan)
 
     def _facts(self, statement: s.Statement, request: Request | None) -> Facts:

@@ -39,10 +39,16 @@ def create_table(node: Node, source: str) -> CreateTable:
         like=clauses.target(like) if like else None,
         query=clauses.query(query) if query else None,
     )
+    table = with_clauses(table, node)
+    _check_partition_types(table)
+    return table
+
+
+def with_clauses(table: CreateTable, node: Node) -> CreateTable:
+    """The table with the clauses that are parts of the node."""
     for part in node.parts:
         if isinstance(part, Node):
             table = _with_clause(table, part)
-    _check_partition_types(table)
     return table
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import clauses
+from acidsql.grammar.create_table import with_clauses
 from acidsql.grammar.statement_reader import Leaf, Node
 from acidsql.grammar.statements import (
     Assignment,
+    CreateTable,
     Default,
     Delete,
     Insert,
+    InsertDirectory,
     LoadData,
     Merge,
     MergeAction,
@@ -22,6 +27,7 @@ from acidsql.grammar.statements import (
     MultiInsert,
     Name,
     Query,
+    TableName,
     Update,
     Value,
     Values,
@@ -33,9 +39,13 @@ def query(node: Node, source: str) -> Query:
     return Query(source, clauses.query(node.leaf("QUERY")))
 
 
-def insert(node: Node, source: str) -> Insert:
+def insert(node: Node, source: str) -> Insert | InsertDirectory:
     """Adds the CTEs before INSERT to its query, outside the query's own CTEs."""
     ctes = _ctes(node)
+    directory = node.maybe("insert_directory")
+    if directory is not None:
+        query = _with(clauses.query(node.leaf("QUERY")), ctes)
+        return InsertDirectory(source, _output(directory, source), query, directory.has("local"))
     rows = node.maybe_leaf("ROWS")
     if rows is None:
         return _insert(node.node("insert_into"), source, _with(clauses.query(node.leaf("QUERY")), ctes))
@@ -62,6 +72,14 @@ def _insert(node: Node, source: str, rows: Values | exp.Query) -> Insert:
     )
 
 
+def _output(node: Node, source: str) -> CreateTable:
+    """The files of INSERT OVERWRITE DIRECTORY. Without a clause they are text, as in Hive."""
+    name = TableName(None, clauses.string(node), node.leaf("STRING").span)
+    output = CreateTable(source, name, external=True)
+    declared = with_clauses(output, node)
+    return replace(output, file_format="textfile") if declared == output else declared
+
+
 def _ctes(node: Node) -> exp.With | None:
     leaf = node.maybe_leaf("CTES")
     if leaf is None:
@@ -81,6 +99,10 @@ def _with(query: exp.Query, outer: exp.With | None) -> exp.Query:
 
 
 def multi_insert(node: Node, source: str) -> MultiInsert:
+    for branch in node.nodes("branch"):
+        if branch.has("insert_directory"):
+            feature = "INSERT OVERWRITE DIRECTORY in a statement with FROM before INSERT"
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=branch.node("insert_directory").span, feature=feature)
     branches = tuple(
         _insert(branch.node("insert_into"), branch.span.text, clauses.query(branch.leaf("QUERY")))
         for branch in node.nodes("branch")
@@ -170,6 +192,8 @@ def _action(node: Node) -> MergeAction:
 
 
 def load_data(node: Node, source: str) -> LoadData:
+    declared = node.maybe("loaded_format")
+    input_format, serde = (leaf.text for leaf in declared.leaves("STRING")) if declared else (None, None)
     return LoadData(
         source,
         clauses.string(node),
@@ -177,4 +201,6 @@ def load_data(node: Node, source: str) -> LoadData:
         local=node.has("local"),
         overwrite=node.has("overwrite_word"),
         partition=clauses.partition_of(node),
+        input_format=input_format,
+        serde=serde,
     )

@@ -109,6 +109,20 @@ class Insert:
 
 
 @dataclass(frozen=True, slots=True)
+class InsertDirectory:
+    """INSERT OVERWRITE [LOCAL] DIRECTORY 'path' [ROW FORMAT ..] [STORED AS ..] query.
+
+    `output` stands for the files: a table without columns, which has the path as its name and the format of the
+    clauses.
+    """
+
+    source: str
+    output: CreateTable
+    query: exp.Query
+    local: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class MultiInsert:
     """FROM source INSERT .. [INSERT ..]: each branch is an Insert whose query already reads from the source.
 
@@ -209,12 +223,19 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class LoadData:
+    """LOAD DATA [LOCAL] INPATH 'path' [OVERWRITE] INTO TABLE target [PARTITION (..)] [INPUTFORMAT '..' SERDE '..'].
+
+    `input_format` and `serde` are the classes; None where the text has no such clause.
+    """
+
     source: str
     path: str
     target: TableName
     local: bool = False
     overwrite: bool = False
     partition: tuple[PartitionItem, ...] = ()
+    input_format: str | None = None
+    serde: str | None = None
 
 
 # ------------------------------------------------------------------------------------------------ tables
@@ -831,6 +852,7 @@ class SetSetting:
 Statement: TypeAlias = (
     Query
     | Insert
+    | InsertDirectory
     | MultiInsert
     | Update
     | Delete

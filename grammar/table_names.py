@@ -32,6 +32,7 @@ from acidsql.grammar.statements import (
     DropView,
     Explain,
     Insert,
+    InsertDirectory,
     LoadData,
     Merge,
     MergeClause,
@@ -74,6 +75,8 @@ def _named(statement: Statement) -> Iterator[TableName]:
         case Insert():
             yield statement.target
             yield from _inserted(statement, frozenset())
+        case InsertDirectory():
+            yield from _read(statement.query, frozenset())
         case MultiInsert():
             yield from (branch.target for branch in statement.branches)
             yield from _multi_insert(statement)

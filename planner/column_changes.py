@@ -18,6 +18,7 @@ from acidsql.acid.hive_types import parse_type
 from acidsql.acid.object_names import check_column_name, without_case
 from acidsql.acid.schema_evolution import is_widening, is_widening_in_parquet
 from acidsql.acid.table import Check, Column, Constraints, Table
+from acidsql.acid.text_serdes import check_serde
 from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parser import parse
@@ -41,6 +42,7 @@ def redefined(table: Table, action: ColumnAction, span: Span | None) -> Table:
     if table.serde == CSV_SERDE and any(column.type != "string" for column in changed.columns):
         message = f"The columns of {table.qualified} are of type STRING: OpenCSVSerde reads no other type"
         raise AcidSqlError(Condition.ALTER_REFUSED, span=span, message=message)
+    check_serde(changed)
     return changed
 
 

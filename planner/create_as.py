@@ -15,7 +15,7 @@ from acidsql.grammar.dialect import span_of
 from acidsql.grammar.statements import CreateTable, Query
 from acidsql.planner.event_queries import name_sql
 from acidsql.planner.hive_expressions import sized_length
-from acidsql.planner.insert import insert_events
+from acidsql.planner.insert import check_serializes, insert_events
 from acidsql.planner.lock_requests import LockRules, create_locks
 from acidsql.planner.name_resolution import quoted
 from acidsql.planner.plan import Branch, Create, Effect, EventKind, Facts, QueryPlan, StoredValue, WritePlan
@@ -96,6 +96,7 @@ def plan_create_as(
 ) -> WritePlan:
     """Plans the write of the query's rows, with the columns `names`, into `table`, which the catalog lacks until the
     commit."""
+    check_serializes(table, statement.table.span)
     given = {name: name_sql(f":{name}") for name in names}
     columns = {c.name: c for c in table.all_columns}
     spans = _spans(statement, len(names))

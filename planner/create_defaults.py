@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import Final
 
 from acidsql.acid.csv_format import CSV_SERDE, csv_format
+from acidsql.acid.json_format import JSON_SERDE
 from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES
 from acidsql.acid.text_format import SERDES, text_format
+from acidsql.acid.text_serdes import OTHER_SERDES
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import CreateTable
 from acidsql.planner.ddl_settings import default_format, makes_acid, makes_insert_only
@@ -20,6 +22,8 @@ _FORMATS_OF_CLASSES: Final = {
     "org.apache.hadoop.mapred.TextInputFormat": "textfile",
 }
 """The formats of STORED AS INPUTFORMAT, which Hive's SHOW CREATE TABLE writes."""
+_JSON: Final = "jsonfile"
+"""The format of STORED AS that stands for text with JsonSerDe."""
 
 
 def with_defaults(statement: CreateTable, settings: Mapping[str, str]) -> CreateTable:
@@ -27,7 +31,7 @@ def with_defaults(statement: CreateTable, settings: Mapping[str, str]) -> Create
 
     Raises NOT_YET_SUPPORTED for a format or SerDe that acidsql cannot read, INVALID_TABLE_PROPERTIES.
     """
-    return _with_kind(_with_format(_with_external(statement), settings), settings)
+    return _with_kind(with_file_format(_with_external(statement), settings), settings)
 
 
 def _with_external(statement: CreateTable) -> CreateTable:
@@ -40,12 +44,21 @@ def _with_external(statement: CreateTable) -> CreateTable:
 # ------------------------------------------------------------------------------------------------ file format
 
 
-def _with_format(statement: CreateTable, settings: Mapping[str, str]) -> CreateTable:
+def with_file_format(statement: CreateTable, settings: Mapping[str, str]) -> CreateTable:
+    """The statement with its file format, and with the SerDe of a format of STORED AS that stands for one.
+
+    Raises NOT_YET_SUPPORTED.
+    """
     file_format = _format(statement, settings)
+    if file_format == _JSON:
+        row_format = () if statement.delimited else statement.row_format
+        serde = statement.serde or JSON_SERDE
+        statement = replace(statement, delimited=False, row_format=row_format, serde=serde)
+        file_format = "textfile"
     if file_format not in SERDES:
         raise _not_read(statement, f"STORED AS {file_format.upper()}")
-    if statement.serde == CSV_SERDE and file_format == "textfile":
-        return _with_csv(replace(statement, file_format=file_format))
+    if statement.serde in OTHER_SERDES and file_format == "textfile":
+        return _with_serde(replace(statement, file_format=file_format))
     if statement.serde not in (None, SERDES[file_format]):
         raise _not_read(statement, f"ROW FORMAT SERDE '{statement.serde}' of a table stored as {file_format}")
     if file_format == "textfile":
@@ -53,8 +66,10 @@ def _with_format(statement: CreateTable, settings: Mapping[str, str]) -> CreateT
     return replace(statement, file_format=file_format)
 
 
-def _with_csv(statement: CreateTable) -> CreateTable:
+def _with_serde(statement: CreateTable) -> CreateTable:
     """The columns of a table with OpenCSVSerde are all STRING, whatever types the statement gives them, as in Hive."""
+    if statement.serde != CSV_SERDE:
+        return statement
     csv_format(dict(statement.row_format))
     return replace(statement, columns=tuple(replace(column, type="string") for column in statement.columns))
 
@@ -77,7 +92,7 @@ def _format(statement: CreateTable, settings: Mapping[str, str]) -> str:
 
 
 def _not_read(statement: CreateTable, feature: str) -> AcidSqlError:
-    hint = f"acidsql reads tables stored as {', '.join(sorted(SERDES))}."
+    hint = f"acidsql reads tables stored as {', '.join(sorted((*SERDES, _JSON)))}."
     return AcidSqlError(Condition.NOT_YET_SUPPORTED, span=statement.table.span, feature=feature, hint=hint)
 
 

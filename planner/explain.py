@@ -85,6 +85,8 @@ def _text(title: str, sql: str) -> Iterator[str]:
 def _written(branch: Branch, plan: WritePlan) -> str:
     if branch.kind is EventKind.CHECK:
         return f"nothing: {branch.clause}"
+    if plan.target.is_directory:
+        return f"files of the directory: {branch.clause}"
     if plan.overwrite is not None:
         return f"base_W: {branch.clause}"
     return f"{branch.kind.value}_W_W_{branch.statement_id:04d}: {branch.clause}"

@@ -8,6 +8,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from acidsql.acid.regex_format import REGEX_SERDE
 from acidsql.acid.table import Column, Table
 from acidsql.acid.write_ids import StatementId
 from acidsql.errors import AcidSqlError, Condition, Span, suggestion
@@ -49,11 +50,12 @@ def plan_insert(statement: Insert, facts: Facts, statement_id: StatementId = FIR
 
     Raises TABLE_NOT_FOUND, INSERT_COLUMN_NOT_FOUND, DUPLICATE_COLUMN, INSERT_COLUMN_COUNT (for VALUES),
     PARTITION_COLUMN_UNKNOWN, INVALID_PARTITION_SPEC, DYNAMIC_PARTITION_ORDER, DYNAMIC_PARTITION_STRICT, SORTED_TABLE,
-    IF_NOT_EXISTS_DYNAMIC.
+    IF_NOT_EXISTS_DYNAMIC, SERDE_READS_ONLY.
     """
     table = find_table(statement.target, facts, Condition.INSERT_INTO_VIEW)
     if table.sort_columns and table.is_transactional:
         raise AcidSqlError(Condition.SORTED_TABLE, span=statement.target.span, table=table.qualified)
+    check_serializes(table, statement.target.span)
     static = static_values(statement, table, facts)
     if statement.if_not_exists and len(static) < max(1, len(table.partition_columns)):
         raise AcidSqlError(Condition.IF_NOT_EXISTS_DYNAMIC, span=statement.target.span)
@@ -79,6 +81,12 @@ def plan_insert(statement: Insert, facts: Facts, statement_id: StatementId = FIR
         partition=_literal_partition(statement, table) if len(static) == len(table.partition_columns) else None,
         source_span=statement.target.span,
     )
+
+
+def check_serializes(table: Table, span: Span | None) -> None:
+    """Raises SERDE_READS_ONLY for a table whose SerDe has no writer."""
+    if table.serde == REGEX_SERDE:
+        raise AcidSqlError(Condition.SERDE_READS_ONLY, span=span, table=table.qualified)
 
 
 def static_values(statement: Insert, table: Table, facts: Facts) -> dict[str, str]:

@@ -8,7 +8,6 @@ from typing import Final
 
 from sqlglot import exp
 
-from acidsql.acid.csv_format import CSV_SERDE
 from acidsql.acid.hive_types import parse_type
 from acidsql.acid.object_names import check_column_name, check_table_name, without_case
 from acidsql.acid.table import (
@@ -20,7 +19,8 @@ from acidsql.acid.table import (
     Constraints,
     Table,
 )
-from acidsql.errors import AcidSqlError, Condition, suggestion
+from acidsql.acid.text_serdes import OTHER_SERDES, check_serde
+from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.statements import ColumnDefinition, CreateTable, Name, NamedConstraint
 from acidsql.metastore.client import Database
@@ -86,7 +86,7 @@ def defined_table(statement: CreateTable, database: Database) -> Table:
         sort_columns=tuple(c.value for c in statement.sort_columns),
         file_format=statement.file_format or "orc",
         row_format=dict(statement.row_format) if statement.file_format == "textfile" else {},
-        serde=statement.serde if statement.serde == CSV_SERDE else None,
+        serde=statement.serde if statement.serde in OTHER_SERDES else None,
         properties=properties,
         constraints=_constraints(statement, database.name),
         external=statement.external,
@@ -94,7 +94,15 @@ def defined_table(statement: CreateTable, database: Database) -> Table:
         temporary=statement.temporary,
     )
     _check_transactional(table, statement)
+    _check_serde(table, statement.table.span)
     return table
+
+
+def _check_serde(table: Table, span: Span | None) -> None:
+    try:
+        check_serde(table)
+    except AcidSqlError as error:
+        raise (error.with_span(span) if span is not None else error) from None
 
 
 def _column(definition: ColumnDefinition) -> Column:

@@ -48,6 +48,8 @@ def _written_tables(statement: s.Statement) -> Iterator[s.TableName]:
         case s.AlterView():
             yield statement.view
             yield from _named_by(statement.action)
+        case s.InsertDirectory():
+            return
         case s.Query() | s.Explain() | s.Show() | s.Describe() | s.UseDatabase() | s.SetSetting() | s.NoEffect():
             return
         case s.CreateDatabase() | s.AlterDatabase() | s.DropDatabase():

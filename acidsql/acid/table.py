@@ -104,7 +104,13 @@ class Table:
 
     @property
     def qualified(self) -> str:
-        return f"{self.database}.{self.name}"
+        return f"{self.database}.{self.name}" if self.database else self.name
+
+    @property
+    def is_directory(self) -> bool:
+        """Whether this stands for the files of INSERT OVERWRITE DIRECTORY, which no catalog knows. It has no database,
+        and its location is its name."""
+        return not self.database
 
     @property
     def is_transactional(self) -> bool:

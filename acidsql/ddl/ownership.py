@@ -84,6 +84,18 @@ class Ownership:
             if found is not None and (other, found) != (DEFAULT_DATABASE, Relation.INSIDE):
                 raise _taken(location, found, f"database {other}", span)
 
+    def require_for_output(self, location: str, span: Span | None) -> None:
+        """Raises LOCATION_TAKEN for a directory whose files a statement would replace, if it overlaps the directory of
+        a table, of a database or of the metastore."""
+        for place in self._places:
+            found = self._related(location, place.location)
+            if found is not None:
+                raise _taken(location, found, _named(place), span)
+        for name, directory in self._databases:
+            found = self._related(location, directory)
+            if found is not None:
+                raise _taken(location, found, f"database {name}", span)
+
     def is_own(self, table: Table, location: str, others: Iterable[Partition] = ()) -> bool:
         """Whether the removal of a directory of the table would remove nothing of another table, of a database, of the
         metastore, or of the table's partitions `others`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
+from urllib.parse import urlparse
 
 from acidsql.acid.table import Table
 from acidsql.ddl import (
@@ -16,12 +17,13 @@ from acidsql.ddl import (
     table_changes,
     view_changes,
 )
+from acidsql.ddl.ownership import absolute
 from acidsql.ddl.plan_facts import plan_facts, with_absolute_locations
 from acidsql.ddl.plan_run import PlanRun
 from acidsql.ddl.relocation import Files, finish_move
 from acidsql.ddl.table_lookup import TableLookup
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.grammar.statements import CreateTable
+from acidsql.grammar.statements import CreateTable, InsertDirectory
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl import plan_ddl
 from acidsql.planner.ddl_plan import (
@@ -56,6 +58,7 @@ from acidsql.planner.ddl_plan import (
     ViewDefinition,
 )
 from acidsql.planner.lock_requests import exclusive_lock
+from acidsql.storage.file_systems import is_local
 from acidsql.storage.session_scratch import SessionScratch
 
 
@@ -114,6 +117,28 @@ class Ddl:
         """The table of CREATE TABLE .. AS (`table_changes.declared`)."""
         run = PlanRun(self.transactions.metastore, self.files, self.scratch)
         return table_changes.declared(statement, database, columns, self.settings, run)
+
+    def output_directory(self, statement: InsertDirectory) -> str:
+        """The location that INSERT OVERWRITE DIRECTORY writes to: a path of this machine with LOCAL, and otherwise one
+        of the warehouse's file system, unless it names another.
+
+        Raises ILLEGAL_PATH, LOCATION_TAKEN.
+        """
+        path, span = statement.output.table.name, statement.output.table.span
+        if statement.local and not is_local(path):
+            reason = 'Destination file system should be "file" if "local" is specified'
+            raise AcidSqlError(Condition.ILLEGAL_PATH, span=span, path=path, reason=reason)
+        root = urlparse(self.warehouse)
+        if not path.strip():
+            raise AcidSqlError(Condition.ILLEGAL_PATH, span=span, path=path, reason="it is empty")
+        if not statement.local and not urlparse(path).scheme and not is_local(self.warehouse):
+            path = f"{root.scheme}://{root.netloc}{path}"
+        location = absolute(path)
+        files = self.files(location)
+        if files.file_size(files.resolve(location)) is not None:
+            raise AcidSqlError(Condition.ILLEGAL_PATH, span=span, path=path, reason="it is a file")
+        PlanRun(self.transactions.metastore, self.files, self.scratch).ownership.require_for_output(location, span)
+        return location
 
     def _plan(
         self, statement: DdlStatement, database: str, definition: ViewDefinition | None, lookup: TableLookup

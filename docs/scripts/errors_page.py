@@ -57,6 +57,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "SORTED_TABLE": "A transactional table cannot have SORTED BY.",
         "WRITE_TO_VIEW": "UPDATE, DELETE or MERGE of a view.",
         "INSERT_INTO_VIEW": "INSERT or LOAD DATA into a view.",
+        "SERDE_READS_ONLY": "The SerDe of the table cannot write rows.",
         "INVALID_TABLE_PROPERTIES": "Table properties contradict each other or the table.",
         "INVALID_TYPE": "The type does not exist in Hive, or its parameters are out of range.",
         "INSERT_COLUMN_COUNT": "An INSERT has more or fewer values than columns.",
@@ -124,7 +125,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "LOAD DATA": {
         "INVALID_PATH": "The path cannot be read, holds no files, or holds files that cannot be loaded.",
-        "ILLEGAL_PATH": "The path lies on a file system from which the statement cannot load.",
+        "ILLEGAL_PATH": "The path is one that the statement cannot read from or write to.",
         "LOAD_ACID_FILE": "The file was written by a transactional table.",
         "LOAD_FORMAT": "The file does not have the format or the columns of the table.",
     },
@@ -156,6 +157,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "Files": {
         "ACID_V1_FILE": "A file has the format of Hive 2. Hive must compact the table first.",
+        "INVALID_JSON_LINE": "A line of a table with JsonSerDe is no JSON object, or a value does not fit its column.",
         "MALFORMED_LAYOUT": "A file or directory is not what the ACID format prescribes.",
         "NOT_ENOUGH_HISTORY": "The directories that the snapshot needs have been cleaned up.",
         "STORAGE_FAILED": "The file system reported an error.",

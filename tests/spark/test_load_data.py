@@ -105,7 +105,7 @@ def test_files_are_loaded_into_one_partition_new_or_old(session: Session, tmp_pa
     write_orc(tmp_path / "five", [5])
     for clause, condition in {
         "": "PARTITION_REQUIRED",
-        "PARTITION (p)": "INVALID_PARTITION_SPEC",
+        "PARTITION (p)": "PARTITION_REQUIRED",
         "PARTITION (q=1)": "PARTITION_COLUMN_UNKNOWN",
     }.items():
         fails(session, tmp_path, f"LOAD DATA INPATH '{tmp_path}/five' INTO TABLE t {clause}", condition)

@@ -137,7 +137,7 @@ def test_items_that_could_not_be_read_back_are_refused(session: Session, value: 
 
 def test_unknown_parts_of_a_row_format_are_refused(session: Session) -> None:
     for clause in (
-        "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.RegexSerDe'",
+        "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.thrift.ThriftDeserializer'",
         "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe'"
         " WITH SERDEPROPERTIES ('serialization.encoding'='GBK')",
         "ROW FORMAT DELIMITED FIELDS TERMINATED BY 'ż'",

@@ -12,13 +12,9 @@ from acidsql.acid.csv_format import CSV_SERDE
 from acidsql.acid.partition_names import DEFAULT_PARTITION
 from acidsql.acid.storage_classes import STORAGE_CLASSES
 from acidsql.acid.table import TRANSACTIONAL, Column, Constraints, PrincipalKind, Relation, Table, View
+from acidsql.acid.text_serdes import OTHER_SERDES
 from acidsql.metastore.basic_statistics import ACCURATE_STATISTICS, STATISTICS_STATE
-from acidsql.metastore.client import (
-    Database,
-    Partition,
-    PartitionValues,
-    Place,
-)
+from acidsql.metastore.client import Database, Partition, PartitionValues, Place
 from acidsql.metastore.hive import thrift_idl as idl
 
 CATALOG: Final = "hive"
@@ -151,7 +147,7 @@ def table_from_hive(found: Any, constraints: Constraints) -> Table:
         sort_columns=tuple(order.col for order in storage.sortCols or ()),
         file_format=_file_format(storage),
         row_format=_row_format(storage),
-        serde=CSV_SERDE if _is_csv(storage) else None,
+        serde=_other_serde(storage),
         properties={k: v for k, v in parameters.items() if k not in _KEPT_BY_THE_METASTORE | hidden},
         constraints=constraints,
         # A plain table of Hive 4 is external in name only: DROP removes its files (MetastoreDefaultTransformer).
@@ -281,7 +277,7 @@ def _file_format(storage: Any) -> str:
     """The format of STORED AS. A table whose classes differ from Hive's for that format gets a format that acidsql does
     not know."""
     serde = storage.serdeInfo
-    if _is_csv(storage):
+    if _other_serde(storage) is not None:
         return "textfile"
     for name, known in STORAGE_CLASSES.items():
         if (storage.inputFormat, serde.serializationLib) == (known.input, known.serde):
@@ -289,14 +285,16 @@ def _file_format(storage: Any) -> str:
     return f"{str(storage.inputFormat).rpartition('.')[2]} with {str(serde.serializationLib).rpartition('.')[2]}"
 
 
-def _is_csv(storage: Any) -> bool:
-    return (storage.inputFormat, storage.serdeInfo.serializationLib) == (STORAGE_CLASSES["textfile"].input, CSV_SERDE)
+def _other_serde(storage: Any) -> str | None:
+    """The SerDe of a text table, if it is another one than LazySimpleSerDe."""
+    serde = storage.serdeInfo.serializationLib
+    return str(serde) if storage.inputFormat == STORAGE_CLASSES["textfile"].input and serde in OTHER_SERDES else None
 
 
 def _file_columns(storage: Any) -> tuple[Column, ...]:
     """The columns of the files. OpenCSVSerde reads texts only, whatever types the catalog has."""
     columns = _columns_from_hive(storage.cols)
-    return tuple(replace(c, type="string") for c in columns) if _is_csv(storage) else columns
+    return tuple(replace(c, type="string") for c in columns) if _other_serde(storage) == CSV_SERDE else columns
 
 
 def _row_format(storage: Any) -> dict[str, str]:

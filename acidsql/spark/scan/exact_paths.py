@@ -40,7 +40,7 @@ def load_orc_exactly(
     twice, lists every file twice, in threads, and looks for partitions in the paths. It takes 20 ms, and 50 ms for 60
     files; this takes 3 and 10."""
     _check_names(spark, paths)
-    return orc_scan(spark, [_with_scheme(p) for p in paths], schema, options or {})
+    return orc_scan(spark, [with_scheme(p) for p in paths], schema, options or {})
 
 
 def _check_names(spark: SparkSession, paths: Sequence[str]) -> None:
@@ -54,7 +54,8 @@ def _check_names(spark: SparkSession, paths: Sequence[str]) -> None:
         raise AcidSqlError(Condition.UNSAFE_FILE_NAMES, path=odd, encoding=encoding)
 
 
-def _with_scheme(path: str) -> str:
+def with_scheme(path: str) -> str:
+    """The path for Spark, which takes a path without a scheme for one of Hadoop's default file system."""
     return f"file:{path}" if path.startswith("/") else path
 
 

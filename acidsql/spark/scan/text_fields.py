@@ -1,7 +1,5 @@
-"""Values of text tables, read from lines as LazySimpleSerDe reads them. A text that is not a value of its type is NULL.
-
-Each rule that differs from Spark's CAST was seen in Hive 4.0.1 (tests/golden/insert_only_text_dirty).
-"""
+"""Values of text tables, read from lines as LazySimpleSerDe reads them. A text that is not a value of its type is NULL
+(text_values.py)."""
 
 from __future__ import annotations
 
@@ -10,23 +8,12 @@ from typing import Final
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from acidsql.acid.csv_format import CSV_SERDE
 from acidsql.acid.hive_types import Array, Char, Decimal, HiveType, Map, Primitive, Struct, Varchar, parse_type
 from acidsql.acid.table import Table
 from acidsql.acid.text_format import TextFormat, check_types, is_text, sign_class, text_format
-from acidsql.spark.scan.csv_fields import csv_fields
+from acidsql.spark.scan.text_values import taken
 from acidsql.spark.spark_types import file_type
 
-_WHOLE: Final = r"^([+-]?\d+)(\.\d*)?$"
-_BELOW_ONE: Final = r"^[+-]?\.\d+$"
-_PATTERNS: Final = {
-    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), _WHOLE),
-    "date": r"^\s*(-?\d{4}-\d{1,2}-\d{1,2})(\D.*)?$",
-    "timestamp": (
-        r"^\s*(-?\d{4}-(?:\d{1,2}-\d{1,2} \d{1,2}:\d{1,2}:\d{1,2}|\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,9})?)\s*$"
-    ),
-}
-"""Patterns of the texts that Hive accepts, of those that Spark's CAST accepts, and of the part that is the value."""
 _BASE_64: Final = r"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2,3}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 _STAND_IN: Final = 0xFDD0
 """The first of the code points that are no characters. They replace escaped characters while a line is split."""
@@ -35,8 +22,6 @@ _STAND_IN: Final = 0xFDD0
 def fields(table: Table) -> list[Column]:
     """The columns of a line, which is the column `value`. Columns that a line lacks are NULL. Raises
     NOT_YET_SUPPORTED."""
-    if table.serde == CSV_SERDE:
-        return csv_fields(table)
     check_types(table)
     reader = _Reader(text_format(table.row_format))
     texts = F.split(reader.protected(F.col("value")), sign_class(reader.separators[:1]), -1)
@@ -112,7 +97,7 @@ class _Reader:
             case Decimal():
                 return text.try_cast(file_type(hive_type))
             case _:
-                return _taken(text, str(hive_type)).try_cast(file_type(hive_type))
+                return taken(text, str(hive_type)).try_cast(file_type(hive_type))
 
     def _unescaped(self, text: Column) -> Column:
         """LazyUtils.copyAndEscapeStringDataToText."""
@@ -122,12 +107,3 @@ class _Reader:
             text = F.replace(text, F.lit(f"{self._escape}{name}"), F.lit(sign))
         text = F.regexp_replace(text, f"(?s){sign_class(self._escape)}(.)", "$1")
         return F.translate(text, self._stand_ins, self._escaped)
-
-
-def _taken(text: Column, kind: str) -> Column:
-    """The part of a text that the type reads; NULL if the text is not a value of the type."""
-    pattern = _PATTERNS.get(kind)
-    if pattern is None:
-        return text
-    taken = F.when(text.rlike(pattern), F.regexp_extract(text, pattern, 1))
-    return F.when(text.rlike(_BELOW_ONE), "0").otherwise(taken) if pattern == _WHOLE else taken

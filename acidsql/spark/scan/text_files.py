@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
+from acidsql.acid import csv_format, regex_format
+from acidsql.acid.json_format import JSON_SERDES
 from acidsql.acid.table import Table
 from acidsql.acid.text_format import footer_lines, header_lines
 from acidsql.planner.event_queries import name_sql
 from acidsql.spark.catalyst.gateway import where
 from acidsql.spark.engine import A_FILE_A_TASK, copy_with
 from acidsql.spark.scan import text_fields
+from acidsql.spark.scan.csv_fields import csv_fields
 from acidsql.spark.scan.exact_paths import load_exactly
 from acidsql.spark.scan.file_partitions import METADATA, ROW_NUMBER, metadata_column
+from acidsql.spark.scan.json_fields import REPEATED_KEYS, json_fields, with_objects
+from acidsql.spark.scan.regex_fields import regex_fields
 
 _LINE: Final = ":line"
 _LINES: Final = ":lines"
@@ -23,18 +28,40 @@ _LINES: Final = ":lines"
 
 def load_text(spark: SparkSession, table: Table, paths: Sequence[str]) -> DataFrame:
     """The rows of text files, and the column that `metadata_column` names. Spark decompresses a file by the suffix of
-    its name, as Hive does. Raises NOT_YET_SUPPORTED."""
-    fields = text_fields.fields(table)
+    its name, as Hive does.
+
+    Raises NOT_YET_SUPPORTED, INVALID_TABLE_PROPERTIES, and when it runs INVALID_JSON_LINE.
+    """
     header, footer = header_lines(table), footer_lines(table)
-    # The task of a whole file counts its lines.
-    lines = load_exactly((copy_with(spark, A_FILE_A_TASK) if header or footer else spark).read, "text", paths)
+    settings = _settings(table)
+    lines = load_exactly((copy_with(spark, settings) if settings else spark).read, "text", paths)
     metadata = metadata_column([c.name for c in table.columns])
     if footer:
         lines = _without_ends(lines, metadata, header, footer)
-        return lines.select(*fields, F.col(name_sql(metadata)))
-    if metadata != METADATA:
-        fields.append(F.col(METADATA).alias(metadata))
-    return (where(lines, f"{ROW_NUMBER} >= {header}") if header else lines).select(*fields)
+    else:
+        lines = where(lines, f"{ROW_NUMBER} >= {header}") if header else lines
+        lines = lines.select("value", F.col(METADATA).alias(metadata))
+    return _columns(lines, table, F.col(name_sql(metadata)))
+
+
+def _settings(table: Table) -> Mapping[str, str]:
+    """Settings of the scan. The task of a whole file counts its lines."""
+    counts = bool(header_lines(table) or footer_lines(table))
+    return (A_FILE_A_TASK if counts else {}) | (REPEATED_KEYS if table.serde in JSON_SERDES else {})
+
+
+def _columns(lines: DataFrame, table: Table, metadata: Column) -> DataFrame:
+    """The table's columns of the lines, and the column `metadata`."""
+    match table.serde:
+        case None:
+            fields = text_fields.fields(table)
+        case csv_format.CSV_SERDE:
+            fields = csv_fields(table)
+        case regex_format.REGEX_SERDE:
+            fields = regex_fields(lines.sparkSession, table)
+        case _:
+            lines, fields = with_objects(lines, table), json_fields(table)
+    return lines.select(*fields, metadata)
 
 
 def _without_ends(lines: DataFrame, metadata: str, header: int, footer: int) -> DataFrame:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from uuid import uuid4
 
@@ -71,6 +71,28 @@ class Loader:
         if not statement.local:
             _remove(statement, sources)
         return loaded
+
+    @contextmanager
+    def linked(self, statement: LoadData, loaded: Table, target: Table) -> Iterator[Table]:
+        """The table `loaded` with the files of the statement, as links or copies in a hidden directory below that of
+        the target. Removes this directory after the block and, if the block succeeded, the files that the statement
+        moves.
+
+        Raises what `find_sources` raises.
+        """
+        expected = replace(loaded, database=target.database, name=target.name, location=target.location)
+        sources = find_sources(self.engine, statement, expected, len(loaded.columns) - len(target.columns))
+        files = self.engine.files(target.location)
+        place = _Place(files, files.resolve(target.location), None)
+        staging = f"{place.directory}/{STAGING_DIRECTORY}_{uuid4().hex[:12]}"
+        try:
+            with _path_errors(statement):
+                self._stage(statement, sources, place, staging)
+            yield replace(loaded, location=staging)
+        finally:
+            files.delete(staging)
+        if not statement.local:
+            _remove(statement, sources)
 
     def _step(self, statement: LoadData, table: Table) -> LoadFiles:
         """The plan's step, with the partitions as the catalog has them now."""

@@ -18,6 +18,7 @@ from acidsql.acid.hive_types import Char, HiveType, Primitive, Varchar, parse_ty
 from acidsql.acid.layout import original_name
 from acidsql.acid.row_id import MAX_BUCKET
 from acidsql.acid.schema_evolution import is_widening
+from acidsql.acid.storage_classes import STORAGE_CLASSES
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.statements import LoadData
@@ -28,6 +29,7 @@ from acidsql.storage.orc.column_types import hive_columns
 
 _GLOB: Final = frozenset("*?[")
 _CHUNK: Final = 1 << 20
+_TEXT: Final = STORAGE_CLASSES["textfile"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +49,19 @@ class Sources:
     loaded: tuple[LoadedFile, ...]
 
 
-def find_sources(engine: Engine, statement: LoadData, table: Table) -> Sources:
-    """Finds and checks the files below the path.
+def find_sources(engine: Engine, statement: LoadData, table: Table, open_columns: int = 0) -> Sources:
+    """Finds and checks the files below the path. The last `open_columns` columns of `table` are partition columns that
+    the PARTITION clause leaves open.
 
-    Raises INVALID_PATH, ILLEGAL_PATH, LOAD_ACID_FILE, LOAD_FORMAT, LIMIT_EXCEEDED, NOT_YET_SUPPORTED.
+    Raises INVALID_PATH, ILLEGAL_PATH, LOAD_ACID_FILE, LOAD_FORMAT, LIMIT_EXCEEDED, NOT_YET_SUPPORTED, and
+    PARTITION_REQUIRED for an ORC file without a column for them.
     """
     span = path_span(statement)
     location = _location(statement, table, span)
     files = engine.files(location)
     paths = _visible_files(files, files.resolve(location), statement, span)
     names = _names(table, paths, span)
-    checks = _Checks(files, table, statement, span)
+    checks = _Checks(files, table, statement, span, open_columns)
     return Sources(files, tuple(LoadedFile(p, n, checks.rows(p)) for p, n in zip(paths, names, strict=True)))
 
 
@@ -170,6 +174,7 @@ class _Checks:
     table: Table
     statement: LoadData
     span: Span | None
+    open_columns: int
 
     def rows(self, path: str) -> int:
         """The number of rows of a file, after checking that it fits the table. Raises LOAD_FORMAT, LOAD_ACID_FILE."""
@@ -196,7 +201,9 @@ class _Checks:
         try:
             tail = read_file_tail(self.files, path, self.files.file_size(path) or 0)
         except AcidSqlError as error:
-            raise self._refused(path, error.getMessageParameters().get("reason", "it is not an ORC file")) from error
+            raise self._other_format(
+                path, error.getMessageParameters().get("reason", "it is not an ORC file")
+            ) from error
         if tail.is_acid:
             raise AcidSqlError(
                 Condition.LOAD_ACID_FILE, span=self.span, path=path, hint="Copy the rows with INSERT .. SELECT."
@@ -210,6 +217,10 @@ class _Checks:
         columns = self.table.columns
         if len(found) > len(columns):
             raise self._refused(path, f"it has {len(found)} columns, and {self.table.qualified} has {len(columns)}")
+        if self.open_columns and len(found) <= len(columns) - self.open_columns:
+            hint = f"PARTITION ({', '.join(f'{c.name} = ..' for c in columns[-self.open_columns :])})"
+            target = self.statement.target.span
+            raise AcidSqlError(Condition.PARTITION_REQUIRED, span=target, table=self.table.qualified, hint=hint)
         names = [c.name for c in columns]
         for position, ((name, kind), column) in enumerate(zip(found, columns, strict=False)):
             place = f"its column {position + 1} ({name} {kind or 'uniontype'})"
@@ -226,7 +237,7 @@ class _Checks:
             content = path if is_local(path) else pa.BufferReader(self.files.read(path))
             file = parquet.ParquetFile(content)
         except (pa.ArrowException, OSError) as error:
-            raise self._refused(path, "it is not a Parquet file") from error
+            raise self._other_format(path, "it is not a Parquet file") from error
         found = {str(name).lower() for name in file.schema_arrow.names}
         if not found & {c.name for c in self.table.columns}:
             shown = ", ".join(sorted(found))
@@ -236,7 +247,7 @@ class _Checks:
     def _lines(self, path: str) -> int:
         size = self.files.file_size(path) or 0
         if self.files.read_end(path, size, 4) == b"PAR1" or self.files.read_end(path, size, 4)[:3] == b"ORC":
-            raise self._refused(path, "it is a binary file, and the table has lines of text")
+            raise self._other_format(path, "it is a binary file, and the table has lines of text")
         opened = _open_text(path) if is_local(path) else None
         if opened is None:
             return self.files.read(path).count(b"\n")
@@ -248,6 +259,13 @@ class _Checks:
 
     def _refused(self, path: str, reason: str) -> AcidSqlError:
         hint = "Make a table for such files, and copy the rows with INSERT .. SELECT."
+        return AcidSqlError(Condition.LOAD_FORMAT, span=self.span, path=path, reason=reason, hint=hint)
+
+    def _other_format(self, path: str, reason: str) -> AcidSqlError:
+        hint = (
+            "LOAD DATA .. INPUTFORMAT 'class' SERDE 'class' copies the rows of files in another format. Lines of text"
+            f" have INPUTFORMAT '{_TEXT.input}' SERDE '{_TEXT.serde}'."
+        )
         return AcidSqlError(Condition.LOAD_FORMAT, span=self.span, path=path, reason=reason, hint=hint)
 
 

@@ -152,6 +152,9 @@ def publish(target: WriteTarget, staged: Sequence[StagedFile], made: list[str]) 
     `made` gets the directories, or the files of a plain table, to remove if the transaction does not commit. It stays
     empty once an overwritten plain table cannot be restored.
     """
+    if target.table.is_directory:
+        _publish_directory(target, staged, made)
+        return
     if not target.table.is_transactional:
         _publish_plain(target, staged, made)
         return
@@ -195,6 +198,25 @@ def _publish_plain(target: WriteTarget, staged: Sequence[StagedFile], shown: lis
         target.files.delete(path)
 
 
+def _publish_directory(target: WriteTarget, staged: Sequence[StagedFile], shown: list[str]) -> None:
+    """Replaces the files of a directory, those of its subdirectories too. The new files are all there before the first
+    old one is removed, and then get the names of Hive's files. Hidden files stay."""
+    old = visible_files(target.files, target.directory)
+    below = target.files.list_below(target.directory).directories
+    names = [f"{target.directory}/{original_name(file.slot.bucket)}" for file in staged]
+    for file, name in zip(staged, names, strict=True):
+        shown.append(add_file(target.files, file.path, name))
+    placed = [*shown]
+    shown.clear()  # the old files are removed next: there is no way back
+    for path in (*old, target.staging):
+        target.files.delete(path)
+    for directory in sorted(below, reverse=True):
+        target.files.delete_empty(f"{target.directory}/{directory}")
+    for path, name in zip(placed, names, strict=True):
+        if path != name:
+            target.files.place(path, name)
+
+
 def add_file(files: FileSystem, source: str, target: str) -> str:
     """Moves a file to `target`, or, if that is taken, to `target_copy_1`, `_copy_2` and so on, and returns its path.
     Hive uses these names, and a conversion to full ACID accepts no others."""
@@ -213,6 +235,9 @@ def visible_files(files: FileSystem, directory: str) -> list[str]:
 def empty(target: WriteTarget, partition_directory: str, made: list[str]) -> None:
     """Hides all rows behind a base without rows, `base_W/_metadata_acid`, as TRUNCATE does. Removes the files of a
     plain table."""
+    if target.table.is_directory:
+        _publish_directory(target, (), made)
+        return
     if not target.table.is_transactional:
         remove_all(target.files, visible_files(target.files, partition_directory))
         return

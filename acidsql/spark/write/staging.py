@@ -14,6 +14,7 @@ from acidsql.acid.hive_types import has_instant, parse_type
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.engine import settings_of_write
+from acidsql.spark.scan.exact_paths import with_scheme
 from acidsql.spark.write.event_rows import nested_rows, plain_rows
 from acidsql.spark.write.orc_footers import SPARK_FORMATS, writer_options
 from acidsql.storage.file_systems import FileSystem, is_local
@@ -52,7 +53,7 @@ def save(
     writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
     writer = writer.partitionBy(*partition_by) if partition_by else writer
     with settings_of_write(rows.sparkSession, settings or {}):
-        writer.format(SPARK_FORMATS[table.file_format]).save(staging)
+        writer.format(SPARK_FORMATS[table.file_format]).save(with_scheme(staging))
 
 
 def check_format(table: Table) -> None:

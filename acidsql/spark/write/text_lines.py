@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from acidsql.acid.csv_format import CSV_SERDE, csv_format
 from acidsql.acid.hive_types import Array, HiveType, Map, Primitive, Struct, parse_type
+from acidsql.acid.json_format import JSON_SERDES
 from acidsql.acid.table import Table
 from acidsql.acid.text_format import (
     FOOTER_LINES,
@@ -27,6 +28,7 @@ from acidsql.acid.text_format import (
 )
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.sql_errors import raise_sql, sql_string
+from acidsql.spark.write.json_lines import json_line
 
 _IN_NUMBERS: Final = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-.: /")
 """Characters that the text of a number, a date or bytes can have."""
@@ -43,6 +45,8 @@ def line(table: Table, names: Iterable[str]) -> Column:
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
     if table.serde == CSV_SERDE:
         return _csv_line(table, names)
+    if table.serde in JSON_SERDES:
+        return json_line(table, names)
     check_types(table)
     pairs = zip(names, table.columns, strict=True)
     fields = [_Writer(table, name, column.name).text(F.col(name), parse_type(column.type), 1) for name, column in pairs]

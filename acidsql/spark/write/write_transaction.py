@@ -150,6 +150,8 @@ class WriteTransaction:
 
         Raises TABLE_CHANGED, TABLE_ALREADY_EXISTS.
         """
+        if table.is_directory:
+            return
         found = self.metastore.find_table(table.database, table.name)
         if table is self.creates:
             if in_the_way(found, temporary=table.temporary) is not None:
@@ -203,7 +205,7 @@ class WriteTransaction:
             if table.partition_columns and table.is_transactional:
                 for operation, names in write.touched().items():
                     self.metastore.add_dynamic_partitions(self.id, table, sorted(names), operation)
-            if write.staged or write.emptied:
+            if (write.staged or write.emptied) and not table.is_directory:
                 txn = self.id if table.is_transactional else None
                 self.metastore.forget_statistics(txn, table, write.written_partitions)
         (self.committing or (lambda _: self.metastore.commit(self.id)))(self)
@@ -221,7 +223,8 @@ class WriteTransaction:
             found = self.metastore.find_table(target.table.database, target.table.name)
             is_own = in_the_way(found, temporary=target.table.temporary) is None
             return remove_all(target.files, [target.directory if is_own else target.staging])
-        return remove(target, write.made if is_there(self.metastore, target.table) else ())
+        is_own = target.table.is_directory or is_there(self.metastore, target.table)
+        return remove(target, write.made if is_own else ())
 
 
 @contextmanager

@@ -92,3 +92,23 @@ LOAD DATA LOCAL INPATH '/a' OVERWRITE INTO TABLE t PARTITION (p='x')
 -->
 LoadData(path='/a', target=t, local=True, overwrite=True, partition=[PartitionItem(column=p, value='x')])
 tables: t
+
+LOAD DATA INPATH '/a' INTO TABLE t INPUTFORMAT 'org.apache.hadoop.mapred.TextInputFormat' SERDE 's.S'
+-->
+LoadData(path='/a', target=t, input_format='org.apache.hadoop.mapred.TextInputFormat', serde='s.S')
+tables: t
+
+INSERT OVERWRITE LOCAL DIRECTORY '/x' ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' STORED AS TEXTFILE SELECT * FROM s
+-->
+InsertDirectory(output=CreateTable(table=/x, file_format='textfile', delimited=True, row_format=[['field.delim', ',']], external=True), query=SELECT * FROM s, local=True)
+tables: s
+
+WITH c AS (SELECT 1 a) INSERT OVERWRITE DIRECTORY 'x' SELECT a FROM c
+-->
+InsertDirectory(output=CreateTable(table=x, file_format='textfile', external=True), query=WITH c AS (SELECT 1 AS a) SELECT a FROM c)
+
+INSERT OVERWRITE DIRECTORY SELECT 1
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'SELECT': expected a string
+1 | INSERT OVERWRITE DIRECTORY SELECT 1
+  |                            ^^^^^^

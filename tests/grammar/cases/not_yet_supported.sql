@@ -22,11 +22,11 @@ SET ROLE admin
 1 | SET ROLE admin
   | ^^^^^^^^
 
-INSERT OVERWRITE LOCAL DIRECTORY '/x' SELECT 1
+FROM t INSERT OVERWRITE LOCAL DIRECTORY '/x' SELECT 1
 -->
-[NOT_YET_SUPPORTED] INSERT OVERWRITE LOCAL DIRECTORY is not yet supported by acidsql.
-1 | INSERT OVERWRITE LOCAL DIRECTORY '/x' SELECT 1
-  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+[NOT_YET_SUPPORTED] INSERT OVERWRITE DIRECTORY in a statement with FROM before INSERT is not yet supported by acidsql.
+1 | FROM t INSERT OVERWRITE LOCAL DIRECTORY '/x' SELECT 1
+  |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
 SELECT * FROM t VERSION AS OF 3
 -->
