@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import Final
 
 from sqlglot import exp
@@ -16,8 +15,6 @@ from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.statements import Default, Insert, Values
 from acidsql.metastore.client import PartitionValues
 from acidsql.planner.event_queries import checked_branch, name_sql, no_identity, rows_view, select_list, stored
-from acidsql.planner.function_names import SPARK_FUNCTIONS
-from acidsql.planner.hive_functions.function_list import HIVE_FUNCTIONS
 from acidsql.planner.integer_casts import assigned
 from acidsql.planner.lock_requests import LockRules, insert_locks, overwrite_locks
 from acidsql.planner.name_resolution import Binder, default_of, find_column, find_table
@@ -34,14 +31,9 @@ from acidsql.planner.plan import (
     StoredValue,
     WritePlan,
 )
+from acidsql.planner.values_queries import rows_query
 
 FIRST: Final = StatementId(0)
-_KNOWN: Final = SPARK_FUNCTIONS.union(HIVE_FUNCTIONS)
-_NONDETERMINISTIC: Final = frozenset(
-    {"rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id"}
-    | {"spark_partition_id", "input_file_name", "input_file_block_start", "input_file_block_length"}
-    | {"reflect", "java_method", "try_reflect", "raise_error", "assert_true"}
-)
 DYNAMIC_PARTITION_MODE: Final = "hive.exec.dynamic.partition.mode"
 
 
@@ -201,36 +193,7 @@ def _values(values: Values, table: Table, columns: tuple[Column, ...], statement
         items = [default_of(c, table) if isinstance(v, Default) else v for c, v in zip(columns, row, strict=True)]
         tuples.append(exp.Tuple(expressions=[i.copy() for i in items]))
     _unify(tuples)
-    parts: list[exp.Query] = []
-    for constant, group in groupby(tuples, key=_is_constant):
-        rows = list(group)
-        parts += [_values_query(rows)] if constant else map(_select_query, rows)
-    return exp.union(*parts, distinct=False, copy=False) if len(parts) > 1 else parts[0]
-
-
-def _values_query(rows: list[exp.Tuple]) -> exp.Query:
-    alias = exp.TableAlias(this=exp.to_identifier("rows", quoted=True))
-    return exp.select("*").from_(exp.Values(expressions=rows, alias=alias))
-
-
-def _select_query(row: exp.Tuple) -> exp.Query:
-    return exp.select(*row.expressions, copy=False)
-
-
-def _is_constant(row: exp.Tuple) -> bool:
-    """Whether Spark's VALUES accepts the row: it has neither subqueries nor nondeterministic functions, nor functions
-    that are registered in the session, which may be Python's."""
-    for value in row.expressions:
-        if not isinstance(value, exp.Literal | exp.Null):
-            calls = value.find_all(exp.Query, exp.Anonymous)
-            if any(isinstance(call, exp.Query) or not _is_computed_early(call.name.lower()) for call in calls):
-                return False
-    return True
-
-
-def _is_computed_early(function: str) -> bool:
-    """Whether Spark can compute the function when it plans a query."""
-    return function in _KNOWN and function not in _NONDETERMINISTIC
+    return rows_query(tuples)
 
 
 def _unify(rows: Sequence[exp.Tuple]) -> None:

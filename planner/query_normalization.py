@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from acidsql.grammar.dialect import frame_of
 from acidsql.planner.hive_syntax import rewrite_syntax
+from acidsql.planner.values_queries import select_late_rows
 
 ROW_ID_COLUMN: Final = "row__id"
 ROW_ID_FIELDS: Final = ("writeid", "bucketid", "rowid")
@@ -19,6 +20,7 @@ def normalized(tree: exp.Query) -> exp.Query:
     _lower_names(tree)
     _unnest_row_id_fields(tree)
     rewrite_syntax(tree)
+    tree = select_late_rows(tree)
     _type_bare_nulls(tree)
     tree = _lift_values(tree)
     _name_items(tree)

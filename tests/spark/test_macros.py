@@ -122,13 +122,16 @@ def test_functions_of_the_spark_session_are_called_in_every_statement(registered
     assert counts(registered, "UPDATE t SET v = py_shout(v) WHERE py_twice(id) = 4") == (1, 1, 0, 0)
     assert counts(registered, "INSERT INTO t VALUES (py_twice(5), py_shout('z'))") == (1, 0, 0, 1)
     merge = (
-        "MERGE INTO t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED AND py_twice(t.id) = 2"
+        "MERGE INTO t USING (VALUES (1), (py_twice(40))) s(id) ON t.id = s.id WHEN MATCHED AND py_twice(t.id) = 2"
         " THEN UPDATE SET v = py_shout(t.v)"
     )
     assert counts(registered, merge) == (1, 1, 0, 0)
     assert counts(registered, "DELETE FROM t WHERE py_shout(v) = 'c!'") == (1, 0, 1, 0)
     assert rows(registered) == [(1, "a!"), (2, "b!"), (10, "z!")]
     registered.execute("CREATE TEMPORARY MACRO loud(x string) upper(py_shout(x))")
+    assert rows(registered, "WITH v(x) AS (VALUES (py_twice(2))) SELECT x, col1 FROM v, VALUES (py_twice(3))") == [
+        (4, 6)
+    ]
     assert rows(registered, "SELECT loud('a'), py_twice(count(*)) FROM t") == [("A!", 6)]
     assert ("py_shout",) in rows(registered, "SHOW FUNCTIONS LIKE 'py_*'")
     registered.execute("DROP TEMPORARY FUNCTION py_shout")

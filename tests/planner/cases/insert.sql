@@ -130,7 +130,7 @@ rows      SELECT * FROM VALUES (:id), (?) AS `rows`
 INSERT INTO t (id) VALUES (1 + 2 * 3), (CAST('5' AS int)), ((SELECT max(id) FROM t))
 --> reads, rows
 reads     t@1: default.t
-rows      SELECT * FROM VALUES (1 + 2 * 3), (CAST('5' AS INT)) AS `rows` UNION ALL SELECT (SELECT max(id) FROM `t@1` AS `t`)
+rows      SELECT * FROM VALUES (1 + 2 * 3), (CAST('5' AS INT)) AS `rows` UNION ALL SELECT (SELECT max(id) FROM `t@1` AS `t`) AS `col1`
 
 SET acidsql.store.assignment=ansi
 
