@@ -25,7 +25,9 @@ _DAY: Final = r"(-?)([0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2})(?![0-9])"
 _DATE_OR_ALL: Final = rf"(?s)^(?:\s*{_DAY}.*|.*)$"
 _ZERO_YEARS: Final = "$1000$2"
 """Spark requires four digits of a year and takes seven. Where no date was found, `000` is left, which is no date."""
-_WITH_TIME: Final = rf"^\s*{_DAY}[ T][0-9]{{1,2}}:"
+_TIME: Final = r"[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}"
+_WITH_TIME: Final = rf"^\s*{_DAY}(?: {_TIME}(?![.](?![0-9]))|T{_TIME}([.][0-9]+)?\s*$)"
+"""A time of day has seconds. Behind a blank it may end in a time zone, which does not count."""
 _TEXT_OF_DATE: Final = re.compile(r"\s*([0-9]{1,4})-([0-9]{1,2})-([0-9]{1,2})(?![0-9])")
 _NUMBER: Final = "[0-9]|NaN|Infinity"
 """Finds something in each text that is a number for Java, and nothing in the other names of NaN and infinity."""
@@ -39,6 +41,14 @@ _PLAIN: Final = (
     " replace(replace(substring_index(s, 'E-', 1), '.', ''), '-', '')))"
 )
 _WITH_ZONE: Final = "concat(s, IF(locate('.', s) = 0, '.0', ''), ' ', current_timezone())"
+_SECONDS: Final = (
+    "((CAST(unix_date(CAST(t AS DATE)) AS DECIMAL(20, 0)) * 24 + hour(t)) * 60 + minute(t)) * 60"
+    " + date_part('SECOND', t)"
+)
+_TIMESTAMP_OF_BOOLEAN: Final = (
+    "CASE WHEN b THEN TIMESTAMP_NTZ '1970-01-01 00:00:00.001' WHEN NOT b THEN TIMESTAMP_NTZ '1970-01-01 00:00:00' END"
+)
+"""A BOOLEAN is a number of milliseconds (PrimitiveObjectInspectorUtils.getTimestamp)."""
 _JOINS_TEXTS: Final = ("concat", "concat_ws")
 
 
@@ -63,6 +73,10 @@ def _cast(node: exp.Cast, source: HiveType | None, target: HiveType | None) -> e
             return exp.TryCast(this=text, to=node.to)
         case _ if target == STRING and (text := _text(operand, source)) is not None:
             return text
+        case Decimal() if source == TIMESTAMP:
+            return exp.TryCast(this=seconds_of_timestamp(operand), to=node.to)
+        case _ if target == TIMESTAMP and source == BOOLEAN:
+            return filled(_TIMESTAMP_OF_BOOLEAN, {"b": operand})
         case Decimal() if source == FLOAT:
             return exp.TryCast(this=exp.cast(operand, "string", copy=False), to=node.to)
         case _ if not is_text(source):
@@ -99,12 +113,17 @@ def _text(value: exp.Expr, kind: HiveType | None) -> exp.Expr | None:
             return None
 
 
+def seconds_of_timestamp(value: exp.Expr) -> exp.Expr:
+    """The seconds from 1970-01-01 00:00:00 to a TIMESTAMP, as a DECIMAL (TimestampWritableV2.getHiveDecimal)."""
+    return filled(_SECONDS, {"t": exp.cast(value.copy(), exp.DataType.Type.TIMESTAMPNTZ)})
+
+
 def number_of_text(text: exp.Expr, kind: str = "double") -> exp.Expr:
     """The DOUBLE or FLOAT that a text shows, or NULL."""
     number = exp.cast(text.copy(), kind)
     if isinstance(text, exp.Literal):
         return number if re.search(_NUMBER, str(text.this)) else exp.cast(exp.null(), kind)
-    found = filled(f"IF(t RLIKE '{_NUMBER}', n, NULL)", {"t": text.copy(), "n": number})
+    found = filled(f"IF(t RLIKE '{_NUMBER}', CAST(t AS {kind.upper()}), NULL)", {"t": text.copy()})
     found.meta[_NUMBER_OF_TEXT] = True
     return found
 

@@ -122,10 +122,11 @@ query
 
 SELECT id FROM emp WHERE date_format(hired, 'w') = '3'
 -->
-[NOT_YET_SUPPORTED] The letter w in a pattern of date_format is not yet supported by acidsql.
-1 | SELECT id FROM emp WHERE date_format(hired, 'w') = '3'
-  |                          ^^^^^^^^^^^^^^^^^^^^^^
-Hint: weekofyear(date) is the week of the year, dayofweek(date) the day of the week.
+SELECT
+reads
+  emp@1: default.emp
+query
+  SELECT id FROM `emp@1` AS `emp` WHERE concat(element_at(transform(array(named_struct('n', ((dayofyear(element_at(transform(array(named_struct('a', CAST(hired AS DATE))), `@argument` -> date_add(`@argument`.a, 7 - dayofweek(`@argument`.a))), 1)) - 1) DIV 7 + 1))), `@argument` -> lpad(CAST(`@argument`.n AS STRING), greatest(1, length(CAST(`@argument`.n AS STRING))), '0')), 1)) = '3'
 
 -- set operations go from left to right
 SELECT id FROM emp UNION ALL SELECT 2 INTERSECT SELECT 3 UNION SELECT 4
