@@ -150,7 +150,9 @@ def _truncated(arguments: list[exp.Expr]) -> exp.Expr:
     if number_of(unit) is not None:
         return filled("IF(a < 0, ceil(a, n), floor(a, n))", {"a": value, "n": unit})
     units = "('MM', 'MON', 'MONTH', 'YEAR', 'YYYY', 'YY', 'Q', 'QUARTER')"
-    return filled(f"CAST(IF(u IN {units}, trunc(a, u), NULL) AS STRING)", {"a": value, "u": unit})
+    return filled(
+        f"CAST(IF(u IN {units}, trunc(a, IF(u = 'Q', 'QUARTER', u)), NULL) AS STRING)", {"a": value, "u": unit}
+    )
 
 
 def _field(name: str) -> Rule:

@@ -18,6 +18,7 @@ from sqlglot import exp
 from acidsql.acid.hive_types import Char, Decimal, HiveType, Varchar
 from acidsql.planner.common_types import BOOLEAN, DATE, DOUBLE, FLOAT, INSTANT, STRING, TIMESTAMP, is_text
 from acidsql.planner.expression_types import ExpressionTypes
+from acidsql.planner.hive_functions.intervals import INTERVAL
 from acidsql.planner.hive_functions.template import filled
 
 _FALSE: Final = ("", "false", "no", "off", "0")
@@ -28,6 +29,7 @@ _ZERO_YEARS: Final = "$1000$2"
 _TIME: Final = r"[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}"
 _WITH_TIME: Final = rf"^\s*{_DAY}(?: {_TIME}(?![.](?![0-9]))|T{_TIME}([.][0-9]+)?\s*$)"
 """A time of day has seconds. Behind a blank it may end in a time zone, which does not count."""
+_EXACT: Final = rf"^\s*{_DAY}[ T]{_TIME}([.][0-9]+)?\s*$"
 _TEXT_OF_DATE: Final = re.compile(r"\s*([0-9]{1,4})-([0-9]{1,2})-([0-9]{1,2})(?![0-9])")
 _NUMBER: Final = "[0-9]|NaN|Infinity"
 """Finds something in each text that is a number for Java, and nothing in the other names of NaN and infinity."""
@@ -49,11 +51,15 @@ _TIMESTAMP_OF_BOOLEAN: Final = (
     "CASE WHEN b THEN TIMESTAMP_NTZ '1970-01-01 00:00:00.001' WHEN NOT b THEN TIMESTAMP_NTZ '1970-01-01 00:00:00' END"
 )
 """A BOOLEAN is a number of milliseconds (PrimitiveObjectInspectorUtils.getTimestamp)."""
-_JOINS_TEXTS: Final = ("concat", "concat_ws")
+_JOINS_TEXTS: Final = ("concat", "concat_ws", "quote")
 
 
 def cast_in_hive(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
     match node:
+        case exp.TryCast() if types.of(node) == STRING and _is_interval(node.this, types):
+            new = node.copy()
+            new.this.meta[INTERVAL] = True
+            return new
         case exp.TryCast() if not node.args.get("safe") and not node.args.get("format"):
             return _cast(node, types.of(node.this), types.of(node))
         case exp.DPipe():
@@ -64,6 +70,13 @@ def cast_in_hive(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
             return None if texts is None else exp.Anonymous(this=node.name, expressions=texts)
         case _:
             return None
+
+
+def _is_interval(node: exp.Expr, types: ExpressionTypes) -> bool:
+    """Whether an expression is the difference of two times."""
+    operands = node.unnest()
+    times = (DATE, TIMESTAMP)
+    return isinstance(operands, exp.Sub) and types.of(operands.this) in times and types.of(operands.expression) in times
 
 
 def _cast(node: exp.Cast, source: HiveType | None, target: HiveType | None) -> exp.Expr | None:
@@ -162,6 +175,12 @@ def timestamp_of_text(text: exp.Expr) -> exp.Expr:
     of_item = exp.Lambda(this=_timestamp_of(exp.Column(this=name)), expressions=[name.copy()])
     items = _call("transform", _call("array", text), of_item)
     return _call("element_at", items, exp.Literal.number(1))
+
+
+def exact_timestamp_of_text(text: exp.Expr) -> exp.Expr:
+    """The timestamp that a text shows if it consists of a date and a time of day, or NULL."""
+    pattern = exp.Literal.string(_EXACT)
+    return filled("CASE WHEN t RLIKE p THEN CAST(t AS TIMESTAMP_NTZ) END", {"t": text, "p": pattern})
 
 
 def _timestamp_of(text: exp.Expr) -> exp.Expr:

@@ -2,7 +2,7 @@
 
 Text is a date for the functions of dates if it begins with year, month and day (DateParser): `year('2024')` is NULL.
 greatest and least compare text with numbers as DOUBLE (FunctionRegistry.getCommonClassForComparison). sign of a DECIMAL
-is an INT (GenericUDFSign). printf shows dates and takes a DECIMAL for %f (GenericUDFPrintf).
+is an INT (GenericUDFSign). printf shows dates and takes a DECIMAL for %f and %s (GenericUDFPrintf).
 """
 
 from __future__ import annotations
@@ -17,14 +17,21 @@ from acidsql.acid.hive_types import Decimal, HiveType
 from acidsql.planner.common_types import DATE, TIMESTAMP, is_integer, is_number, is_text
 from acidsql.planner.expression_types import ExpressionTypes
 from acidsql.planner.hive_functions.template import ARGUMENT_TYPE, filled
-from acidsql.planner.typed_rules.casts import date_of_text, number_of_text, seconds_of_timestamp, timestamp_of_text
+from acidsql.planner.typed_rules.casts import (
+    date_of_text,
+    exact_timestamp_of_text,
+    number_of_text,
+    seconds_of_timestamp,
+    timestamp_of_text,
+)
 
 _Kinds: TypeAlias = list[HiveType | None]
 _Conversion: TypeAlias = Callable[[list[exp.Expr], _Kinds], list[exp.Expr] | None]
 """The converted arguments of a call; None where Spark converts them as Hive does."""
 
 _CONVERSION: Final = re.compile(r"%[-#+ 0,(]*\d*(?:\.\d+)?([a-zA-Z%])")
-_FRACTIONS: Final = "eEfgG"
+_AS_DOUBLE: Final = "eEfgGsS"
+"""The conversions of printf for which a DECIMAL is a DOUBLE."""
 _DEPENDING_ON_TYPES: Final = ("hash", "murmur_hash", "concat_ws")
 """Functions whose rules in `hive_functions` depend on the types of their arguments."""
 
@@ -78,9 +85,9 @@ def _date_format(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | N
 
 
 def _unix_timestamp(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
-    """Text without a pattern is a timestamp. A pattern is for text only (GenericUDFToUnixTimeStamp)."""
+    """Text without a pattern has a date and a time. A pattern is for text only (GenericUDFToUnixTimeStamp)."""
     if len(arguments) == 1 and is_text(kinds[0]):
-        return [timestamp_of_text(arguments[0].copy())]
+        return [exact_timestamp_of_text(arguments[0].copy())]
     return arguments[:1] if len(arguments) == 2 and kinds[0] in (DATE, TIMESTAMP) else None
 
 
@@ -101,6 +108,13 @@ def _time_of_number(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] 
     return [filled(sql, {"a": arguments[0]}), *arguments[1:]]
 
 
+def _of_text(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
+    """Numbers and times are hashed as text (UDFMd5, UDFSha1, UDFCrc32, GenericUDFSha2)."""
+    if not kinds or not (is_number(kinds[0]) or kinds[0] in (DATE, TIMESTAMP)):
+        return None
+    return [exp.cast(arguments[0].copy(), "string", copy=False), *arguments[1:]]
+
+
 def _as_doubles(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
     if not (any(map(is_text, kinds)) and any(map(is_number, kinds)) and all(is_text(k) or is_number(k) for k in kinds)):
         return None
@@ -116,7 +130,7 @@ def _printed(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
     letters = ["", *(letter for letter in found if letter not in "%n")]
     new: list[exp.Expr] = []
     for place, (argument, kind) in enumerate(zip(arguments, kinds, strict=True)):
-        is_fraction = place < len(letters) and letters[place] in _FRACTIONS and place > 0
+        is_fraction = place < len(letters) and letters[place] in _AS_DOUBLE and place > 0
         if kind in (DATE, TIMESTAMP):
             new.append(exp.cast(argument.copy(), "string"))
         elif isinstance(kind, Decimal) and is_fraction:
@@ -134,6 +148,7 @@ _CONVERSIONS: Final[dict[str, _Conversion]] = {
     "date_format": _date_format,
     **dict.fromkeys(("unix_timestamp", "to_unix_timestamp"), _unix_timestamp),
     **dict.fromkeys(("sum", "avg"), _seconds),
+    **dict.fromkeys(("md5", "sha", "sha1", "sha2", "crc32"), _of_text),
     "greatest": _as_doubles,
     "least": _as_doubles,
     **dict.fromkeys(("from_utc_timestamp", "to_utc_timestamp"), _time_of_number),

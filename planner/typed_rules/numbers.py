@@ -35,7 +35,9 @@ def number_in_hive(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
         case exp.Anonymous() if node.name.lower() == "abs" and len(node.expressions) == 1:
             (number,) = node.expressions
             wider = _WIDER.get(str(types.of(number)))
-            return wider and exp.Anonymous(this=node.name, expressions=[exp.cast(number.copy(), wider)])
+            if wider is None:
+                return None
+            return exp.Anonymous(this=node.name, expressions=[exp.cast(number.copy(), wider)])
         case _:
             return None
 

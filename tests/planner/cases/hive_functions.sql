@@ -80,7 +80,7 @@ SELECT
 reads
   emp@1: default.emp
 query
-  SELECT CAST(IF(CAST(hired AS DATE) = last_day(hired), last_day(add_months(hired, 1)), add_months(hired, 1)) AS STRING) AS `add_months(hired, 1)`, CAST(IF('MM' IN ('MM', 'MON', 'MONTH', 'YEAR', 'YYYY', 'YY', 'Q', 'QUARTER'), trunc(hired, 'MM'), NULL) AS STRING) AS `trunc(hired, 'MM')`, int(EXTRACT(SECOND FROM at)) AS `EXTRACT(SECOND FROM at)`, CAST(date_trunc('MONTH', CAST(at AS TIMESTAMP_NTZ)) AS TIMESTAMP_NTZ) AS `FLOOR(at TO month)`, CAST(date_trunc('DAY', CAST(at AS TIMESTAMP_NTZ)) AS TIMESTAMP_NTZ) AS `floor_day(at)` FROM `emp@1` AS `emp`
+  SELECT CAST(IF(CAST(hired AS DATE) = last_day(hired), last_day(add_months(hired, 1)), add_months(hired, 1)) AS STRING) AS `add_months(hired, 1)`, CAST(IF('MM' IN ('MM', 'MON', 'MONTH', 'YEAR', 'YYYY', 'YY', 'Q', 'QUARTER'), trunc(hired, IF('MM' = 'Q', 'QUARTER', 'MM')), NULL) AS STRING) AS `trunc(hired, 'MM')`, int(EXTRACT(SECOND FROM at)) AS `EXTRACT(SECOND FROM at)`, CAST(date_trunc('MONTH', CAST(at AS TIMESTAMP_NTZ)) AS TIMESTAMP_NTZ) AS `FLOOR(at TO month)`, CAST(date_trunc('DAY', CAST(at AS TIMESTAMP_NTZ)) AS TIMESTAMP_NTZ) AS `floor_day(at)` FROM `emp@1` AS `emp`
 
 SELECT hired + interval '1' day, hired - interval (id) hours, hired + interval '1' month, hired + 2 days FROM emp
 -->
