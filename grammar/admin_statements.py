@@ -253,8 +253,10 @@ def describe(node: Node, source: str) -> Describe:
 
 
 def _function_name(node: Node) -> str:
-    """The name of a function, as a string or a name; the database of a name does not count."""
-    literal = node.maybe_leaf("STRING")
+    """The name of a function or operator; the database of a name does not count."""
+    literal, operator = node.maybe_leaf("STRING"), node.maybe("described_operator")
+    if operator is not None:
+        return operator.span.text.lower()
     return literal.text.lower() if literal else clauses.target(node).name
 
 

@@ -273,6 +273,12 @@ class AcidSqlParser(SparkParser):
             return exp.Interval(this=exp.Literal.string(str(operand.this)), unit=unit)
         return operand
 
+    def _parse_partition_and_order(self) -> tuple[list[exp.Expr], exp.Expr | None]:
+        """CLUSTER BY in a window too, which is PARTITION BY there (SemanticAnalyzer.processPTFPartitionSpec)."""
+        if self._match(TokenType.CLUSTER_BY):
+            return self._parse_csv(self._parse_assignment), None
+        return super()._parse_partition_and_order()
+
     def _parse_cast(self, strict: bool, safe: bool | None = None) -> exp.Expr:
         """CAST(a AS type FORMAT 'pattern') too, which sqlglot would turn into another function for some types."""
         value = self._parse_assignment()

@@ -135,10 +135,14 @@ def _build(node: Node, source: str) -> Statement:
         return _BUILDERS[node.rule](node, source)
     inner = node.parts[-1]
     assert isinstance(inner, Node)
-    detail = node.maybe("explain_detail")
-    word = detail.span.text.upper() if detail else None
-    locks = word == "LOCKS"
-    return Explain(source, _build(inner, inner.span.text), locks=locks, detail=None if locks else word)
+    options = [option.span.text.upper() for option in node.nodes("explain_option")]
+    details = [option for option in options if option != "LOCKS"]
+    return Explain(
+        source,
+        _build(inner, inner.span.text),
+        locks="LOCKS" in options,
+        detail=" ".join(details) or None,
+    )
 
 
 __all__ = ["parse", "table_names"]

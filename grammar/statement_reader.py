@@ -274,7 +274,8 @@ def _plain_kind(lexed: Lexed, index: int, choices: Choices) -> str:
         return "NUMBER" if token.text.isdecimal() or "ID" not in choices else "ID"
     if token.text == "==":  # Hive has it in PARTITION (p == 1), beside other comparisons
         return "OPERATOR" if "OPERATOR" in choices else "UNKNOWN"
-    return _MARKS.get(token.token_type, "UNKNOWN")
+    kind = _MARKS.get(token.token_type, "UNKNOWN")
+    return "MARK" if kind == "UNKNOWN" and "MARK" in choices else kind
 
 
 def _is_name_here(lexed: Lexed, index: int) -> bool:

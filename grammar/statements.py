@@ -814,7 +814,8 @@ class Describe:
 
 @dataclass(frozen=True, slots=True)
 class Explain:
-    """EXPLAIN statement; EXPLAIN LOCKS statement has `locks` set; `detail` is EXTENDED, FORMATTED or None."""
+    """EXPLAIN statement; EXPLAIN LOCKS statement has `locks` set; `detail` holds the other words
+    of EXPLAIN, such as EXTENDED or VECTORIZATION DETAIL. All of them show the plan of acidsql."""
 
     source: str
     statement: Statement

@@ -190,10 +190,24 @@ class ExpressionTypes:
             case exp.Dot():
                 owner = self.of(node.this)
                 return dict(owner.fields).get(node.name.lower()) if isinstance(owner, Struct) else None
+            case exp.Anonymous() if node.name.lower() in ("struct", "named_struct"):
+                return self._struct(node)
             case exp.Anonymous():
                 return function_type(node.name.lower(), [self.of(argument) for argument in node.expressions])
             case _:
                 return None
+
+    def _struct(self, node: exp.Anonymous) -> HiveType | None:
+        values = node.expressions
+        names = [f"col{place}" for place in range(1, len(values) + 1)]
+        if node.name.lower() == "named_struct":
+            names, values = [name.name.lower() for name in values[::2]], values[1::2]
+        kinds = [self.of(value) for value in values]
+        known = [kind for kind in kinds if kind is not None]
+        aliased = any(isinstance(value, exp.Alias) for value in values)  # Spark's STRUCT(a AS name)
+        if aliased or not known or len(known) < len(names):
+            return None
+        return Struct(tuple(zip(names, known, strict=True)))
 
     def _scalar(self, node: exp.Subquery) -> HiveType | None:
         fields = self._outputs.get(id(node.unnest()))

@@ -139,6 +139,11 @@ def _array(kinds: Kinds) -> HiveType | None:
     return Array(element) if element is not None else None
 
 
+def _map(kinds: Kinds) -> HiveType | None:
+    key, value = common_type(kinds[::2]), common_type(kinds[1::2])
+    return Map(key, value) if key is not None and value is not None and len(kinds) % 2 == 0 else None
+
+
 def _element(kinds: Kinds) -> HiveType | None:
     match kinds[0]:
         case Array(element):
@@ -154,6 +159,8 @@ _RULES: Final[dict[str, Callable[[Kinds], HiveType | None]]] = {
         ["min", "max", "first_value", "last_value", "first", "last", "any_value", "lag", "lead", "nvl2_value"], _first
     ),
     **dict.fromkeys(["positive", "negative", "sort_array", "array_distinct"], _first),
+    **dict.fromkeys(["mask", "mask_hash", "mask_first_n", "mask_last_n"], _first),
+    **dict.fromkeys(["mask_show_first_n", "mask_show_last_n"], _first),
     **dict.fromkeys(["coalesce", "nvl", "greatest", "least"], _common),
     "nullif": _first,
     "greatest": _extreme,
@@ -166,6 +173,7 @@ _RULES: Final[dict[str, Callable[[Kinds], HiveType | None]]] = {
     "round": _rounded,
     "bround": _rounded,
     "array": _array,
+    "map": _map,
     "collect_list": _array,
     "collect_set": _array,
     "element_at": _element,

@@ -2,18 +2,21 @@
 
 The type of an argument decides the rule. Spark folds typeof to a constant, so one branch of the CASE remains. All
 branches take the argument's text, because Spark checks the types of every branch. The hash of an ARRAY, MAP or STRUCT
-needs the hashes of its parts: the rule looks into ARRAY(..), MAP(..) and STRUCT(..), and refuses other ones.
+needs the hashes of its parts: the rule looks into ARRAY(..), MAP(..) and STRUCT(..), and takes the types of the parts
+of other values from the note that `typed_rules` leaves at an argument. It refuses values without that note.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache, reduce
 from typing import Final
 
 from sqlglot import exp
 
+from acidsql.acid.hive_types import Array, Char, HiveType, Map, Struct, Varchar
 from acidsql.errors import Condition
-from acidsql.planner.hive_functions.template import Rule, filled, marked
+from acidsql.planner.hive_functions.template import Rule, argument_type, filled, marked
 from acidsql.planner.sql_errors import raise_sql
 
 CUT: Final = "acidsql_cut"
@@ -109,31 +112,83 @@ def _of_timestamp() -> str:
     return _let("x", "CAST(t AS TIMESTAMP_NTZ)", _let("l", f"shiftleft({seconds}, 30) | {nanos}", _folded("l")))
 
 
+TypedHash = Callable[[HiveType, str], str]
+
+
+def typed_hash(kind: HiveType, value: str) -> str:
+    """SQL for the hash of a value of a known type. `value` is SQL that can be repeated, such as a variable."""
+    nested = nested_hash(kind, value, typed_hash, typed_hash)
+    return nested or hash_of_text(_branches(is_cut=isinstance(kind, Char | Varchar)), kind, value) or _sql(False, value)
+
+
+def hash_of_text(branches: Mapping[str, str], kind: HiveType, value: str) -> str | None:
+    """SQL for the hash of a value of a primitive type, with the branch for it; None if there is none."""
+    name = "string" if isinstance(kind, Char | Varchar) else str(kind).partition("(")[0]
+    branch = branches.get("timestamp_ntz" if name == "timestamp" else name)
+    return None if branch is None else f"IF({value} IS NULL, 0, {_of_text(branch, value)})"
+
+
+def typed_hash_of_argument(kind: HiveType, hash_of: TypedHash = typed_hash) -> str:
+    """SQL for the hash of the argument `a`, which is computed once."""
+    return _let("v", "a", hash_of(kind, "v")) if isinstance(kind, Array | Map | Struct) else hash_of(kind, "a")
+
+
+def nested_hash(kind: HiveType, value: str, hash_of: TypedHash, of_map_value: TypedHash) -> str | None:
+    """SQL for the hash of an ARRAY, MAP or STRUCT from the hashes of its parts; None for another type."""
+    depth = value.count(".") + value.count("_")
+    seen, part = f"seen_{depth}", f"{value.split('.')[0]}_{depth}"
+    match kind:
+        case Array(element):
+            total = f"aggregate({value}, 0, ({seen}, {part}) -> {seen} * 31 + {hash_of(element, part)})"
+        case Map(key, of):
+            pair = f"({hash_of(key, f'{part}.key')} ^ {of_map_value(of, f'{part}.value')})"
+            total = f"aggregate(map_entries({value}), 0, ({seen}, {part}) -> {seen} + {pair})"
+        case Struct(fields):
+            hashes = [hash_of(of, f"{value}.`{name}`") for name, of in fields]
+            total = f"IF({value} IS NULL, 0, {reduce(lambda whole, one: f'({whole}) * 31 + {one}', hashes)})"
+        case _:
+            return None
+    return f"coalesce({total}, 0)"
+
+
 @cache
-def _sql(is_cut: bool) -> str:
-    message = raise_sql(Condition.NOT_YET_SUPPORTED, feature="concat('HASH of a column of type ', typeof(a))")
-    whens = {
-        "'boolean'": "IF(t = 'true', 1, 0)",
-        "'tinyint', 'smallint', 'int'": "int(t)",
-        "'bigint'": _let("l", "bigint(t)", _folded("l")),
-        "'string'": _of_bytes(1 if is_cut else 0),
-        "'binary'": _of_bytes(1),
-        "'date'": "unix_date(date(t))",
-        "'timestamp_ntz'": _of_timestamp(),
-        "'double'": _let("l", _double_bits("double(t)"), _folded("l")),
-        "'float'": _float_bits(),
+def _sql(is_cut: bool, a: str = "a") -> str:
+    message = raise_sql(Condition.NOT_YET_SUPPORTED, feature=f"concat('HASH of a column of type ', typeof({a}))")
+    cases = " ".join(
+        f"WHEN typeof({a}) LIKE '{kind}%' THEN {_of_text(sql, a)}"
+        if kind == "decimal"
+        else f"WHEN typeof({a}) = '{kind}' THEN {_of_text(sql, a)}"
+        for kind, sql in _branches(is_cut=is_cut).items()
+    )
+    return f"CASE WHEN {a} IS NULL THEN 0 {cases} ELSE {message} END"
+
+
+@cache
+def _branches(*, is_cut: bool) -> dict[str, str]:
+    """SQL for the hash of a value from its text `t`, by the name of its type in Spark."""
+    return {
+        "boolean": "IF(t = 'true', 1, 0)",
+        **dict.fromkeys(("tinyint", "smallint", "int"), "int(t)"),
+        "bigint": _let("l", "bigint(t)", _folded("l")),
+        "string": _of_bytes(1 if is_cut else 0),
+        "binary": _of_bytes(1),
+        "date": "unix_date(date(t))",
+        "timestamp_ntz": _of_timestamp(),
+        "double": _let("l", _double_bits("double(t)"), _folded("l")),
+        "float": _float_bits(),
+        "decimal": _of_decimal(),
     }
-    cases = " ".join(f"WHEN typeof(a) IN ({kinds}) THEN {_of_text(sql)}" for kinds, sql in whens.items())
-    decimal = f"WHEN typeof(a) LIKE 'decimal%' THEN {_of_text(_of_decimal())}"
-    return f"CASE WHEN a IS NULL THEN 0 {cases} {decimal} ELSE {message} END"
 
 
-def _of_text(sql: str) -> str:
-    return _let("t", "CAST(a AS STRING)", sql)
+def _of_text(sql: str, a: str) -> str:
+    return _let("t", f"CAST({a} AS STRING)", sql)
 
 
 def _hash(value: exp.Expr) -> exp.Expr:
     """The hash of one argument."""
+    kind = argument_type(value)
+    if kind is not None:
+        return marked(exp.Paren(this=filled(typed_hash_of_argument(kind), {"a": value})))
     name = value.name.lower() if isinstance(value, exp.Anonymous) else ""
     parts = value.expressions
     match name:

@@ -21,13 +21,19 @@ _TEXT_OF_MONTHS: Final = (
 )
 
 
+INTERVAL: Final = "acidsql_interval"
+"""Key in the `meta` of an expression that is an interval by the types of its operands."""
+
+
 def is_interval(node: exp.Expr) -> bool:
-    """Whether an expression is certainly an interval, by its form. The last operand of a sum tells it first: a sum of
-    thousands of numbers is no deeper for this function than one of two."""
-    while isinstance(node, exp.Paren | exp.Neg):
+    """Whether an expression is certainly an interval, by its form or by a note. The last operand of a sum tells it
+    first: a sum of thousands of numbers is no deeper for this function than one of two."""
+    while isinstance(node, exp.Paren | exp.Neg) and not node.meta.get(INTERVAL):
         node = node.this
     match node:
         case exp.Interval():
+            return True
+        case _ if node.meta.get(INTERVAL):
             return True
         case exp.Add() | exp.Sub():
             return is_interval(node.expression) and is_interval(node.this)

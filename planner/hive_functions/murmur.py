@@ -12,8 +12,10 @@ from typing import Final
 from sqlglot import exp
 
 from acidsql.acid.bucketing import MURMUR_SEED
+from acidsql.acid.hive_types import HiveType
 from acidsql.errors import Condition
-from acidsql.planner.hive_functions.template import Rule, filled, marked
+from acidsql.planner.hive_functions.hashes import hash_of_text, nested_hash, typed_hash, typed_hash_of_argument
+from acidsql.planner.hive_functions.template import Rule, argument_type, filled, marked
 from acidsql.planner.sql_errors import raise_sql
 
 _SEEDING: Final = 1867871456
@@ -68,25 +70,41 @@ def _of_bytes() -> str:
     return _finished(f"{_unfinished(whole)} ^ {tail} ^ (octet_length(d) % 4)")
 
 
+def _typed(kind: HiveType, value: str) -> str:
+    """SQL for the hash of a value of a known type. The values of a map are hashed as HASH does."""
+    return nested_hash(kind, value, _typed, typed_hash) or hash_of_text(_branches(), kind, value) or _sql(value)
+
+
 @cache
-def _sql() -> str:
-    message = raise_sql(Condition.NOT_YET_SUPPORTED, feature="concat('MURMUR_HASH of a value of type ', typeof(a))")
-    whens = {
-        "'boolean'": "IF(t = 'true', 1, 0)",
-        "'tinyint'": "int(t)",
-        "'int'": f"hash({_SEEDING}, CAST(int(t) AS BINARY))",
-        "'bigint'": f"hash({_SEEDING}, CAST(bigint(t) AS BINARY))",
-        "'date'": f"hash({_SEEDING}, CAST(unix_date(date(t)) AS BINARY))",
-        "'string'": _let("d", "CAST(t AS BINARY)", _of_bytes()),
-    }
+def _sql(a: str = "a") -> str:
+    message = raise_sql(Condition.NOT_YET_SUPPORTED, feature=f"concat('MURMUR_HASH of a value of type ', typeof({a}))")
     cases = " ".join(
-        f"WHEN typeof(a) IN ({kind}) THEN {_let('t', 'CAST(a AS STRING)', sql)}" for kind, sql in whens.items()
+        f"WHEN typeof({a}) = '{kind}' THEN {_let('t', f'CAST({a} AS STRING)', sql)}"
+        for kind, sql in _branches().items()
     )
-    return f"CASE WHEN a IS NULL THEN 0 {cases} ELSE {message} END"
+    return f"CASE WHEN {a} IS NULL THEN 0 {cases} ELSE {message} END"
+
+
+@cache
+def _branches() -> dict[str, str]:
+    """SQL for the hash of a value from its text `t`, by the name of its type in Spark."""
+    return {
+        "boolean": "IF(t = 'true', 1, 0)",
+        "tinyint": "int(t)",
+        "smallint": _let("d", "CAST(smallint(t) AS BINARY)", _of_bytes()),
+        "int": f"hash({_SEEDING}, CAST(int(t) AS BINARY))",
+        "bigint": f"hash({_SEEDING}, CAST(bigint(t) AS BINARY))",
+        "date": f"hash({_SEEDING}, CAST(unix_date(date(t)) AS BINARY))",
+        **dict.fromkeys(("string", "binary"), _let("d", "CAST(t AS BINARY)", _of_bytes())),
+    }
+
+
+def _of(kind: HiveType | None) -> str:
+    return _sql() if kind is None else typed_hash_of_argument(kind, _typed)
 
 
 def _of_all(arguments: list[exp.Expr]) -> exp.Expr:
-    hashes = [marked(exp.Paren(this=filled(_sql(), {"a": argument}))) for argument in arguments]
+    hashes = [marked(exp.Paren(this=filled(_of(argument_type(argument)), {"a": argument}))) for argument in arguments]
     return reduce(lambda seen, one: filled("s * 31 + h", {"s": seen, "h": one}), hashes)
 
 

@@ -29,7 +29,7 @@ from acidsql.planner.hive_functions import (
     windows,
 )
 from acidsql.planner.hive_functions.function_list import REFUSED
-from acidsql.planner.hive_functions.template import Rule, call
+from acidsql.planner.hive_functions.template import Rule, call, filled
 
 _BY_COUNT: Final[dict[tuple[str, int], Rule]] = {
     **text.RULES,
@@ -151,8 +151,9 @@ def _strict(name: str) -> Rule:
     which Spark would read twice."""
 
     def rule(arguments: list[exp.Expr]) -> exp.Expr:
-        missing = [exp.Is(this=e.copy(), expression=exp.null()) for e in arguments if not isinstance(e, exp.Literal)]
-        whole = call(name, *arguments)
-        return exp.case().when(exp.or_(*missing), exp.null()).else_(whole) if missing else whole
+        values = {f"v{place}": value for place, value in enumerate(arguments)}
+        missing = [f"{key} IS NULL" for key, value in values.items() if not isinstance(value, exp.Literal)]
+        whole = f"{name}({', '.join(values)})"
+        return filled(f"CASE WHEN {' OR '.join(missing)} THEN NULL ELSE {whole} END" if missing else whole, values)
 
     return rule

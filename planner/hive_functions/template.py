@@ -8,12 +8,15 @@ from typing import Final
 
 from sqlglot import exp
 
+from acidsql.acid.hive_types import HiveType
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Query
 
 Rule = Callable[[list[exp.Expr]], exp.Expr]
 """Makes the expression that replaces a call, from copies of its arguments."""
 
+ARGUMENT_TYPE: Final = "acidsql_argument_type"
+"""Key in the `meta` of an argument of a function whose rule depends on types: its Hive type."""
 _REWRITTEN: Final = "acidsql_rewritten"
 """Key in the `meta` of a node that a template made."""
 _ONCE: Final = ("rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id")
@@ -74,9 +77,14 @@ def _rename(function: exp.Lambda, variables: set[str]) -> None:
 
 
 def _bound(tree: exp.Paren, values: Mapping[str, exp.Expr]) -> exp.Expr:
-    """The expression with its values as the fields of a variable: the one item of an array that is transformed."""
+    """The expression with its values as the fields of a variable: the one item of an array that is transformed. Spark
+    requires some arguments to be constants, so literals stay where they are."""
+    literals = {name: value for name, value in values.items() if isinstance(value, exp.Literal | exp.Null)}
+    values = {name: value for name, value in values.items() if name not in literals}
     for node in list(tree.find_all(exp.Column)):
-        if node.name in values:
+        if node.name in literals:
+            node.replace(literals[node.name].copy())
+        elif node.name in values:
             variable = exp.to_identifier(_BOUND, quoted=True)
             node.replace(exp.Dot(this=variable, expression=exp.to_identifier(node.name)))
     fields = [part for name, value in values.items() for part in (exp.Literal.string(name), value.copy())]
@@ -104,6 +112,12 @@ def enclosed(value: exp.Expr) -> exp.Expr:
 
 def call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
     return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def argument_type(value: exp.Expr) -> HiveType | None:
+    """The noted type of an argument; None if it is not known."""
+    kind = value.meta.get(ARGUMENT_TYPE)
+    return kind if isinstance(kind, HiveType) else None
 
 
 def text_of(node: exp.Expr) -> str | None:

@@ -7,9 +7,11 @@ from typing import Final
 
 from sqlglot import exp
 
+from acidsql.acid.hive_types import Array
 from acidsql.grammar.dialect import to_spark
 from acidsql.planner.hive_functions.template import (
     Rule,
+    argument_type,
     call,
     enclosed,
     filled,
@@ -81,7 +83,40 @@ def _concat_ws(arguments: list[exp.Expr]) -> exp.Expr:
 
 
 def _is_array(value: exp.Expr) -> bool:
+    if isinstance(argument_type(value), Array):
+        return True
     return isinstance(value, exp.Transform) or (isinstance(value, exp.Anonymous) and value.name.lower() in _ARRAYS)
+
+
+_SPECIAL: Final = re.compile(r"\\Q.*?(?:\\E|$)|\\.|\[(?:[^\]\\]|\\.)*\]|\((?!\?(?!<[A-Za-z]))|[|?*]|\{0", re.DOTALL)
+"""What matters for groups in a regular expression. Quoted text, escapes and classes of characters are skipped whole."""
+# An empty text is what Spark returns for a group that took no part in the match, too. A reference to such a group
+# matches nothing, so one of the two groups that follow it is not empty if the group took part.
+_TOOK_PART: Final = "concat(regexp_extract(a, q, f), regexp_extract(a, q, s))"
+_EXTRACT: Final = (
+    f"CASE WHEN regexp_extract(a, p, g) <> '' OR NOT a RLIKE p OR {_TOOK_PART} <> '' OR (a = '' AND a RLIKE e)"
+    " THEN regexp_extract(a, p, g) END"
+)
+
+
+def _regexp_extract(arguments: list[exp.Expr]) -> exp.Expr:
+    """REGEXP_EXTRACT of a group that takes no part in the match is NULL (UDFRegExpExtract)."""
+    text, pattern, *rest = arguments
+    regex, group = text_of(pattern), number_of(rest[0]) if rest else 1
+    if not regex or not group or group < 0:
+        return call("regexp_extract", *arguments)
+    found = _SPECIAL.findall(regex)
+    groups = found.count("(")
+    if group > groups or not any(mark in ("|", "?", "*", "{0") for mark in found):
+        return call("regexp_extract", *arguments)
+    probe = f"(?:{regex})(?:\\{group}(?:(?<=((?s:.)))|(?=((?s:.)))))?"
+    of_empty_text = exp.Literal.string(f"(?:{regex})\\{group}")
+    values = {"a": text, "p": pattern, "q": exp.Literal.string(probe), "e": of_empty_text, "g": _place(group)}
+    return filled(_EXTRACT, {**values, "f": _place(groups + 1), "s": _place(groups + 2)})
+
+
+def _place(number: int) -> exp.Expr:
+    return exp.Literal.number(str(number))
 
 
 def field(arguments: list[exp.Expr]) -> exp.Expr:
@@ -96,14 +131,24 @@ def field(arguments: list[exp.Expr]) -> exp.Expr:
 
 def like(node: exp.Like) -> exp.Expr:
     """LIKE: a backslash is an escape before _ and % only (UDFLike.likePatternToRegExp). NOT LIKE ANY and ALL negate the
-    whole condition, as in Hive's grammar."""
+    whole condition, as in Hive's grammar. ANY and ALL are NULL if a pattern is NULL (GenericUDFLikeAny)."""
     new = node.copy()
     for pattern in _patterns(new.expression):
         pattern.replace(_pattern(pattern))
-    if not (node.args.get("negate") and isinstance(node.expression, exp.Any | exp.All)):
+    if not isinstance(node.expression, exp.Any | exp.All):
         return marked(new)
+    negated = bool(node.args.get("negate"))
     new.set("negate", None)
-    return marked(enclosed(exp.Not(this=exp.Paren(this=new))))
+    whole = enclosed(exp.Not(this=exp.Paren(this=new))) if negated else new
+    missing = [
+        exp.Is(this=enclosed(pattern), expression=exp.null())
+        for pattern in _patterns(node.expression)
+        if text_of(pattern) is None
+    ]
+    if not missing:
+        return marked(whole)
+    case = exp.case().when(exp.or_(*missing), exp.cast(exp.null(), "boolean")).else_(whole)
+    return marked(exp.Paren(this=case))
 
 
 def is_like(node: exp.Like) -> bool:
@@ -151,6 +196,7 @@ RULES: Final[dict[tuple[str, int], Rule]] = {
     ("rtrim", 2): _trim("TRAILING"),
     **optional(("substr", "substring", "mid"), {2: _substring, 3: _substring}),
     ("split", 2): _split,
+    **optional(("regexp_extract",), {2: _regexp_extract, 3: _regexp_extract}),
     ("replace", 3): _replace,
     ("lpad", 3): template("a n p", "lpad(a, n, IF(p = '', NULL, p))"),
     ("rpad", 3): template("a n p", "rpad(a, n, IF(p = '', NULL, p))"),

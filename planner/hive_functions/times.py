@@ -7,11 +7,11 @@ functions of the same names return instants.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from sqlglot import exp
 
-from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.hive_functions.intervals import is_interval
 from acidsql.planner.hive_functions.template import Rule, call, filled, number_of, optional, template, text_of
 
@@ -22,8 +22,17 @@ _FIELDS: Final = ("year", "month", "day", "dayofmonth", "hour", "minute", "secon
 _UNITS: Final = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 _TEXT: Final = re.compile(r"'(?:[^']|'')*'")
 """Text within a pattern of date_format."""
-_WEEK_LETTERS: Final = "wWYec"
-"""Pattern letters of weeks, which Spark refuses."""
+_WEEKS: Final = {
+    "w": "(dayofyear(w) - 1) div 7 + 1",
+    "Y": "year(w)",
+    "W": "(day(a) + dayofweek(trunc(a, 'MM')) - 2) div 7 + 1",
+    "e": "dayofweek(a)",
+    "c": "dayofweek(a)",
+}
+"""Numbers for the letters of weeks, which Spark refuses, as in the United States: a week begins on Sunday, and the
+first one of a year has the 1st of January. `w` is the last day of the week of the date `a`."""
+_WEEK: Final = re.compile(r"(w+|Y+|W+|e+|c+|(?<!E)EEEEE(?!E)|(?<![ML])[ML]{5}(?![ML]))")
+"""The letters of weeks, and names of one letter, which Spark refuses, too."""
 _MONTHS_LATER: Final = "IF(CAST(a AS DATE) = last_day(a), last_day(add_months(a, n)), add_months(a, n))"
 
 
@@ -41,12 +50,23 @@ def _from_utc(arguments: list[exp.Expr]) -> exp.Expr:
     return call("convert_timezone", _UTC.copy(), _zone(zone), exp.cast(wall_clock, _WALL_CLOCK))
 
 
+_ZONES: Final = (
+    "ACT AET AGT ART AST BET BST CAT CET CNT CST CST6CDT CTT Cuba EAT ECT EET EST EST5EDT Egypt Eire GB GB-Eire GMT"
+    " GMT0 Greenwich HST Hongkong IET IST Iceland Iran Israel JST Jamaica Japan Kwajalein Libya MET MIT MST MST7MDT NET"
+    " NST NZ NZ-CHAT Navajo PLT PNT PRC PRT PST PST8PDT Poland Portugal ROK SST Singapore Turkey UCT UTC Universal VST"
+    " W-SU WET Zulu"
+)
+"""The names of time zones without a slash."""
+_ZONE: Final = rf"(?:[A-Z]\w*(?:/[A-Z][\w+-]*)+|GMT[+-]\d{{1,2}}(?::?\d{{2}})?|{'|'.join(_ZONES.split())})"
+
+
 def _zone(zone: exp.Expr) -> exp.Expr:
-    """A time zone. Hive takes an offset alone, such as +02:00, for UTC (java.util.TimeZone.getTimeZone)."""
+    """A time zone. Hive takes what names none for UTC: an offset alone, such as +02:00, or any other text
+    (java.util.TimeZone.getTimeZone)."""
     name = text_of(zone)
     if name is None:
-        return filled("IF(left(z, 1) IN ('+', '-'), 'UTC', z)", {"z": zone})
-    return _UTC.copy() if name.startswith(("+", "-")) else zone
+        return filled(f"IF(z RLIKE '^{_ZONE}$' OR z IS NULL, z, 'UTC')".replace("\\", "\\\\"), {"z": zone})
+    return zone if re.fullmatch(_ZONE, name) else _UTC.copy()
 
 
 def _to_timestamp(arguments: list[exp.Expr]) -> exp.Expr:
@@ -65,22 +85,57 @@ def _seconds(arguments: list[exp.Expr]) -> exp.Expr:
     return call("unix_timestamp", value, *form)
 
 
-def _formatted(name: str) -> Rule:
-    """DATE_FORMAT and FROM_UNIXTIME: `u` is the year in Hive's patterns, those of java.time."""
+def _formatted(name: str, date_of: str) -> Rule:
+    """DATE_FORMAT and FROM_UNIXTIME: `u` is the year in Hive's patterns, those of java.time. `date_of` is SQL for the
+    date of the value `a`."""
 
     def rule(arguments: list[exp.Expr]) -> exp.Expr:
         value, form = arguments
         pattern = text_of(form)
         if pattern is None:
             return call(name, value, form)
-        weeks = [letter for letter in _TEXT.sub("", pattern) if letter in _WEEK_LETTERS]
-        if weeks:
-            hint = "weekofyear(date) is the week of the year, dayofweek(date) the day of the week."
-            feature = f"The letter {weeks[0]} in a pattern of {name}"
-            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature, hint=hint)
-        return call(name, value, exp.Literal.string(_outside_text(pattern)))
+        pieces = list(_pieces(pattern))
+        if not any(is_week for _, is_week in pieces):
+            return call(name, value, exp.Literal.string(_outside_text(pattern)))
+        parts = [
+            _week(piece, filled(date_of, {"a": value})) if is_week else call(name, value.copy(), _outside(piece))
+            for piece, is_week in pieces
+        ]
+        return call("concat", *parts)
 
     return rule
+
+
+def _pieces(pattern: str) -> Iterator[tuple[str, bool]]:
+    """The pieces of a pattern in order, each with whether it consists of letters of weeks."""
+    plain = ""
+    for piece in re.split(f"({_TEXT.pattern})", pattern):
+        for part in [piece] if piece.startswith("'") else _WEEK.split(piece):
+            if not _WEEK.fullmatch(part):
+                plain += part
+                continue
+            if plain:
+                yield plain, False
+            yield part, True
+            plain = ""
+    if plain:
+        yield plain, False
+
+
+def _week(letters: str, date: exp.Expr) -> exp.Expr:
+    digits = len(letters)
+    if letters[0] in "EML":
+        return filled("left(n, 1)", {"n": call("date_format", date, exp.Literal.string(letters[:4]))})
+    if letters[0] in "ec" and digits > 2:
+        return call("date_format", date, exp.Literal.string("E" * digits))
+    number = filled(_WEEKS[letters[0]], {"a": date, "w": filled("date_add(a, 7 - dayofweek(a))", {"a": date})})
+    if letters[0] == "Y" and digits == 2:
+        number = filled("n % 100", {"n": number})
+    return filled(f"lpad(CAST(n AS STRING), greatest({digits}, length(CAST(n AS STRING))), '0')", {"n": number})
+
+
+def _outside(pattern: str) -> exp.Expr:
+    return exp.Literal.string(_outside_text(pattern))
 
 
 def _outside_text(pattern: str) -> str:
@@ -95,7 +150,9 @@ def _truncated(arguments: list[exp.Expr]) -> exp.Expr:
     if number_of(unit) is not None:
         return filled("IF(a < 0, ceil(a, n), floor(a, n))", {"a": value, "n": unit})
     units = "('MM', 'MON', 'MONTH', 'YEAR', 'YYYY', 'YY', 'Q', 'QUARTER')"
-    return filled(f"CAST(IF(u IN {units}, trunc(a, u), NULL) AS STRING)", {"a": value, "u": unit})
+    return filled(
+        f"CAST(IF(u IN {units}, trunc(a, IF(u = 'Q', 'QUARTER', u)), NULL) AS STRING)", {"a": value, "u": unit}
+    )
 
 
 def _field(name: str) -> Rule:
@@ -138,7 +195,8 @@ RULES: Final[dict[tuple[str, int], Rule]] = {
     ("from_utc_timestamp", 2): _from_utc,
     ("timestamp", 1): _to_timestamp,
     **optional(("unix_timestamp", "to_unix_timestamp"), {1: _seconds, 2: _seconds}),
-    **{(name, 2): _formatted(name) for name in ("date_format", "from_unixtime")},
+    ("date_format", 2): _formatted("date_format", "CAST(a AS DATE)"),
+    ("from_unixtime", 2): _formatted("from_unixtime", "CAST(from_unixtime(a) AS DATE)"),
     # The end of a month stays the end of a month. The functions of dates below return text.
     ("add_months", 2): template("a n", f"CAST({_MONTHS_LATER} AS STRING)"),
     ("add_months", 3): template(

@@ -17,12 +17,13 @@ from acidsql.planner.typed_rules.casts import cast_in_hive
 from acidsql.planner.typed_rules.comparisons import comparison_in_hive
 from acidsql.planner.typed_rules.conditions import convert_conditions
 from acidsql.planner.typed_rules.functions import function_in_hive
+from acidsql.planner.typed_rules.masks import mask_in_hive
 from acidsql.planner.typed_rules.null_order import order_nulls
 from acidsql.planner.typed_rules.numbers import number_in_hive
 
 Rule: TypeAlias = Callable[[exp.Expr, ExpressionTypes], exp.Expr | None]
 
-_RULES: Final[tuple[Rule, ...]] = (number_in_hive, cast_in_hive, comparison_in_hive, function_in_hive)
+_RULES: Final[tuple[Rule, ...]] = (number_in_hive, cast_in_hive, comparison_in_hive, function_in_hive, mask_in_hive)
 
 
 def apply_rules(tree: exp.Query, types: ExpressionTypes, settings: Mapping[str, str]) -> None:

@@ -18,6 +18,7 @@ from sqlglot import exp
 from acidsql.acid.hive_types import Char, Decimal, HiveType, Varchar
 from acidsql.planner.common_types import BOOLEAN, DATE, DOUBLE, FLOAT, INSTANT, STRING, TIMESTAMP, is_text
 from acidsql.planner.expression_types import ExpressionTypes
+from acidsql.planner.hive_functions.intervals import INTERVAL
 from acidsql.planner.hive_functions.template import filled
 
 _FALSE: Final = ("", "false", "no", "off", "0")
@@ -26,7 +27,10 @@ _DATE_OR_ALL: Final = rf"(?s)^(?:\s*{_DAY}.*|.*)$"
 _ZERO_YEARS: Final = "$1000$2"
 """Pads the year to seven digits: Spark requires at least four and accepts up to seven. For a text without a date the
 result is `000`, which is not a date."""
-_WITH_TIME: Final = rf"^\s*{_DAY}[ T][0-9]{{1,2}}:"
+_TIME: Final = r"[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}"
+_WITH_TIME: Final = rf"^\s*{_DAY}(?: {_TIME}(?![.](?![0-9]))|T{_TIME}([.][0-9]+)?\s*$)"
+"""A time of day has seconds. Behind a blank it may end in a time zone, which does not count."""
+_EXACT: Final = rf"^\s*{_DAY}[ T]{_TIME}([.][0-9]+)?\s*$"
 _TEXT_OF_DATE: Final = re.compile(r"\s*([0-9]{1,4})-([0-9]{1,2})-([0-9]{1,2})(?![0-9])")
 _NUMBER: Final = "[0-9]|NaN|Infinity"
 """Matches in every text that Java reads as a number, and does not match in other spellings of NaN and infinity."""
@@ -40,11 +44,23 @@ _PLAIN: Final = (
     " replace(replace(substring_index(s, 'E-', 1), '.', ''), '-', '')))"
 )
 _WITH_ZONE: Final = "concat(s, IF(locate('.', s) = 0, '.0', ''), ' ', current_timezone())"
-_JOINS_TEXTS: Final = ("concat", "concat_ws")
+_SECONDS: Final = (
+    "((CAST(unix_date(CAST(t AS DATE)) AS DECIMAL(20, 0)) * 24 + hour(t)) * 60 + minute(t)) * 60"
+    " + date_part('SECOND', t)"
+)
+_TIMESTAMP_OF_BOOLEAN: Final = (
+    "CASE WHEN b THEN TIMESTAMP_NTZ '1970-01-01 00:00:00.001' WHEN NOT b THEN TIMESTAMP_NTZ '1970-01-01 00:00:00' END"
+)
+"""A BOOLEAN is a number of milliseconds (PrimitiveObjectInspectorUtils.getTimestamp)."""
+_JOINS_TEXTS: Final = ("concat", "concat_ws", "quote")
 
 
 def cast_in_hive(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
     match node:
+        case exp.TryCast() if types.of(node) == STRING and _is_interval(node.this, types):
+            new = node.copy()
+            new.this.meta[INTERVAL] = True
+            return new
         case exp.TryCast() if not node.args.get("safe") and not node.args.get("format"):
             return _cast(node, types.of(node.this), types.of(node))
         case exp.DPipe():
@@ -57,6 +73,13 @@ def cast_in_hive(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
             return None
 
 
+def _is_interval(node: exp.Expr, types: ExpressionTypes) -> bool:
+    """Whether an expression is the difference of two times."""
+    operands = node.unnest()
+    times = (DATE, TIMESTAMP)
+    return isinstance(operands, exp.Sub) and types.of(operands.this) in times and types.of(operands.expression) in times
+
+
 def _cast(node: exp.Cast, source: HiveType | None, target: HiveType | None) -> exp.Expr | None:
     operand = node.this
     match target:
@@ -64,6 +87,10 @@ def _cast(node: exp.Cast, source: HiveType | None, target: HiveType | None) -> e
             return exp.TryCast(this=text, to=node.to)
         case _ if target == STRING and (text := _text(operand, source)) is not None:
             return text
+        case Decimal() if source == TIMESTAMP:
+            return exp.TryCast(this=seconds_of_timestamp(operand), to=node.to)
+        case _ if target == TIMESTAMP and source == BOOLEAN:
+            return filled(_TIMESTAMP_OF_BOOLEAN, {"b": operand})
         case Decimal() if source == FLOAT:
             return exp.TryCast(this=exp.cast(operand, "string", copy=False), to=node.to)
         case _ if not is_text(source):
@@ -100,12 +127,17 @@ def _text(value: exp.Expr, kind: HiveType | None) -> exp.Expr | None:
             return None
 
 
+def seconds_of_timestamp(value: exp.Expr) -> exp.Expr:
+    """The seconds from 1970-01-01 00:00:00 to a TIMESTAMP, as a DECIMAL (TimestampWritableV2.getHiveDecimal)."""
+    return filled(_SECONDS, {"t": exp.cast(value.copy(), exp.DataType.Type.TIMESTAMPNTZ)})
+
+
 def number_of_text(text: exp.Expr, kind: str = "double") -> exp.Expr:
     """The DOUBLE or FLOAT that a text shows, or NULL."""
     number = exp.cast(text.copy(), kind)
     if isinstance(text, exp.Literal):
         return number if re.search(_NUMBER, str(text.this)) else exp.cast(exp.null(), kind)
-    found = filled(f"IF(t RLIKE '{_NUMBER}', n, NULL)", {"t": text.copy(), "n": number})
+    found = filled(f"IF(t RLIKE '{_NUMBER}', CAST(t AS {kind.upper()}), NULL)", {"t": text.copy()})
     found.meta[_NUMBER_OF_TEXT] = True
     return found
 
@@ -145,6 +177,12 @@ def timestamp_of_text(text: exp.Expr) -> exp.Expr:
     of_item = exp.Lambda(this=_timestamp_of(exp.Column(this=name)), expressions=[name.copy()])
     items = _call("transform", _call("array", text), of_item)
     return _call("element_at", items, exp.Literal.number(1))
+
+
+def exact_timestamp_of_text(text: exp.Expr) -> exp.Expr:
+    """The timestamp that a text shows if it consists of a date and a time of day, or NULL."""
+    pattern = exp.Literal.string(_EXACT)
+    return filled("CASE WHEN t RLIKE p THEN CAST(t AS TIMESTAMP_NTZ) END", {"t": text, "p": pattern})
 
 
 def _timestamp_of(text: exp.Expr) -> exp.Expr:

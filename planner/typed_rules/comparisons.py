@@ -1,9 +1,10 @@
 """Comparisons of values of different types: = <> < <= > >= <=>, BETWEEN, IN, NULLIF and CASE with an operand.
 
-Hive compares text with a number or a BOOLEAN as DOUBLE, text with a DATE or TIMESTAMP as that, FLOAT with DECIMAL as
-FLOAT (FunctionRegistry.getCommonClassForComparison). A literal that is compared with a column takes the type of the
-column if it has a value of that type (ExprNodeDescExprFactory.interpretNodeAsConstant). A text that is compared with a
-CHAR column thus loses its trailing blanks, as the column's values do in a scan, but not in BETWEEN (Hive 4.0.1).
+Hive compares text with a number or a BOOLEAN as DOUBLE, and so a BOOLEAN with a number; text with a DATE or TIMESTAMP
+as that, FLOAT with DECIMAL as FLOAT (FunctionRegistry.getCommonClassForComparison). A literal that is compared with a
+column takes the type of the column if it has a value of that type (ExprNodeDescExprFactory.interpretNodeAsConstant). A
+text that is compared with a CHAR column thus loses its trailing blanks, as the column's values do in a scan, but not in
+BETWEEN (Hive 4.0.1).
 """
 
 from __future__ import annotations
@@ -74,6 +75,8 @@ def converted(left: exp.Expr, right: exp.Expr, types: ExpressionTypes) -> Pair |
     if is_text(a) or (a == DOUBLE and b == FLOAT):
         pair = _to_other(right, b, left, a)
         return pair and (pair[1], pair[0])
+    if BOOLEAN in (a, b) and (is_number(a) or is_number(b)):
+        return _cast(left, "double"), _cast(right, "double")
     if FLOAT in (a, b) and (isinstance(a, Decimal) or isinstance(b, Decimal)):
         return (left.copy(), _cast(right, "float")) if a == FLOAT else (_cast(left, "float"), right.copy())
     return None

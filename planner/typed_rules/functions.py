@@ -2,7 +2,7 @@
 
 Text is a date for the functions of dates if it begins with year, month and day (DateParser): `year('2024')` is NULL.
 greatest and least compare text with numbers as DOUBLE (FunctionRegistry.getCommonClassForComparison). sign of a DECIMAL
-is an INT (GenericUDFSign). printf shows dates and takes a DECIMAL for %f (GenericUDFPrintf).
+is an INT (GenericUDFSign). printf shows dates and takes a DECIMAL for %f and %s (GenericUDFPrintf).
 """
 
 from __future__ import annotations
@@ -14,16 +14,26 @@ from typing import Final, TypeAlias
 from sqlglot import exp
 
 from acidsql.acid.hive_types import Decimal, HiveType
-from acidsql.planner.common_types import DATE, TIMESTAMP, is_number, is_text
+from acidsql.planner.common_types import DATE, TIMESTAMP, is_integer, is_number, is_text
 from acidsql.planner.expression_types import ExpressionTypes
-from acidsql.planner.typed_rules.casts import date_of_text, number_of_text
+from acidsql.planner.hive_functions.template import ARGUMENT_TYPE, filled
+from acidsql.planner.typed_rules.casts import (
+    date_of_text,
+    exact_timestamp_of_text,
+    number_of_text,
+    seconds_of_timestamp,
+    timestamp_of_text,
+)
 
 _Kinds: TypeAlias = list[HiveType | None]
 _Conversion: TypeAlias = Callable[[list[exp.Expr], _Kinds], list[exp.Expr] | None]
 """The converted arguments of a call; None where Spark converts them as Hive does."""
 
 _CONVERSION: Final = re.compile(r"%[-#+ 0,(]*\d*(?:\.\d+)?([a-zA-Z%])")
-_FRACTIONS: Final = "eEfgG"
+_AS_DOUBLE: Final = "eEfgGsS"
+"""The conversions of printf for which a DECIMAL is a DOUBLE."""
+_DEPENDING_ON_TYPES: Final = ("hash", "murmur_hash", "concat_ws")
+"""Functions whose rules in `hive_functions` depend on the types of their arguments."""
 
 
 def function_in_hive(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
@@ -31,11 +41,23 @@ def function_in_hive(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
         return None
     name = node.name.lower()
     kinds = [types.of(argument) for argument in node.expressions]
+    if name in _DEPENDING_ON_TYPES:
+        return _with_types(node, kinds)
     if name == "sign" and len(kinds) == 1 and isinstance(kinds[0], Decimal):
         return exp.cast(node.copy(), "int", copy=False)
     conversion = _CONVERSIONS.get(name)
     arguments = conversion(node.expressions, kinds) if conversion is not None else None
     return None if arguments is None else exp.Anonymous(this=node.name, expressions=arguments)
+
+
+def _with_types(node: exp.Anonymous, kinds: _Kinds) -> exp.Expr | None:
+    """Notes the types of the arguments."""
+    if not any(kinds):
+        return None
+    arguments = [argument.copy() for argument in node.expressions]
+    for argument, kind in zip(arguments, kinds, strict=True):
+        argument.meta[ARGUMENT_TYPE] = kind
+    return exp.Anonymous(this=node.name, expressions=arguments)
 
 
 def _dates(count: int) -> _Conversion:
@@ -57,6 +79,42 @@ def _month_later(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | N
     return _dates(1)(arguments, kinds) if len(arguments) == 2 else None
 
 
+def _date_format(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
+    """Text is a timestamp (GenericUDFDateFormat)."""
+    return [timestamp_of_text(arguments[0].copy()), *arguments[1:]] if kinds and is_text(kinds[0]) else None
+
+
+def _unix_timestamp(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
+    """Text without a pattern has a date and a time. A pattern is for text only (GenericUDFToUnixTimeStamp)."""
+    if len(arguments) == 1 and is_text(kinds[0]):
+        return [exact_timestamp_of_text(arguments[0].copy())]
+    return arguments[:1] if len(arguments) == 2 and kinds[0] in (DATE, TIMESTAMP) else None
+
+
+def _seconds(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
+    """SUM and AVG of a TIMESTAMP are those of its seconds (GenericUDAFSum, GenericUDAFAverage)."""
+    if kinds != [TIMESTAMP] or isinstance(arguments[0], exp.Distinct):
+        return None
+    return [exp.cast(seconds_of_timestamp(arguments[0]), "double", copy=False)]
+
+
+def _time_of_number(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
+    """An integer is a number of milliseconds since 1970-01-01 00:00:00, other numbers are seconds
+    (PrimitiveObjectInspectorUtils.getTimestamp)."""
+    if not kinds or not is_number(kinds[0]):
+        return None
+    seconds = "CAST(a AS DECIMAL(20, 0)) / 1000" if is_integer(kinds[0]) else "CAST(a AS DECIMAL(24, 6))"
+    sql = f"TIMESTAMP_NTZ '1970-01-01 00:00:00' + make_dt_interval(0, 0, 0, {seconds})"
+    return [filled(sql, {"a": arguments[0]}), *arguments[1:]]
+
+
+def _of_text(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
+    """Numbers and times are hashed as text (UDFMd5, UDFSha1, UDFCrc32, GenericUDFSha2)."""
+    if not kinds or not (is_number(kinds[0]) or kinds[0] in (DATE, TIMESTAMP)):
+        return None
+    return [exp.cast(arguments[0].copy(), "string", copy=False), *arguments[1:]]
+
+
 def _as_doubles(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
     if not (any(map(is_text, kinds)) and any(map(is_number, kinds)) and all(is_text(k) or is_number(k) for k in kinds)):
         return None
@@ -72,7 +130,7 @@ def _printed(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
     letters = ["", *(letter for letter in found if letter not in "%n")]
     new: list[exp.Expr] = []
     for place, (argument, kind) in enumerate(zip(arguments, kinds, strict=True)):
-        is_fraction = place < len(letters) and letters[place] in _FRACTIONS and place > 0
+        is_fraction = place < len(letters) and letters[place] in _AS_DOUBLE and place > 0
         if kind in (DATE, TIMESTAMP):
             new.append(exp.cast(argument.copy(), "string"))
         elif isinstance(kind, Decimal) and is_fraction:
@@ -82,13 +140,18 @@ def _printed(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
     return None if all(a is b for a, b in zip(arguments, new, strict=True)) else new
 
 
-_OF_DATES: Final = "year month day dayofmonth quarter weekofyear dayofweek last_day date_add date_sub next_day"
+_OF_DATES: Final = "year month day dayofmonth quarter weekofyear dayofweek last_day date_add date_sub next_day to_date"
 _CONVERSIONS: Final[dict[str, _Conversion]] = {
     **dict.fromkeys(_OF_DATES.split(), _dates(1)),
     "add_months": _month_later,
     "datediff": _dates(2),
+    "date_format": _date_format,
+    **dict.fromkeys(("unix_timestamp", "to_unix_timestamp"), _unix_timestamp),
+    **dict.fromkeys(("sum", "avg"), _seconds),
+    **dict.fromkeys(("md5", "sha", "sha1", "sha2", "crc32"), _of_text),
     "greatest": _as_doubles,
     "least": _as_doubles,
+    **dict.fromkeys(("from_utc_timestamp", "to_utc_timestamp"), _time_of_number),
     "printf": _printed,
     "format_string": _printed,
 }

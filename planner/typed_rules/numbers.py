@@ -2,7 +2,7 @@
 
 A DECIMAL literal has no zeros at the end of its fraction: 1.50 is a DECIMAL(2,1) (HiveDecimal). An integer literal of
 more than 38 digits is a DOUBLE. FLOAT with DECIMAL is computed as FLOAT, and text as DOUBLE (GenericUDFBaseNumeric).
-abs of a TINYINT or SMALLINT is an INT (GenericUDFAbs).
+abs of a TINYINT or SMALLINT is an INT, that of a FLOAT a DOUBLE (GenericUDFAbs).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ENDS_IN_ZEROS: Final = re.compile(r"(\d*)\.(\d*?)0+")
 _MOST_DIGITS: Final = 38
 _BEYOND_INT: Final = "2147483648"
 """Hive reads -2147483648 as the negative of this BIGINT; Spark reads the whole as an INT."""
-_NARROW: Final = ("tinyint", "smallint")
+_WIDER: Final = {"tinyint": "int", "smallint": "int", "float": "double"}
 
 
 def number_in_hive(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
@@ -34,8 +34,10 @@ def number_in_hive(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
             return _of_texts(node, types) or _as_float(node, types)
         case exp.Anonymous() if node.name.lower() == "abs" and len(node.expressions) == 1:
             (number,) = node.expressions
-            wide = exp.Anonymous(this=node.name, expressions=[exp.cast(number.copy(), "int")])
-            return wide if str(types.of(number)) in _NARROW else None
+            wider = _WIDER.get(str(types.of(number)))
+            if wider is None:
+                return None
+            return exp.Anonymous(this=node.name, expressions=[exp.cast(number.copy(), wider)])
         case _:
             return None
 

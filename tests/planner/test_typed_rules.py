@@ -55,6 +55,7 @@ NUMBER = "IF(code RLIKE '[0-9]|NaN|Infinity', CAST(code AS DOUBLE), NULL)"
         ("d = '1e-50'", "CAST(d AS DOUBLE) = CAST('1e-50' AS DOUBLE)"),
         ("i + 1 = '5'", "CAST(i + 1 AS DOUBLE) = CAST('5' AS DOUBLE)"),
         ("b = 'true'", "CAST(b AS DOUBLE) = CAST(NULL AS DOUBLE)"),
+        ("b > 0", "CAST(b AS DOUBLE) > CAST(0 AS DOUBLE)"),
         ("f = 23.4", "f = CAST(23.4 AS FLOAT)"),
         ("f = -23.4", "f = CAST(-23.4 AS FLOAT)"),
         ("f = 23.4D", "f = CAST(23.4D AS FLOAT)"),

@@ -113,7 +113,7 @@ def test_nulls_come_last_unless_the_setting_or_the_statement_says_otherwise(tabl
         ("cast('-0001-01-01' as date)", "-0001-01-01"),
         ("cast('10000-01-01' as date)", None),
         ("cast('2024-01-05 10' as timestamp)", "2024-01-05 00:00:00"),
-        ("cast('2024-01-05 10:20' as timestamp)", "2024-01-05 10:20:00"),
+        ("cast('2024-01-05 10:20' as timestamp)", "2024-01-05 00:00:00"),
         ("cast(concat('2024-01-05', ' 24:00:00') as timestamp)", "2024-01-05 00:00:00"),
         ("cast('2024' as timestamp)", None),
         ("cast(cast(0.1 as float) as decimal(20,18))", "0.100000000000000000"),

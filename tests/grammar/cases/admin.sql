@@ -408,3 +408,37 @@ DropMacro(macro=m, if_exists=True)
 DROP TEMPORARY FUNCTION f
 -->
 DropFunction(function=f)
+
+EXPLAIN VECTORIZATION ONLY DETAIL SELECT 1
+-->
+Explain(statement=Query(tree=SELECT 1), detail='VECTORIZATION ONLY DETAIL')
+
+EXPLAIN EXTENDED CBO JOINCOST SELECT 1
+-->
+Explain(statement=Query(tree=SELECT 1), detail='EXTENDED CBO JOINCOST')
+
+EXPLAIN REWRITE SELECT 1
+-->
+Explain(statement=Query(tree=SELECT 1), detail='REWRITE')
+
+EXPLAIN AST LOCKS DELETE FROM t
+-->
+Explain(statement=Delete(target=t, alias=None, where=None), locks=True, detail='AST')
+tables: t
+
+DESCRIBE FUNCTION +
+-->
+Describe(function='+')
+
+DESC FUNCTION EXTENDED <=>
+-->
+Describe(detail='EXTENDED', function='<=>')
+
+DESCRIBE FUNCTION NOT
+-->
+Describe(function='not')
+
+SELECT count(a) OVER (CLUSTER BY b) FROM t
+-->
+Query(tree=SELECT count(a) OVER (PARTITION BY b) FROM t)
+tables: t

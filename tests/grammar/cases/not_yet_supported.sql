@@ -1,8 +1,8 @@
-EXPLAIN CBO SELECT 1
+EXPLAIN ANALYZE SELECT 1
 -->
-[NOT_YET_SUPPORTED] EXPLAIN CBO is not yet supported by acidsql.
-1 | EXPLAIN CBO SELECT 1
-  | ^^^^^^^^^^^
+[NOT_YET_SUPPORTED] EXPLAIN ANALYZE is not yet supported by acidsql.
+1 | EXPLAIN ANALYZE SELECT 1
+  | ^^^^^^^^^^^^^^^
 
 GRANT ALL ON t TO x
 -->
@@ -40,3 +40,9 @@ CREATE TEMPORARY FUNCTION f AS 'org.example.F' USING JAR '/f.jar'
 1 | CREATE TEMPORARY FUNCTION f AS 'org.example.F' USING JAR '/f.jar'
   | ^^^^^^^^^^^^^^^^^^^^^^^^^
 Hint: session.spark.udf.register(name, function, type) registers a Python function for all statements.
+
+CREATE TABLE t (a int, b int) SKEWED BY (a, b) ON ((1, 2), (3, 4)) STORED AS DIRECTORIES
+-->
+[NOT_YET_SUPPORTED] SKEWED BY is not yet supported by acidsql.
+1 | CREATE TABLE t (a int, b int) SKEWED BY (a, b) ON ((1, 2), (3, 4)) STORED AS DIRECTORIES
+  |                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^

@@ -80,7 +80,7 @@ SELECT
 reads
   emp@1: default.emp
 query
-  SELECT CAST(IF(CAST(hired AS DATE) = last_day(hired), last_day(add_months(hired, 1)), add_months(hired, 1)) AS STRING) AS `add_months(hired, 1)`, CAST(IF('MM' IN ('MM', 'MON', 'MONTH', 'YEAR', 'YYYY', 'YY', 'Q', 'QUARTER'), trunc(hired, 'MM'), NULL) AS STRING) AS `trunc(hired, 'MM')`, int(EXTRACT(SECOND FROM at)) AS `EXTRACT(SECOND FROM at)`, CAST(date_trunc('MONTH', CAST(at AS TIMESTAMP_NTZ)) AS TIMESTAMP_NTZ) AS `FLOOR(at TO month)`, CAST(date_trunc('DAY', CAST(at AS TIMESTAMP_NTZ)) AS TIMESTAMP_NTZ) AS `floor_day(at)` FROM `emp@1` AS `emp`
+  SELECT CAST(IF(CAST(hired AS DATE) = last_day(hired), last_day(add_months(hired, 1)), add_months(hired, 1)) AS STRING) AS `add_months(hired, 1)`, CAST(IF('MM' IN ('MM', 'MON', 'MONTH', 'YEAR', 'YYYY', 'YY', 'Q', 'QUARTER'), trunc(hired, IF('MM' = 'Q', 'QUARTER', 'MM')), NULL) AS STRING) AS `trunc(hired, 'MM')`, int(EXTRACT(SECOND FROM at)) AS `EXTRACT(SECOND FROM at)`, CAST(date_trunc('MONTH', CAST(at AS TIMESTAMP_NTZ)) AS TIMESTAMP_NTZ) AS `FLOOR(at TO month)`, CAST(date_trunc('DAY', CAST(at AS TIMESTAMP_NTZ)) AS TIMESTAMP_NTZ) AS `floor_day(at)` FROM `emp@1` AS `emp`
 
 SELECT hired + interval '1' day, hired - interval (id) hours, hired + interval '1' month, hired + 2 days FROM emp
 -->
@@ -122,10 +122,11 @@ query
 
 SELECT id FROM emp WHERE date_format(hired, 'w') = '3'
 -->
-[NOT_YET_SUPPORTED] The letter w in a pattern of date_format is not yet supported by acidsql.
-1 | SELECT id FROM emp WHERE date_format(hired, 'w') = '3'
-  |                          ^^^^^^^^^^^^^^^^^^^^^^
-Hint: weekofyear(date) is the week of the year, dayofweek(date) the day of the week.
+SELECT
+reads
+  emp@1: default.emp
+query
+  SELECT id FROM `emp@1` AS `emp` WHERE concat(element_at(transform(array(named_struct('n', ((dayofyear(element_at(transform(array(named_struct('a', CAST(hired AS DATE))), `@argument` -> date_add(`@argument`.a, 7 - dayofweek(`@argument`.a))), 1)) - 1) DIV 7 + 1))), `@argument` -> lpad(CAST(`@argument`.n AS STRING), greatest(1, length(CAST(`@argument`.n AS STRING))), '0')), 1)) = '3'
 
 -- set operations go from left to right
 SELECT id FROM emp UNION ALL SELECT 2 INTERSECT SELECT 3 UNION SELECT 4
