@@ -41,7 +41,8 @@ _OBJECT: Final = ":object"
 """Column: the keys and values of a line."""
 _ORDERED: Final = ":ordered"
 """Column: the same as an array in the order of the line, with the names of columns as keys. NULL for a line whose keys
-are all names of columns as they are: there the order does not matter."""
+are all in lower case and name no column by its place: there each column has one key at most."""
+_BY_PLACE: Final = "_col"
 _NODE: Final = ":node"
 _LEAF: Final = ":leaf"
 """The names of columns begin so: the variant of a column of the table, and its kind and text."""
@@ -77,7 +78,7 @@ def with_objects(lines: DataFrame, table: Table) -> DataFrame:
         .otherwise(values),
     )
     names = [column.name for column in table.columns]
-    has_others = F.exists(F.map_keys(found), lambda k: k != _named(k, names))
+    has_others = F.exists(F.map_keys(found), lambda k: (k != F.lower(k)) | k.startswith(_BY_PLACE))
     entry = F.transform(
         F.json_object_keys(F.col(_LINE)), lambda k: F.struct(_named(k, names).alias("key"), found[k].alias("value"))
     )
@@ -114,7 +115,7 @@ def _with(value: Column, convert: Callable[[Column], Column]) -> Column:
 
 def _named(key: Column, names: Sequence[str]) -> Column:
     """The column or field that a key names: without case, or by its place, as `_col0`."""
-    by_place = [F.lit(text) for place, name in enumerate(names) for text in (f"_col{place}", name)]
+    by_place = [F.lit(text) for place, name in enumerate(names) for text in (f"{_BY_PLACE}{place}", name)]
     return F.coalesce(F.try_element_at(F.create_map(*by_place), key), F.lower(key))
 
 
