@@ -28,7 +28,7 @@ _ZERO_YEARS: Final = "$1000$2"
 """Pads the year to seven digits: Spark requires at least four and accepts up to seven. For a text without a date the
 result is `000`, which is not a date."""
 _TIME: Final = r"[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}"
-_WITH_TIME: Final = rf"^\s*{_DAY}(?: {_TIME}(?![.](?![0-9]))|T{_TIME}([.][0-9]+)?\s*$)"
+_WITH_TIME: Final = rf"^\s*{_DAY}(?: {_TIME}(?![0-9]|[.](?![0-9]))|T{_TIME}([.][0-9]+)?\s*$)"
 """A time of day has seconds. Behind a blank it may end in a time zone, which does not count."""
 _EXACT: Final = rf"^\s*{_DAY}[ T]{_TIME}([.][0-9]+)?\s*$"
 _TEXT_OF_DATE: Final = re.compile(r"\s*([0-9]{1,4})-([0-9]{1,2})-([0-9]{1,2})(?![0-9])")
