@@ -17,6 +17,7 @@ from acidsql.planner.lock_requests import LockRules, read_locks
 from acidsql.planner.name_resolution import Binder, column, is_counted, quoted
 from acidsql.planner.partition_spec import name_of_partition
 from acidsql.planner.plan import Facts, MultiWritePlan, WritePlan
+from acidsql.planner.star_columns import hides_right_side
 
 SCANNED: Final = ":scanned"
 """The view of the FROM clause's rows. It has the columns of a single relation, or a struct for each of several."""
@@ -69,8 +70,8 @@ def plan_multi_insert(statement: MultiInsert, facts: Facts) -> MultiWritePlan:
 
 
 def _relations(scanned: exp.Expr) -> tuple[str, ...]:
-    """The names of the FROM clause's relations in the branches, in order."""
-    joined = (join.this for join in scanned.args.get("joins") or ())
+    """The names of the FROM clause's relations that the branches see, in order."""
+    joined = (join.this for join in scanned.args.get("joins") or () if not hides_right_side(join))
     laterals = scanned.args.get("laterals") or ()
     return tuple(_relation_name(node).lower() for node in (scanned, *joined, *laterals))
 

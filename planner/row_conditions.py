@@ -22,6 +22,7 @@ from sqlglot import exp
 from acidsql.acid.hive_types import Decimal, Primitive, parse_type
 from acidsql.acid.table import Column, Table
 from acidsql.planner.literals import fraction_digits, value_of
+from acidsql.planner.star_columns import hides_right_side
 from acidsql.planner.typed_rules.casts import text_of_number
 
 COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
@@ -124,14 +125,9 @@ def resolved_column(node: exp.Column, query: exp.Expr, item: exp.Table, table: T
     """The column of the FROM item `item` to which a name in the query's clauses certainly refers; None if in doubt."""
     place = item_index(query, item)
     joins = query.args.get("joins") or ()
-    if place is None or any(_hides(join) for join in joins):
+    if place is None or any(hides_right_side(join) for join in joins):
         return None
     return _column_of(item.alias_or_name.lower(), columns_of(item, table), node, merges=merges_columns(query))
-
-
-def _hides(join: exp.Join) -> bool:
-    """Whether the names of a join's right side are visible in its ON only: SEMI and ANTI."""
-    return join.kind in ("SEMI", "ANTI")
 
 
 def item_index(query: exp.Expr, item: exp.Expr) -> int | None:
@@ -177,7 +173,7 @@ def conditions_on(query: exp.Expr, place: int, inherited: Sequence[exp.Expr] = (
     for number, join in enumerate(query.args.get("joins") or (), 1):
         if join.args.get("on") is not None and place <= number and _drops(join, right=place == number):
             found.append(join.args["on"])
-        if place == number and _hides(join):
+        if place == number and hides_right_side(join):
             return found
     where = query.args.get("where")
     return [*found, *([] if where is None else [where.this]), *inherited]

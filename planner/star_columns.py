@@ -37,9 +37,14 @@ def merges(name: str, query: exp.Expr) -> bool:
     return is_natural(query) or any(node.name.lower() == name for node in using)
 
 
+def hides_right_side(join: exp.Join) -> bool:
+    """Whether only the ON of a join can name the columns of its right side: SEMI and ANTI."""
+    return join.kind in ("SEMI", "ANTI")
+
+
 def hidden_aliases(query: exp.Expr) -> set[str]:
-    """The aliases of the right sides of SEMI and ANTI joins, which only the ON of the join can name."""
-    return {join.this.alias_or_name.lower() for join in query.args.get("joins") or () if join.kind in ("SEMI", "ANTI")}
+    """The aliases of the right sides of SEMI and ANTI joins."""
+    return {join.this.alias_or_name.lower() for join in query.args.get("joins") or () if hides_right_side(join)}
 
 
 def _all(query: exp.Select, items: Mapping[str, Fields | None]) -> Pairs | None:
@@ -53,7 +58,7 @@ def _all(query: exp.Select, items: Mapping[str, Fields | None]) -> Pairs | None:
         if found is None or right is None:
             return None
         names = [node.name.lower() for node in join.args.get("using") or ()]
-        if join.kind in ("SEMI", "ANTI"):
+        if hides_right_side(join):
             right = []
         found = [*_merged(names, found, right), *_without(names, found), *_without(names, right)]
     for lateral in query.args.get("laterals") or ():

@@ -175,8 +175,11 @@ class Queries:
         group = ""
         if keys:
             listed = ", ".join(c.sql() for c in keys)
-            sets = f" GROUP BY {listed} GROUPING SETS (({listed}), ({keys[0].sql()}), ())"
-            group = r.choice((f" GROUP BY {listed}",) * 4 + (f" GROUP BY {listed} WITH ROLLUP", sets))
+            sets = ", ".join(dict.fromkeys((f"({listed})", f"({keys[0].sql()})", "()")))  # Hive drops repeated sets
+            group = r.choice(
+                (f" GROUP BY {listed}",) * 4
+                + (f" GROUP BY {listed} WITH ROLLUP", f" GROUP BY {listed} GROUPING SETS ({sets})")
+            )
         having = f" HAVING {self._aggregate(made)[0]} IS NOT NULL" if r.random() < 0.2 else ""
         columns = tuple(Column(n, t) for n, (_, t) in zip(names, values, strict=True))
         return Query(f"SELECT {items} FROM {source.text}{where}{group}{having}", columns, is_exact=False)

@@ -68,6 +68,23 @@ def test_branches_name_the_relations_of_a_join_and_a_lateral_view(tables: Sessio
     assert rows(tables, "p") == [(4, 9), (10, 2), (30, 2)]
 
 
+@pytest.mark.parametrize(("join", "kept"), [("LEFT SEMI", ("x", "z")), ("LEFT ANTI", ("w", "y"))])
+def test_branches_see_only_the_left_side_of_a_semi_or_anti_join(
+    tables: Session, join: str, kept: tuple[str, str]
+) -> None:
+    tables.execute("INSERT INTO b VALUES (10, 'x'), (30, 'z')")
+    tables.execute(
+        f"FROM src s {join} JOIN b t ON s.name = t.name"
+        " INSERT INTO a SELECT * WHERE id < 3 INSERT INTO a SELECT id + 10, s.name WHERE id >= 3"
+    )
+    assert sorted(name for _, name in rows(tables, "a")) == list(kept)
+    tables.execute(
+        f"FROM src s {join} JOIN b t ON s.name = t.name JOIN src u ON u.id = s.id"
+        " INSERT OVERWRITE TABLE a SELECT s.id, u.name INSERT INTO p PARTITION (k) SELECT u.id, s.id"
+    )
+    assert sorted(name for _, name in rows(tables, "a")) == list(kept)
+
+
 def test_a_star_over_a_join_is_all_columns_of_its_relations(tables: Session) -> None:
     tables.execute(f"CREATE TABLE wide (i INT, n STRING, j INT, m STRING) {ACID}")
     tables.execute("FROM src JOIN src o ON src.id = o.id + 1 INSERT INTO wide SELECT * INSERT INTO a SELECT o.*")
