@@ -31,7 +31,7 @@ from acidsql.metastore.client import Catalog, Metastore
 from acidsql.metastore.registry import open_metastore
 from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.metastore.transactions import Transactions
-from acidsql.planner.macros import Macro, with_macros
+from acidsql.planner.macro_expansion import Macro, with_macros
 from acidsql.results import Result, Summary
 from acidsql.settings import Settings
 from acidsql.snapshot.event_visibility import StoredEvent, stored_events

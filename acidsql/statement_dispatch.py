@@ -21,7 +21,7 @@ from acidsql.metastore.client import Metastore
 from acidsql.planner.ddl import truncate_step
 from acidsql.planner.ddl_settings import ignores_missing
 from acidsql.planner.lock_requests import CONFLICTS
-from acidsql.planner.macros import Macro
+from acidsql.planner.macro_expansion import Macro
 from acidsql.planner.plan import MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.planner.written_databases import is_read_only, written_databases
 from acidsql.results import Counts, CountsResult, Done, QueryResult, Result, ResultColumn, RowsResult

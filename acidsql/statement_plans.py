@@ -22,7 +22,7 @@ from acidsql.planner.directory_output import directory_table, plan_insert_direct
 from acidsql.planner.explain import explain, explain_locks
 from acidsql.planner.load_query import loaded_table, needs_query, plan_load_query
 from acidsql.planner.lock_requests import on_partitions
-from acidsql.planner.macros import Macro, defined_macro, trial
+from acidsql.planner.macro_expansion import Macro, defined_macro, trial
 from acidsql.planner.plan import Facts, Plan, QueryPlan, Shortcuts, WritePlan
 from acidsql.planner.statement_planner import plan_statement
 from acidsql.planner.view_ddl import check_free

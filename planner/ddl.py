@@ -53,9 +53,9 @@ from acidsql.planner.ddl_settings import ignores_missing
 from acidsql.planner.exchange_partition import exchange_step
 from acidsql.planner.lock_requests import analyze_locks, database_lock, exclusive_lock, insert_locks, overwrite_locks
 from acidsql.planner.partition_spec import default_location, name_of_partition, partition_values
-from acidsql.planner.storage_changes import StorageAction, change_text, with_storage
 from acidsql.planner.table_definition import ADOPT_WRITE_IDS, check_supported, defined_table
 from acidsql.planner.table_properties import conversion, known_key
+from acidsql.planner.table_storage import StorageAction, change_text, with_storage
 from acidsql.planner.view_ddl import plan_view_statement
 
 

@@ -13,7 +13,7 @@ from acidsql.ddl.plan_run import PlanRun
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.ddl_plan import RedefineStorage
 from acidsql.planner.partition_spec import name_of_partition
-from acidsql.planner.storage_changes import reads_differently
+from acidsql.planner.table_storage import reads_differently
 
 
 def redefine(step: RedefineStorage, run: PlanRun) -> None:

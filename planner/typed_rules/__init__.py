@@ -17,7 +17,7 @@ from acidsql.planner.typed_rules.casts import cast_in_hive
 from acidsql.planner.typed_rules.comparisons import comparison_in_hive
 from acidsql.planner.typed_rules.conditions import convert_conditions
 from acidsql.planner.typed_rules.functions import function_in_hive
-from acidsql.planner.typed_rules.masks import mask_in_hive
+from acidsql.planner.typed_rules.mask_arguments import mask_in_hive
 from acidsql.planner.typed_rules.null_order import order_nulls
 from acidsql.planner.typed_rules.numbers import number_in_hive
 
