@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.orc as orc
 import pytest
 from pyspark.sql import SparkSession
@@ -300,6 +301,15 @@ def test_a_table_with_settings_of_orc_is_written_by_spark(
         "INSERT INTO t VALUES (1)",
     )
     assert not written
+
+
+def test_the_bytes_of_a_nested_list_without_rows_and_offsets_are_counted() -> None:
+    """Table.nbytes ends the process with a segmentation fault here."""
+    no_offsets = pa.py_buffer(b"\x11\x22\x33\x44" * 1024).slice(64, 0)
+    inner = pa.Array.from_buffers(pa.list_(pa.int32()), 0, [None, no_offsets], children=[pa.array([], pa.int32())])
+    nulls = [pa.py_buffer(b"\0"), pa.py_buffer(b"\0" * 8)]
+    outer = pa.Array.from_buffers(pa.list_(inner.type), 1, nulls, children=[inner])
+    assert driver_write.buffer_bytes(pa.table({"a": outer})) == 9
 
 
 WIDE = {

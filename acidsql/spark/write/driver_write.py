@@ -172,11 +172,21 @@ def _collected(rows: DataFrame, table: Table, size: int) -> Any:
     guarded = where(rows, f"CASE WHEN {' OR '.join(refused)} THEN {failure} ELSE true END")
     try:
         found = (for_little(guarded) if size <= LITTLE else guarded).toArrow()
-        return found if found.nbytes < _OFFSETS else None
+        return found if buffer_bytes(found) < _OFFSETS else None
     except (PySparkException, Py4JJavaError) as error:
         if _REFUSED in str(error) or _TOO_LARGE in str(error):
             return None
         raise
+
+
+def buffer_bytes(table: Any) -> int:
+    """The bytes of an Arrow table's buffers.
+
+    Table.nbytes would follow the offsets of nested lists and can crash the process: Java's Arrow gives a list without
+    rows no offsets, and pyarrow reads the first of them nevertheless (arrow/util/byte_size.cc).
+    """
+    size: int = table.get_total_buffer_size()
+    return size
 
 
 def _room(spark: SparkSession) -> int:
