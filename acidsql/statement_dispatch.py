@@ -27,8 +27,10 @@ from acidsql.planner.written_databases import is_read_only, written_databases
 from acidsql.results import Counts, CountsResult, Done, QueryResult, Result, ResultColumn, RowsResult
 from acidsql.settings import OPEN_TXNS, Settings, note_on_unknown
 from acidsql.show import show
+from acidsql.show.function_documentation import check_function_name
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
+from acidsql.spark.python_functions import imported_function, register
 from acidsql.spark.table_analysis import RowCountsOfParts, TableAnalysis, count_query, counted_parts
 from acidsql.spark.write.load_data import Loader
 from acidsql.statement_plans import StatementPlans, first_words
@@ -104,6 +106,8 @@ class StatementDispatch:
                 return Done("CREATE TEMPORARY MACRO")
             case s.DropMacro():
                 return self._drop_macro(statement)
+            case s.CreateFunction():
+                return self._create_function(statement)
             case s.DropFunction():
                 return self._drop_function(statement)
             case s.StartTransaction():
@@ -238,6 +242,17 @@ class StatementDispatch:
             del self.macros[name.name]
         return Done("DROP TEMPORARY MACRO")
 
+    def _create_function(self, statement: s.CreateFunction) -> Result:
+        """Registers a function in the Spark session. It replaces a function or macro of its name, as in Hive.
+
+        Raises INVALID_PYTHON_FUNCTION.
+        """
+        name = statement.function
+        check_function_name(name, self.engine)  # starts Spark, which a module with functions of pyspark needs
+        register(name.name, imported_function(statement.python_name, statement.python_name_span), self.engine)
+        self.macros.pop(name.name, None)
+        return Done("CREATE TEMPORARY FUNCTION")
+
     def _drop_function(self, statement: s.DropFunction) -> Result:
         """Drops a function that is registered in the Spark session, or a macro, as in Hive. Raises INVALID_FUNCTION."""
         name = statement.function
@@ -311,7 +326,7 @@ def _may_run_in_transaction(statement: s.Statement) -> bool:
             return True
         case s.Commit() | s.Rollback() | s.Show() | s.Describe() | s.Explain() | s.SetSetting() | s.UseDatabase():
             return True
-        case s.NoEffect() | s.CreateMacro() | s.DropMacro() | s.DropFunction():
+        case s.NoEffect() | s.CreateMacro() | s.DropMacro() | s.CreateFunction() | s.DropFunction():
             return True
         case s.RepairTable() | s.AnalyzeTable():
             return False

@@ -19,6 +19,7 @@ from acidsql.grammar.statements import (
     Assignment,
     Commit,
     CreateDatabase,
+    CreateFunction,
     CreateMacro,
     CreateTable,
     CreateView,
@@ -104,7 +105,7 @@ def _named(statement: Statement) -> Iterator[TableName]:
             yield from (statement.table,) if statement.table else ()
         case CreateMacro():
             yield from _read(statement.body, frozenset())
-        case DropMacro() | DropFunction():
+        case DropMacro() | CreateFunction() | DropFunction():
             return
         case CreateDatabase() | AlterDatabase() | DropDatabase() | UseDatabase() | SetSetting() | NoEffect():
             return

@@ -14,7 +14,7 @@ _STATEMENTS = (
     "PREPARE", "EXECUTE", "RESET", "DFS", "ADD JAR", "ADD JARS", "ADD FILE", "ADD FILES", "ADD ARCHIVE",
     "ADD ARCHIVES", "DELETE JAR", "DELETE FILE", "DELETE ARCHIVE", "LIST JAR", "LIST JARS", "LIST FILE", "LIST FILES",
     "COMPILE", "OPTIMIZE", "REBUILD",
-    "CREATE FUNCTION", "CREATE TEMPORARY FUNCTION", "CREATE MACRO", "CREATE INDEX",
+    "CREATE FUNCTION", "CREATE MACRO", "CREATE INDEX",
     "CREATE ROLE", "CREATE MATERIALIZED VIEW", "CREATE RESOURCE PLAN", "CREATE POOL", "CREATE TRIGGER",
     "CREATE SCHEDULED QUERY", "CREATE DATACONNECTOR", "CREATE REMOTE DATABASE",
     "DROP FUNCTION", "DROP MACRO", "DROP INDEX", "DROP ROLE",
@@ -30,11 +30,11 @@ _STATEMENTS = (
     "MAP", "REDUCE",
     "EXPLAIN ANALYZE", "EXPLAIN REOPTIMIZATION", "EXPLAIN JOINCOST", "EXPLAIN COST", "EXPLAIN CODEGEN",
 )  # fmt: skip
-_REGISTER = "session.spark.udf.register(name, function, type) registers a Python function for all statements."
-
-_HINTS = {
-    ("CREATE", "FUNCTION"): _REGISTER,
-    ("CREATE", "TEMPORARY", "FUNCTION"): _REGISTER,
+_HINTS: dict[tuple[str, ...], str] = {
+    (
+        "CREATE",
+        "FUNCTION",
+    ): "CREATE TEMPORARY FUNCTION name AS 'package.module.function' gives a function of Python a name.",
     ("CREATE", "MACRO"): "A macro is temporary: CREATE TEMPORARY MACRO.",
     ("DROP", "MACRO"): "A macro is temporary: DROP TEMPORARY MACRO.",
 }

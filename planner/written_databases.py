@@ -54,7 +54,7 @@ def _written_tables(statement: s.Statement) -> Iterator[s.TableName]:
             return
         case s.CreateDatabase() | s.AlterDatabase() | s.DropDatabase():
             return
-        case s.CreateMacro() | s.DropMacro() | s.DropFunction():
+        case s.CreateMacro() | s.DropMacro() | s.CreateFunction() | s.DropFunction():
             return
         case s.StartTransaction() | s.Commit() | s.Rollback() | s.AbortTransactions() | s.AbortCompactions():
             return

@@ -46,7 +46,13 @@ from acidsql.grammar.statements.database_statements import (
     SetDatabaseProperties,
     UseDatabase,
 )
-from acidsql.grammar.statements.macro_statements import CreateMacro, DropFunction, DropMacro, MacroParameter
+from acidsql.grammar.statements.macro_statements import (
+    CreateFunction,
+    CreateMacro,
+    DropFunction,
+    DropMacro,
+    MacroParameter,
+)
 from acidsql.grammar.statements.row_statements import (
     Assignment,
     Delete,
@@ -130,6 +136,7 @@ __all__ = [
     "CompactionLimit",
     "CompactionOrder",
     "CreateDatabase",
+    "CreateFunction",
     "CreateMacro",
     "CreateTable",
     "CreateView",
@@ -234,6 +241,7 @@ Statement: TypeAlias = (
     | DropView
     | CreateMacro
     | DropMacro
+    | CreateFunction
     | DropFunction
     | StartTransaction
     | Commit

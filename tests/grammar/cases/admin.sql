@@ -405,6 +405,10 @@ DROP TEMPORARY MACRO IF EXISTS m
 -->
 DropMacro(macro=m, if_exists=True)
 
+CREATE TEMPORARY FUNCTION F AS 'package.module.function'
+-->
+CreateFunction(function=f, python_name='package.module.function')
+
 DROP TEMPORARY FUNCTION f
 -->
 DropFunction(function=f)
