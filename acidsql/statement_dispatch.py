@@ -37,6 +37,7 @@ from acidsql.statement_plans import StatementPlans, first_words
 from acidsql.variables import HIVEVAR, Variables
 
 _NO_COLUMN_STATISTICS: Final = "Rows and files were counted. acidsql collects no statistics of columns."
+_COLUMN_STATISTICS_NOT_KEPT: Final = "Nothing was changed: acidsql keeps no statistics of columns."
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +214,8 @@ class StatementDispatch:
         if isinstance(statement.action, s.Compact):
             return self._compact(statement.table, statement.action)
         self.ddl.run(statement, self.plans.database)
-        return Done("ALTER TABLE")
+        note = _COLUMN_STATISTICS_NOT_KEPT if isinstance(statement.action, s.UpdateColumnStatistics) else ""
+        return Done("ALTER TABLE", note=note)
 
     def _compact(self, name: s.TableName, action: s.Compact) -> Result:
         """The answer has a row for each request: what became of it and, with AND WAIT, what was merged.

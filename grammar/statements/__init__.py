@@ -36,6 +36,8 @@ from acidsql.grammar.statements.alter_actions import (
     Touch,
     UnsetSerdeProperties,
     UnsetTableProperties,
+    UpdateColumnStatistics,
+    UpdateStatistics,
 )
 from acidsql.grammar.statements.database_statements import (
     AlterDatabase,
@@ -197,6 +199,8 @@ __all__ = [
     "UnsetSerdeProperties",
     "UnsetTableProperties",
     "Update",
+    "UpdateColumnStatistics",
+    "UpdateStatistics",
     "UseDatabase",
     "Value",
     "Values",
