@@ -135,6 +135,8 @@ class StatementDispatch:
                 return Done(statement.operation, note=statement.cache.value)
             case s.SetSetting():
                 return self._set(statement)
+            case s.ResetSettings():
+                return self._reset(statement)
             case _:
                 assert_never(statement)
 
@@ -304,6 +306,19 @@ class StatementDispatch:
         if key.lower() == CONFLICTS and not self.metastore.detects_row_conflicts:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"SET {CONFLICTS} with a Hive Metastore")
         self.settings.set(key, value)
+        self._apply_settings()
+
+    def _reset(self, statement: s.ResetSettings) -> Result:
+        """As in Hive, variables keep their values. Raises NOT_YET_SUPPORTED for a setting of Spark."""
+        of_spark = next((key for key in statement.keys if key.startswith("spark.")), None)
+        if of_spark is not None:
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"RESET of a Spark setting ({of_spark})")
+        self.settings.reset(statement.keys)
+        self._apply_settings()
+        return Done("RESET")
+
+    def _apply_settings(self) -> None:
+        """Hands the settings that act at once to those that act on them."""
         self.background.adjust()
         self.metastore.limit_open_txns(int(self.settings.values[OPEN_TXNS]))
 
@@ -328,7 +343,7 @@ def _may_run_in_transaction(statement: s.Statement) -> bool:
             return True
         case s.Commit() | s.Rollback() | s.Show() | s.Describe() | s.Explain() | s.SetSetting() | s.UseDatabase():
             return True
-        case s.NoEffect() | s.CreateMacro() | s.DropMacro() | s.CreateFunction() | s.DropFunction():
+        case s.ResetSettings() | s.NoEffect() | s.CreateMacro() | s.DropMacro() | s.CreateFunction() | s.DropFunction():
             return True
         case s.RepairTable() | s.AnalyzeTable():
             return False

@@ -52,6 +52,7 @@ _BUILDERS: dict[str, Callable[[Node, str], Statement]] = {
     "show": admin_statements.show,
     "describe": admin_statements.describe,
     "no_effect": admin_statements.no_effect,
+    "reset_settings": admin_statements.reset_settings,
     "set_setting": admin_statements.set_setting,
 }
 

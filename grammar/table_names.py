@@ -44,6 +44,7 @@ from acidsql.grammar.statements import (
     NoEffect,
     Query,
     RepairTable,
+    ResetSettings,
     Rollback,
     SetSetting,
     Show,
@@ -107,7 +108,9 @@ def _named(statement: Statement) -> Iterator[TableName]:
             yield from _read(statement.body, frozenset())
         case DropMacro() | CreateFunction() | DropFunction():
             return
-        case CreateDatabase() | AlterDatabase() | DropDatabase() | UseDatabase() | SetSetting() | NoEffect():
+        case CreateDatabase() | AlterDatabase() | DropDatabase() | UseDatabase():
+            return
+        case SetSetting() | ResetSettings() | NoEffect():
             return
         case StartTransaction() | Commit() | Rollback() | AbortTransactions() | AbortCompactions():
             return

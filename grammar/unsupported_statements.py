@@ -11,7 +11,7 @@ from acidsql.grammar.lexer import Lexed, is_word
 # the commands of org.apache.hadoop.hive.ql.processors.HiveCommand. `*` stands for any one word or table name.
 _STATEMENTS = (
     "GRANT", "REVOKE", "EXPORT", "IMPORT", "REPL", "KILL",
-    "PREPARE", "EXECUTE", "RESET", "DFS", "ADD JAR", "ADD JARS", "ADD FILE", "ADD FILES", "ADD ARCHIVE",
+    "PREPARE", "EXECUTE", "DFS", "ADD JAR", "ADD JARS", "ADD FILE", "ADD FILES", "ADD ARCHIVE",
     "ADD ARCHIVES", "DELETE JAR", "DELETE FILE", "DELETE ARCHIVE", "LIST JAR", "LIST JARS", "LIST FILE", "LIST FILES",
     "COMPILE", "OPTIMIZE", "REBUILD",
     "CREATE FUNCTION", "CREATE MACRO", "CREATE INDEX",
@@ -30,6 +30,9 @@ _STATEMENTS = (
     "MAP", "REDUCE",
     "EXPLAIN ANALYZE", "EXPLAIN REOPTIMIZATION", "EXPLAIN JOINCOST", "EXPLAIN COST", "EXPLAIN CODEGEN",
 )  # fmt: skip
+_SUPPORTED = {("EXPLAIN", "ANALYZE", "TABLE")}
+"""The beginnings of statements that acidsql has, although they begin as one of those above."""
+
 _HINTS: dict[tuple[str, ...], str] = {
     (
         "CREATE",
@@ -56,6 +59,8 @@ def refuse_foreign(lexed: Lexed) -> None:
         hint = "Each statement locks what it reads and writes; START TRANSACTION .. COMMIT keeps the locks of several."
         raise AcidSqlError(Condition.EXPLICIT_LOCKS, span=lexed.span(0), hint=hint)
     for length in range(len(words), 0, -1):
+        if words[:length] in _SUPPORTED:
+            return
         if words[:length] in _STARTS:
             span, feature = lexed.span(0, length - 1), " ".join(words[:length])
             hint = _HINTS.get(words[:length], "")

@@ -85,6 +85,7 @@ from acidsql.grammar.statements.session_statements import (
     CompactionOrder,
     Describe,
     NoEffect,
+    ResetSettings,
     Rollback,
     SetSetting,
     Show,
@@ -177,6 +178,7 @@ __all__ = [
     "RenameTable",
     "RepairTable",
     "ReplaceColumns",
+    "ResetSettings",
     "Rollback",
     "SetBucketCount",
     "SetClustering",
@@ -257,4 +259,5 @@ Statement: TypeAlias = (
     | Explain
     | NoEffect
     | SetSetting
+    | ResetSettings
 )

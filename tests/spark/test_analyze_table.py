@@ -46,6 +46,9 @@ def test_the_rows_and_files_of_an_acid_table_are_counted(session: Session) -> No
         "totalSize": str(sum(sizes)),
         STATE: '{"BASIC_STATS":"true"}',
     }
+    assert next(iter(session.execute("EXPLAIN ANALYZE TABLE t COMPUTE STATISTICS").rows())) == (
+        "ANALYZE TABLE default.t",
+    )
     shown = list(session.execute("DESCRIBE FORMATTED t").rows())
     assert ("", "numRows", "2") in shown
     assert ("", STATE, '{"BASIC_STATS":"true"}') in shown

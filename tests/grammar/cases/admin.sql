@@ -446,3 +446,16 @@ SELECT count(a) OVER (CLUSTER BY b) FROM t
 -->
 Query(tree=SELECT count(a) OVER (PARTITION BY b) FROM t)
 tables: t
+
+RESET
+-->
+ResetSettings()
+
+RESET hive.lock.numretries Acidsql.write.conflicts
+-->
+ResetSettings(keys=['hive.lock.numretries', 'Acidsql.write.conflicts'])
+
+EXPLAIN ANALYZE TABLE t COMPUTE STATISTICS
+-->
+Explain(statement=AnalyzeTable(table=t))
+tables: t
