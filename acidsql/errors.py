@@ -284,6 +284,7 @@ class Condition(Enum):
     RECURSIVE_VIEW = _info("42P17", "Recursive view {view} detected (cycle: {cycle}).")
     INVALID_VIEW = _info("42P17", "{message}")
     INVALID_MACRO = _info("42P13", "{message}")
+    INVALID_PYTHON_FUNCTION = _info("42P13", "{message}")
     # -- LOAD DATA
     INVALID_PATH = _info("58030", "Invalid path {path}: {reason}", 10027)
     ILLEGAL_PATH = _info("58030", "Path is not legal {path}: {reason}", 10028)

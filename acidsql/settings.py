@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -254,6 +254,14 @@ class Settings:
         elif key.lower().startswith("acidsql."):
             raise AcidSqlError(Condition.UNKNOWN_SETTING, name=key, suggestion=suggestion(key, sorted(KNOWN)))
         self.values[key] = value
+
+    def reset(self, keys: Sequence[str]) -> None:
+        """Gives settings their defaults, and forgets those that have none here. Without keys, all settings."""
+        for key in map(known_key, keys or tuple(self.values)):
+            if key in KNOWN:
+                self.values[key] = KNOWN[key].default
+            else:
+                self.values.pop(key, None)
 
     def patience(self) -> Patience:
         """How long a statement waits for locks: hive.lock.numretries and hive.lock.sleep.between.retries."""

@@ -27,14 +27,17 @@ from acidsql.planner.written_databases import is_read_only, written_databases
 from acidsql.results import Counts, CountsResult, Done, QueryResult, Result, ResultColumn, RowsResult
 from acidsql.settings import OPEN_TXNS, Settings, note_on_unknown
 from acidsql.show import show
+from acidsql.show.function_documentation import check_function_name
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
+from acidsql.spark.python_functions import imported_function, register
 from acidsql.spark.table_analysis import RowCountsOfParts, TableAnalysis, count_query, counted_parts
 from acidsql.spark.write.load_data import Loader
 from acidsql.statement_plans import StatementPlans, first_words
 from acidsql.variables import HIVEVAR, Variables
 
 _NO_COLUMN_STATISTICS: Final = "Rows and files were counted. acidsql collects no statistics of columns."
+_COLUMN_STATISTICS_NOT_KEPT: Final = "Nothing was changed: acidsql keeps no statistics of columns."
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,8 @@ class StatementDispatch:
                 return Done("CREATE TEMPORARY MACRO")
             case s.DropMacro():
                 return self._drop_macro(statement)
+            case s.CreateFunction():
+                return self._create_function(statement)
             case s.DropFunction():
                 return self._drop_function(statement)
             case s.StartTransaction():
@@ -130,6 +135,8 @@ class StatementDispatch:
                 return Done(statement.operation, note=statement.cache.value)
             case s.SetSetting():
                 return self._set(statement)
+            case s.ResetSettings():
+                return self._reset(statement)
             case _:
                 assert_never(statement)
 
@@ -209,7 +216,8 @@ class StatementDispatch:
         if isinstance(statement.action, s.Compact):
             return self._compact(statement.table, statement.action)
         self.ddl.run(statement, self.plans.database)
-        return Done("ALTER TABLE")
+        note = _COLUMN_STATISTICS_NOT_KEPT if isinstance(statement.action, s.UpdateColumnStatistics) else ""
+        return Done("ALTER TABLE", note=note)
 
     def _compact(self, name: s.TableName, action: s.Compact) -> Result:
         """The answer has a row for each request: what became of it and, with AND WAIT, what was merged.
@@ -237,6 +245,17 @@ class StatementDispatch:
         if is_known:
             del self.macros[name.name]
         return Done("DROP TEMPORARY MACRO")
+
+    def _create_function(self, statement: s.CreateFunction) -> Result:
+        """Registers a function in the Spark session. It replaces a function or macro of its name, as in Hive.
+
+        Raises INVALID_PYTHON_FUNCTION.
+        """
+        name = statement.function
+        check_function_name(name, self.engine)  # starts Spark, which a module with functions of pyspark needs
+        register(name.name, imported_function(statement.python_name, statement.python_name_span), self.engine)
+        self.macros.pop(name.name, None)
+        return Done("CREATE TEMPORARY FUNCTION")
 
     def _drop_function(self, statement: s.DropFunction) -> Result:
         """Drops a function that is registered in the Spark session, or a macro, as in Hive. Raises INVALID_FUNCTION."""
@@ -287,6 +306,19 @@ class StatementDispatch:
         if key.lower() == CONFLICTS and not self.metastore.detects_row_conflicts:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"SET {CONFLICTS} with a Hive Metastore")
         self.settings.set(key, value)
+        self._apply_settings()
+
+    def _reset(self, statement: s.ResetSettings) -> Result:
+        """As in Hive, variables keep their values. Raises NOT_YET_SUPPORTED for a setting of Spark."""
+        of_spark = next((key for key in statement.keys if key.startswith("spark.")), None)
+        if of_spark is not None:
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"RESET of a Spark setting ({of_spark})")
+        self.settings.reset(statement.keys)
+        self._apply_settings()
+        return Done("RESET")
+
+    def _apply_settings(self) -> None:
+        """Hands the settings that act at once to those that act on them."""
         self.background.adjust()
         self.metastore.limit_open_txns(int(self.settings.values[OPEN_TXNS]))
 
@@ -311,7 +343,7 @@ def _may_run_in_transaction(statement: s.Statement) -> bool:
             return True
         case s.Commit() | s.Rollback() | s.Show() | s.Describe() | s.Explain() | s.SetSetting() | s.UseDatabase():
             return True
-        case s.NoEffect() | s.CreateMacro() | s.DropMacro() | s.DropFunction():
+        case s.ResetSettings() | s.NoEffect() | s.CreateMacro() | s.DropMacro() | s.CreateFunction() | s.DropFunction():
             return True
         case s.RepairTable() | s.AnalyzeTable():
             return False

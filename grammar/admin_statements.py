@@ -29,6 +29,7 @@ from acidsql.grammar.statements import (
     Name,
     NoEffect,
     RepairTable,
+    ResetSettings,
     Rollback,
     SetDatabaseLocation,
     SetDatabaseProperties,
@@ -163,6 +164,10 @@ def set_setting(node: Node, source: str) -> SetSetting:
         return SetSetting(source)
     assert isinstance(leaf.island, Setting)
     return SetSetting(source, leaf.island.key, leaf.island.value)
+
+
+def reset_settings(node: Node, source: str) -> ResetSettings:
+    return ResetSettings(source, tuple(key.span.text for key in node.nodes("setting_key")))
 
 
 # ------------------------------------------------------------------------------------------------ SHOW, DESCRIBE

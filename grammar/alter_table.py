@@ -36,6 +36,8 @@ from acidsql.grammar.statements import (
     Touch,
     UnsetSerdeProperties,
     UnsetTableProperties,
+    UpdateColumnStatistics,
+    UpdateStatistics,
 )
 
 
@@ -97,6 +99,11 @@ def _action(node: Node) -> AlterAction:
             return SetTableProperties(((TRANSACTIONAL, "true"),))
         case "set_location":
             return SetLocation(clauses.string(node), clauses.partition_of(node))
+        case "update_statistics":
+            return UpdateStatistics(clauses.properties_of(node), clauses.partition_of(node))
+        case "update_column_statistics":
+            column_name = clauses.name(node.node("name"))
+            return UpdateColumnStatistics(column_name, clauses.properties_of(node), clauses.partition_of(node))
         case "touch":
             return Touch(tuple(map(clauses.partition, node.nodes("partition"))))
         case "set_owner":

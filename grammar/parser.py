@@ -42,6 +42,7 @@ _BUILDERS: dict[str, Callable[[Node, str], Statement]] = {
     "drop_view": views.drop_view,
     "create_macro": macros.create_macro,
     "drop_macro": macros.drop_macro,
+    "create_function": macros.create_function,
     "drop_function": macros.drop_function,
     "start_transaction": admin_statements.start_transaction,
     "commit": admin_statements.commit,
@@ -51,6 +52,7 @@ _BUILDERS: dict[str, Callable[[Node, str], Statement]] = {
     "show": admin_statements.show,
     "describe": admin_statements.describe,
     "no_effect": admin_statements.no_effect,
+    "reset_settings": admin_statements.reset_settings,
     "set_setting": admin_statements.set_setting,
 }
 

@@ -19,6 +19,7 @@ from acidsql.grammar.statements import (
     Assignment,
     Commit,
     CreateDatabase,
+    CreateFunction,
     CreateMacro,
     CreateTable,
     CreateView,
@@ -43,6 +44,7 @@ from acidsql.grammar.statements import (
     NoEffect,
     Query,
     RepairTable,
+    ResetSettings,
     Rollback,
     SetSetting,
     Show,
@@ -104,9 +106,11 @@ def _named(statement: Statement) -> Iterator[TableName]:
             yield from (statement.table,) if statement.table else ()
         case CreateMacro():
             yield from _read(statement.body, frozenset())
-        case DropMacro() | DropFunction():
+        case DropMacro() | CreateFunction() | DropFunction():
             return
-        case CreateDatabase() | AlterDatabase() | DropDatabase() | UseDatabase() | SetSetting() | NoEffect():
+        case CreateDatabase() | AlterDatabase() | DropDatabase() | UseDatabase():
+            return
+        case SetSetting() | ResetSettings() | NoEffect():
             return
         case StartTransaction() | Commit() | Rollback() | AbortTransactions() | AbortCompactions():
             return

@@ -11,10 +11,10 @@ from acidsql.grammar.lexer import Lexed, is_word
 # the commands of org.apache.hadoop.hive.ql.processors.HiveCommand. `*` stands for any one word or table name.
 _STATEMENTS = (
     "GRANT", "REVOKE", "EXPORT", "IMPORT", "REPL", "KILL",
-    "PREPARE", "EXECUTE", "RESET", "DFS", "ADD JAR", "ADD JARS", "ADD FILE", "ADD FILES", "ADD ARCHIVE",
+    "PREPARE", "EXECUTE", "DFS", "ADD JAR", "ADD JARS", "ADD FILE", "ADD FILES", "ADD ARCHIVE",
     "ADD ARCHIVES", "DELETE JAR", "DELETE FILE", "DELETE ARCHIVE", "LIST JAR", "LIST JARS", "LIST FILE", "LIST FILES",
     "COMPILE", "OPTIMIZE", "REBUILD",
-    "CREATE FUNCTION", "CREATE TEMPORARY FUNCTION", "CREATE MACRO", "CREATE INDEX",
+    "CREATE FUNCTION", "CREATE MACRO", "CREATE INDEX",
     "CREATE ROLE", "CREATE MATERIALIZED VIEW", "CREATE RESOURCE PLAN", "CREATE POOL", "CREATE TRIGGER",
     "CREATE SCHEDULED QUERY", "CREATE DATACONNECTOR", "CREATE REMOTE DATABASE",
     "DROP FUNCTION", "DROP MACRO", "DROP INDEX", "DROP ROLE",
@@ -30,17 +30,20 @@ _STATEMENTS = (
     "MAP", "REDUCE",
     "EXPLAIN ANALYZE", "EXPLAIN REOPTIMIZATION", "EXPLAIN JOINCOST", "EXPLAIN COST", "EXPLAIN CODEGEN",
 )  # fmt: skip
-_REGISTER = "session.spark.udf.register(name, function, type) registers a Python function for all statements."
+_SUPPORTED = {("EXPLAIN", "ANALYZE", "TABLE")}
+"""The beginnings of statements that acidsql has, although they begin as one of those above."""
 
-_HINTS = {
-    ("CREATE", "FUNCTION"): _REGISTER,
-    ("CREATE", "TEMPORARY", "FUNCTION"): _REGISTER,
+_HINTS: dict[tuple[str, ...], str] = {
+    (
+        "CREATE",
+        "FUNCTION",
+    ): "CREATE TEMPORARY FUNCTION name AS 'package.module.function' gives a function of Python a name.",
     ("CREATE", "MACRO"): "A macro is temporary: CREATE TEMPORARY MACRO.",
     ("DROP", "MACRO"): "A macro is temporary: DROP TEMPORARY MACRO.",
 }
 _ALTER_ACTIONS = (
     "SET SKEWED LOCATION", "SKEWED BY", "NOT SKEWED", "NOT STORED AS DIRECTORIES", "SORTED BY", "ARCHIVE",
-    "UNARCHIVE", "RECOVER PARTITIONS", "UPDATE COLUMNS", "UPDATE STATISTICS", "PARTITION COLUMN", "ENABLE", "DISABLE",
+    "UNARCHIVE", "RECOVER PARTITIONS", "UPDATE COLUMNS", "PARTITION COLUMN", "ENABLE", "DISABLE",
     "SET PARTITION SPEC", "EXECUTE", "DROP COLUMN", "CREATE BRANCH", "CREATE TAG",
 )  # fmt: skip
 _ALTER_VIEW_ACTIONS = ("ADD PARTITION", "ADD IF", "DROP PARTITION", "DROP IF")
@@ -56,6 +59,8 @@ def refuse_foreign(lexed: Lexed) -> None:
         hint = "Each statement locks what it reads and writes; START TRANSACTION .. COMMIT keeps the locks of several."
         raise AcidSqlError(Condition.EXPLICIT_LOCKS, span=lexed.span(0), hint=hint)
     for length in range(len(words), 0, -1):
+        if words[:length] in _SUPPORTED:
+            return
         if words[:length] in _STARTS:
             span, feature = lexed.span(0, length - 1), " ".join(words[:length])
             hint = _HINTS.get(words[:length], "")

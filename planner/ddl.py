@@ -9,7 +9,7 @@ from typing import assert_never
 from acidsql.acid.object_names import check_database_name, check_table_name
 from acidsql.acid.partition_values import as_known, check_own_place
 from acidsql.acid.table import Table
-from acidsql.errors import AcidSqlError, Condition, Span, suggestion
+from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar import statements as s
 from acidsql.metastore.client import (
     DEFAULT_DATABASE,
@@ -51,6 +51,7 @@ from acidsql.planner.ddl_plan import (
 )
 from acidsql.planner.ddl_settings import ignores_missing
 from acidsql.planner.exchange_partition import exchange_step
+from acidsql.planner.given_statistics import require_column, statistics_step
 from acidsql.planner.lock_requests import analyze_locks, database_lock, exclusive_lock, insert_locks, overwrite_locks
 from acidsql.planner.partition_spec import default_location, name_of_partition, partition_values
 from acidsql.planner.table_definition import ADOPT_WRITE_IDS, check_supported, defined_table
@@ -197,9 +198,7 @@ def _analyze_table(statement: s.AnalyzeTable, facts: DdlFacts) -> DdlPlan:
     if statement.partition and not table.partition_columns:
         raise AcidSqlError(Condition.NOT_PARTITIONED, span=span, table=table.qualified)
     for name in statement.columns or ():
-        if name.value not in table.column_names:
-            near = suggestion(name.value, list(table.column_names))
-            raise AcidSqlError(Condition.COLUMN_NOT_FOUND, span=name.span, column=name.value, suggestion=near)
+        require_column(name, table.column_names)
     step = CollectStatistics(table, statement.partition, statement.scans, span)
     locks = analyze_locks(table, facts.settings, reads=statement.scans)
     return DdlPlan(f"ANALYZE TABLE {table.qualified}", locks, (step,))
@@ -311,6 +310,11 @@ def _alter_step(statement: s.AlterTable, facts: DdlFacts) -> Step:
             return _redefine_storage(table, action, span)
         case s.Touch():
             return Touch(table, tuple(partition_values(items, table, span) for items in action.partitions), span)
+        case s.UpdateStatistics():
+            return statistics_step(table, action, span)
+        case s.UpdateColumnStatistics(column, _, partition):
+            require_column(column, [c.name for c in table.columns])
+            return Touch(table, (partition_values(partition, table, span),) if partition else (), span)
         case s.SetOwner(owner, kind):
             owned = replace(table, owner=owner, owner_kind=kind)
             return RedefineTable(table, owned, f"sets the owner to the {kind.value.lower()} {owner}")

@@ -38,6 +38,7 @@ from acidsql.planner.ddl_plan import (
     ReplaceView,
     RequestCompaction,
     Step,
+    StoreStatistics,
     TakePartitions,
     Touch,
     UpdateProperties,
@@ -134,6 +135,7 @@ def _alter(
     | RedefineColumns
     | RedefineTable
     | RedefineStorage
+    | StoreStatistics
     | Touch
     | UpdateProperties
     | RemoveProperties
@@ -155,6 +157,10 @@ def _alter(
         case RedefineStorage(table, _, _, values):
             of = "" if values is None else f", of the partition {name_of_partition(table, values)}"
             yield f"{step.change}{of}"
+        case StoreStatistics(_, statistics, items):
+            shown = ", ".join(f"'{key}'='{value}'" for key, value in statistics.items())
+            of = f" of the partitions with {_clause(items)}" if items else ""
+            yield f"sets the statistics {shown}{of}"
         case Touch():
             yield "changes nothing"
         case UpdateProperties(_, properties, conversion):

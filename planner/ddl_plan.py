@@ -204,6 +204,16 @@ class RedefineStorage:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreStatistics:
+    """Stores numbers that a statement gives as statistics of a table or of the partitions that `partition` names. They
+    are never marked as true."""
+
+    table: Table
+    statistics: Mapping[str, str]
+    partition: tuple[PartitionItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Touch:
     """Checks that a table, or partitions of it, exist; changes nothing."""
 
@@ -368,6 +378,7 @@ Step: TypeAlias = (
     | RedefineColumns
     | RedefineTable
     | RedefineStorage
+    | StoreStatistics
     | Touch
     | UpdateProperties
     | RemoveProperties

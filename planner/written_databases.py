@@ -50,11 +50,13 @@ def _written_tables(statement: s.Statement) -> Iterator[s.TableName]:
             yield from _named_by(statement.action)
         case s.InsertDirectory():
             return
-        case s.Query() | s.Explain() | s.Show() | s.Describe() | s.UseDatabase() | s.SetSetting() | s.NoEffect():
+        case s.Query() | s.Explain() | s.Show() | s.Describe() | s.UseDatabase():
+            return
+        case s.SetSetting() | s.ResetSettings() | s.NoEffect():
             return
         case s.CreateDatabase() | s.AlterDatabase() | s.DropDatabase():
             return
-        case s.CreateMacro() | s.DropMacro() | s.DropFunction():
+        case s.CreateMacro() | s.DropMacro() | s.CreateFunction() | s.DropFunction():
             return
         case s.StartTransaction() | s.Commit() | s.Rollback() | s.AbortTransactions() | s.AbortCompactions():
             return

@@ -10,6 +10,7 @@ import pytest
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
+from acidsql.settings import KNOWN
 
 
 @pytest.fixture
@@ -172,3 +173,27 @@ def test_statements_about_caches_succeed_and_say_that_nothing_was_done(embedded:
     embedded.execute(statement)
     assert embedded.last_result is not None
     assert embedded.last_result.note.startswith("Nothing was done")
+
+
+def test_reset_gives_settings_their_defaults(embedded: Session, value: Callable[[str], object]) -> None:
+    def shown(key: str) -> str | None:
+        [(_, found)] = embedded.execute(f"SET {key}").rows()
+        return None if found is None else str(found)
+
+    for text in ("hive.lock.numretries=7", "hive.max.open.txns=9", "hive.exec.own=1", "hivevar:kept=yes"):
+        embedded.execute(f"SET {text}")
+    embedded.execute("RESET HIVE.LOCK.NUMRETRIES hive.exec.own hive.own.key")
+    assert [shown(key) for key in ("hive.lock.numretries", "hive.exec.own", "hive.max.open.txns")] == [
+        KNOWN["hive.lock.numretries"].default,
+        "<undefined>",
+        "9",
+    ]
+    embedded.execute("SET hive.exec.own=1")
+    embedded.execute("RESET")
+    assert [shown(key) for key in ("hive.exec.own", "hive.max.open.txns")] == [
+        "<undefined>",
+        KNOWN["hive.max.open.txns"].default,
+    ]
+    assert value("${kept}") == "yes"
+    with pytest.raises(AcidSqlError, match="RESET of a Spark setting"):
+        embedded.execute("RESET spark.sql.shuffle.partitions")

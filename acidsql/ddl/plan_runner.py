@@ -13,6 +13,7 @@ from acidsql.ddl import (
     partition_changes,
     partition_repair,
     property_changes,
+    statistics_changes,
     storage_changes,
     table_changes,
     view_changes,
@@ -52,6 +53,7 @@ from acidsql.planner.ddl_plan import (
     ReplaceView,
     RequestCompaction,
     Step,
+    StoreStatistics,
     TakePartitions,
     Touch,
     UpdateProperties,
@@ -181,6 +183,8 @@ def _run_step(step: Step, run: PlanRun) -> None:
             run.metastore.alter_table(step.table, step.new)
         case RedefineStorage():
             storage_changes.redefine(step, run)
+        case StoreStatistics():
+            statistics_changes.store(step, run)
         case Touch():
             partition_changes.require(step, run)
         case UpdateProperties():

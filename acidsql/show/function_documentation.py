@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar.statements import TableName
 from acidsql.planner.function_names import nearest_functions
 from acidsql.planner.hive_functions.function_list import REFUSED
 from acidsql.planner.hive_functions.rule_table import REWRITTEN
@@ -18,6 +20,21 @@ _NAME: Final = re.compile(r"\w+")
 def known_functions(engine: Engine) -> frozenset[str]:
     """The names of the functions and operators that a query can use."""
     return (function_names(engine) | REWRITTEN) - REFUSED.keys()
+
+
+def check_function_name(name: TableName, engine: Engine) -> None:
+    """Raises INVALID_PYTHON_FUNCTION where a temporary function cannot have this name.
+
+    Hive lets a temporary function hide a built-in one. acidsql refuses that, because the rules about Hive's functions
+    apply to all calls of their names.
+    """
+    if name.database is not None:
+        message = "Temporary function cannot be created with a qualified name."
+        raise AcidSqlError(Condition.INVALID_PYTHON_FUNCTION, span=name.span, message=message)
+    built_in = (function_names(engine) | REWRITTEN | REFUSED.keys()) - engine.temporary_functions()
+    if name.name in built_in:
+        message = f"{name.name} is a built-in function, which a temporary function cannot hide"
+        raise AcidSqlError(Condition.INVALID_PYTHON_FUNCTION, span=name.span, message=message)
 
 
 def function_lines(name: str, engine: Engine, *, extended: bool) -> Iterator[str]:

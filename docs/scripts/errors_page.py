@@ -122,6 +122,8 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "RECURSIVE_VIEW": "The view would read itself, directly or through other views.",
         "INVALID_VIEW": "The query cannot be that of a view, or the definition of a view cannot be read.",
         "INVALID_MACRO": "The macro has a qualified name, or its parameters are not the columns of its body.",
+        "INVALID_PYTHON_FUNCTION": "CREATE TEMPORARY FUNCTION names no function of Python that can be imported and"
+        " whose return type is known, or gives it a qualified name or that of a built-in function.",
     },
     "LOAD DATA": {
         "INVALID_PATH": "The path cannot be read, holds no files, or holds files that cannot be loaded.",

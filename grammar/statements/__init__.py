@@ -36,6 +36,8 @@ from acidsql.grammar.statements.alter_actions import (
     Touch,
     UnsetSerdeProperties,
     UnsetTableProperties,
+    UpdateColumnStatistics,
+    UpdateStatistics,
 )
 from acidsql.grammar.statements.database_statements import (
     AlterDatabase,
@@ -46,7 +48,13 @@ from acidsql.grammar.statements.database_statements import (
     SetDatabaseProperties,
     UseDatabase,
 )
-from acidsql.grammar.statements.macro_statements import CreateMacro, DropFunction, DropMacro, MacroParameter
+from acidsql.grammar.statements.macro_statements import (
+    CreateFunction,
+    CreateMacro,
+    DropFunction,
+    DropMacro,
+    MacroParameter,
+)
 from acidsql.grammar.statements.row_statements import (
     Assignment,
     Delete,
@@ -77,6 +85,7 @@ from acidsql.grammar.statements.session_statements import (
     CompactionOrder,
     Describe,
     NoEffect,
+    ResetSettings,
     Rollback,
     SetSetting,
     Show,
@@ -130,6 +139,7 @@ __all__ = [
     "CompactionLimit",
     "CompactionOrder",
     "CreateDatabase",
+    "CreateFunction",
     "CreateMacro",
     "CreateTable",
     "CreateView",
@@ -168,6 +178,7 @@ __all__ = [
     "RenameTable",
     "RepairTable",
     "ReplaceColumns",
+    "ResetSettings",
     "Rollback",
     "SetBucketCount",
     "SetClustering",
@@ -190,6 +201,8 @@ __all__ = [
     "UnsetSerdeProperties",
     "UnsetTableProperties",
     "Update",
+    "UpdateColumnStatistics",
+    "UpdateStatistics",
     "UseDatabase",
     "Value",
     "Values",
@@ -234,6 +247,7 @@ Statement: TypeAlias = (
     | DropView
     | CreateMacro
     | DropMacro
+    | CreateFunction
     | DropFunction
     | StartTransaction
     | Commit
@@ -245,4 +259,5 @@ Statement: TypeAlias = (
     | Explain
     | NoEffect
     | SetSetting
+    | ResetSettings
 )

@@ -145,6 +145,23 @@ class SetBucketCount:
 
 
 @dataclass(frozen=True, slots=True)
+class UpdateStatistics:
+    """UPDATE STATISTICS SET ('numRows'='..', ..)."""
+
+    statistics: tuple[tuple[str, str], ...]
+    partition: tuple[PartitionItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateColumnStatistics:
+    """UPDATE STATISTICS FOR COLUMN c SET (..)."""
+
+    column: Name
+    statistics: tuple[tuple[str, str], ...]
+    partition: tuple[PartitionItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Touch:
     """TOUCH [PARTITION (..) ..]."""
 
@@ -204,6 +221,8 @@ AlterAction: TypeAlias = (
     | SetClustering
     | NotSorted
     | SetBucketCount
+    | UpdateStatistics
+    | UpdateColumnStatistics
     | Touch
     | SetOwner
     | ExchangePartition

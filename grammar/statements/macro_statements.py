@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from acidsql.errors import Span
 from acidsql.grammar.statements.statement_parts import Name, TableName
 
 
@@ -32,6 +33,16 @@ class DropMacro:
     source: str
     macro: TableName
     if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CreateFunction:
+    """CREATE TEMPORARY FUNCTION f AS 'package.module.function'."""
+
+    source: str
+    function: TableName
+    python_name: str
+    python_name_span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,3 +142,11 @@ class SetSetting:
     source: str
     key: str | None = None
     value: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResetSettings:
+    """RESET [key ..]: without keys, all settings."""
+
+    source: str
+    keys: tuple[str, ...] = ()

@@ -15,6 +15,7 @@ from acidsql.metastore.client import Metastore, Partition
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl_plan import CollectStatistics, DdlPlan
 from acidsql.planner.lock_requests import exclusive_lock
+from acidsql.results import Done
 from acidsql.session import Session
 from acidsql.spark.table_analysis import TableAnalysis
 from acidsql.storage.file_systems import LocalFiles
@@ -45,6 +46,9 @@ def test_the_rows_and_files_of_an_acid_table_are_counted(session: Session) -> No
         "totalSize": str(sum(sizes)),
         STATE: '{"BASIC_STATS":"true"}',
     }
+    assert next(iter(session.execute("EXPLAIN ANALYZE TABLE t COMPUTE STATISTICS").rows())) == (
+        "ANALYZE TABLE default.t",
+    )
     shown = list(session.execute("DESCRIBE FORMATTED t").rows())
     assert ("", "numRows", "2") in shown
     assert ("", STATE, '{"BASIC_STATS":"true"}') in shown
@@ -175,3 +179,73 @@ def test_what_cannot_be_analyzed_is_refused(session: Session) -> None:
         with pytest.raises(AcidSqlError) as caught:
             session.execute(statement)
         assert (caught.value.condition, caught.value.hive_code) == (condition, code)
+
+
+def test_given_statistics_are_stored_and_never_called_true(session: Session) -> None:
+    session.execute(f"CREATE TABLE t (id int) {ACID}")
+    session.execute(f"CREATE TABLE p (id int) PARTITIONED BY (a int, b string) {ACID}")
+    session.execute("INSERT INTO p VALUES (1, 1, 'x'), (2, 1, 'y'), (3, 2, 'x')")
+    session.execute("ANALYZE TABLE t COMPUTE STATISTICS")
+    session.execute("ALTER TABLE t UPDATE STATISTICS SET ('numRows'='1000', 'rawDataSize'='-1')")
+    assert statistics(session, "t") == {"numRows": "1000", "rawDataSize": "-1", "numFiles": "0", "totalSize": "0"}
+    assert ("", "numRows", "1000") in list(session.execute("DESCRIBE FORMATTED t").rows())
+    session.execute("ALTER TABLE p PARTITION (a = 1) UPDATE STATISTICS SET ('numRows'='7')")
+    assert [statistics(session, "p", a, b).get("numRows") for a, b in (("1", "x"), ("1", "y"), ("2", "x"))] == [
+        "7",
+        "7",
+        None,
+    ]
+    session.execute("ANALYZE TABLE t COMPUTE STATISTICS")
+    assert statistics(session, "t")["numRows"] == "0"
+    assert is_accurate(session, "t")
+    session.execute("CREATE TEMPORARY TABLE own (id int)")
+    session.execute("ALTER TABLE own UPDATE STATISTICS SET ('numRows'='3')")
+    assert ("", "numRows", "3") in list(session.execute("DESCRIBE FORMATTED own").rows())
+
+
+def test_statistics_of_columns_are_not_kept(session: Session) -> None:
+    session.execute(f"CREATE TABLE p (id int) PARTITIONED BY (a int) {ACID}")
+    session.execute("ALTER TABLE p ADD PARTITION (a = 1)")
+    for column in ("FOR COLUMN id", "FOR id"):
+        text = f"ALTER TABLE p PARTITION (a = 1) UPDATE STATISTICS {column} SET ('numDVs'='5', 'avgColLen'='1.1')"
+        done = session.execute(text)
+        assert isinstance(done, Done)
+        assert done.note == "Nothing was changed: acidsql keeps no statistics of columns."
+    assert statistics(session, "p", "1") == {}
+
+
+@pytest.mark.parametrize(
+    ("statement", "condition", "message"),
+    [
+        (
+            "UPDATE STATISTICS SET ('numFiles'='1')",
+            "ALTER_REFUSED",
+            "AlterTable UpdateStats numFiles failed because the only valid keys are numRows and rawDataSize",
+        ),
+        ("UPDATE STATISTICS SET ('numRows'='many')", "ALTER_REFUSED", "AlterTable numRows failed with value many"),
+        (
+            "UPDATE STATISTICS SET ('numRows'='9223372036854775808')",
+            "ALTER_REFUSED",
+            "AlterTable numRows failed with value 9223372036854775808",
+        ),
+        ("PARTITION (a = 1) UPDATE STATISTICS SET ('numRows'='1')", "NOT_PARTITIONED", None),
+        ("UPDATE STATISTICS FOR COLUMN none SET ('numDVs'='5')", "COLUMN_NOT_FOUND", None),
+    ],
+)
+def test_statistics_that_break_a_rule_are_refused(
+    session: Session, statement: str, condition: str, message: str | None
+) -> None:
+    session.execute(f"CREATE TABLE t (id int) {ACID}")
+    with pytest.raises(AcidSqlError) as caught:
+        session.execute(f"ALTER TABLE t {statement}")
+    assert caught.value.condition == condition
+    assert message in (None, caught.value.message)
+    assert statistics(session, "t") == {}
+
+
+def test_statistics_are_given_to_partitions_that_exist(session: Session) -> None:
+    session.execute(f"CREATE TABLE p (id int) PARTITIONED BY (a int) {ACID}")
+    for place, condition in (("", "ALTER_REFUSED"), ("PARTITION (a = 1)", "PARTITION_NOT_FOUND")):
+        with pytest.raises(AcidSqlError) as caught:
+            session.execute(f"ALTER TABLE p {place} UPDATE STATISTICS SET ('numRows'='1')")
+        assert caught.value.condition == condition

@@ -128,6 +128,8 @@ CASES = {
         "ALTER TABLE {} SET SERDE 'org.apache.hadoop.hive.ql.io.orc.OrcSerde'",
         "ALTER TABLE {} UNSET SERDEPROPERTIES ('a')",
         "ALTER TABLE {} TOUCH PARTITION (p = 1)",
+        "ALTER TABLE {} PARTITION (p = 1) UPDATE STATISTICS SET ('numRows'='5')",
+        "ALTER TABLE {} UPDATE STATISTICS FOR COLUMN k SET ('numDVs'='5')",
         "ALTER TABLE {} SET OWNER ROLE r",
         "ALTER TABLE {} SET TBLPROPERTIES ('a'='b')",
         "ALTER TABLE {} UNSET TBLPROPERTIES IF EXISTS ('a')",

@@ -54,6 +54,10 @@ def below(directory: Path) -> list[Path]:
         ("ALTER TABLE t SET SERDEPROPERTIES ('a'='b')", "sets the SerDe properties 'a'='b'"),
         ("ALTER TABLE t SET OWNER ROLE r", "sets the owner to the role r"),
         ("ALTER TABLE t TOUCH", "changes nothing"),
+        (
+            "ALTER TABLE t PARTITION (p = 1) UPDATE STATISTICS SET ('numRows'='5')",
+            "sets the statistics 'numRows'='5' of the partitions with p = 1",
+        ),
         ("ALTER TABLE plain CLUSTERED BY (k) INTO 2 BUCKETS", "sets the buckets of new files: 2 by k"),
         ("ALTER DATABASE other SET LOCATION '/new'", "sets the location of new tables to /new; no file moves"),
         ("ALTER TABLE t ADD COLUMNS (v INT, w STRING)", "adds the columns v int, w string"),

@@ -80,11 +80,6 @@ def test_what_a_table_keeps_is_the_body_of_the_macro(db: Session, open_session: 
         ),
         ("MACRO m(x int) (SELECT x)", "NOT_YET_SUPPORTED", "A subquery in a macro is not yet supported by acidsql."),
         ("MACRO m(x int) no_such(x)", "INVALID_FUNCTION", "Invalid function no_such"),
-        (
-            "FUNCTION f AS 'org.example.F'",
-            "NOT_YET_SUPPORTED",
-            "CREATE TEMPORARY FUNCTION is not yet supported by acidsql.",
-        ),
     ],
 )
 def test_a_macro_that_breaks_a_rule_is_refused(db: Session, statement: str, condition: str, message: str) -> None:

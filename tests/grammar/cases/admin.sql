@@ -405,6 +405,10 @@ DROP TEMPORARY MACRO IF EXISTS m
 -->
 DropMacro(macro=m, if_exists=True)
 
+CREATE TEMPORARY FUNCTION F AS 'package.module.function'
+-->
+CreateFunction(function=f, python_name='package.module.function')
+
 DROP TEMPORARY FUNCTION f
 -->
 DropFunction(function=f)
@@ -441,4 +445,17 @@ Describe(function='not')
 SELECT count(a) OVER (CLUSTER BY b) FROM t
 -->
 Query(tree=SELECT count(a) OVER (PARTITION BY b) FROM t)
+tables: t
+
+RESET
+-->
+ResetSettings()
+
+RESET hive.lock.numretries Acidsql.write.conflicts
+-->
+ResetSettings(keys=['hive.lock.numretries', 'Acidsql.write.conflicts'])
+
+EXPLAIN ANALYZE TABLE t COMPUTE STATISTICS
+-->
+Explain(statement=AnalyzeTable(table=t))
 tables: t

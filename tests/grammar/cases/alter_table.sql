@@ -196,6 +196,21 @@ ALTER TABLE t INTO 8 BUCKETS
 AlterTable(table=t, action=SetBucketCount(count=8))
 tables: t
 
+ALTER TABLE t PARTITION (p='x') UPDATE STATISTICS SET ('numRows'='5')
+-->
+AlterTable(table=t, action=UpdateStatistics(statistics=[['numRows', '5']], partition=[PartitionItem(column=p, value='x')]))
+tables: t
+
+ALTER TABLE t UPDATE STATISTICS FOR COLUMN c SET ('numDVs'='5') COMMENT 'x'
+-->
+AlterTable(table=t, action=UpdateColumnStatistics(column=c, statistics=[['numDVs', '5']]))
+tables: t
+
+ALTER TABLE t UPDATE STATISTICS FOR c SET ('numDVs'='5')
+-->
+AlterTable(table=t, action=UpdateColumnStatistics(column=c, statistics=[['numDVs', '5']]))
+tables: t
+
 ALTER TABLE t TOUCH PARTITION (p='x') PARTITION (p='y')
 -->
 AlterTable(table=t, action=Touch(partitions=[[PartitionItem(column=p, value='x')], [PartitionItem(column=p, value='y')]]))

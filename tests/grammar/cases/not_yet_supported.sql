@@ -36,10 +36,10 @@ SELECT * FROM t VERSION AS OF 3
 
 CREATE TEMPORARY FUNCTION f AS 'org.example.F' USING JAR '/f.jar'
 -->
-[NOT_YET_SUPPORTED] CREATE TEMPORARY FUNCTION is not yet supported by acidsql.
+[NOT_YET_SUPPORTED] CREATE TEMPORARY FUNCTION .. USING JAR, FILE or ARCHIVE is not yet supported by acidsql.
 1 | CREATE TEMPORARY FUNCTION f AS 'org.example.F' USING JAR '/f.jar'
-  | ^^^^^^^^^^^^^^^^^^^^^^^^^
-Hint: session.spark.udf.register(name, function, type) registers a Python function for all statements.
+  |                                                ^^^^^^^^^^^^^^^^^^
+Hint: acidsql runs functions of Python: their modules are found on Python's path.
 
 CREATE TABLE t (a int, b int) SKEWED BY (a, b) ON ((1, 2), (3, 4)) STORED AS DIRECTORIES
 -->
