@@ -115,14 +115,13 @@ def _texts(values: list[exp.Expr], types: ExpressionTypes) -> list[exp.Expr] | N
 
 def _text(value: exp.Expr, kind: HiveType | None) -> exp.Expr | None:
     """The text of a value; None where Spark's text is the same."""
-    text = exp.cast(value.copy(), "string", copy=False)
-    match kind:
+    match kind:  # copies a value only where it is converted: a copy in each level of a long chain would be quadratic
         case Decimal(_, scale) if scale >= _LEAST_EXPONENT:
-            return filled(_PLAIN, {"s": text})
+            return filled(_PLAIN, {"s": exp.cast(value.copy(), "string", copy=False)})
         case _ if kind == BOOLEAN:
-            return _call("upper", text)
+            return _call("upper", exp.cast(value.copy(), "string", copy=False))
         case _ if kind == INSTANT:
-            return filled(_WITH_ZONE, {"s": text})
+            return filled(_WITH_ZONE, {"s": exp.cast(value.copy(), "string", copy=False)})
         case _:
             return None
 
