@@ -16,6 +16,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent, LockType, Operation
 from acidsql.metastore.hive.hive_metastore import HiveMetastore
 from acidsql.metastore.hive.service_uri import parse_address
+from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.session import Session, connect
 from tests.interop.hive_client import Hive, HiveRow
 from tests.interop.shared_table import hive_rows
@@ -288,7 +289,9 @@ def test_every_kind_of_write_removes_what_dead_writers_have_staged(both: Both, t
 
 def dead_staging(both: Both) -> Path:
     """The staging directory of a writer whose transaction was aborted."""
-    store = both.session.catalog
+    catalog = both.session.catalog
+    assert isinstance(catalog, SessionMetastore)
+    store = catalog.shared
     assert isinstance(store, HiveMetastore)
     txn = store.open_txn()
     store.abort(txn)

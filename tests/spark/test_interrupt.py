@@ -10,13 +10,14 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import pytest
 
 from acidsql.acid.write_ids import TxnId
 from acidsql.interrupts import hold, holding, interruptible
+from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.metastore.transactions import Transactions
 from acidsql.session import Session
@@ -45,8 +46,10 @@ def table(session: Session) -> Iterator[Session]:
 
 
 def store_of(session: Session) -> SqliteMetastore:
-    assert isinstance(session.catalog, SqliteMetastore)
-    return session.catalog
+    catalog = session.catalog
+    assert isinstance(catalog, SessionMetastore)
+    assert isinstance(catalog.shared, SqliteMetastore)
+    return catalog.shared
 
 
 def interrupt_after(seconds: float) -> threading.Timer:
@@ -250,10 +253,10 @@ def test_an_interrupt_at_the_commit_leaves_all_or_nothing(table: Session, monkey
     """It comes while the metastore commits: the commit stands, and the files stay."""
     commit = SqliteMetastore.commit
 
-    def slow_commit(store: SqliteMetastore, txn: TxnId) -> None:
+    def slow_commit(store: SqliteMetastore, txn: TxnId, *, compatible: Collection[TxnId] | None = None) -> None:
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.2)
-        commit(store, txn)
+        commit(store, txn, compatible=compatible)
 
     monkeypatch.setattr(SqliteMetastore, "commit", slow_commit)
     with pytest.raises(KeyboardInterrupt):
