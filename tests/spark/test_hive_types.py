@@ -143,6 +143,7 @@ def test_columns_of_frames_and_temporary_views_compare_as_those_of_tables(table:
     assert table.sql(f"SELECT k FROM {name} WHERE f = 0.1", **given).collect() == [("1.0",)]
     table.execute(f"MERGE INTO t USING {name} s ON t.f = s.f AND s.f = 0.1 WHEN MATCHED THEN DELETE", frames=given)
     assert ids(table) == [1, 3, 4, 5]
+    table.spark.catalog.dropTempView("given_rows")
 
 
 def test_a_check_compares_as_hive_does(session: Session) -> None:

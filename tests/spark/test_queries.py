@@ -177,8 +177,13 @@ def test_temporary_views_of_the_users_session_are_sources(db: Session, spark: Sp
         spark.catalog.dropTempView("dept")
 
 
+def temporary_views(spark: SparkSession) -> set[str]:
+    return {view.name for view in spark.catalog.listTables() if view.isTemporary}
+
+
 def test_the_session_of_the_user_does_not_change(db: Session, spark: SparkSession) -> None:
     spark.range(1).createOrReplaceTempView("mine")
+    views = temporary_views(spark)
     settings = {k: spark.conf.get(k) for k in ("spark.sql.ansi.enabled", "spark.sql.timestampType")}
     zone = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
@@ -188,7 +193,7 @@ def test_the_session_of_the_user_does_not_change(db: Session, spark: SparkSessio
         db.sql("INSERT INTO mine_too VALUES ('x')")
         assert {k: spark.conf.get(k) for k in settings} == settings
         assert spark.conf.get("spark.sql.session.timeZone") == "America/New_York"
-        assert [v.name for v in spark.catalog.listTables() if v.isTemporary] == ["mine"]
+        assert temporary_views(spark) == views
         # ANSI is Spark's default, and the user's own queries go on with it.
         assert settings["spark.sql.ansi.enabled"] == "true"
         with pytest.raises(Exception, match="CAST_INVALID_INPUT"):
