@@ -368,6 +368,8 @@ class Condition(Enum):
         "Aborting [txnid:{txn_id},{commit_id}] due to a write conflict on {resource} committed by"
         " [txnid:{other_txn_id},{other_commit_id}] {operations}",
     )
+    STREAM_IN_USE = _info("55006", "Stream '{stream}' of table {table} has a live writer: {writer}")
+    STREAM_LOST = _info("40001", "Stream '{stream}' of table {table} was taken over by another writer: {reason}")
     TABLE_CHANGED = _info(
         "40001", "{table} was altered or dropped while the statement waited for its turn: run it again"
     )

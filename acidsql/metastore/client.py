@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Protocol, TypeAlias
 
 from acidsql.acid.table import PrincipalKind, Relation, Table, View
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.compactions import CompactionKeeper, CompactionQueue
+from acidsql.metastore.lock_components import LockComponent as LockComponent
+from acidsql.metastore.lock_components import LockType as LockType
+from acidsql.metastore.lock_components import Operation as Operation
+from acidsql.metastore.streams import StreamKeeper, StreamProgress
 
 DEFAULT_DATABASE = "default"
 
@@ -82,37 +85,6 @@ class Place:
     external: bool = False
     temporary: bool = False
     """Whether the table is a temporary one of this session."""
-
-
-class LockType(Enum):
-    """Hive 4's lock types (org.apache.hadoop.hive.metastore.api.LockType), weakest first."""
-
-    SHARED_READ = "SHARED_READ"
-    SHARED_WRITE = "SHARED_WRITE"
-    EXCL_WRITE = "EXCL_WRITE"
-    EXCLUSIVE = "EXCLUSIVE"
-
-
-class Operation(Enum):
-    """The kind of access of a transaction to a table (org.apache.hadoop.hive.metastore.api.DataOperationType)."""
-
-    SELECT = "s"
-    INSERT = "i"
-    UPDATE = "u"
-    DELETE = "d"
-    NO_TXN = "n"
-
-
-@dataclass(frozen=True, slots=True)
-class LockComponent:
-    """One table or partition that a statement locks. `partition` is `p=a/q=b`, None for the whole table."""
-
-    database: str
-    table: str | None
-    lock_type: LockType
-    operation: Operation
-    partition: str | None = None
-    dynamic_partition_write: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +296,11 @@ class TransactionClient(Protocol):
         """
         ...
 
+    def open_txns(self, count: int) -> Sequence[TxnId]:
+        """Opens several transactions at once, in ascending order, for a client that will use them one after another
+        (Hive: open_txns of a streaming client). Raises TOO_MANY_TRANSACTIONS."""
+        ...
+
     def transactions(self) -> Sequence[Transaction]:
         """The open and aborted transactions that the metastore remembers, ordered by ID."""
         ...
@@ -409,6 +386,13 @@ class TransactionClient(Protocol):
         """
         ...
 
+    def allocate_write_ids(self, txns: Sequence[TxnId], table: Table) -> Sequence[WriteId]:
+        """The write IDs of several transactions for the table, in the order of `txns`: ascending numbers without a gap.
+
+        Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED, TABLE_NOT_FOUND.
+        """
+        ...
+
     def writer(self, table: Table, write_id: WriteId) -> TxnId | None:
         """The transaction of a write ID. None where it is unknown: on a Hive Metastore, and for the write IDs that an
         adopted table came with."""
@@ -426,16 +410,28 @@ class TransactionClient(Protocol):
         """Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED."""
         ...
 
+    def heartbeats(self, txns: Sequence[TxnId]) -> frozenset[TxnId]:
+        """Sends a heartbeat for each transaction and returns those that are not open any more."""
+        ...
+
     def conflicts(self, txn: TxnId) -> Sequence[Conflict]:
         """The conflicts for which `commit` would raise WRITE_CONFLICT now, if the metastore can tell in advance."""
         ...
 
-    def commit(self, txn: TxnId, *, compatible: Collection[TxnId] | None = None) -> None:
-        """Makes the writes of `txn` visible.
+    def commit(
+        self,
+        txn: TxnId,
+        *,
+        compatible: Collection[TxnId] | None = None,
+        progress: StreamProgress | None = None,
+    ) -> None:
+        """Makes the writes of `txn` visible, and in the same step, with `progress`, the offset of a stream committed.
 
         Raises WRITE_CONFLICT and aborts when another transaction that committed after the opening of `txn` updated or
         deleted in the same table or partition: the first committer wins. With `compatible`, which needs
         `detects_row_conflicts`, the transactions in it are no conflict, and a conflict leaves `txn` open. Raises
+        STREAM_LOST, and commits nothing, where the claim of `progress` is another writer's now, or where something else
+        than `progress.before` is committed of the stream; `txn` then stays open. Raises
         NO_SUCH_TRANSACTION, TRANSACTION_ABORTED. A second commit of the same transaction is no error, as in Hive.
         """
         ...
@@ -473,7 +469,7 @@ class TransactionClient(Protocol):
         ...
 
 
-class Metastore(Catalog, TransactionClient, CompactionQueue, Protocol):
+class Metastore(Catalog, TransactionClient, CompactionQueue, StreamKeeper, Protocol):
     """Catalog, transactions and compaction queue as one connection. Usable from several threads.
 
     Callers ask a metastore for what it can do by the attributes below, and never for its class. registry.py opens one.
