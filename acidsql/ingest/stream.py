@@ -129,6 +129,8 @@ class Stream:
         self._on_close = on_close
         self._partition = partition
         self._converter = RecordConverter(table, partition)
+        known = metastore.partitions(table) if table.partition_columns else ()
+        self._partitions = {each.values: each.location for each in known}
         self._claim: StreamClaim | None = metastore.claim_stream(table, stream_id) if stream_id is not None else None
         self._state: StreamState | None = self._claim.state if self._claim else None
         self._pending = _Pending()
@@ -331,7 +333,9 @@ class Stream:
     def _begin(self) -> StreamTransaction:
         if self._batch is None:
             self._refresh_table()
-            self._batch = TransactionBatch(self._metastore, self._table, self._files, self._options.batch_size)
+            self._batch = TransactionBatch(
+                self._metastore, self._table, self._files, self._options.batch_size, self._partitions
+            )
         return StreamTransaction.begin(self._metastore, self._batch, self._locks(), self._patience())
 
     def _refresh_table(self) -> None:

@@ -43,11 +43,20 @@ class Reserved:
 class TransactionBatch:
     """Open transactions with ascending write IDs of one table, and the files that they share."""
 
-    def __init__(self, metastore: Metastore, table: Table, files: FileSystem, size: int) -> None:
-        """Opens the transactions. Raises TOO_MANY_TRANSACTIONS, TABLE_NOT_FOUND."""
+    def __init__(
+        self,
+        metastore: Metastore,
+        table: Table,
+        files: FileSystem,
+        size: int,
+        partitions: dict[PartitionValues, str],
+    ) -> None:
+        """Opens the transactions. `partitions` are the locations of the partitions that the stream knows of, for the
+        spelling of their values. Raises TOO_MANY_TRANSACTIONS, TABLE_NOT_FOUND."""
         self._metastore = metastore
         self.table = table
         self.file_system = files
+        self.partitions = partitions
         txns = metastore.open_txns(size)
         try:
             write_ids = metastore.allocate_write_ids(txns, table)
@@ -112,7 +121,6 @@ class StreamTransaction:
     rows: int = 0
     places: dict[PartitionValues, str] = field(default_factory=dict)
     _new: list[Partition] = field(default_factory=list)
-    _known: Mapping[PartitionValues, str] = field(default_factory=dict)
 
     @staticmethod
     def begin(
@@ -129,8 +137,6 @@ class StreamTransaction:
             require_same(batch.table, metastore.find_table(batch.table.database, batch.table.name))
             if not batch.files.is_intact():
                 raise BatchOutdatedError
-            if batch.table.partition_columns:
-                transaction._known = {p.values: p.location for p in metastore.partitions(batch.table)}
         except BaseException:
             transaction.abort()
             raise
@@ -142,7 +148,7 @@ class StreamTransaction:
         Raises BatchOutdatedError before it has written anything of `rows`.
         """
         placed = list(rows.placed())
-        directories = {values: self._directory(values) for values in dict.fromkeys(p.values for p in placed)}
+        directories = self._directories(list(dict.fromkeys(p.values for p in placed)))
         if any(map(self.batch.is_hidden, directories.values())):
             raise BatchOutdatedError
         for part in placed:
@@ -176,22 +182,28 @@ class StreamTransaction:
         self.batch.files.drop(self.reserved.write_id)
         self.metastore.forget_leftovers(self.reserved.txn)
 
-    def _directory(self, values: PartitionValues) -> str:
-        """The directory of a partition, which the catalog may not have yet. Raises LOCATION_NOT_EMPTY."""
-        table = self.batch.table
-        if not values:
-            self.places[()] = self.batch.file_system.resolve(table.location)
-            return self.places[()]
-        known = as_known(values, table.partition_columns, self._known.keys())
-        if known is not None:
-            self.places[known] = self.batch.file_system.resolve(self._known[known])
-            return self.places[known]
-        if values not in self.places:
-            location = f"{table.location}/{partition_name([c.name for c in table.partition_columns], values)}"
-            check_own_place(location, table.partition_columns, {place: v for v, place in self._known.items()})
-            self._new.append(Partition(values, location))
-            self.places[values] = self.batch.file_system.resolve(location)
-        return self.places[values]
+    def _directories(self, values: Sequence[PartitionValues]) -> Mapping[PartitionValues, str]:
+        """The directories of partitions. Those that the catalog does not have yet are added to it by the commit.
+
+        Raises LOCATION_NOT_EMPTY.
+        """
+        table, resolve = self.batch.table, self.batch.file_system.resolve
+        if not table.partition_columns:
+            self.places[()] = resolve(table.location)
+            return self.places
+        columns, partitions = table.partition_columns, self.batch.partitions
+        spelled = {each: as_known(each, columns, partitions.keys()) or each for each in values}
+        unseen = [each for each in spelled.values() if each not in self.places]
+        found = {p.values: p.location for p in self.metastore.partitions_named(table, unseen)}
+        for each in unseen:
+            if each not in found:
+                found[each] = f"{table.location}/{partition_name([c.name for c in columns], each)}"
+                others = {place: other for other, place in partitions.items() if other != each}
+                check_own_place(found[each], columns, others)
+                self._new.append(Partition(each, found[each]))
+            partitions[each] = found[each]
+            self.places[each] = resolve(found[each])
+        return {each: self.places[spelled[each]] for each in values}
 
 
 def require_same(table: Table, found: Table | None) -> None:

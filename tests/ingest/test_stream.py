@@ -316,4 +316,3 @@ def test_a_stream_needs_no_java(table: Session, tmp_path: Path) -> None:
     done = subprocess.run(arguments, env={"PATH": "/nowhere"}, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     assert ids(table) == [7]
-
