@@ -20,7 +20,13 @@ from acidsql.acid.partition_names import partition_name
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.ingest.records import RecordConverter, Rows
-from acidsql.ingest.transaction_batch import BatchOutdatedError, StreamTransaction, TransactionBatch, require_same
+from acidsql.ingest.transaction_batch import (
+    BatchOutdatedError,
+    KnownPartitions,
+    StreamTransaction,
+    TransactionBatch,
+    require_same,
+)
 from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation, Patience
 from acidsql.metastore.heartbeat import is_lost
 from acidsql.metastore.streams import Offset, StreamClaim, StreamProgress, StreamState
@@ -129,8 +135,7 @@ class Stream:
         self._on_close = on_close
         self._partition = partition
         self._converter = RecordConverter(table, partition)
-        known = metastore.partitions(table) if table.partition_columns else ()
-        self._partitions = {each.values: each.location for each in known}
+        self._partitions = KnownPartitions.of(metastore, table)
         self._claim: StreamClaim | None = metastore.claim_stream(table, stream_id) if stream_id is not None else None
         self._state: StreamState | None = self._claim.state if self._claim else None
         self._pending = _Pending()

@@ -15,7 +15,7 @@ from typing import Final
 
 from acidsql.acid.directories import Base, parse_directory
 from acidsql.acid.partition_names import partition_name
-from acidsql.acid.partition_values import as_known, check_own_place
+from acidsql.acid.partition_values import by_normal_values, check_own_place
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
@@ -40,6 +40,21 @@ class Reserved:
     write_id: WriteId
 
 
+@dataclass(frozen=True, slots=True)
+class KnownPartitions:
+    """The partitions that a stream has heard of: their locations, and the spellings that the catalog has of their
+    values, by the normal ones. Others may have added or moved partitions since."""
+
+    locations: dict[PartitionValues, str]
+    spellings: dict[PartitionValues, PartitionValues]
+
+    @staticmethod
+    def of(metastore: Metastore, table: Table) -> KnownPartitions:
+        found = metastore.partitions(table) if table.partition_columns else ()
+        locations = {each.values: each.location for each in found}
+        return KnownPartitions(locations, dict(by_normal_values(locations.keys(), table.partition_columns)))
+
+
 class TransactionBatch:
     """Open transactions with ascending write IDs of one table, and the files that they share."""
 
@@ -49,10 +64,9 @@ class TransactionBatch:
         table: Table,
         files: FileSystem,
         size: int,
-        partitions: dict[PartitionValues, str],
+        partitions: KnownPartitions,
     ) -> None:
-        """Opens the transactions. `partitions` are the locations of the partitions that the stream knows of, for the
-        spelling of their values. Raises TOO_MANY_TRANSACTIONS, TABLE_NOT_FOUND."""
+        """Opens the transactions. Raises TOO_MANY_TRANSACTIONS, TABLE_NOT_FOUND."""
         self._metastore = metastore
         self.table = table
         self.file_system = files
@@ -191,19 +205,26 @@ class StreamTransaction:
         if not table.partition_columns:
             self.places[()] = resolve(table.location)
             return self.places
-        columns, partitions = table.partition_columns, self.batch.partitions
-        spelled = {each: as_known(each, columns, partitions.keys()) or each for each in values}
+        known = self.batch.partitions
+        spelled = {each: known.spellings.get(each, each) for each in values}
         unseen = [each for each in spelled.values() if each not in self.places]
         found = {p.values: p.location for p in self.metastore.partitions_named(table, unseen)}
+        if new := [each for each in unseen if each not in found]:
+            found |= self._new_partitions(new)
         for each in unseen:
-            if each not in found:
-                found[each] = f"{table.location}/{partition_name([c.name for c in columns], each)}"
-                others = {place: other for other, place in partitions.items() if other != each}
-                check_own_place(found[each], columns, others)
-                self._new.append(Partition(each, found[each]))
-            partitions[each] = found[each]
+            known.locations[each] = found[each]
             self.places[each] = resolve(found[each])
         return {each: self.places[spelled[each]] for each in values}
+
+    def _new_partitions(self, new: Sequence[PartitionValues]) -> Mapping[PartitionValues, str]:
+        table = self.batch.table
+        names = [c.name for c in table.partition_columns]
+        added = [Partition(each, f"{table.location}/{partition_name(names, each)}") for each in new]
+        others = {place: each for each, place in self.batch.partitions.locations.items() if each not in new}
+        for partition in added:
+            check_own_place(partition.location, table.partition_columns, others)
+        self._new += added
+        return {partition.values: partition.location for partition in added}
 
 
 def require_same(table: Table, found: Table | None) -> None:
