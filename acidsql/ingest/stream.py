@@ -332,8 +332,7 @@ class Stream:
         commit: a lost transaction can then be replaced by another one."""
         if self._open is None:
             self._open = self._begin()
-        for rows in self._pending.rows:
-            self._open.append(rows)
+        self._open.append(self._pending.rows)
 
     def _begin(self) -> StreamTransaction:
         if self._batch is None:
@@ -361,7 +360,8 @@ class Stream:
     def _locks(self) -> Sequence[LockComponent]:
         table = self._table
         kind = LockType.SHARED_READ if self._options.exclusive_write else LockType.SHARED_WRITE
-        values = self._converter.static_partition
+        static = self._converter.static_partition
+        values = self._partitions.spellings.get(static, static)
         insert = LockComponent(
             table.database,
             table.name,

@@ -13,6 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+import pyarrow as pa
+
 from acidsql.acid.directories import Base, parse_directory
 from acidsql.acid.partition_names import partition_name
 from acidsql.acid.partition_values import by_normal_values, check_own_place
@@ -156,18 +158,22 @@ class StreamTransaction:
             raise
         return transaction
 
-    def append(self, rows: Rows) -> None:
+    def append(self, rows: Sequence[Rows]) -> None:
         """Writes rows to the files of the batch; nobody sees them before the commit.
 
         Raises BatchOutdatedError before it has written anything of `rows`.
         """
-        placed = list(rows.placed())
-        directories = self._directories(list(dict.fromkeys(p.values for p in placed)))
+        placed: dict[tuple[PartitionValues, int], list[pa.Table]] = {}
+        for some in rows:
+            for part in some.placed():
+                placed.setdefault((part.values, part.bucket), []).append(part.rows)
+        directories = self._directories(list(dict.fromkeys(values for values, _ in placed)))
         if any(map(self.batch.is_hidden, directories.values())):
             raise BatchOutdatedError
-        for part in placed:
-            self.batch.files.append(self.reserved.write_id, directories[part.values], part.bucket, part.rows)
-        self.rows += rows.num_rows
+        for (values, bucket), tables in placed.items():
+            together = pa.concat_tables(tables) if len(tables) > 1 else tables[0]
+            self.batch.files.append(self.reserved.write_id, directories[values], bucket, together)
+        self.rows += sum(some.num_rows for some in rows)
 
     def commit(self, progress: StreamProgress | None) -> None:
         """Makes the rows visible, and commits the offset of the stream with them.

@@ -101,7 +101,7 @@ def test_the_offset_is_committed_with_the_rows(table: Session) -> None:
         raise RuntimeError
     with table.stream("t", "s") as stream:
         assert stream.committed_offset == {"file": "a", "line": 1}
-        stream.write((), offset={"file": "b", "line": 0})
+        stream.write([], offset={"file": "b", "line": 0})
     with table.stream("t", "s") as stream, table.stream("t", "another") as another:
         assert stream.committed_offset == {"file": "b", "line": 0}
         assert another.committed_offset is None
