@@ -6,7 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -187,6 +187,19 @@ def test_a_record_that_does_not_fit_is_refused_and_the_stream_goes_on(table: Ses
             stream.write({"id": 3, "nome": ""})
         stream.write((4, ""))
     assert ids(table) == [1, 4]
+
+
+def test_an_iterator_with_a_record_that_does_not_fit_adds_nothing(table: Session) -> None:
+    def numbers() -> Iterator[tuple[object, str]]:
+        yield from ((i, "") for i in range(25_000))
+        yield "many", ""
+
+    with table.stream("t", "s", commit_rows=None, commit_seconds=None) as stream:
+        stream.write((1, ""), offset=1)
+        fails("INVALID_RECORD", lambda: stream.write(numbers(), offset=2))
+    assert ids(table) == [1]
+    with table.stream("t", "s") as stream:
+        assert stream.committed_offset == 1
 
 
 def test_rows_beyond_the_memory_go_to_the_files_before_their_commit(
