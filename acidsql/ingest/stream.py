@@ -38,7 +38,8 @@ MOST_BYTES: Final = 64 << 20
 """Bytes of rows that a stream keeps in memory. What is beyond goes to the files before the commit."""
 
 _IDLE_COMMITS: Final = 5.0
-_LEAST_IDLE_SECONDS: Final = 2.0
+_LEAST_IDLE_SECONDS: Final = 10.0
+_IDLE_BY_HAND_SECONDS: Final = 30.0
 _ATTEMPTS: Final = 4
 _CHUNK: Final = 10_000
 """Records of an iterator that are converted at once."""
@@ -76,7 +77,9 @@ class StreamOptions:
     @property
     def idle_seconds(self) -> float:
         """Seconds without a commit after which the reserved transactions end."""
-        return max(_LEAST_IDLE_SECONDS, _IDLE_COMMITS * (self.commit_seconds or 0.0))
+        if self.commit_seconds is None:
+            return _IDLE_BY_HAND_SECONDS
+        return max(_LEAST_IDLE_SECONDS, _IDLE_COMMITS * self.commit_seconds)
 
 
 @dataclass(frozen=True, slots=True)

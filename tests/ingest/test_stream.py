@@ -32,7 +32,8 @@ def files(session: Session, table: str = "t") -> list[str]:
 
 
 @pytest.fixture
-def table(session: Session) -> Session:
+def table(session: Session, monkeypatch: pytest.MonkeyPatch) -> Session:
+    monkeypatch.setattr(stream_module, "_IDLE_BY_HAND_SECONDS", 3600.0)  # a slow query must not look like idleness
     session.sql(f"CREATE TABLE t (id bigint, name string) {ACID}")
     return session
 
