@@ -17,6 +17,7 @@ from typing import Final
 
 from acidsql.acid.partition_names import partition_name
 from acidsql.acid.table import Table
+from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.ingest.records import RecordConverter, Rows, pieces
 from acidsql.ingest.transaction_batch import (
@@ -326,12 +327,25 @@ class Stream:
             given = self._pending.offset
             offset = state.offset if isinstance(given, _Unchanged) else given
             progress = StreamProgress(self._claim, state, offset, self._open.rows)
-        self._open.commit(progress)
         txn = self._open.reserved.txn
+        try:
+            self._open.commit(progress)
+        except AcidSqlError as error:
+            if not is_lost(error) or not self._has_committed(txn):
+                raise
+            self._open.batch.ended()
         self._open = None
         if progress is not None and state is not None:
             rows = state.rows + progress.rows
             self._state = replace(state, offset=progress.offset, txn=txn, rows=rows, commits=state.commits + 1)
+
+    def _has_committed(self, txn: TxnId) -> bool:
+        """Whether the offset of the stream was committed by this transaction. A metastore that has forgotten a
+        committed transaction answers as if it had never known it, and its rows must not be written again."""
+        if self._claim is None:
+            return False
+        found = self._metastore.stream(self._claim.table, self._claim.id)
+        return found is not None and found.txn == txn
 
     def _spill(self) -> None:
         """Writes waiting rows to the files before their commit, so that memory does not grow with a transaction."""
