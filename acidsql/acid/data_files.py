@@ -13,6 +13,7 @@ from acidsql.acid.directories import (
     Delta,
     FlushLength,
     Original,
+    flush_length_name,
     is_hidden,
     parse_bucket_file,
     parse_directory,
@@ -51,7 +52,8 @@ class DataFile:
     statement_id: StatementId
     kind: FileKind
     flush_length_file: str | None = None
-    """The path of the side file in which a streaming client stores the committed length."""
+    """The path where the side file lies, or may lie, in which a streaming client stores the committed length. A listing
+    does not tell whether it is there: a client may make or remove it meanwhile."""
 
 
 def is_visible(path: str) -> bool:
@@ -66,8 +68,13 @@ def directory_files(
     statement_id = (parsed.statement_id if isinstance(parsed, Delta) else None) or StatementId(0)
     is_delete = isinstance(parsed, Delta) and parsed.is_delete
     side_files = {path: side for side in files if (path := _bucket_file_of(side.path)) is not None}
+    may_grow = isinstance(parsed, Delta) and parsed.may_be_streamed
+
+    def acid_table_file(file: File) -> DataFile:
+        return _acid_table_file(file, statement_id, may_grow=may_grow or file.path in side_files)
+
     found = [
-        _insert_only_file(file, statement_id) if insert_only else _acid_table_file(file, statement_id, side_files)
+        _insert_only_file(file, statement_id) if insert_only else acid_table_file(file)
         for file in sorted(files, key=_path)
         if insert_only or _bucket_file_of(file.path) is None
     ]
@@ -123,12 +130,12 @@ def _bucket_file_of(path: str) -> str | None:
     return f"{folder}/{parsed.bucket_file}" if isinstance(parsed, FlushLength) else None
 
 
-def _acid_table_file(file: File, statement_id: StatementId, side_files: dict[str, File]) -> DataFile:
+def _acid_table_file(file: File, statement_id: StatementId, *, may_grow: bool) -> DataFile:
     parsed = parse_bucket_file(_split(file.path)[1])
     match parsed:
         case BucketFile(bucket):
-            side = side_files.get(file.path)
-            return DataFile(file, bucket, statement_id, FileKind.ACID, side.path if side else None)
+            side = flush_length_name(file.path) if may_grow else None
+            return DataFile(file, bucket, statement_id, FileKind.ACID, side)
         case Original(bucket):
             return DataFile(file, bucket, statement_id, FileKind.PLAIN)
         case FlushLength() | None:
@@ -183,9 +190,11 @@ def _check_delete_events(found: Iterable[DataFile]) -> None:
 
 
 def _check_side_files(found: Iterable[DataFile], side_files: dict[str, File]) -> None:
+    """Raises MALFORMED_LAYOUT if a file with committed rows is missing. A streaming client makes the side file, with
+    one number, before the file itself."""
     paths = {data.file.path for data in found}
     for bucket_file, side in side_files.items():
-        if bucket_file not in paths:
+        if bucket_file not in paths and side.length > _NUMBER_BYTES:
             raise _malformed(side.path, f"it is the length of {bucket_file}, which is not there")
 
 

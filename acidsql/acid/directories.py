@@ -36,6 +36,13 @@ class Delta:
     visibility_txn: TxnId | None = None
     is_delete: bool = False
 
+    @property
+    def may_be_streamed(self) -> bool:
+        """Whether a streaming client may have written the directory, for a batch of transactions. Then files in it may
+        grow (AcidUtils.ParsedDeltaLight.mayContainSideFile)."""
+        of_one_writer = self.statement_id is None and self.visibility_txn is None
+        return of_one_writer and not self.is_delete and self.min_write_id < self.max_write_id
+
 
 @dataclass(frozen=True, slots=True)
 class BucketFile:
@@ -62,6 +69,15 @@ class FlushLength:
 
     bucket_file: str
     """The name of the bucket file."""
+
+
+def flush_length_name(bucket_file: str) -> str:
+    """The name or path of the side file of a bucket file.
+
+    >>> flush_length_name("bucket_00001")
+    'bucket_00001_flush_length'
+    """
+    return f"{bucket_file}{_FLUSH_LENGTH}"
 
 
 _BASE = re.compile(r"base_([0-9]+|-9223372036854775808)(?:_v([0-9]+))?")

@@ -19,7 +19,7 @@ from acidsql.planner.plan import Scan
 from acidsql.storage.file_systems import FileSystem, SizedFile
 from acidsql.storage.footer_cache import FooterCache
 from acidsql.storage.orc.column_types import narrower_types
-from acidsql.storage.orc.tail import OPERATION_COLUMN, Tail
+from acidsql.storage.orc.tail import CURRENT_TRANSACTION_COLUMN, OPERATION_COLUMN, Tail
 from acidsql.storage.parquet_footer import IN_UTC, WrittenTimes, has_times
 
 NO_WRITE_ID: Final = 0
@@ -200,23 +200,24 @@ def _source_files(
     """ORC files: those of `directory`, or original files if it is None."""
     hidden = frozenset[WriteId]() if directory is None else directory.invalid_write_ids
     next_rows: dict[int, int] = {}
-    for data, file, tail in opened_files(bound, part, files, footers):
+    for opened in opened_files(bound, part, files, footers):
+        data, file, tail = opened.data, opened.file, opened.tail
         first_row = next_rows.get(data.bucket, 0)
         if not tail.is_acid:
             _check_plain(bound, data, file.path)
             next_rows[data.bucket] = first_row + tail.rows
         else:
             _check_version_2(bound, tail, file.path)
-        if tail.rows:
+        if opened.has_events(hidden):
             write_id, bucket_property = _row_id_of_file(bound.table, directory, data)
-            read = footers.copies.readable(bound.files, file, tail, data.file.length)
+            read = footers.copies.readable(bound.files, file, tail, grows=opened.grows)
             yield SourceFile(
                 read.path,
                 read.size,
                 number,
                 tail.is_acid,
                 tail.row_names[: len(bound.table.columns)],
-                hidden if tail.is_acid else frozenset(),
+                opened.hidden_of(hidden),
                 write_id,
                 bucket_property,
                 first_row,
@@ -227,32 +228,72 @@ def _source_files(
             )
 
 
+@dataclass(frozen=True, slots=True)
+class OpenedFile:
+    """An ORC file with its footer. `file` has the size to read of it; `grows` tells whether a streaming client may
+    still write behind that."""
+
+    data: DataFile
+    file: SizedFile
+    tail: Tail
+    grows: bool
+
+    def hidden_of(self, hidden: frozenset[WriteId]) -> frozenset[WriteId]:
+        """Those of the hidden write IDs of its directory that events of the file may have, by its statistics. A batch
+        of transactions has open and aborted write IDs, and mostly no events of them."""
+        if not hidden or not self.tail.is_acid:
+            return frozenset()
+        written = self.tail.integer_range(CURRENT_TRANSACTION_COLUMN)
+        return hidden if written is None else frozenset(w for w in hidden if written[0] <= w <= written[1])
+
+    def has_events(self, hidden: frozenset[WriteId]) -> bool:
+        """Whether the file may have events whose write ID is not hidden."""
+        written = self.tail.integer_range(CURRENT_TRANSACTION_COLUMN) if self.tail.is_acid else None
+        all_hidden = written is not None and len(self.hidden_of(hidden)) == written[1] - written[0] + 1
+        return self.tail.rows > 0 and not all_hidden
+
+
 def opened_files(
     bound: BoundScan, part: BoundPart, files: Sequence[DataFile], footers: FooterCache
-) -> Iterator[tuple[DataFile, SizedFile, Tail]]:
+) -> Iterator[OpenedFile]:
     """The files with their footers, without those of which a streaming client has not committed anything yet."""
-    sized = [
-        SizedFile(f"{part.directory}/{f.file.path}", readable_length(bound.files, part.directory, f), f.file.modified)
-        for f in files
-    ]
-    started = [(data, file) for data, file in zip(files, sized, strict=True) if file.size or not data.flush_length_file]
-    found = footers.tails(bound.files, [file for _, file in started])
-    return ((data, file, tail) for (data, file), tail in zip(started, found, strict=True))
+    parts = [(f, readable_part(bound.files, part.directory, f)) for f in files]
+    started = [(data, found) for data, found in parts if found.length or not found.grows]
+    sized = [SizedFile(f"{part.directory}/{d.file.path}", found.length, d.file.modified) for d, found in started]
+    tails = footers.tails(bound.files, sized)
+    for (data, found), file, tail in zip(started, sized, tails, strict=True):
+        yield OpenedFile(data, file, tail, found.grows)
 
 
-def readable_length(files: FileSystem, directory: str, data: DataFile) -> int:
-    """The number of bytes to read of a file: all, or those that a streaming client has committed.
+@dataclass(frozen=True, slots=True)
+class ReadablePart:
+    """The number of bytes to read of a file, and whether a streaming client may still write behind them."""
+
+    length: int
+    grows: bool = False
+
+
+def readable_part(files: FileSystem, directory: str, data: DataFile) -> ReadablePart:
+    """How much of a file a reader reads: all of it, or what a streaming client has committed.
+
+    A client makes the side file first and removes it last, and the lengths in a listing may be older than what it has
+    committed. So the side file itself is looked for, and the file's length is asked for afterwards.
 
     Raises MALFORMED_LAYOUT.
     """
     if data.flush_length_file is None:
-        return data.file.length
+        return ReadablePart(data.file.length)
     path = f"{directory}/{data.flush_length_file}"
-    length = flushed_length(path, files.read(path))
-    if length > data.file.length:
-        reason = f"{length} bytes of the file beside it are committed, and it has {data.file.length}"
+    content = files.read_if_there(path)
+    now = files.file_size(f"{directory}/{data.file.path}")
+    length = data.file.length if now is None else now
+    if content is None:
+        return ReadablePart(length)
+    committed = flushed_length(path, content)
+    if committed > length:
+        reason = f"{committed} bytes of the file beside it are committed, and it has {length}"
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason=reason)
-    return length
+    return ReadablePart(committed, grows=True)
 
 
 def _check_plain(bound: BoundScan, data: DataFile, path: str) -> None:

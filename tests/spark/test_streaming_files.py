@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from acidsql.acid.data_files import DataFile, File, FileKind
+from acidsql.acid.write_ids import StatementId
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session
+from acidsql.snapshot.scan_binding import ReadablePart, readable_part
+from acidsql.storage.file_systems import LocalFiles
 from tests.spark.streaming_file import StreamingFile
 
 BATCH = "delta_0000001_0000003"
@@ -118,3 +122,22 @@ def test_a_side_file_without_a_length_is_an_error(
     assert caught.value.condition == "MALFORMED_LAYOUT"
     assert str(file.side_file) in str(caught.value)
     assert "committed" in str(caught.value)
+
+
+def test_a_file_is_as_long_as_it_is_after_its_side_file_was_looked_for_and_not_as_it_was_listed(
+    tmp_path: Path,
+) -> None:
+    def listed(length: int) -> DataFile:
+        side = "bucket_00000_flush_length"
+        return DataFile(File("bucket_00000", length), 0, StatementId(0), FileKind.ACID, side)
+
+    def readable(length: int) -> ReadablePart:
+        return readable_part(LocalFiles(), str(tmp_path), listed(length))
+
+    file, side_file = tmp_path / "bucket_00000", tmp_path / "bucket_00000_flush_length"
+    file.write_bytes(b"x" * 50)
+    side_file.write_bytes(struct.pack(">qq", 0, 30))
+    assert readable(20) == ReadablePart(30, grows=True)  # it grew since the listing
+    side_file.unlink()
+    assert readable(20) == ReadablePart(50)  # it was closed since the listing
+    assert readable(50) == ReadablePart(50)
