@@ -57,6 +57,8 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "SORTED_TABLE": "A transactional table cannot have SORTED BY.",
         "WRITE_TO_VIEW": "UPDATE, DELETE or MERGE of a view.",
         "INSERT_INTO_VIEW": "INSERT or LOAD DATA into a view.",
+        "INVALID_RECORD": "A record of a stream does not fit the table: the message says which record and why.",
+        "INVALID_STREAM_TABLE": "A stream needs a transactional table.",
         "SERDE_READS_ONLY": "The SerDe of the table cannot write rows.",
         "INVALID_TABLE_PROPERTIES": "Table properties contradict each other or the table.",
         "INVALID_TYPE": "The type does not exist in Hive, or its parameters are out of range.",
