@@ -13,7 +13,6 @@ from acidsql.acid.directories import (
     Delta,
     FlushLength,
     Original,
-    flush_length_name,
     is_hidden,
     parse_bucket_file,
     parse_directory,
@@ -52,8 +51,7 @@ class DataFile:
     statement_id: StatementId
     kind: FileKind
     flush_length_file: str | None = None
-    """The path where the side file lies, or may lie, in which a streaming client stores the committed length. A listing
-    does not tell whether it is there: a client may make or remove it meanwhile."""
+    """The path of the side file in which a streaming client stores the committed length."""
 
 
 def is_visible(path: str) -> bool:
@@ -64,17 +62,15 @@ def is_visible(path: str) -> bool:
 def directory_files(
     name: str, parsed: Base | Delta, files: Sequence[File], *, insert_only: bool
 ) -> tuple[DataFile, ...]:
-    """The data files among the visible files of an ACID directory, sorted by path. Raises MALFORMED_LAYOUT."""
+    """The data files among the visible files of an ACID directory, sorted by path. Raises MALFORMED_LAYOUT.
+
+    A side file may be there before its data file, which has no rows then (OrcRecordUpdater makes the side file first).
+    """
     statement_id = (parsed.statement_id if isinstance(parsed, Delta) else None) or StatementId(0)
     is_delete = isinstance(parsed, Delta) and parsed.is_delete
     side_files = {path: side for side in files if (path := _bucket_file_of(side.path)) is not None}
-    may_grow = isinstance(parsed, Delta) and parsed.may_be_streamed
-
-    def acid_table_file(file: File) -> DataFile:
-        return _acid_table_file(file, statement_id, may_grow=may_grow or file.path in side_files)
-
     found = [
-        _insert_only_file(file, statement_id) if insert_only else acid_table_file(file)
+        _insert_only_file(file, statement_id) if insert_only else _acid_table_file(file, statement_id, side_files)
         for file in sorted(files, key=_path)
         if insert_only or _bucket_file_of(file.path) is None
     ]
@@ -82,8 +78,6 @@ def directory_files(
     _check_buckets(found)
     if is_delete:
         _check_delete_events(found)
-    if not insert_only:
-        _check_side_files(found, side_files)
     return tuple(found)
 
 
@@ -130,12 +124,12 @@ def _bucket_file_of(path: str) -> str | None:
     return f"{folder}/{parsed.bucket_file}" if isinstance(parsed, FlushLength) else None
 
 
-def _acid_table_file(file: File, statement_id: StatementId, *, may_grow: bool) -> DataFile:
+def _acid_table_file(file: File, statement_id: StatementId, side_files: dict[str, File]) -> DataFile:
     parsed = parse_bucket_file(_split(file.path)[1])
     match parsed:
         case BucketFile(bucket):
-            side = flush_length_name(file.path) if may_grow else None
-            return DataFile(file, bucket, statement_id, FileKind.ACID, side)
+            side = side_files.get(file.path)
+            return DataFile(file, bucket, statement_id, FileKind.ACID, side.path if side else None)
         case Original(bucket):
             return DataFile(file, bucket, statement_id, FileKind.PLAIN)
         case FlushLength() | None:
@@ -187,15 +181,6 @@ def _check_delete_events(found: Iterable[DataFile]) -> None:
     for data in found:
         if data.kind is FileKind.PLAIN:
             raise _malformed(data.file.path, "delete events lie in files named bucket_B or bucket_B_A")
-
-
-def _check_side_files(found: Iterable[DataFile], side_files: dict[str, File]) -> None:
-    """Raises MALFORMED_LAYOUT if a file with committed rows is missing. A streaming client makes the side file, with
-    one number, before the file itself."""
-    paths = {data.file.path for data in found}
-    for bucket_file, side in side_files.items():
-        if bucket_file not in paths and side.length > _NUMBER_BYTES:
-            raise _malformed(side.path, f"it is the length of {bucket_file}, which is not there")
 
 
 def _malformed(path: str, reason: str) -> AcidSqlError:

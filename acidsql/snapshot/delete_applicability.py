@@ -87,7 +87,7 @@ def _opened(
                 reason = "a file of delete events has the six ACID columns, and it has not"
                 raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=file.path, reason=reason)
             if opened.has_events(hidden):
-                read = footers.copies.readable(bound.files, file, tail, grows=opened.grows)
+                read = opened.readable(bound.files, footers)
                 yield SourceFile(
                     read.path,
                     read.size,

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from acidsql.acid.data_files import flushed_length
 from acidsql.acid.directories import Base, Delta, Original, parse_bucket_file
 from acidsql.acid.hive_types import HiveType
 from acidsql.acid.layout import ACID_FIELDS
@@ -16,6 +15,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Scan
+from acidsql.snapshot.committed_lengths import committed_part
 from acidsql.storage.file_systems import FileSystem, SizedFile
 from acidsql.storage.footer_cache import FooterCache
 from acidsql.storage.orc.column_types import narrower_types
@@ -210,7 +210,7 @@ def _source_files(
             _check_version_2(bound, tail, file.path)
         if opened.has_events(hidden):
             write_id, bucket_property = _row_id_of_file(bound.table, directory, data)
-            read = footers.copies.readable(bound.files, file, tail, grows=opened.grows)
+            read = opened.readable(bound.files, footers)
             yield SourceFile(
                 read.path,
                 read.size,
@@ -230,13 +230,16 @@ def _source_files(
 
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
-    """An ORC file with its footer. `file` has the size to read of it; `grows` tells whether a streaming client may
-    still write behind that."""
+    """A data or delete file with its footer: that of its committed part, if a streaming client still writes to it."""
 
     data: DataFile
     file: SizedFile
     tail: Tail
-    grows: bool
+    is_whole: bool
+
+    def readable(self, files: FileSystem, footers: FooterCache) -> SizedFile:
+        """The file itself, or a copy that Spark can read."""
+        return footers.copies.readable(files, self.file, self.tail, is_whole=self.is_whole)
 
     def hidden_of(self, hidden: frozenset[WriteId]) -> frozenset[WriteId]:
         """Those of the hidden write IDs of its directory that events of the file may have, by its statistics. A batch
@@ -257,43 +260,13 @@ def opened_files(
     bound: BoundScan, part: BoundPart, files: Sequence[DataFile], footers: FooterCache
 ) -> Iterator[OpenedFile]:
     """The files with their footers, without those of which a streaming client has not committed anything yet."""
-    parts = [(f, readable_part(bound.files, part.directory, f)) for f in files]
-    started = [(data, found) for data, found in parts if found.length or not found.grows]
-    sized = [SizedFile(f"{part.directory}/{d.file.path}", found.length, d.file.modified) for d, found in started]
+    committed = [committed_part(bound.files, part.directory, f) for f in files]
+    started = [(f, c) for f, c in zip(files, committed, strict=True) if c.length or c.is_whole]
+    sized = [SizedFile(f"{part.directory}/{f.file.path}", c.length, f.file.modified) for f, c in started]
     tails = footers.tails(bound.files, sized)
-    for (data, found), file, tail in zip(started, sized, tails, strict=True):
-        yield OpenedFile(data, file, tail, found.grows)
-
-
-@dataclass(frozen=True, slots=True)
-class ReadablePart:
-    """The number of bytes to read of a file, and whether a streaming client may still write behind them."""
-
-    length: int
-    grows: bool = False
-
-
-def readable_part(files: FileSystem, directory: str, data: DataFile) -> ReadablePart:
-    """How much of a file a reader reads: all of it, or what a streaming client has committed.
-
-    A client makes the side file first and removes it last, and the lengths in a listing may be older than what it has
-    committed. So the side file itself is looked for, and the file's length is asked for afterwards.
-
-    Raises MALFORMED_LAYOUT.
-    """
-    if data.flush_length_file is None:
-        return ReadablePart(data.file.length)
-    path = f"{directory}/{data.flush_length_file}"
-    content = files.read_if_there(path)
-    now = files.file_size(f"{directory}/{data.file.path}")
-    length = data.file.length if now is None else now
-    if content is None:
-        return ReadablePart(length)
-    committed = flushed_length(path, content)
-    if committed > length:
-        reason = f"{committed} bytes of the file beside it are committed, and it has {length}"
-        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason=reason)
-    return ReadablePart(committed, grows=True)
+    return (
+        OpenedFile(data, file, tail, c.is_whole) for (data, c), file, tail in zip(started, sized, tails, strict=True)
+    )
 
 
 def _check_plain(bound: BoundScan, data: DataFile, path: str) -> None:

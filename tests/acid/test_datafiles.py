@@ -43,29 +43,16 @@ def test_loaded_files_are_plain() -> None:
 
 
 def test_a_flush_length_is_attached_to_its_bucket_file_and_is_no_data() -> None:
-    snapshot = select("delta_5_5/bucket_00000", "delta_5_5/bucket_00000_flush_length", "delta_5_5/bucket_00001")
+    snapshot = select("delta_5_14/bucket_00000", "delta_5_14/bucket_00000_flush_length", "delta_5_14/bucket_00001")
     assert snapshot.deltas[0].files == (
-        data("delta_5_5/bucket_00000", 0, 0, FileKind.ACID, "delta_5_5/bucket_00000_flush_length"),
-        data("delta_5_5/bucket_00001", 1, 0, FileKind.ACID),
+        data("delta_5_14/bucket_00000", 0, 0, FileKind.ACID, "delta_5_14/bucket_00000_flush_length"),
+        data("delta_5_14/bucket_00001", 1, 0, FileKind.ACID),
     )
 
 
-def test_a_flush_length_may_lie_beside_each_file_of_a_batch_of_transactions() -> None:
-    files = ("delta_5_14/bucket_00000", "delta_15_24_v9/bucket_00000", "delete_delta_15_24/bucket_00000")
-    snapshot = select(*files, "delta_25_25_0/bucket_00000")
-    assert [d.files[0].flush_length_file for d in (*snapshot.deltas, *snapshot.delete_deltas)] == [
-        "delta_5_14/bucket_00000_flush_length",
-        None,
-        None,
-        None,
-    ]
-
-
-def test_a_flush_length_of_one_number_may_be_there_before_its_file() -> None:
-    snapshot = select_snapshot(
-        [File("delta_5_14/bucket_00000_flush_length", 8)], ValidWriteIdList("d.t", WriteId(5)), ValidTxnList(TxnId(1))
-    )
-    assert snapshot.deltas[0].files == ()
+def test_a_flush_length_may_be_there_before_its_bucket_file() -> None:
+    snapshot = select("delta_5_14/bucket_00000", "delta_5_14/bucket_00001_flush_length")
+    assert snapshot.deltas[0].files == (data("delta_5_14/bucket_00000", 0, 0, FileKind.ACID),)
 
 
 def test_files_in_subdirectories_keep_their_path() -> None:

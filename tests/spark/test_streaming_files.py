@@ -12,7 +12,7 @@ from acidsql.acid.data_files import DataFile, File, FileKind
 from acidsql.acid.write_ids import StatementId
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session
-from acidsql.snapshot.scan_binding import ReadablePart, readable_part
+from acidsql.snapshot.committed_lengths import CommittedPart, committed_part
 from acidsql.storage.file_systems import LocalFiles
 from tests.spark.streaming_file import StreamingFile
 
@@ -127,17 +127,16 @@ def test_a_side_file_without_a_length_is_an_error(
 def test_a_file_is_as_long_as_it_is_after_its_side_file_was_looked_for_and_not_as_it_was_listed(
     tmp_path: Path,
 ) -> None:
-    def listed(length: int) -> DataFile:
-        side = "bucket_00000_flush_length"
-        return DataFile(File("bucket_00000", length), 0, StatementId(0), FileKind.ACID, side)
+    def committed(listed: int) -> CommittedPart:
+        file = File("delta_1_3/bucket_00000", listed)
+        return committed_part(LocalFiles(), str(tmp_path), DataFile(file, 0, StatementId(0), FileKind.ACID))
 
-    def readable(length: int) -> ReadablePart:
-        return readable_part(LocalFiles(), str(tmp_path), listed(length))
-
-    file, side_file = tmp_path / "bucket_00000", tmp_path / "bucket_00000_flush_length"
+    (tmp_path / "delta_1_3").mkdir()
+    file, side_file = (tmp_path / "delta_1_3" / name for name in ("bucket_00000", "bucket_00000_flush_length"))
     file.write_bytes(b"x" * 50)
     side_file.write_bytes(struct.pack(">qq", 0, 30))
-    assert readable(20) == ReadablePart(30, grows=True)  # it grew since the listing
+    assert committed(20) == CommittedPart(30, is_whole=False)  # it grew since the listing
     side_file.unlink()
-    assert readable(20) == ReadablePart(50)  # it was closed since the listing
-    assert readable(50) == ReadablePart(50)
+    assert committed(20) == CommittedPart(50, is_whole=True)  # it was closed since the listing
+    file.unlink()
+    assert committed(20) == CommittedPart(0, is_whole=False)  # its client took it back

@@ -30,7 +30,7 @@ class _Copy:
 
     files: FileSystem
     file: SizedFile
-    of_growing: bool
+    of_whole: bool
     users: int = 0
 
 
@@ -51,10 +51,10 @@ class Copies:
         """A lease for the copies that one statement needs."""
         return CopyLease(self)
 
-    def take(self, files: FileSystem, file: SizedFile, tail: Tail, *, grows: bool) -> _Copy:
+    def take(self, files: FileSystem, file: SizedFile, tail: Tail, *, is_whole: bool) -> _Copy:
         """A copy for a lease, which must `give_back` it."""
         with self._lock:
-            copy = self._made.pop(file, None) or _Copy(files, self._copy(files, file, tail), grows)
+            copy = self._made.pop(file, None) or _Copy(files, self._copy(files, file, tail), is_whole)
             self._made[file] = copy  # as the newest
             copy.users += 1
             return copy
@@ -64,7 +64,7 @@ class Copies:
         with self._lock:
             for copy in copies:
                 copy.users -= 1
-            unused = [(original, c) for original, c in self._made.items() if c.of_growing and not c.users]
+            unused = [(original, c) for original, c in self._made.items() if not (c.of_whole or c.users)]
             room = _KEPT_BYTES
             for original, copy in reversed(unused):
                 room -= copy.file.size
@@ -97,12 +97,12 @@ class CopyLease:
     _copies: Copies
     _held: list[_Copy] = field(default_factory=list)
 
-    def readable(self, files: FileSystem, file: SizedFile, tail: Tail, *, grows: bool) -> SizedFile:
-        """The file itself, or a copy that Spark can read. `grows` tells whether a client may still write to the file:
-        Spark opens it later, and its end then may be in the middle of a write."""
-        if not grows and not _needs_another_end(tail):
+    def readable(self, files: FileSystem, file: SizedFile, tail: Tail, *, is_whole: bool) -> SizedFile:
+        """The file itself, or a copy that Spark can read. `is_whole` tells that the file has no more bytes than those
+        of `file`, and will have no more: Spark looks for its end when it reads it."""
+        if is_whole and not _needs_another_end(tail):
             return file
-        copy = self._copies.take(files, file, tail, grows=grows)
+        copy = self._copies.take(files, file, tail, is_whole=is_whole)
         self._held.append(copy)
         return copy.file
 
