@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from types import TracebackType
-from typing import Any, Final
+from typing import Final
 
 from acidsql.acid.partition_names import partition_name
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.ingest.records import RecordConverter, Rows
+from acidsql.ingest.records import RecordConverter, Rows, pieces
 from acidsql.ingest.transaction_batch import (
     BatchOutdatedError,
     KnownPartitions,
@@ -39,7 +38,8 @@ MOST_BYTES: Final = 64 << 20
 """Bytes of rows that a stream keeps in memory. What is beyond goes to the files before the commit."""
 
 _IDLE_COMMITS: Final = 5.0
-_LEAST_IDLE_SECONDS: Final = 2.0
+_LEAST_IDLE_SECONDS: Final = 10.0
+_IDLE_BY_HAND_SECONDS: Final = 30.0
 _ATTEMPTS: Final = 4
 _CHUNK: Final = 10_000
 """Records of an iterator that are converted at once."""
@@ -77,7 +77,9 @@ class StreamOptions:
     @property
     def idle_seconds(self) -> float:
         """Seconds without a commit after which the reserved transactions end."""
-        return max(_LEAST_IDLE_SECONDS, _IDLE_COMMITS * (self.commit_seconds or 0.0))
+        if self.commit_seconds is None:
+            return _IDLE_BY_HAND_SECONDS
+        return max(_LEAST_IDLE_SECONDS, _IDLE_COMMITS * self.commit_seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,7 @@ class Stream:
         self._failure: BaseException | None = None
         self._lost: AcidSqlError | None = None
         self._closed = False
+        self._spills = 0
         self._last_use = time.monotonic()
         self._changed = threading.Condition(threading.RLock())
         self._stopped = threading.Event()
@@ -183,15 +186,14 @@ class Stream:
             offset: The place in the source behind these rows, a value that JSON can hold. It is committed with them.
 
         Raises:
-            AcidSqlError: For a record that does not fit the table, before anything of this call is added, unless
-                `records` is an iterator; and the error of a commit that has failed.
+            AcidSqlError: For a record that does not fit the table; nothing of this call is added then. And the error of
+                a commit that has failed.
         """
         with self._changed:
             self._require_usable()
             if not isinstance(offset, _Unchanged) and self._claim is None:
                 raise ValueError("an offset needs a stream with an id")
-            for chunk in _chunks(records):
-                self._add(self._converter.convert(chunk))
+            self._add_all(records)
             if not isinstance(offset, _Unchanged):
                 self._pending.offset = offset
                 self._pending.since = self._pending.since or time.monotonic()
@@ -249,6 +251,22 @@ class Stream:
             self._end()
 
     # -- a commit
+
+    def _add_all(self, records: object) -> None:
+        """Converts and adds records. Those of an iterator are converted piece by piece; an error takes back the pieces
+        before it, which the files may have already: then the stream fails."""
+        before = replace(self._pending, rows=list(self._pending.rows))
+        spills = self._spills
+        try:
+            for some in pieces(records, _CHUNK) if isinstance(records, Iterator) else (records,):
+                self._add(self._converter.convert(some))
+        except BaseException as error:
+            if self._failure is None and self._spills != spills:
+                self._failure = error
+                self._drop()
+            elif self._failure is None:
+                self._pending = before
+            raise
 
     def _add(self, rows: Rows) -> None:
         if not rows.num_rows:
@@ -326,6 +344,7 @@ class Stream:
                 self._renew(spilled, attempt)
         self._pending.rows.clear()
         self._pending.bytes = 0
+        self._spills += 1
 
     def _write_pending(self) -> None:
         """Begins the transaction if it has not begun, and writes the rows that wait. They stay in memory until the
@@ -458,16 +477,3 @@ class Stream:
             except AcidSqlError as error:
                 if error.condition == Condition.STREAM_LOST.name:
                     self._lost = error
-
-
-def _chunks(records: object) -> Iterator[object]:
-    """`records` in pieces that fit into memory: an iterator is read piece by piece."""
-    if hasattr(records, "read_next_batch"):
-        reader: Any = records
-        yield from reader
-    elif isinstance(records, Iterator):
-        yield from iter(lambda: list(islice(records, _CHUNK)), [])
-    elif isinstance(records, Iterable) and not hasattr(records, "__len__") and not hasattr(records, "schema"):
-        yield from _chunks(iter(records))
-    else:
-        yield records

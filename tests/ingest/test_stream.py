@@ -6,7 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -32,7 +32,8 @@ def files(session: Session, table: str = "t") -> list[str]:
 
 
 @pytest.fixture
-def table(session: Session) -> Session:
+def table(session: Session, monkeypatch: pytest.MonkeyPatch) -> Session:
+    monkeypatch.setattr(stream_module, "_IDLE_BY_HAND_SECONDS", 3600.0)  # a slow query must not look like idleness
     session.sql(f"CREATE TABLE t (id bigint, name string) {ACID}")
     return session
 
@@ -187,6 +188,19 @@ def test_a_record_that_does_not_fit_is_refused_and_the_stream_goes_on(table: Ses
             stream.write({"id": 3, "nome": ""})
         stream.write((4, ""))
     assert ids(table) == [1, 4]
+
+
+def test_an_iterator_with_a_record_that_does_not_fit_adds_nothing(table: Session) -> None:
+    def numbers() -> Iterator[tuple[object, str]]:
+        yield from ((i, "") for i in range(25_000))
+        yield "many", ""
+
+    with table.stream("t", "s", commit_rows=None, commit_seconds=None) as stream:
+        stream.write((1, ""), offset=1)
+        fails("INVALID_RECORD", lambda: stream.write(numbers(), offset=2))
+    assert ids(table) == [1]
+    with table.stream("t", "s") as stream:
+        assert stream.committed_offset == 1
 
 
 def test_rows_beyond_the_memory_go_to_the_files_before_their_commit(
