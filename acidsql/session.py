@@ -26,11 +26,11 @@ from acidsql.grammar.nesting_depth import depth_limited
 from acidsql.grammar.parser import parse
 from acidsql.grammar.placeholders import name_placeholders
 from acidsql.grammar.script_splitter import Piece, split_script
-from acidsql.ingest.stream import (
+from acidsql.ingest.stream import Stream
+from acidsql.ingest.stream_options import (
     DEFAULT_BATCH_SIZE,
     DEFAULT_COMMIT_ROWS,
     DEFAULT_COMMIT_SECONDS,
-    Stream,
     StreamOptions,
 )
 from acidsql.interrupts import interruptible
