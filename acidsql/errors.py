@@ -372,6 +372,7 @@ class Condition(Enum):
         " [txnid:{other_txn_id},{other_commit_id}] {operations}",
     )
     STREAM_IN_USE = _info("55006", "Stream '{stream}' of table {table} has a live writer: {writer}")
+    STREAM_CLOSED = _info("08003", "The stream into {table} takes no more rows: {reason}")
     STREAM_LOST = _info("40001", "Stream '{stream}' of table {table} was taken over by another writer: {reason}")
     TABLE_CHANGED = _info(
         "40001", "{table} was altered or dropped while the statement waited for its turn: run it again"

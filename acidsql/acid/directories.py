@@ -117,6 +117,15 @@ def parse_bucket_file(name: str) -> BucketFile | Original | FlushLength | None:
     return None
 
 
+def side_file(bucket_file: str) -> str:
+    """The name of the side file of a bucket file.
+
+    >>> side_file("bucket_00003")
+    'bucket_00003_flush_length'
+    """
+    return f"{bucket_file}{_FLUSH_LENGTH}"
+
+
 def is_hidden(name: str) -> bool:
     """Whether Hive ignores files and directories with this name (AcidUtils.hiddenFileFilter)."""
     return name.startswith(("_", "."))

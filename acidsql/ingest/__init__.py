@@ -1,1 +1,1 @@
-"""Streaming ingest: writes records into transactional tables with Python and pyarrow, without Spark and Java."""
+"""The writer of streams: small transactions from Python, without Spark and Java."""

@@ -66,6 +66,12 @@ class RecordConverter:
         self._targets = [_Target(c, known_type(c, table)) for c in (*table.columns, *dynamic)]
         self._by_name = {target.column.name: target for target in self._targets}
 
+    @property
+    def static_partition(self) -> PartitionValues:
+        """The values of the one partition that all rows go to; `()` where the records give some of them, and for a
+        table without partitions."""
+        return self._static if len(self._static) == len(self.table.partition_columns) else ()
+
     def convert(self, records: object) -> Rows:
         """The rows of records: a dict or a tuple, a list or an iterator of dicts or of tuples, a table or batches of
         Arrow, a pandas frame, or what speaks Arrow's C stream interface.

@@ -41,6 +41,7 @@ from acidsql.metastore.compactions import (
     CompactionType,
     Enqueued,
 )
+from acidsql.metastore.streams import StreamClaim, StreamProgress, StreamState
 from acidsql.metastore.temporary_relations import TemporaryRelations
 
 _CHANGES: Final = (Operation.UPDATE, Operation.DELETE)
@@ -167,6 +168,9 @@ class SessionMetastore:
     def partitions(self, table: Table) -> Sequence[Partition]:
         return self._temporary.partitions(table) if table.temporary else self.shared.partitions(table)
 
+    def partitions_named(self, table: Table, values: Sequence[PartitionValues]) -> Sequence[Partition]:
+        return (self._temporary if table.temporary else self.shared).partitions_named(table, values)
+
     def add_partitions(self, table: Table, partitions: Sequence[Partition]) -> None:
         (self._temporary if table.temporary else self.shared).add_partitions(table, partitions)
 
@@ -181,6 +185,9 @@ class SessionMetastore:
 
     def open_txn(self, *, read_only: bool = False) -> TxnId:
         return self.shared.open_txn(read_only=read_only)
+
+    def open_txns(self, count: int) -> Sequence[TxnId]:
+        return self.shared.open_txns(count)
 
     def transactions(self) -> Sequence[Transaction]:
         return self.shared.transactions()
@@ -255,6 +262,14 @@ class SessionMetastore:
         self.shared.heartbeat(txn)  # raises where the transaction is not open
         return self._temporary.allocate_write_id(txn, table)
 
+    def allocate_write_ids(self, txns: Sequence[TxnId], table: Table) -> Sequence[WriteId]:
+        if not table.temporary:
+            return self.shared.allocate_write_ids(txns, table)
+        for txn in self.shared.heartbeats(txns):
+            self.shared.heartbeat(txn)  # raises: the transaction is not open
+        with self._temporary.lock:
+            return [self._temporary.allocate_write_id(txn, table) for txn in txns]
+
     def writer(self, table: Table, write_id: WriteId) -> TxnId | None:
         return (self._temporary if table.temporary else self.shared).writer(table, write_id)
 
@@ -264,11 +279,20 @@ class SessionMetastore:
     def heartbeat(self, txn: TxnId) -> None:
         self.shared.heartbeat(txn)
 
+    def heartbeats(self, txns: Sequence[TxnId]) -> frozenset[TxnId]:
+        return self.shared.heartbeats(txns)
+
     def conflicts(self, txn: TxnId) -> Sequence[Conflict]:
         return self.shared.conflicts(txn)
 
-    def commit(self, txn: TxnId, *, compatible: Collection[TxnId] | None = None) -> None:
-        self.shared.commit(txn, compatible=compatible)
+    def commit(
+        self,
+        txn: TxnId,
+        *,
+        compatible: Collection[TxnId] | None = None,
+        progress: StreamProgress | None = None,
+    ) -> None:
+        self.shared.commit(txn, compatible=compatible, progress=progress)
 
     def commit_created(self, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
         if not table.temporary:
@@ -307,6 +331,31 @@ class SessionMetastore:
 
     def forget_leftovers(self, txn: TxnId) -> None:
         self.shared.forget_leftovers(txn)
+
+    # -- streams, which are always those of shared tables
+
+    def claim_stream(self, table: Table, stream_id: str) -> StreamClaim:
+        """Raises INVALID_PARAMETER for a temporary table: its offsets would end with the session."""
+        if table.temporary:
+            reason = f"{table.qualified} is a temporary table, whose offsets would end with the session"
+            hint = "Write without an ID, or into a table that is not temporary."
+            raise AcidSqlError(Condition.INVALID_PARAMETER, name="id", reason=reason, hint=hint)
+        return self.shared.claim_stream(table, stream_id)
+
+    def keep_claim(self, claim: StreamClaim) -> None:
+        self.shared.keep_claim(claim)
+
+    def release_claim(self, claim: StreamClaim) -> None:
+        self.shared.release_claim(claim)
+
+    def stream_locks(self, claim: StreamClaim) -> Sequence[LockComponent]:
+        return self.shared.stream_locks(claim)
+
+    def stream(self, table: Table, stream_id: str) -> StreamState | None:
+        return None if table.temporary else self.shared.stream(table, stream_id)
+
+    def streams(self) -> Sequence[StreamState]:
+        return self.shared.streams()
 
     # -- compactions, which are always those of shared tables
 

@@ -9,11 +9,12 @@ claim to a stream (Hive's streaming API leaves this to its clients; HIVE-20701 c
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
+from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.lock_components import LockComponent
 
 Offset: TypeAlias = "bool | int | float | str | Sequence[Offset] | Mapping[str, Offset] | None"
@@ -61,6 +62,44 @@ class StreamProgress:
     before: StreamState
     offset: Offset
     rows: int
+
+    def committed(self, txn: TxnId, time: int) -> StreamState:
+        """The state of the stream after the commit of `txn`. `time` is milliseconds since 1970."""
+        return replace(
+            self.before,
+            offset=self.offset,
+            commits=self.before.commits + 1,
+            rows=self.before.rows + self.rows,
+            txn=txn,
+            first_commit=self.before.first_commit or time,
+            last_commit=time,
+        )
+
+
+def require_stream_id(stream_id: str) -> None:
+    """Raises INVALID_PARAMETER for an ID that is empty or no Unicode text."""
+    try:
+        empty = not stream_id.encode()
+    except UnicodeEncodeError as error:
+        reason = f"{stream_id!r} has a surrogate, which is half a character"
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="id", reason=reason) from error
+    if empty:
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="id", reason="it is empty")
+
+
+def stream_in_use(state: StreamState) -> AcidSqlError:
+    hint = "Stop that writer first, or choose another ID."
+    return AcidSqlError(
+        Condition.STREAM_IN_USE,
+        hint=hint,
+        stream=state.id,
+        table=f"{state.database}.{state.table}",
+        writer=state.writer,
+    )
+
+
+def stream_lost(claim: StreamClaim, reason: str) -> AcidSqlError:
+    return AcidSqlError(Condition.STREAM_LOST, stream=claim.id, table=claim.table.qualified, reason=reason)
 
 
 class StreamKeeper(Protocol):

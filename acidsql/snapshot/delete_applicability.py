@@ -81,12 +81,13 @@ def _opened(
     bound: BoundScan, number: int, part: BoundPart, data_buckets: Collection[int] | None, footers: FooterCache
 ) -> Iterator[SourceFile]:
     for directory, files in _delete_files(part.snapshot, data_buckets):
-        for data, file, tail in opened_files(bound, part, files, footers):
+        for opened in opened_files(bound, part, files, footers):
+            file, tail = opened.file, opened.tail
             if not tail.is_acid:
                 reason = "a file of delete events has the six ACID columns, and it has not"
                 raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=file.path, reason=reason)
             if tail.rows:
-                read = footers.copies.readable(bound.files, file, tail, data.file.length)
+                read = opened.readable(bound.files, footers)
                 yield SourceFile(
                     read.path,
                     read.size,

@@ -17,6 +17,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation
 from acidsql.metastore.sqlite.schema import SCHEMA_VERSION
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore, open_sqlite
+from acidsql.metastore.streams import StreamProgress
 
 TABLE = Table("default", "t", (Column("id", "int"),), "/w/t")
 UPDATE = LockComponent("default", "t", LockType.SHARED_WRITE, Operation.UPDATE)
@@ -168,6 +169,36 @@ def test_opening_a_transaction_aborts_one_without_a_heartbeat(tmp_path: Path) ->
         time.sleep(1.2)
         assert store.abort_timed_out() == [alive, new]
         assert store.abort_timed_out() == []
+
+
+def test_a_claim_without_a_heartbeat_ends_and_its_writer_commits_nothing_more(tmp_path: Path) -> None:
+    with SqliteMetastore(tmp_path / "m.db", "/w", txn_timeout=1.0) as store:
+        store.create_table(TABLE)
+        quiet, kept = store.claim_stream(TABLE, "quiet"), store.claim_stream(TABLE, "kept")
+        for _ in range(4):
+            time.sleep(0.3)
+            store.keep_claim(kept)
+        assert [bool(stream.writer) for stream in store.streams()] == [True, False]
+        store.claim_stream(TABLE, "quiet")
+        late = store.open_txn()
+        with pytest.raises(AcidSqlError, match=r"STREAM_LOST.*'quiet' of table default\.t"):
+            store.commit(late, progress=StreamProgress(quiet, quiet.state, 1, 1))
+        store.commit(late)
+        with pytest.raises(AcidSqlError, match="STREAM_IN_USE"):
+            store.claim_stream(TABLE, "kept")
+
+
+def test_a_write_conflict_leaves_the_offset_of_a_stream_as_it_was(tmp_path: Path) -> None:
+    with SqliteMetastore(tmp_path / "m.db", "/w") as store:
+        store.create_table(TABLE)
+        claim = store.claim_stream(TABLE, "s")
+        mine, other = store.open_txn(), store.open_txn()
+        store.lock(mine, [UPDATE])
+        store.lock(other, [UPDATE])
+        store.commit(other)
+        with pytest.raises(AcidSqlError, match="WRITE_CONFLICT"):
+            store.commit(mine, progress=StreamProgress(claim, claim.state, 1, 1))
+        assert store.stream(TABLE, "s") == claim.state
 
 
 def test_dropping_a_table_aborts_its_writers(tmp_path: Path) -> None:

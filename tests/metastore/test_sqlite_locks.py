@@ -304,7 +304,14 @@ def test_a_metastore_without_locks_gets_them_and_keeps_its_open_writers(warehous
             db.execute("ALTER TABLE txns DROP COLUMN seen")
             for column in ("managed_location", "owner", "owner_kind"):
                 db.execute(f"ALTER TABLE databases DROP COLUMN {column}")
-            newer = ("compaction_queue", "compaction_txns", "completed_txn_components", "views", "statistics")
+            newer = (
+                "compaction_queue",
+                "compaction_txns",
+                "completed_txn_components",
+                "views",
+                "statistics",
+                "streams",
+            )
             for name in ("write_set", *newer):
                 db.execute(f"DROP TABLE {name}")
             db.execute("CREATE TABLE write_set (db TEXT, tbl TEXT, part TEXT, txn_id, commit_id, operation TEXT)")

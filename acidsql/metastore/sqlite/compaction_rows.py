@@ -27,6 +27,7 @@ from acidsql.metastore.compactions import (
 )
 from acidsql.metastore.process_identity import Process
 from acidsql.metastore.sqlite import transaction_rows
+from acidsql.metastore.sqlite.process_rows import process_of
 
 _ACTIVE: Final = ("initiated", "working")
 
@@ -259,7 +260,7 @@ def revoke_dead(
     ).fetchall():
         number, txn = row["id"], row["txn_id"]
         is_lost = txn is not None and not _is_open(db, txn)
-        if not (is_lost or is_gone(transaction_rows.process_of(row)) or now - row["started"] > timeout_millis):
+        if not (is_lost or is_gone(process_of(row)) or now - row["started"] > timeout_millis):
             continue
         if txn is not None and not is_lost:
             transaction_rows.abort(db, TxnId(txn), "its compaction was given to another worker")

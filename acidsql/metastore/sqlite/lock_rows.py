@@ -17,7 +17,8 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Lock, LockComponent, LockType, Operation
 from acidsql.metastore.lock_rules import LockedResource, Resource, Resources, must_wait, resource
 from acidsql.metastore.process_identity import Process
-from acidsql.metastore.sqlite.transaction_rows import add_components, process_of, require_open
+from acidsql.metastore.sqlite.process_rows import process_of
+from acidsql.metastore.sqlite.transaction_rows import add_components, require_open
 
 
 @dataclass(frozen=True, slots=True)

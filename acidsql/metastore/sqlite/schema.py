@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 _LOCKS_2 = (
     "CREATE TABLE next_lock_id (next INTEGER NOT NULL)",
@@ -123,6 +123,30 @@ _UPGRADE_TO_7 = (
     ) WITHOUT ROWID""",
 )
 
+_UPGRADE_TO_8 = (
+    # What is committed of each stream, and the claim of its writer; `token` is empty without a claim. The offset is
+    # JSON. `first_commit` and `last_commit` are milliseconds since 1970; `ticks` is that of txns.
+    """CREATE TABLE streams (
+        table_id INTEGER NOT NULL REFERENCES tables (id) ON DELETE CASCADE,
+        id TEXT NOT NULL,
+        committed_offset TEXT NOT NULL DEFAULT 'null',
+        commits INTEGER NOT NULL DEFAULT 0,
+        row_count INTEGER NOT NULL DEFAULT 0,
+        txn_id INTEGER,
+        first_commit INTEGER NOT NULL DEFAULT 0,
+        last_commit INTEGER NOT NULL DEFAULT 0,
+        token TEXT NOT NULL DEFAULT '',
+        user TEXT NOT NULL DEFAULT '',
+        host TEXT NOT NULL DEFAULT '',
+        machine TEXT NOT NULL DEFAULT '',
+        pid INTEGER NOT NULL DEFAULT 0,
+        pid_started INTEGER,
+        last_heartbeat INTEGER NOT NULL DEFAULT 0,
+        ticks INTEGER,
+        PRIMARY KEY (table_id, id)
+    ) WITHOUT ROWID""",
+)
+
 DDL = (
     "CREATE TABLE metastore (schema_version INTEGER NOT NULL)",
     """CREATE TABLE databases (
@@ -204,6 +228,7 @@ DDL = (
     *_UPGRADE_TO_5,
     *_UPGRADE_TO_6,
     *_UPGRADE_TO_7,
+    *_UPGRADE_TO_8,
 )
 
 # The upgrade of each version. Open transactions of an older acidsql count as if they held their locks.
@@ -217,6 +242,7 @@ _UPGRADES = {
     4: _UPGRADE_TO_5,
     5: _UPGRADE_TO_6,
     6: _UPGRADE_TO_7,
+    7: _UPGRADE_TO_8,
 }
 
 

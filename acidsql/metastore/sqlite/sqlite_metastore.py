@@ -2,41 +2,37 @@
 
 from __future__ import annotations
 
-import getpass
-import os
-import platform
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from acidsql.acid.table import Relation, Table, View
+from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import (
     DEFAULT_PATIENCE,
     MAX_OPEN_TXNS,
     TXN_TIMEOUT,
-    AdoptedWriteIds,
     Conflict,
-    Database,
     Leftover,
     Lock,
     LockComponent,
     Operation,
     Partition,
-    PartitionValues,
     Patience,
-    Place,
     Transaction,
 )
 from acidsql.metastore.compactions import CompactionKeeper, CompactionType
 from acidsql.metastore.heartbeat import Heartbeat
-from acidsql.metastore.process_identity import is_gone, now, this_process
-from acidsql.metastore.sqlite import catalog_rows, lock_rows, statistics_rows, transaction_rows
+from acidsql.metastore.process_identity import is_gone, now
+from acidsql.metastore.sqlite import catalog_rows, lock_rows, process_rows, stream_rows, transaction_rows
 from acidsql.metastore.sqlite.compaction_queue import SqliteQueue
 from acidsql.metastore.sqlite.database_file import SqliteFile
+from acidsql.metastore.sqlite.sqlite_catalog import SqliteCatalog
+from acidsql.metastore.sqlite.stream_claims import SqliteStreams
+from acidsql.metastore.streams import StreamProgress
 
 _SCHEME = "sqlite:///"
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1
@@ -57,7 +53,7 @@ def open_sqlite(uri_or_path: str | Path, warehouse: str) -> SqliteMetastore:
     return SqliteMetastore(text, warehouse)
 
 
-class SqliteMetastore(SqliteQueue):
+class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
     """A `Metastore` in a SQLite file; also a context manager. client.py documents the methods.
 
     Every call is one SQLite transaction and durable when it returns, so that a process may be killed at any moment.
@@ -104,122 +100,33 @@ class SqliteMetastore(SqliteQueue):
     ) -> None:
         self.close()
 
-    # -- catalog
-    def databases(self) -> Sequence[Database]:
-        with self._file.reading() as db:
-            return catalog_rows.databases(db)
-
-    def database(self, name: str) -> Database:
-        with self._file.reading() as db:
-            return catalog_rows.database(db, name)
-
-    def create_database(self, database: Database) -> None:
-        with self._file.writing() as db:
-            catalog_rows.create_database(db, database)
-
-    def alter_database(self, database: Database) -> None:
-        with self._file.writing() as db:
-            catalog_rows.alter_database(db, database)
-
-    def drop_database(self, name: str) -> None:
-        with self._file.writing() as db:
-            catalog_rows.drop_database(db, name)
-
-    def tables(self, database: str) -> Sequence[str]:
-        with self._file.reading() as db:
-            return catalog_rows.tables(db, database)
-
-    def views(self, database: str) -> Sequence[str]:
-        with self._file.reading() as db:
-            return catalog_rows.views(db, database)
-
-    def table(self, database: str, name: str) -> Table:
-        with self._file.reading() as db:
-            return catalog_rows.table(db, database, name)
-
-    def find_table(self, database: str, name: str) -> Table | None:
-        with self._file.reading() as db:
-            return catalog_rows.find_table(db, database, name)
-
-    def find(self, database: str, name: str) -> Relation | None:
-        with self._file.reading() as db:
-            return catalog_rows.find(db, database, name)
-
-    def create_view(self, view: View) -> None:
-        with self._file.writing() as db:
-            catalog_rows.create_view(db, view)
-
-    def alter_view(self, old: View, new: View) -> None:
-        with self._file.writing() as db:
-            catalog_rows.alter_view(db, old, new)
-
-    def drop_view(self, view: View) -> None:
-        with self._file.writing() as db:
-            catalog_rows.drop_view(db, view)
-
-    def create_table(
-        self, table: Table, *, adopted: AdoptedWriteIds | None = None, partitions: Sequence[Partition] = ()
-    ) -> None:
-        with self._file.writing() as db:
-            catalog_rows.create_table(db, table, adopted, partitions)
-
-    def places(self) -> Sequence[Place]:
-        with self._file.reading() as db:
-            return [Place(str(self._file.path), None), *catalog_rows.places(db)]
-
-    def drop_table(self, database: str, name: str, *, with_files: bool = True) -> None:
-        with self._file.writing() as db:
-            catalog_rows.drop_table(db, database, name)
-
-    def alter_table(
-        self,
-        old: Table,
-        new: Table,
-        *,
-        partitions: Mapping[PartitionValues, Partition] | None = None,
-        committed_up_to: WriteId | None = None,
-    ) -> None:
-        with self._file.writing() as db:
-            catalog_rows.alter_table(db, old, new)
-            catalog_rows.replace_partitions(db, new, partitions or {})
-            if committed_up_to is not None:
-                catalog_rows.seed_write_ids(db, new, committed_up_to)
-
-    def partitions(self, table: Table) -> Sequence[Partition]:
-        with self._file.reading() as db:
-            return catalog_rows.partitions(db, table)
-
-    def add_partitions(self, table: Table, partitions: Sequence[Partition]) -> None:
-        with self._file.writing() as db:
-            catalog_rows.add_partitions(db, table, partitions)
-
-    def drop_partitions(self, table: Table, values: Sequence[tuple[str | None, ...]]) -> None:
-        with self._file.writing() as db:
-            catalog_rows.drop_partitions(db, table, values)
-
     # -- transactions
     @property
     def txn_timeout(self) -> float:
         return self._timeout_millis / 1000
 
     def open_txn(self, *, read_only: bool = False) -> TxnId:
-        txn = self._open_txn(durable=False)
+        (txn,) = self._open_txns(1, durable=False)
         if read_only:
             self._readers.add(txn)
         return txn
 
-    def _open_txn(self, *, durable: bool) -> TxnId:
+    def open_txns(self, count: int) -> Sequence[TxnId]:
+        return self._open_txns(count, durable=False)
+
+    def _open_txns(self, count: int, *, durable: bool) -> Sequence[TxnId]:
         """What is named after a write ID waits for that to be durable, and this is with it; not so what is named after
         a transaction alone."""
-        opener = transaction_rows.Opener(_user(), platform.node(), this_process())
+        opener = process_rows.this_opener()
         with self._file.writing(durable=durable) as db:
             opened = now()
             transaction_rows.abort_dead(db, is_gone, opened, self._timeout_millis)
-            transaction_rows.require_room(db, self._max_open_txns)
-            return transaction_rows.open_txn(db, opener, opened)
+            transaction_rows.require_room(db, self._max_open_txns, count)
+            return [transaction_rows.open_txn(db, opener, opened) for _ in range(count)]
 
     def open_compaction_txn(self, kind: CompactionType) -> TxnId:
-        return self._open_txn(durable=True)
+        (txn,) = self._open_txns(1, durable=True)
+        return txn
 
     def abort_timed_out(self) -> Sequence[TxnId]:
         """Aborts open transactions whose process has ended or whose last heartbeat is older than the timeout."""
@@ -289,7 +196,7 @@ class SqliteMetastore(SqliteQueue):
         return error
 
     def _is_dead(self, blocker: lock_rows.Blocker) -> bool:
-        silent = transaction_rows.silent_millis(blocker.process, blocker.last_heartbeat, blocker.ticks, now())
+        silent = process_rows.silent_millis(blocker.process, blocker.last_heartbeat, blocker.ticks, now())
         return is_gone(blocker.process) or silent > self._timeout_millis
 
     def release_locks(self, txn: TxnId) -> None:
@@ -304,31 +211,14 @@ class SqliteMetastore(SqliteQueue):
         with self._file.writing() as db:
             transaction_rows.add_dynamic_partitions(db, txn, table, partitions, operation)
 
-    def forget_statistics(self, txn: TxnId | None, table: Table, partitions: Sequence[PartitionValues]) -> None:
-        with self._file.reading() as db:
-            if not statistics_rows.are_known(db, table):
-                return
-        with self._file.writing() as db:
-            statistics_rows.forget(db, table, partitions)
-
-    def statistics(self, table: Table, partition: PartitionValues = ()) -> Mapping[str, str]:
-        with self._file.reading() as db:
-            return statistics_rows.statistics(db, table, partition)
-
-    def set_statistics(
-        self,
-        txn: TxnId | None,
-        table: Table,
-        statistics: Mapping[PartitionValues, Mapping[str, str]],
-        *,
-        accurate: bool | None,
-    ) -> None:
-        with self._file.writing() as db:
-            statistics_rows.store(db, table, statistics, accurate=accurate)
-
     def allocate_write_id(self, txn: TxnId, table: Table) -> WriteId:
         with self._file.writing() as db:
             return transaction_rows.allocate_write_id(db, txn, catalog_rows.table_id(db, table))
+
+    def allocate_write_ids(self, txns: Sequence[TxnId], table: Table) -> Sequence[WriteId]:
+        with self._file.writing() as db:
+            key = catalog_rows.table_id(db, table)
+            return [transaction_rows.allocate_write_id(db, txn, key) for txn in txns]
 
     def writer(self, table: Table, write_id: WriteId) -> TxnId | None:
         with self._file.reading() as db:
@@ -342,13 +232,26 @@ class SqliteMetastore(SqliteQueue):
         with self._file.writing(durable=False) as db:
             transaction_rows.heartbeat(db, txn, now())
 
+    def heartbeats(self, txns: Sequence[TxnId]) -> frozenset[TxnId]:
+        with self._file.writing(durable=False) as db:
+            return transaction_rows.heartbeats(db, txns, now())
+
     def conflicts(self, txn: TxnId) -> Sequence[Conflict]:
         with self._file.reading() as db:
             return list(transaction_rows.find_conflicts(db, txn))
 
-    def commit(self, txn: TxnId, *, compatible: Collection[TxnId] | None = None) -> None:
+    def commit(
+        self,
+        txn: TxnId,
+        *,
+        compatible: Collection[TxnId] | None = None,
+        progress: StreamProgress | None = None,
+    ) -> None:
         with self._file.writing(durable=txn not in self._readers) as db:
-            conflict = transaction_rows.commit(db, txn, compatible)
+            if progress is None:
+                conflict = transaction_rows.commit(db, txn, compatible)
+            else:
+                conflict = stream_rows.commit(db, txn, compatible, progress, now())
         self._readers.discard(txn)
         if conflict is not None:  # raised outside the SQLite transaction, which keeps the abort
             raise conflict
@@ -391,10 +294,3 @@ def _attempts(seconds: float) -> Iterator[None]:
         time.sleep(min(pause, left))
         pause = min(pause * 1.5, _LONGEST_PAUSE)
         yield
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # no such user in a container's /etc/passwd: KeyError, from Python 3.13 on OSError
-        return str(os.getuid())

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -18,28 +17,15 @@ from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteI
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Conflict, LockComponent, Operation, Transaction
 from acidsql.metastore.lock_rules import Resource, Resources, resource
-from acidsql.metastore.process_identity import Moment, Process, machine
+from acidsql.metastore.process_identity import Moment, Process
+from acidsql.metastore.sqlite.process_rows import Opener, process_of, silent_millis
 
 
-@dataclass(frozen=True, slots=True)
-class Opener:
-    """The user, host and process that open a transaction."""
-
-    user: str
-    host: str
-    process: Process
-
-
-def require_room(db: sqlite3.Connection, limit: int) -> None:
-    """Raises TOO_MANY_TRANSACTIONS where `limit` transactions are open."""
+def require_room(db: sqlite3.Connection, limit: int, wanted: int = 1) -> None:
+    """Raises TOO_MANY_TRANSACTIONS where more than `limit` transactions would be open with the `wanted` ones."""
     found = db.execute("SELECT count(*) AS open_txns FROM txns WHERE state = 'open'").fetchone()
-    if found["open_txns"] >= limit:
+    if found["open_txns"] + wanted > limit:
         raise AcidSqlError(Condition.TOO_MANY_TRANSACTIONS, limit=limit)
-
-
-def process_of(row: sqlite3.Row) -> Process:
-    """The process of a row of `txns` or `compaction_queue`."""
-    return Process(row["machine"], row["pid"], row["pid_started"])
 
 
 def open_txn(db: sqlite3.Connection, opener: Opener, now: Moment) -> TxnId:
@@ -151,10 +137,18 @@ def heartbeat(db: sqlite3.Connection, txn: TxnId, now: Moment) -> None:
     db.execute("UPDATE txns SET last_heartbeat = ?, ticks = ? WHERE id = ?", (now.wall, now.ticks, txn))
 
 
+def heartbeats(db: sqlite3.Connection, txns: Sequence[TxnId], now: Moment) -> frozenset[TxnId]:
+    """Those of the transactions that are not open."""
+    ended = frozenset(txn for txn in txns if _state(db, txn).name != "open")
+    beats = [(now.wall, now.ticks, txn) for txn in txns if txn not in ended]
+    db.executemany("UPDATE txns SET last_heartbeat = ?, ticks = ? WHERE id = ?", beats)
+    return ended
+
+
 def commit(db: sqlite3.Connection, txn: TxnId, compatible: Collection[TxnId] | None = None) -> AcidSqlError | None:
     """Commits `txn`, or returns the WRITE_CONFLICT. A conflict aborts `txn` where `compatible` is None. As in Hive, a
     second commit is no error."""
-    if _is_committed(db, txn):
+    if is_committed(db, txn):
         return None
     require_open(db, txn)
     for conflict in find_conflicts(db, txn):
@@ -214,14 +208,6 @@ def abort_dead(
     for txn, reason in dead:
         _abort(db, txn, reason)
     return [txn for txn, _ in dead]
-
-
-def silent_millis(process: Process, heard: int, ticks: int | None, now: Moment) -> int:
-    """Milliseconds since the last heartbeat. For a process of this machine the monotonic clock measures them, so that a
-    jump of the wall clock neither aborts a live transaction nor keeps a dead one."""
-    if ticks is not None and ticks <= now.ticks and process.machine == machine():
-        return now.ticks - ticks
-    return now.wall - heard
 
 
 def forget_aborted(db: sqlite3.Connection, is_gone: Callable[[Process], bool]) -> Sequence[TxnId]:
@@ -376,7 +362,7 @@ def _state(db: sqlite3.Connection, txn: TxnId) -> _State:
     return _State("open" if row["state"] == "open" else "aborted", row["reason"])
 
 
-def _is_committed(db: sqlite3.Connection, txn: TxnId) -> bool:
+def is_committed(db: sqlite3.Connection, txn: TxnId) -> bool:
     return 0 < txn <= _high_watermark(db) and _state(db, txn).name is None
 
 

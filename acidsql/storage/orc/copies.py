@@ -24,9 +24,10 @@ class Copies:
     _made: dict[SizedFile, SizedFile] = field(default_factory=dict)
     _directories: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    def readable(self, files: FileSystem, file: SizedFile, tail: Tail, length: int) -> SizedFile:
-        """The file itself, or a copy that Spark can read. `length` is the length of the whole file."""
-        if file.size == length and not _needs_another_end(tail):
+    def readable(self, files: FileSystem, file: SizedFile, tail: Tail, *, is_whole: bool) -> SizedFile:
+        """The file itself, or a copy that Spark can read. `is_whole` tells that the file has no more bytes than those
+        of `file`, and will have no more: Spark looks for its end when it reads it."""
+        if is_whole and not _needs_another_end(tail):
             return file
         if file not in self._made:
             self._made[file] = self._copy(files, file, tail)
