@@ -118,15 +118,15 @@ def test_a_transaction_without_the_locks_of_the_stream_commits_no_progress(store
 
 
 def test_a_metastore_that_commits_no_offset_is_refused_at_the_first_claim(
-    store: HiveMetastore, table: Table, monkeypatch: pytest.MonkeyPatch
+    store: HiveMetastore, other: HiveMetastore, table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    commit_with: Callable[..., None] = store.commit_with
+    commit_with: Callable[..., None] = other.commit_with
 
     def as_hive_3(txn: TxnId, compatible: Collection[TxnId] | None, key_value: Any = None) -> None:
         commit_with(txn, compatible)
 
-    monkeypatch.setattr(store, "commit_with", as_hive_3)
-    error = fails("NOT_YET_SUPPORTED", lambda: store.claim_stream(table, "s"))
+    monkeypatch.setattr(other, "commit_with", as_hive_3)
+    error = fails("NOT_YET_SUPPORTED", lambda: other.claim_stream(table, "s"))
     assert "HIVE-20701" in error.message
     assert not store.valid_txns().open
     assert store.stream(table, "s") is None
