@@ -160,6 +160,9 @@ class Condition(Enum):
         10305,
     )
     INVALID_STORE_VALUE = _info("22018", "The value {value} cannot be stored in column {column} of type {type}.")
+    INVALID_RECORD = _info("22018", "Record {number} cannot be stored: {reason}")
+    INVALID_LINE = _info("22000", "Line {line} of {source} holds no record: {reason}")
+    INVALID_STREAM_TABLE = _info("42000", "Invalid table {table}: {reason}")
     CONSTRAINT_VIOLATED = _info(
         "23000", "DataConstraintViolationError: Either CHECK or NOT NULL constraint violated! ({detail})"
     )
@@ -369,6 +372,7 @@ class Condition(Enum):
         " [txnid:{other_txn_id},{other_commit_id}] {operations}",
     )
     STREAM_IN_USE = _info("55006", "Stream '{stream}' of table {table} has a live writer: {writer}")
+    STREAM_CLOSED = _info("08003", "The stream into {table} takes no more rows: {reason}")
     STREAM_LOST = _info("40001", "Stream '{stream}' of table {table} was taken over by another writer: {reason}")
     STREAM_REPLAY_DIFFERS = _info(
         "55000",

@@ -26,6 +26,13 @@ from acidsql.grammar.nesting_depth import depth_limited
 from acidsql.grammar.parser import parse
 from acidsql.grammar.placeholders import name_placeholders
 from acidsql.grammar.script_splitter import Piece, split_script
+from acidsql.ingest.stream import Stream
+from acidsql.ingest.stream_options import (
+    DEFAULT_BATCH_SIZE,
+    DEFAULT_COMMIT_ROWS,
+    DEFAULT_COMMIT_SECONDS,
+    StreamOptions,
+)
 from acidsql.interrupts import interruptible
 from acidsql.metastore.client import Catalog, Metastore
 from acidsql.metastore.registry import open_metastore
@@ -33,6 +40,7 @@ from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.metastore.stream_claims import StreamClaims
 from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import Transactions
+from acidsql.planner.lock_requests import XLOCK_WRITE
 from acidsql.planner.macro_expansion import Macro, with_macros
 from acidsql.results import Result, Summary
 from acidsql.settings import Settings
@@ -100,6 +108,7 @@ class Session:
         self._settings = Settings()
         self._variables = Variables(self._settings, warehouse)
         self._macros: dict[str, Macro] = {}
+        self._streams: set[Stream] = set()
         self._transactions = Transactions(self._metastore, self._settings.patience)
         self._executor = Executor(engine, self._transactions, self._settings.values)
         ddl = Ddl(self._transactions, warehouse, engine.files, self._scratch, self._settings.values)
@@ -165,13 +174,15 @@ class Session:
     def close(self) -> None:
         """Closes the session.
 
-        This ends the statements of other threads, rolls back an open transaction, removes the session's temporary
-        tables, closes the metastore, and stops Spark if the session has started it. DataFrames of the session cannot be
-        read afterwards. In a forked process this does nothing.
+        This ends the statements of other threads and open streams, rolls back an open transaction, removes the
+        session's temporary tables, closes the metastore, and stops Spark if the session has started it. DataFrames of
+        the session cannot be read afterwards. In a forked process this does nothing.
         """
         if not self._uses.is_of_this_process:
             return
         self._uses.end(self._engine.cancel_statements)
+        for stream in tuple(self._streams):
+            stream.drop_and_close()
         self._background.stop()
         self.stream_claims.release()
         self._executor.close()
@@ -318,6 +329,49 @@ class Session:
     def serve_metrics(self, port: int) -> None:
         """Serves the metrics in Prometheus' text format from a thread, on all interfaces. Raises CANNOT_START."""
         serve_prometheus(port, self._metastore, self.compactor)
+
+    def stream(
+        self,
+        name: str,
+        id: str | None = None,  # noqa: A002  the name that the documented interface has
+        *,
+        partition: Mapping[str, object] | None = None,
+        commit_rows: int | None = DEFAULT_COMMIT_ROWS,
+        commit_seconds: float | None = DEFAULT_COMMIT_SECONDS,
+        batch_size: int = DEFAULT_BATCH_SIZE,
+    ) -> Stream:
+        """Opens a stream, which writes rows to a transactional table in small transactions. Starts no Spark.
+
+        Args:
+            name: The table.
+            id: The ID under which offsets are committed with the rows. One writer at a time may use it.
+            partition: The values of a static PARTITION clause; the rows give the values of other partition columns.
+            commit_rows: How many rows may wait for their commit. None leaves the commit to time, or to the caller.
+            commit_seconds: How long, in seconds, a row may wait for its commit. None leaves it to the number of rows.
+            batch_size: How many transactions are reserved at once. Those of a batch share their files, which a reader
+                finds complete after each commit; 1 writes a delta directory for each transaction.
+
+        Raises:
+            AcidSqlError: TABLE_NOT_FOUND, STREAM_IN_USE, and the errors of a table that takes no streams.
+        """
+        database, _, table_name = name.replace("`", "").lower().rpartition(".")
+        table = self._metastore.table(database or self.database, table_name)
+        options = StreamOptions(
+            commit_rows, commit_seconds, batch_size, exclusive_write=self._settings.values[XLOCK_WRITE] == "true"
+        )
+        with self._uses.use():
+            opened = Stream(
+                self._metastore,
+                table,
+                self._engine.files(table.location),
+                stream_id=id,
+                partition=partition,
+                options=options,
+                patience=self._settings.patience,
+                on_close=self._streams.discard,
+            )
+            self._streams.add(opened)
+        return opened
 
     @contextmanager
     def transaction(self) -> Iterator[Session]:

@@ -17,6 +17,7 @@ from functools import reduce
 from typing import Final, TypeAlias
 
 from acidsql.acid import hive_types as t
+from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
 
 BucketValue: TypeAlias = (
@@ -55,8 +56,13 @@ def bucket_number(
     >>> bucket_number(["int"], [5], 4, BucketingVersion.MURMUR)
     3
     """
-    hashes = (_hash(t.parse_type(type_), value, version) for type_, value in zip(types, values, strict=True))
+    hashes = (value_hash(t.parse_type(type_), value, version) for type_, value in zip(types, values, strict=True))
     return (_combined(hashes) & _MAX_INT) % bucket_count
+
+
+def bucketing_version(table: Table) -> BucketingVersion:
+    """The version of a table's hash. Hive assumes 1 if the property is missing."""
+    return BucketingVersion(int(table.properties.get("bucketing_version", "1")))
 
 
 def no_rule_for_binary() -> AcidSqlError:
@@ -74,18 +80,18 @@ def _combined(hashes: Iterable[int], start: int = 0) -> int:
     return reduce(lambda seen, field: (31 * seen + field) & _MASK, hashes, start)
 
 
-def _hash(type_: t.HiveType, value: BucketValue, version: BucketingVersion) -> int:
-    """The unsigned 32-bit hash of a value. NULL has the hash 0."""
+def value_hash(type_: t.HiveType, value: BucketValue, version: BucketingVersion) -> int:
+    """The unsigned 32-bit hash of a value, which `bucket_number` combines with those of other columns. NULL has 0."""
     match type_, value:
         case _, None:
             return 0
         case t.Array(element), list() | tuple():
-            return _combined(_hash(element, v, version) for v in value)
+            return _combined(value_hash(element, v, version) for v in value)
         case t.Struct(fields), list() | tuple():
-            return _combined(_hash(f, v, version) for (_, f), v in zip(fields, value, strict=True))
+            return _combined(value_hash(f, v, version) for (_, f), v in zip(fields, value, strict=True))
         case t.Map(key, of), Mapping():
             # Hive 4.0.1 hashes the values of a map by version 1 in both versions.
-            pairs = ((_hash(key, k, version), _hash(of, v, BucketingVersion.JAVA)) for k, v in value.items())
+            pairs = ((value_hash(key, k, version), value_hash(of, v, BucketingVersion.JAVA)) for k, v in value.items())
             return sum(k ^ v for k, v in pairs) & _MASK
         case t.Primitive("boolean" | "tinyint"), int():
             return int(value) & _MASK

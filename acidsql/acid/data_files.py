@@ -62,7 +62,10 @@ def is_visible(path: str) -> bool:
 def directory_files(
     name: str, parsed: Base | Delta, files: Sequence[File], *, insert_only: bool
 ) -> tuple[DataFile, ...]:
-    """The data files among the visible files of an ACID directory, sorted by path. Raises MALFORMED_LAYOUT."""
+    """The data files among the visible files of an ACID directory, sorted by path. Raises MALFORMED_LAYOUT.
+
+    A side file may be there before its data file, which has no rows then (OrcRecordUpdater makes the side file first).
+    """
     statement_id = (parsed.statement_id if isinstance(parsed, Delta) else None) or StatementId(0)
     is_delete = isinstance(parsed, Delta) and parsed.is_delete
     side_files = {path: side for side in files if (path := _bucket_file_of(side.path)) is not None}
@@ -75,8 +78,6 @@ def directory_files(
     _check_buckets(found)
     if is_delete:
         _check_delete_events(found)
-    if not insert_only:
-        _check_side_files(found, side_files)
     return tuple(found)
 
 
@@ -180,13 +181,6 @@ def _check_delete_events(found: Iterable[DataFile]) -> None:
     for data in found:
         if data.kind is FileKind.PLAIN:
             raise _malformed(data.file.path, "delete events lie in files named bucket_B or bucket_B_A")
-
-
-def _check_side_files(found: Iterable[DataFile], side_files: dict[str, File]) -> None:
-    paths = {data.file.path for data in found}
-    for bucket_file, side in side_files.items():
-        if bucket_file not in paths:
-            raise _malformed(side.path, f"it is the length of {bucket_file}, which is not there")
 
 
 def _malformed(path: str, reason: str) -> AcidSqlError:

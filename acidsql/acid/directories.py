@@ -36,6 +36,13 @@ class Delta:
     visibility_txn: TxnId | None = None
     is_delete: bool = False
 
+    @property
+    def may_be_streamed(self) -> bool:
+        """Whether a streaming client may have written the directory, for a batch of transactions. Then files in it may
+        grow, and some of its write IDs be open or aborted (AcidUtils.ParsedDeltaLight.mayContainSideFile)."""
+        of_one_writer = self.statement_id is None and self.visibility_txn is None
+        return of_one_writer and not self.is_delete and self.min_write_id < self.max_write_id
+
 
 @dataclass(frozen=True, slots=True)
 class BucketFile:
@@ -115,6 +122,15 @@ def parse_bucket_file(name: str) -> BucketFile | Original | FlushLength | None:
     if name.endswith(_FLUSH_LENGTH) and _BUCKET.fullmatch(name.removesuffix(_FLUSH_LENGTH)):
         return FlushLength(name.removesuffix(_FLUSH_LENGTH))
     return None
+
+
+def side_file(bucket_file: str) -> str:
+    """The name of the side file of a bucket file.
+
+    >>> side_file("bucket_00003")
+    'bucket_00003_flush_length'
+    """
+    return f"{bucket_file}{_FLUSH_LENGTH}"
 
 
 def is_hidden(name: str) -> bool:

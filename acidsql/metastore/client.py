@@ -266,6 +266,10 @@ class Catalog(Protocol):
         """The partitions of a table, by values."""
         ...
 
+    def partitions_named(self, table: Table, values: Sequence[PartitionValues]) -> Sequence[Partition]:
+        """Those of these partitions that the catalog has, in any order. Values have the spelling of the catalog."""
+        ...
+
     def add_partitions(self, table: Table, partitions: Sequence[Partition]) -> None:
         """Adds partitions. Partitions that exist already do not change."""
         ...

@@ -168,6 +168,9 @@ class SessionMetastore:
     def partitions(self, table: Table) -> Sequence[Partition]:
         return self._temporary.partitions(table) if table.temporary else self.shared.partitions(table)
 
+    def partitions_named(self, table: Table, values: Sequence[PartitionValues]) -> Sequence[Partition]:
+        return (self._temporary if table.temporary else self.shared).partitions_named(table, values)
+
     def add_partitions(self, table: Table, partitions: Sequence[Partition]) -> None:
         (self._temporary if table.temporary else self.shared).add_partitions(table, partitions)
 

@@ -148,6 +148,11 @@ class TemporaryRelations:
             found = self._state(table).partitions.values()
             return sorted(found, key=lambda p: [(v is not None, v or "") for v in p.values])
 
+    def partitions_named(self, table: Table, values: Sequence[PartitionValues]) -> Sequence[Partition]:
+        with self.lock:
+            known = self._state(table).partitions
+            return [known[each] for each in dict.fromkeys(values) if each in known]
+
     def add_partitions(self, table: Table, partitions: Sequence[Partition]) -> None:
         with self.lock:
             known = self._state(table).partitions

@@ -81,19 +81,20 @@ def _opened(
     bound: BoundScan, number: int, part: BoundPart, data_buckets: Collection[int] | None, footers: FooterCache
 ) -> Iterator[SourceFile]:
     for directory, files in _delete_files(part.snapshot, data_buckets):
-        for data, file, tail in opened_files(bound, part, files, footers):
+        for opened in opened_files(bound, part, files, footers):
+            file, tail, hidden = opened.file, opened.tail, directory.invalid_write_ids
             if not tail.is_acid:
                 reason = "a file of delete events has the six ACID columns, and it has not"
                 raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=file.path, reason=reason)
-            if tail.rows:
-                read = footers.copies.readable(bound.files, file, tail, data.file.length)
+            if opened.has_events(hidden):
+                read = opened.readable(bound.files, footers)
                 yield SourceFile(
                     read.path,
                     read.size,
                     number,
                     is_acid=True,
                     names=tail.row_names,
-                    hidden=directory.invalid_write_ids,
+                    hidden=opened.hidden_of(hidden),
                     tail=tail,
                     modified=read.modified,
                 )

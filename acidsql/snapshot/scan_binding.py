@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from acidsql.acid.data_files import flushed_length
 from acidsql.acid.directories import Base, Delta, Original, parse_bucket_file
 from acidsql.acid.hive_types import HiveType
 from acidsql.acid.layout import ACID_FIELDS
@@ -16,10 +15,11 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Scan
+from acidsql.snapshot.committed_lengths import committed_part
 from acidsql.storage.file_systems import FileSystem, SizedFile
 from acidsql.storage.footer_cache import FooterCache
 from acidsql.storage.orc.column_types import narrower_types
-from acidsql.storage.orc.tail import OPERATION_COLUMN, Tail
+from acidsql.storage.orc.tail import CURRENT_TRANSACTION_COLUMN, OPERATION_COLUMN, Tail
 from acidsql.storage.parquet_footer import IN_UTC, WrittenTimes, has_times
 
 NO_WRITE_ID: Final = 0
@@ -200,23 +200,24 @@ def _source_files(
     """ORC files: those of `directory`, or original files if it is None."""
     hidden = frozenset[WriteId]() if directory is None else directory.invalid_write_ids
     next_rows: dict[int, int] = {}
-    for data, file, tail in opened_files(bound, part, files, footers):
+    for opened in opened_files(bound, part, files, footers):
+        data, file, tail = opened.data, opened.file, opened.tail
         first_row = next_rows.get(data.bucket, 0)
         if not tail.is_acid:
             _check_plain(bound, data, file.path)
             next_rows[data.bucket] = first_row + tail.rows
         else:
             _check_version_2(bound, tail, file.path)
-        if tail.rows:
+        if opened.has_events(hidden):
             write_id, bucket_property = _row_id_of_file(bound.table, directory, data)
-            read = footers.copies.readable(bound.files, file, tail, data.file.length)
+            read = opened.readable(bound.files, footers)
             yield SourceFile(
                 read.path,
                 read.size,
                 number,
                 tail.is_acid,
                 tail.row_names[: len(bound.table.columns)],
-                hidden if tail.is_acid else frozenset(),
+                opened.hidden_of(hidden),
                 write_id,
                 bucket_property,
                 first_row,
@@ -227,32 +228,45 @@ def _source_files(
             )
 
 
+@dataclass(frozen=True, slots=True)
+class OpenedFile:
+    """A data or delete file with its footer: that of its committed part, if a streaming client still writes to it."""
+
+    data: DataFile
+    file: SizedFile
+    tail: Tail
+    is_whole: bool
+
+    def readable(self, files: FileSystem, footers: FooterCache) -> SizedFile:
+        """The file itself, or a copy that Spark can read."""
+        return footers.copies.readable(files, self.file, self.tail, is_whole=self.is_whole)
+
+    def hidden_of(self, hidden: frozenset[WriteId]) -> frozenset[WriteId]:
+        """Those of the hidden write IDs of its directory that events of the file may have, by its statistics. A batch
+        of transactions has open and aborted write IDs, and mostly no events of them."""
+        if not hidden or not self.tail.is_acid:
+            return frozenset()
+        written = self.tail.integer_range(CURRENT_TRANSACTION_COLUMN)
+        return hidden if written is None else frozenset(w for w in hidden if written[0] <= w <= written[1])
+
+    def has_events(self, hidden: frozenset[WriteId]) -> bool:
+        """Whether the file may have events whose write ID is not hidden."""
+        written = self.tail.integer_range(CURRENT_TRANSACTION_COLUMN) if self.tail.is_acid else None
+        all_hidden = written is not None and len(self.hidden_of(hidden)) == written[1] - written[0] + 1
+        return self.tail.rows > 0 and not all_hidden
+
+
 def opened_files(
     bound: BoundScan, part: BoundPart, files: Sequence[DataFile], footers: FooterCache
-) -> Iterator[tuple[DataFile, SizedFile, Tail]]:
+) -> Iterator[OpenedFile]:
     """The files with their footers, without those of which a streaming client has not committed anything yet."""
-    sized = [
-        SizedFile(f"{part.directory}/{f.file.path}", readable_length(bound.files, part.directory, f), f.file.modified)
-        for f in files
-    ]
-    started = [(data, file) for data, file in zip(files, sized, strict=True) if file.size or not data.flush_length_file]
-    found = footers.tails(bound.files, [file for _, file in started])
-    return ((data, file, tail) for (data, file), tail in zip(started, found, strict=True))
-
-
-def readable_length(files: FileSystem, directory: str, data: DataFile) -> int:
-    """The number of bytes to read of a file: all, or those that a streaming client has committed.
-
-    Raises MALFORMED_LAYOUT.
-    """
-    if data.flush_length_file is None:
-        return data.file.length
-    path = f"{directory}/{data.flush_length_file}"
-    length = flushed_length(path, files.read(path))
-    if length > data.file.length:
-        reason = f"{length} bytes of the file beside it are committed, and it has {data.file.length}"
-        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason=reason)
-    return length
+    committed = [committed_part(bound.files, part.directory, f) for f in files]
+    started = [(f, c) for f, c in zip(files, committed, strict=True) if c.length or c.is_whole]
+    sized = [SizedFile(f"{part.directory}/{f.file.path}", c.length, f.file.modified) for f, c in started]
+    tails = footers.tails(bound.files, sized)
+    return (
+        OpenedFile(data, file, tail, c.is_whole) for (data, c), file, tail in zip(started, sized, tails, strict=True)
+    )
 
 
 def _check_plain(bound: BoundScan, data: DataFile, path: str) -> None:

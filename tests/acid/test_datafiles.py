@@ -50,6 +50,11 @@ def test_a_flush_length_is_attached_to_its_bucket_file_and_is_no_data() -> None:
     )
 
 
+def test_a_flush_length_may_be_there_before_its_bucket_file() -> None:
+    snapshot = select("delta_5_14/bucket_00000", "delta_5_14/bucket_00001_flush_length")
+    assert snapshot.deltas[0].files == (data("delta_5_14/bucket_00000", 0, 0, FileKind.ACID),)
+
+
 def test_files_in_subdirectories_keep_their_path() -> None:
     snapshot = select("delta_1_1_1/HIVE_UNION_SUBDIR_1/000000_0", "base_0/delta_0000001_0000001_0000/bucket_00004")
     assert snapshot.base is not None

@@ -14,12 +14,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as t
 
-from acidsql.acid.bucketing import MURMUR_SEED, BucketingVersion, BucketValue, bucket_number
+from acidsql.acid.bucketing import MURMUR_SEED, BucketingVersion, BucketValue, bucket_number, bucketing_version
 from acidsql.acid.hive_types import parse_type
 from acidsql.acid.table import Column, Table
 from acidsql.errors import AcidSqlError
 from acidsql.spark.spark_types import query_type
-from acidsql.spark.write.bucket_expression import _SEEDING, bucket_column, bucketing_version
+from acidsql.spark.write.bucket_expression import _SEEDING, bucket_column
 from tests.acid.test_bucketing_types import CASES, value_of
 
 BUCKETS: Final = 2**31 - 1

@@ -380,6 +380,10 @@ class HiveCatalog:
         found = [partition for spec in specs for partition in _partitions_of(spec)]
         return sorted(found, key=lambda p: [(v is not None, v or "") for v in p.values])
 
+    def partitions_named(self, table: Table, values: Sequence[PartitionValues]) -> Sequence[Partition]:
+        stored = (each for some in batches(values) for each in self.stored_partitions(table, some))
+        return [mapped.partition_from_hive(each.values, each.sd.location) for each in stored]
+
     def add_partitions(self, table: Table, partitions: Sequence[Partition]) -> None:
         if not partitions:
             return

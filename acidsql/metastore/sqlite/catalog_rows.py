@@ -248,6 +248,13 @@ def partitions(db: sqlite3.Connection, of: Table) -> Sequence[Partition]:
     return sorted(found, key=lambda p: [(v is not None, v or "") for v in p.values])
 
 
+def partitions_named(db: sqlite3.Connection, of: Table, values: Sequence[PartitionValues]) -> Sequence[Partition]:
+    query = "SELECT location FROM partitions WHERE table_id = ? AND part_values = ?"
+    key = table_id(db, of)
+    found = ((each, db.execute(query, (key, _values_key(each))).fetchone()) for each in values)
+    return [Partition(each, row["location"]) for each, row in found if row is not None]
+
+
 def add_partitions(db: sqlite3.Connection, to: Table, added: Sequence[Partition]) -> None:
     key = table_id(db, to)
     rows = [(key, _values_key(p.values), p.location) for p in added]

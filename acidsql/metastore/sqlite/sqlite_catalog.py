@@ -100,6 +100,10 @@ class SqliteCatalog:
         with self._file.reading() as db:
             return catalog_rows.partitions(db, table)
 
+    def partitions_named(self, table: Table, values: Sequence[PartitionValues]) -> Sequence[Partition]:
+        with self._file.reading() as db:
+            return catalog_rows.partitions_named(db, table, values)
+
     def add_partitions(self, table: Table, partitions: Sequence[Partition]) -> None:
         with self._file.writing() as db:
             catalog_rows.add_partitions(db, table, partitions)

@@ -16,7 +16,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from acidsql.acid import hive_types as t
-from acidsql.acid.bucketing import MURMUR_SEED, BucketingVersion, no_rule_for_binary
+from acidsql.acid.bucketing import MURMUR_SEED, BucketingVersion, bucketing_version, no_rule_for_binary
 from acidsql.acid.table import Table
 from acidsql.planner.event_queries import name_sql
 
@@ -36,11 +36,6 @@ def bucket_column(table: Table, columns: Mapping[str, Column] | None = None) -> 
     version = bucketing_version(table)
     hashes = [_hash(types[c], columns[c] if columns else F.col(name_sql(c)), version) for c in table.bucket_columns]
     return _combined(hashes).bitwiseAND(0x7FFFFFFF) % table.bucket_count
-
-
-def bucketing_version(table: Table) -> BucketingVersion:
-    """The version of a table's hash. Hive assumes 1 if the property is missing."""
-    return BucketingVersion(int(table.properties.get("bucketing_version", "1")))
 
 
 def _combined(hashes: list[Column]) -> Column:

@@ -52,10 +52,10 @@ from acidsql.spark.write.event_rows import (
 )
 from acidsql.spark.write.event_write import EventWrite
 from acidsql.spark.write.file_slots import assign_slots
-from acidsql.spark.write.orc_footers import writer_options
 from acidsql.spark.write.publishing import StagedFile, WriteTarget, finish_staged
 from acidsql.spark.write.row_widths import row_width
 from acidsql.storage.file_systems import FileSystem, LocalFiles
+from acidsql.storage.orc.orc_footers import writer_options
 
 _MOST: Final = 2_000_000
 """Events that one task may give."""

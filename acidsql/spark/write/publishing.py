@@ -31,9 +31,9 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Branch, EventKind
 from acidsql.spark.write.event_rows import PLACE_DIRECTORY
 from acidsql.spark.write.file_slots import BY_TASK, SLOT, Slot
-from acidsql.spark.write.orc_footers import count_rows, finish_events, finish_plain, insert_keys
 from acidsql.storage.file_systems import FileSystem, remove_all
 from acidsql.storage.footer_cache import read_file_tail
+from acidsql.storage.orc.orc_footers import count_rows, finish_events, finish_plain, insert_keys
 
 _PART: Final = re.compile(r"part-(\d{5,})-")
 _THREADS: Final = 8

@@ -1,6 +1,6 @@
 """The one Spark write of a table: rows into its staging directory, in the form of the table's files.
 
-The ends of the files are Spark's still; orc_footers.py makes them Hive's.
+The ends of the files are Spark's still; acidsql/storage/orc/orc_footers.py makes them Hive's.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.engine import settings_of_write
 from acidsql.spark.scan.exact_paths import with_scheme
 from acidsql.spark.write.event_rows import nested_rows, plain_rows
-from acidsql.spark.write.orc_footers import SPARK_FORMATS, writer_options
 from acidsql.storage.file_systems import FileSystem, is_local
+from acidsql.storage.orc.orc_footers import writer_options
 
+SPARK_FORMATS: Final = {"orc": "orc", "parquet": "parquet", "textfile": "text"}
+"""Spark's names of the file formats that can be written."""
 _OF_JOBS: Final = "_temporary/0/_temporary"
 """The directory that holds those of a job's tasks (Hadoop's FileOutputCommitter)."""
 _RAW_FILES: Final = {

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 VARINT: Final = 0
-_FIXED64: Final = 1
+FIXED64: Final = 1
 BYTES: Final = 2
 _FIXED32: Final = 5
 
@@ -72,7 +72,7 @@ def _fields(message: bytes) -> Iterator[Field]:
         if wire == BYTES:
             length, at = read_varint(message, at)
         else:
-            length = 8 if wire == _FIXED64 else 4
+            length = 8 if wire == FIXED64 else 4
         yield Field(number, wire, message[at : at + length])
         at += length
 

@@ -1,4 +1,4 @@
-"""What makes staged files Hive's: the options of the writer, and the ends of the files."""
+"""What makes the files of other writers Hive's: the options of the writer, and the ends of the files."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ Key: TypeAlias = "tuple[int, int, int]"
 """originalTransaction, bucket, rowId."""
 
 _PIECE: Final = 1 << 20
-SPARK_FORMATS: Final = {"orc": "orc", "parquet": "parquet", "textfile": "text"}
-"""Spark's names of the file formats that can be written."""
 
 
 def writer_options(table: Table) -> dict[str, str]:
@@ -60,22 +58,32 @@ def finish_events(
     """
     if not files.can_change_ends(path):
         return
+    metadata = user_metadata(tail.rows, sorted_keys(files, tail) if keys is None else keys, is_delete=is_delete)
+    _put_end(files, with_user_metadata(with_nested_row(tail, table), metadata))
+
+
+def with_nested_row(tail: Tail, table: Table) -> Tail:
+    """The tail of a file of flat events as Hive's: a struct `row` with the table's columns, and instants."""
     columns = [(c.name, parse_type(c.type)) for c in table.columns]
-    nested = with_instants(nest_row(tail, columns), [kind for _, kind in columns])
-    metadata = _user_metadata(tail.rows, sorted_keys(files, tail) if keys is None else keys, is_delete=is_delete)
-    _put_end(files, with_user_metadata(nested, metadata))
+    return with_instants(nest_row(tail, columns), [kind for _, kind in columns])
 
 
 def finish_plain(files: FileSystem, path: str, tail: Tail, table: Table) -> None:
     """Finishes an ORC file of rows without row IDs: changes the type of instants, and the spelling of names with a
     backtick."""
+    finished = with_plain_columns(tail, table, renames=files.can_change_ends(path))
+    if finished is not tail:
+        _put_end(files, finished)
+
+
+def with_plain_columns(tail: Tail, table: Table, *, renames: bool = True) -> Tail:
+    """The tail of a file of rows without row IDs as Hive's; the tail itself where nothing is to change."""
     types = [parse_type(c.type) for c in table.columns]
     names = [c.name for c in table.columns]
     finished = with_instants(tail, types) if any(map(has_instant, types)) else tail
-    if list(map(name_as_written, names)) != names and files.can_change_ends(path):
+    if renames and list(map(name_as_written, names)) != names:
         finished = with_clear_names(finished, names)
-    if finished is not tail:
-        _put_end(files, finished)
+    return finished
 
 
 def _put_end(files: FileSystem, tail: Tail) -> None:
@@ -95,7 +103,7 @@ def count_rows(files: FileSystem, path: str, file_format: str) -> int:
         return int(parquet.ParquetFile(stream).metadata.num_rows)
 
 
-def _user_metadata(rows: int, keys: Sequence[Key], *, is_delete: bool) -> dict[str, str]:
+def user_metadata(rows: int, keys: Sequence[Key], *, is_delete: bool) -> dict[str, str]:
     """The metadata that Hive writes: the last key of each stripe (OrcRecordUpdater.KeyIndexBuilder), and the number of
     events by kind (AcidStats)."""
     return {

@@ -1,0 +1,1 @@
+"""The writer of streams: small transactions from Python, without Spark and Java."""

@@ -1,0 +1,167 @@
+"""Values as pyarrow must get them to write an ORC file that Hive reads right.
+
+pyarrow's writer has three faults (arrow/adapters/orc/util.cc). It does not tell its calendar, so that readers take it
+for Hive's hybrid one, which is Julian before 1582-10-15. It writes a fraction of a second before 1970 as a negative
+number, which no reader understands. And it writes the values below some NULLs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from acidsql.acid.table import Column, Table
+from acidsql.errors import AcidSqlError, Condition
+
+_Numbers: TypeAlias = "NDArray[np.int64]"
+
+_FIRST_GREGORIAN: Final = -141427
+"""1582-10-15, in days since 1970."""
+_LAST_JULIAN: Final = -141438
+"""1582-10-04. The dates between the two are not in the hybrid calendar."""
+_SECOND: Final = 1_000_000
+_DAY: Final = 86400 * _SECOND
+_EPOCH: Final = 719468
+"""1970-01-01 in days since 0000-03-01."""
+_ERA: Final = 146097
+"""The days of 400 years."""
+
+
+def storable(table: Table, rows: pa.Table) -> pa.Table:
+    """The rows for pyarrow's ORC writer.
+
+    Times are wall-clock times: those of a column with local time zone are those of UTC. Raises INVALID_STORE_VALUE for
+    a value that the file cannot hold.
+    """
+    whole = _copied(rows.combine_chunks())
+    columns = [_column(c, a) for c, a in zip(table.columns, whole.columns, strict=True)]
+    return pa.table(columns, names=rows.column_names)
+
+
+def _copied(rows: Any) -> Any:
+    """A table or an array in memory of its own, without slices: pyarrow's writer takes a slice of structs for another
+    one."""
+    return rows.take(pa.array(np.arange(len(rows))))
+
+
+def _column(column: Column, values: pa.ChunkedArray) -> pa.Array:
+    array = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
+    if _has_times(array.type):
+        for times in _leaves(array):
+            _check(column, times)
+    return _written(array)
+
+
+def _has_times(kind: pa.DataType) -> bool:
+    if pa.types.is_nested(kind):
+        return any(_has_times(kind.field(i).type) for i in range(kind.num_fields))
+    return bool(pa.types.is_date32(kind) or pa.types.is_timestamp(kind))
+
+
+def _leaves(array: pa.Array) -> Iterator[pa.Array]:
+    """The dates and times in an array at any depth, without those below a NULL."""
+    kind = array.type
+    if pa.types.is_struct(kind):
+        for field in array.flatten():
+            yield from _leaves(field)
+    elif pa.types.is_map(kind):
+        yield from _leaves(array.keys)
+        yield from _leaves(array.items)
+    elif pa.types.is_list(kind):
+        yield from _leaves(array.flatten())
+    elif _has_times(kind):
+        yield array
+
+
+def _check(column: Column, times: pa.Array) -> None:
+    numbers = _numbers(times.drop_null())
+    if pa.types.is_date32(times.type):
+        days = numbers
+        bad = np.zeros(len(numbers), np.bool_)
+    else:
+        days = numbers // _DAY
+        bad = (numbers < 0) & (numbers % _SECOND != 0)
+    missing = (days > _LAST_JULIAN) & (days < _FIRST_GREGORIAN)
+    for found, reason in (
+        (bad, "ORC file, which holds no fractions of a second before 1970"),
+        (missing, "ORC file, whose calendar has no days from 1582-10-05 to 1582-10-14"),
+    ):
+        if found.any():
+            value = pc.cast(times.drop_null()[int(np.flatnonzero(found)[0])], pa.string()).as_py()
+            described = f"{column.type} of an {reason}"
+            raise AcidSqlError(Condition.INVALID_STORE_VALUE, value=f"'{value}'", column=column.name, type=described)
+
+
+def _written(array: pa.Array) -> pa.Array:
+    """The array with its dates and times in the hybrid calendar, times without zone, and NULLs in all fields of a NULL
+    struct. Of a struct in a struct, pyarrow's writer would write the values below a NULL, and readers would take them
+    for those of the next row."""
+    kind = array.type
+    if pa.types.is_date32(kind):
+        return _with_numbers(array, _hybrid_days(_numbers(array)), kind)
+    if pa.types.is_timestamp(kind):
+        numbers = _numbers(array)
+        days = numbers // _DAY
+        return _with_numbers(array, numbers + (_hybrid_days(days) - days) * _DAY, pa.timestamp("us"))
+    if not pa.types.is_nested(kind):
+        return array
+    if array.offset:
+        array = _copied(array)
+    if pa.types.is_struct(kind):
+        children = [_written(field) for field in array.flatten()]
+        fields = [pa.field(f.name, c.type) for f, c in zip(kind, children, strict=True)]
+        return pa.Array.from_buffers(pa.struct(fields), len(array), [_validity(array)], array.null_count, 0, children)
+    if pa.types.is_map(kind):
+        entries = [_written(array.keys), _written(array.items)]
+        filed = pa.map_(entries[0].type, entries[1].type)
+        values = pa.StructArray.from_arrays(entries, fields=[filed.key_field, filed.item_field])
+    else:
+        values = _written(array.values)
+        filed = pa.list_(values.type)
+    own = [_validity(array), array.buffers()[1]]
+    return pa.Array.from_buffers(filed, len(array), own, array.null_count, 0, [values])
+
+
+def _with_numbers(array: pa.Array, numbers: _Numbers, kind: pa.DataType) -> pa.Array:
+    stored = pa.array(numbers.astype(np.int32) if pa.types.is_date32(kind) else numbers)
+    return pa.Array.from_buffers(kind, len(array), [_validity(array), stored.buffers()[1]], array.null_count)
+
+
+def _validity(array: pa.Array) -> pa.Buffer | None:
+    """The bits of values that are not NULL, from the first value on."""
+    if not array.null_count:
+        return None
+    return pa.py_buffer(np.packbits(array.is_valid().to_numpy(zero_copy_only=False), bitorder="little"))
+
+
+def _numbers(array: pa.Array) -> _Numbers:
+    """Days, or microseconds. A NULL is any number."""
+    if pa.types.is_date32(array.type):
+        return np.asarray(array.view(pa.int32()).fill_null(0).to_numpy(zero_copy_only=False), np.int64)
+    return np.asarray(array.view(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False), np.int64)
+
+
+def _hybrid_days(days: _Numbers) -> _Numbers:
+    """The days by which the hybrid calendar numbers the same dates. Both calendars agree from 1582-10-15 on."""
+    old = days < _FIRST_GREGORIAN
+    return np.where(old, _julian_days(days), days) if old.any() else days
+
+
+def _julian_days(days: _Numbers) -> _Numbers:
+    """The days since 1970-01-01 of the Julian dates with the same year, month and day as the Gregorian ones.
+
+    Years begin in March here, so that the leap day is the last of its year.
+    """
+    shifted = days + _EPOCH
+    era = shifted // _ERA
+    of_era = shifted - era * _ERA
+    year_of_era = (of_era - of_era // 1460 + of_era // 36524 - of_era // 146096) // 365
+    of_year = of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
+    year = year_of_era + era * 400
+    # In the Julian calendar every fourth year has a leap day; 0000-03-01 is two days earlier than in the Gregorian.
+    return np.asarray(year * 365 + year // 4 + of_year - _EPOCH - 2, np.int64)

@@ -1,0 +1,135 @@
+"""An ORC file of a table on this machine, which grows stripe by stripe."""
+
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from acidsql.acid.row_id import encode_bucket
+from acidsql.acid.table import Table
+from acidsql.acid.write_ids import WriteId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.ingest.orc_parts import Part, event_part, plain_part
+from acidsql.storage.file_systems import FileSystem
+from acidsql.storage.orc.orc_footers import Key, insert_keys, user_metadata
+from acidsql.storage.orc.rewrite import encode_second_end, with_user_metadata
+from acidsql.storage.orc.stripe_appending import HEADER, first_stripes, with_stripes
+from acidsql.storage.orc.tail import Tail
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What the first `size` bytes of the file hold. The next row of `write_id` has the row ID `next_row`."""
+
+    size: int = 0
+    tail: Tail | None = None
+    keys: tuple[Key, ...] = ()
+    write_id: WriteId | None = None
+    next_row: int = 0
+
+
+class StripedFile:
+    """Rows of one bucket. Between an `add` and the next `end` the file has no end, and no reader may read that far."""
+
+    def __init__(self, table: Table, path: str, bucket: int) -> None:
+        """Makes the file, which must not exist."""
+        self.path = path
+        self._table = table
+        self._bucket_property = encode_bucket(bucket, 0)
+        self._content = self._ended = _Content()
+        with open(path, "xb") as file:
+            self._identity = _identity(file)
+
+    @property
+    def length(self) -> int:
+        """Bytes up to the last end; 0 before the first."""
+        return self._ended.size
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether all rows are before the last end."""
+        return self._content is self._ended
+
+    def add(self, write_id: WriteId, rows: pa.Table) -> None:
+        """Adds rows of a transaction; write IDs ascend. The rows are those of `storable`."""
+        content = self._content
+        first_row = content.next_row if content.write_id == write_id else 0
+        part = self._part(write_id, rows, first_row)
+        tail = first_stripes(part.tail) if content.tail is None else content.tail
+        at = max(content.size, len(HEADER))
+        self._write(content.size, (HEADER if content.size == 0 else b"") + part.stripes)
+        self._content = _Content(
+            at + len(part.stripes),
+            with_stripes(replace(tail, path=self.path), part.tail, at, len(part.stripes)),
+            content.keys + tuple(self._keys(write_id, part)),
+            write_id,
+            first_row + rows.num_rows,
+        )
+
+    def end(self) -> int:
+        """Ends the file: readers who know the length that this returns can read it up to there, also after more rows
+        were added."""
+        content = self._content
+        if content.tail is not None and not self.is_ended:
+            tail = content.tail
+            if self._table.is_full_acid:
+                tail = with_user_metadata(tail, user_metadata(tail.rows, content.keys, is_delete=False))
+            end = encode_second_end(tail)
+            self._write(content.size, end)
+            self._content = self._ended = replace(content, size=content.size + len(end))
+        return self.length
+
+    def cut(self) -> None:
+        """Takes back all rows behind the last end."""
+        with open(self.path, "r+b") as file:
+            self._check(file)
+            file.truncate(self._ended.size)
+        self._content = self._ended
+
+    def place(self, files: FileSystem, path: str) -> None:
+        """Gives the file another name, which must not exist."""
+        if not files.place(self.path, path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+        self.path = path
+
+    def is_intact(self) -> bool:
+        """Whether the file is still the one at its path."""
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == self._identity and found.st_size >= self._content.size
+
+    def remove(self) -> None:
+        Path(self.path).unlink(missing_ok=True)
+
+    def _part(self, write_id: WriteId, rows: pa.Table, first_row: int) -> Part:
+        if self._table.is_full_acid:
+            return event_part(self._table, rows, write_id, self._bucket_property, first_row)
+        return plain_part(self._table, rows)
+
+    def _keys(self, write_id: WriteId, part: Part) -> list[Key]:
+        return insert_keys(write_id, self._bucket_property, part.tail) if self._table.is_full_acid else []
+
+    def _write(self, at: int, data: bytes) -> None:
+        """Writes at the offset, and removes what an unfinished write left behind it."""
+        with open(self.path, "r+b") as file:
+            self._check(file)
+            file.truncate(at)
+            file.seek(at)
+            file.write(data)
+
+    def _check(self, file: BinaryIO) -> None:
+        if _identity(file) != self._identity:
+            reason = "it is another file than the one that the stream has begun"
+            raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=self.path, reason=reason)
+
+
+def _identity(file: BinaryIO) -> tuple[int, int]:
+    found = os.fstat(file.fileno())
+    return found.st_dev, found.st_ino

@@ -1,0 +1,267 @@
+"""The files of a transaction batch: what readers see of them at each step."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyorc
+import pytest
+
+from acidsql.acid.table import Column, Table
+from acidsql.acid.write_ids import WriteId
+from acidsql.errors import AcidSqlError
+from acidsql.ingest.delta_files import BatchFiles, file_schema
+from acidsql.session import Session
+from acidsql.storage.file_systems import LocalFiles
+
+ACID = {"transactional": "true"}
+INSERT_ONLY = {"transactional": "true", "transactional_properties": "insert_only"}
+BATCH = [WriteId(w) for w in (3, 4, 5, 6)]
+BUCKET = 1 << 29
+
+
+def table_at(directory: Path, properties: dict[str, str] = ACID, **columns: str) -> Table:
+    directory.mkdir(exist_ok=True)
+    described = tuple(Column(name, kind) for name, kind in (columns or {"id": "int", "name": "string"}).items())
+    return Table("default", "t", described, str(directory), properties=properties)
+
+
+def rows(table: Table, *values: Sequence[object]) -> pa.Table:
+    schema = file_schema(table)
+    return pa.table([pa.array([v[i] for v in values], f.type) for i, f in enumerate(schema)], names=schema.names)
+
+
+def numbered(table: Table, *numbers: int) -> pa.Table:
+    return rows(table, *((n, f"n{n}") for n in numbers))
+
+
+def events(path: Path, length: int | None = None) -> list[tuple[object, ...]]:
+    """Write ID, row ID and ID of the rows in the first bytes of a file."""
+    content = path.read_bytes()[:length]
+    return [(event[1], event[3], event[5][0]) for event in pyorc.Reader(io.BytesIO(content))]
+
+
+def flushed(path: Path) -> list[int]:
+    content = path.with_name(f"{path.name}_flush_length").read_bytes()
+    return [int.from_bytes(content[i : i + 8], "big") for i in range(0, len(content), 8)]
+
+
+def names(directory: Path) -> list[str]:
+    return sorted(str(p.relative_to(directory)) for p in directory.rglob("*") if p.is_file())
+
+
+def test_each_flush_makes_a_whole_file_of_all_rows_so_far(tmp_path: Path) -> None:
+    table = table_at(tmp_path / "t")
+    batch = BatchFiles(table, LocalFiles(), BATCH)
+    batch.append(BATCH[0], table.location, 0, numbered(table, 1, 2))
+    batch.append(BATCH[0], table.location, 0, numbered(table, 3))
+    path = tmp_path / "t/delta_0000003_0000006/bucket_00000"
+    assert flushed(path) == [0]
+    batch.flush(BATCH[0])
+    batch.append(BATCH[1], table.location, 0, numbered(table, 4))
+    batch.append(BATCH[1], table.location, 2, numbered(table, 5))
+    batch.flush(BATCH[1])
+    lengths = flushed(path)
+    assert lengths[-1] == path.stat().st_size
+    first = [(3, 0, 1), (3, 1, 2), (3, 2, 3)]
+    assert events(path, lengths[1]) == first
+    assert events(path, lengths[2]) == [*first, (4, 0, 4)]
+    assert events(path.with_name("bucket_00002")) == [(4, 0, 5)]
+    batch.close()
+    batch.close()
+    assert names(tmp_path / "t") == [
+        f"delta_0000003_0000006/{name}" for name in ("_orc_acid_version", "bucket_00000", "bucket_00002")
+    ]
+    with path.open("rb") as file:
+        assert pyorc.Reader(file).user_metadata == {
+            "hive.acid.key.index": f"3,{BUCKET},1;3,{BUCKET},2;4,{BUCKET},0;".encode(),
+            "hive.acid.stats": b"4,0,0",
+            "hive.acid.version": b"2",
+        }
+
+
+def test_what_is_dropped_leaves_nothing_behind(tmp_path: Path) -> None:
+    table = table_at(tmp_path / "t")
+    batch = BatchFiles(table, LocalFiles(), BATCH)
+    batch.append(BATCH[0], table.location, 0, numbered(table, 1))
+    batch.flush(BATCH[0])
+    path = tmp_path / "t/delta_0000003_0000006/bucket_00000"
+    before = path.read_bytes()
+    batch.append(BATCH[1], table.location, 0, numbered(table, 2, 3))
+    batch.append(BATCH[1], table.location, 1, numbered(table, 4))
+    batch.append(BATCH[1], f"{table.location}/elsewhere", 1, numbered(table, 4))
+    batch.drop(BATCH[1])
+    assert path.read_bytes() == before
+    assert names(path.parent) == ["_orc_acid_version", "bucket_00000", "bucket_00000_flush_length"]
+    batch.append(BATCH[1], table.location, 0, numbered(table, 5))
+    batch.flush(BATCH[1])
+    batch.append(BATCH[1], table.location, 0, numbered(table, 6))
+    batch.close()
+    assert events(path) == [(3, 0, 1), (4, 0, 5)]
+    assert not (tmp_path / "t/elsewhere/delta_0000003_0000006").exists()
+
+
+def test_an_unfinished_transaction_is_never_read(session: Session, tmp_path: Path) -> None:
+    """At every step, a reader finds the rows of valid write IDs that were flushed."""
+    table = table_at(tmp_path / "t")
+    session.sql(
+        f"CREATE TABLE t (id INT, name STRING) STORED AS ORC LOCATION '{table.location}'"
+        " TBLPROPERTIES ('transactional'='true', 'acidsql.adopt.writeids'='6:9223372036854775807::5,6')"
+    )
+    batch = BatchFiles(table, LocalFiles(), BATCH)
+
+    def seen() -> list[tuple[object, ...]]:
+        return [tuple(r) for r in session.sql("SELECT row__id.writeid, row__id.rowid, id FROM t ORDER BY id").collect()]
+
+    batch.append(BATCH[0], table.location, 0, numbered(table, 1, 2))
+    assert seen() == []
+    batch.flush(BATCH[0])
+    first = [(3, 0, 1), (3, 1, 2)]
+    assert seen() == first
+    batch.append(BATCH[1], table.location, 0, numbered(table, 3))
+    assert seen() == first
+    batch.flush(BATCH[1])
+    assert seen() == [*first, (4, 0, 3)]
+    batch.append(BATCH[2], table.location, 0, numbered(table, 4))
+    batch.flush(BATCH[2])
+    batch.append(BATCH[3], table.location, 0, numbered(table, 5))
+    batch.flush(BATCH[3])
+    assert seen() == [*first, (4, 0, 3)]
+    batch.close()
+    assert seen() == [*first, (4, 0, 3)]
+    session.execute("UPDATE t SET name = 'new' WHERE id = 2")
+    session.execute("DELETE FROM t WHERE id = 3")
+    assert [r[2] for r in seen()] == [1, 2]
+    assert session.sql("SELECT name FROM t WHERE id = 2").collect()[0][0] == "new"
+
+
+def test_a_single_transaction_has_a_plain_delta_whose_files_appear_when_they_are_complete(tmp_path: Path) -> None:
+    table = table_at(tmp_path / "t")
+    batch = BatchFiles(table, LocalFiles(), BATCH[:1])
+    batch.append(BATCH[0], table.location, 1, numbered(table, 1))
+    delta = tmp_path / "t/delta_0000003_0000003_0000"
+    assert [n for n in names(delta) if n[0] not in "._"] == []
+    batch.flush(BATCH[0])
+    assert names(delta) == ["_orc_acid_version", "bucket_00001"]
+    batch.append(BATCH[0], table.location, 1, numbered(table, 2))
+    batch.flush(BATCH[0])
+    assert batch.is_intact()
+    batch.append(BATCH[0], table.location, 1, numbered(table, 3))
+    batch.drop(BATCH[0])
+    batch.close()
+    assert events(delta / "bucket_00001") == [(3, 0, 1), (3, 1, 2)]
+    assert names(delta) == ["_orc_acid_version", "bucket_00001"]
+
+
+def test_an_insert_only_table_gets_a_delta_for_each_transaction(session: Session, tmp_path: Path) -> None:
+    table = table_at(tmp_path / "t", INSERT_ONLY)
+    batch = BatchFiles(table, LocalFiles(), BATCH)
+    for write_id in BATCH[:2]:
+        batch.append(write_id, table.location, 0, numbered(table, write_id))
+        batch.flush(write_id)
+    batch.append(BATCH[2], table.location, 0, numbered(table, 9))
+    batch.close()
+    assert names(tmp_path / "t") == ["delta_0000003_0000003_0000/000000_0", "delta_0000004_0000004_0000/000000_0"]
+    session.sql(
+        f"CREATE TABLE t (id INT, name STRING) STORED AS ORC LOCATION '{table.location}'"
+        " TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only',"
+        " 'acidsql.adopt.writeids'='6:9223372036854775807::')"
+    )
+    assert [tuple(r) for r in session.sql("SELECT * FROM t ORDER BY id").collect()] == [(3, "n3"), (4, "n4")]
+
+
+def test_files_that_were_removed_and_bases_that_hide_later_rows_are_noticed(tmp_path: Path) -> None:
+    table = table_at(tmp_path / "t")
+    batch = BatchFiles(table, LocalFiles(), BATCH)
+    assert batch.is_intact()
+    batch.append(BATCH[0], table.location, 0, numbered(table, 1))
+    batch.flush(BATCH[0])
+    (tmp_path / "t/base_0000002").mkdir()
+    (tmp_path / "t/base_0000005_v0000009").mkdir()
+    assert batch.is_intact()
+    (tmp_path / "t/base_0000004").mkdir()
+    assert not batch.is_intact()
+    (tmp_path / "t/base_0000004").rmdir()
+    path = tmp_path / "t/delta_0000003_0000006/bucket_00000"
+    content = path.read_bytes()
+    os.rename(path, tmp_path / "kept")  # its inode stays in use
+    assert not batch.is_intact()
+    path.write_bytes(content)
+    assert not batch.is_intact()
+    with pytest.raises(AcidSqlError):
+        batch.append(BATCH[1], table.location, 0, numbered(table, 2))
+    batch.close()
+    assert path.read_bytes() == content
+
+
+def test_a_delta_of_a_table_that_was_created_again_is_not_written_to(tmp_path: Path) -> None:
+    table = table_at(tmp_path / "t")
+    (tmp_path / "t/delta_0000003_0000006").mkdir()
+    batch = BatchFiles(table, LocalFiles(), BATCH)
+    with pytest.raises(FileExistsError):
+        batch.append(BATCH[0], table.location, 0, numbered(table, 1))
+    batch.close()
+    assert (tmp_path / "t/delta_0000003_0000006").exists()
+
+
+def test_old_dates_and_times_are_read_back(session: Session, tmp_path: Path) -> None:
+    columns = {
+        "d": "date",
+        "t": "timestamp",
+        "i": "timestamp with local time zone",
+        "n": "struct<m:map<date,timestamp>,a:array<struct<d:date>>>",
+        "c": "char(4)",
+        "p": "decimal(20,3)",
+    }
+    table = table_at(tmp_path / "t", ACID, **columns)
+    days = [datetime.date(y, 2, 28) for y in (1, 4, 1000, 1582, 1600, 1969, 2024)]
+    days += [datetime.date(1582, 10, 4), datetime.date(1582, 10, 15), datetime.date(1500, 3, 1)]
+    times = [datetime.datetime(d.year, d.month, d.day, 23, 59, 58) for d in days]
+    values = [
+        (d, t, t, {"m": [(d, t)], "a": [None, {"d": d}, {"d": None}]}, "ab", None)
+        for d, t in zip(days, times, strict=True)
+    ]
+    batch = BatchFiles(table, LocalFiles(), BATCH)
+    batch.append(BATCH[0], table.location, 0, rows(table, *values, (None,) * 6))
+    batch.flush(BATCH[0])
+    described = ", ".join(f"{name} {kind}" for name, kind in columns.items())
+    session.sql(
+        f"CREATE TABLE t ({described}) STORED AS ORC LOCATION '{table.location}'"
+        " TBLPROPERTIES ('transactional'='true', 'acidsql.adopt.writeids'='6:9223372036854775807::')"
+    )
+    session.execute("SET hive.local.time.zone = UTC")
+    found = session.sql(
+        "SELECT CAST(d AS STRING), CAST(t AS STRING), CAST(map_keys(n.m)[0] AS STRING),"
+        " CAST(map_values(n.m)[0] AS STRING), CAST(n.a[1].d AS STRING), CAST(i AS STRING) FROM t ORDER BY row__id.rowid"
+    ).collect()
+    for d, t, row in zip(days, times, found, strict=False):
+        assert tuple(row) == (str(d), str(t), str(d), str(t), str(d), f"{t}.0 UTC"), (d, row)
+    assert tuple(found[-1]) == (None,) * 6
+    batch.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("timestamp", datetime.datetime(1969, 12, 31, 1, 2, 3, 500000)),
+        ("timestamp with local time zone", datetime.datetime(1500, 12, 31, 1, 2, 3, 1)),
+        ("map<string,array<timestamp>>", [("a", [None, datetime.datetime(1900, 1, 1, 0, 0, 0, 7)])]),
+        ("date", datetime.date(1582, 10, 10)),
+        ("struct<a:struct<d:timestamp>>", {"a": {"d": datetime.datetime(1582, 10, 5)}}),
+    ],
+)
+def test_a_value_that_the_file_cannot_hold_is_refused_before_anything_is_written(
+    kind: str, value: object, tmp_path: Path
+) -> None:
+    table = table_at(tmp_path / "t", k="int", v=kind)
+    batch = BatchFiles(table, LocalFiles(), BATCH)
+    with pytest.raises(AcidSqlError) as caught:
+        batch.append(BATCH[0], table.location, 0, rows(table, (1, None), (2, value)))
+    assert caught.value.condition == "INVALID_STORE_VALUE"
+    assert "column v of type" in str(caught.value)
+    assert names(tmp_path / "t") == []
