@@ -4,6 +4,7 @@ rows, and compacts them."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Final
 
 import pytest
@@ -51,7 +52,7 @@ def test_hive_reads_changes_and_compacts_what_is_streamed(session: Session, hive
         for number in range(4):
             flat.write([(10 * number + i, f"n{i}") for i in range(10)], offset=number)
             parted.write(
-                [(10 * number + i, f"{i}.5", "2026-01-01 00:00:01.25", f"d{i % 2}") for i in range(10)], number
+                [(10 * number + i, Decimal(i), "2026-01-01 00:00:01.25", f"d{i % 2}") for i in range(10)], number
             )
             if number < 3:
                 flat.commit()
