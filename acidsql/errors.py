@@ -161,6 +161,7 @@ class Condition(Enum):
     )
     INVALID_STORE_VALUE = _info("22018", "The value {value} cannot be stored in column {column} of type {type}.")
     INVALID_RECORD = _info("22018", "Record {number} cannot be stored: {reason}")
+    INVALID_LINE = _info("22000", "Line {line} of {source} holds no record: {reason}")
     INVALID_STREAM_TABLE = _info("42000", "Invalid table {table}: {reason}")
     CONSTRAINT_VIOLATED = _info(
         "23000", "DataConstraintViolationError: Either CHECK or NOT NULL constraint violated! ({detail})"
@@ -373,6 +374,11 @@ class Condition(Enum):
     STREAM_IN_USE = _info("55006", "Stream '{stream}' of table {table} has a live writer: {writer}")
     STREAM_CLOSED = _info("08003", "The stream into {table} takes no more rows: {reason}")
     STREAM_LOST = _info("40001", "Stream '{stream}' of table {table} was taken over by another writer: {reason}")
+    STREAM_REPLAY_DIFFERS = _info(
+        "55000",
+        "Stream '{stream}' of table {table}: batch {batch} of the new streaming query {query} does not repeat what the"
+        " query {other} has committed up to batch {committed}",
+    )
     TABLE_CHANGED = _info(
         "40001", "{table} was altered or dropped while the statement waited for its turn: run it again"
     )

@@ -98,14 +98,28 @@ def partitions_of(
 def _texts(column: Column, hive_type: HiveType, array: pa.Array) -> tuple[list[str | None], Numbers]:
     """The different texts of a partition column's values, and the place of each row's text among them."""
     encoded = pc.dictionary_encode(array, null_encoding="encode")
-    texts = [None if value is None else _text(value, column, hive_type) for value in encoded.dictionary.to_pylist()]
+    texts = []
+    for place, value in enumerate(encoded.dictionary.to_pylist()):
+        try:
+            texts.append(None if value is None else partition_text(value, column, hive_type))
+        except AcidSqlError as error:
+            number = encoded.indices.index(pa.scalar(place, pa.int32())).as_py() + 1
+            raise _in_record(error, number) from None
     different = list(dict.fromkeys(texts))
     meant = np.array([different.index(text) for text in texts], np.int64)
     return different, meant[encoded.indices.to_numpy(zero_copy_only=False)] if len(array) else np.zeros(0, np.int64)
 
 
-def _text(value: object, column: Column, hive_type: HiveType) -> str | None:
-    """The text of a value, as INSERT gives it to the partition's directory (acidsql.planner.partition_text)."""
+def _in_record(error: AcidSqlError, number: int) -> AcidSqlError:
+    parameters = error.getMessageParameters() | {"number": str(number)}
+    return AcidSqlError.of(Condition.INVALID_PARTITION_VALUE, parameters, hint=f"It is in record {number}.")
+
+
+def partition_text(value: object, column: Column, hive_type: HiveType) -> str | None:
+    """The text of a value, as INSERT gives it to the partition's directory (acidsql.planner.partition_text).
+
+    Raises INVALID_PARTITION_VALUE.
+    """
     try:
         text = normal_value(_plain_text(value), hive_type)
     except UnicodeDecodeError:

@@ -17,7 +17,7 @@ from acidsql.ingest.arrow_types import arrow_type, file_schema, known_type
 from acidsql.ingest.bucket_hashes import buckets
 from acidsql.ingest.column_arrays import UnfitValue, array_of_arrow, array_of_values
 from acidsql.ingest.column_defaults import default_value
-from acidsql.ingest.placement import Numbers, Placed, Rows, partitions_of
+from acidsql.ingest.placement import Numbers, Placed, Rows, partition_text, partitions_of
 from acidsql.ingest.record_shapes import (
     MISSING,
     Columns,
@@ -127,18 +127,15 @@ class RecordConverter:
     def _unknown(self, column: str, name: str, values: ColumnValues) -> AcidSqlError:
         known = list(self._by_name)
         near, hint = suggestion(column, known), lists_columns(known)
+        parameters = {"column": name, "table": self.table.qualified}
         if isinstance(values, list):
             first = next((n for n, value in enumerate(values, 1) if value is not MISSING), 1)
             hint = f"It is in record {first}. {hint}"
+            parameters["number"] = str(first)
         if column in (c.name for c in self.table.partition_columns):
             hint = f"The stream's partition fixes {column}. {hint}"
-        return AcidSqlError(
-            Condition.INSERT_COLUMN_NOT_FOUND,
-            column=name,
-            table=self.table.qualified,
-            suggestion=near if near.startswith(" Did") else "",
-            hint=hint,
-        )
+        parameters["suggestion"] = near if near.startswith(" Did") else ""
+        return AcidSqlError.of(Condition.INSERT_COLUMN_NOT_FOUND, parameters, hint=hint)
 
     def _array(self, target: _Target, values: ColumnValues) -> pa.Array:
         try:
@@ -165,7 +162,8 @@ class RecordConverter:
         if column.name in self.table.constraints.not_null and array.null_count:
             first = array.is_null().index(pa.scalar(True)).as_py() + 1
             detail = f"NOT NULL on column {column.name}"
-            raise AcidSqlError(Condition.CONSTRAINT_VIOLATED, detail=detail, hint=f"It is NULL in record {first}.")
+            hint = f"It is NULL in record {first}."
+            raise AcidSqlError(Condition.CONSTRAINT_VIOLATED, detail=detail, number=first, hint=hint)
 
 
 def _both(column: str, one: ColumnValues, other: ColumnValues) -> ColumnValues:
@@ -174,7 +172,8 @@ def _both(column: str, one: ColumnValues, other: ColumnValues) -> ColumnValues:
         raise AcidSqlError(Condition.DUPLICATE_COLUMN, column=column)
     for number, (a, b) in enumerate(zip(one, other, strict=True), 1):
         if a is not MISSING and b is not MISSING:
-            raise AcidSqlError(Condition.DUPLICATE_COLUMN, column=column, hint=f"Record {number} has it twice.")
+            hint = f"Record {number} has it twice."
+            raise AcidSqlError(Condition.DUPLICATE_COLUMN, column=column, number=number, hint=hint)
     return [b if a is MISSING else a for a, b in zip(one, other, strict=True)]
 
 
@@ -245,6 +244,5 @@ def _static_values(table: Table, given: Mapping[str, object]) -> PartitionValues
             raise AcidSqlError(Condition.INVALID_PARTITION_SPEC, detail=detail) from None
         if stored is None and column.name in table.constraints.not_null:
             raise AcidSqlError(Condition.CONSTRAINT_VIOLATED, detail=f"NOT NULL on column {column.name}")
-        found.append((column, kind, pa.array([stored], arrow_type(kind))))
-    partitions, _ = partitions_of(found, (), 1)
-    return partitions[0]
+        found.append(None if stored is None else partition_text(stored, column, kind))
+    return tuple(found)

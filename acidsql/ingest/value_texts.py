@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
 from decimal import Decimal
@@ -45,27 +44,78 @@ def value_of_text(text: str, hive_type: t.HiveType) -> object:
         case t.Primitive("binary"):
             return text.encode(errors="surrogatepass")
         case t.Array() | t.Map() | t.Struct():
-            return _json(text)
+            return _json(text, hive_type)
         case t.Primitive():
             return text.strip()
 
 
-def binary_of_text(text: str) -> bytes:
-    """The bytes that base64 means. Raises Unfit."""
-    try:
-        return base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        raise Unfit("it is not base64, which is the text of a BINARY") from None
+def value_of_field(text: str, hive_type: t.HiveType) -> object:
+    """As `value_of_text`, for a field of delimited text, in which BINARY is base64 as in Hive's JsonSerDe."""
+    return _bytes(text) if hive_type == t.Primitive("binary") else value_of_text(text, hive_type)
 
 
 def json_value(text: str) -> object:
-    """The value of a JSON text, with exact numbers. Raises ValueError."""
-    return json.loads(text, parse_float=Decimal, parse_int=_json_integer)
+    """The value of a JSON text with exact numbers. Raises ValueError, also where an object has a name twice."""
+    return _DECODER.decode(text)
+
+
+def value_of_json(value: object, hive_type: t.HiveType) -> object:
+    """The value that a value of JSON means as the type.
+
+    JSON has no exact numbers in some of its readers, no NaN, no bytes, and no keys but text. So a DECIMAL may be a
+    string, the numbers that JSON lacks are "NaN", "Infinity" and "-Infinity", BINARY is base64, and the key of a MAP is
+    the text of its value. acidsql's output in JSON is the same. Raises Unfit.
+    """
+    match hive_type, value:
+        case t.Decimal(), str():
+            return _number(value)
+        case t.Primitive("float" | "double"), str() if value.lower() in _NAMED:
+            return float(_NAMED[value.lower()])
+        case t.Primitive("binary"), str():
+            return _bytes(value)
+        case t.Array(element), list() if has_json_form(element):
+            return [value_of_json(item, element) for item in value]
+        case t.Map(key, of), dict():
+            return {value_of_text(str(k), key): value_of_json(item, of) for k, item in value.items()}
+        case t.Struct(fields), dict():
+            kinds = dict(fields)
+            return {n: value_of_json(v, kinds[n.lower()]) if n.lower() in kinds else v for n, v in value.items()}
+        case _:
+            return value
+
+
+def has_json_form(hive_type: t.HiveType) -> bool:
+    """Whether `value_of_json` changes values of the type."""
+    match hive_type:
+        case t.Decimal() | t.Map() | t.Struct() | t.Primitive("float" | "double" | "binary"):
+            return True
+        case t.Array(element):
+            return has_json_form(element)
+        case _:
+            return False
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        raise Unfit("it is not base64, which is the text of a BINARY") from None
+
+
+def _without_repetition(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} is there twice")
+    return found
 
 
 def _json_integer(text: str) -> object:
-    """An integer, or a Decimal of it where it has more digits than Python parses in little time."""
+    """An integer, or a Decimal of it where Python takes long for its many digits."""
     return int(text) if len(text) <= _LONGEST_INTEGER else Decimal(text)
+
+
+_DECODER: Final = json.JSONDecoder(parse_float=Decimal, parse_int=_json_integer, object_pairs_hook=_without_repetition)
 
 
 def _integer(text: str) -> int:
@@ -91,8 +141,8 @@ def _boolean(text: str) -> bool:
     return text == "true"
 
 
-def _json(text: str) -> object:
+def _json(text: str, hive_type: t.HiveType) -> object:
     try:
-        return json_value(text)
-    except ValueError as error:
+        return value_of_json(json_value(text), hive_type)
+    except (ValueError, RecursionError) as error:
         raise Unfit(f"it is not JSON: {error}") from None

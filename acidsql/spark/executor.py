@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.metastore.client import LockComponent
+from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl_plan import EmptyTable
 from acidsql.planner.lock_requests import CONFLICTS, on_partitions
@@ -60,11 +61,15 @@ from acidsql.storage.leftovers import tidy_up
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A statement: its text, and the named parameters and frames of the call."""
+    """A statement: its text, and the named parameters and frames of the call.
+
+    `progress` is what a statement that writes commits of a stream with its rows; the executor counts the rows.
+    """
 
     text: str
     args: Mapping[str, object]
     frames: Mapping[str, object]
+    progress: StreamProgress | None = None
 
 
 class Executor:
@@ -159,6 +164,9 @@ class Executor:
     def _locks(self, plan: QueryPlan | WritePlan | MultiWritePlan) -> tuple[LockComponent, ...]:
         return on_partitions(plan, self._metastore.partitions)
 
+    def _stream_locks(self, request: Request) -> Sequence[LockComponent]:
+        return () if request.progress is None else self._metastore.stream_locks(request.progress.claim)
+
     def columns(self, plan: QueryPlan, request: Request, *, of_view: bool = False) -> list[tuple[str, str]]:
         """The names and Hive types of a query's columns. Reads no directory. Raises CREATE_AS_TYPE.
 
@@ -184,17 +192,22 @@ class Executor:
             self.session_transaction.alone() as shared,
         ):
             if shared is not None:
+                if request.progress is not None:  # another thread has begun it just now
+                    txn_id = f"txnid:{shared.write.id}"
+                    raise AcidSqlError(Condition.IN_TRANSACTION, operation="A batch of a stream", txn_id=txn_id)
                 return self._write_in(shared.write, plan, request, jobs)
             creates = plan.target if isinstance(plan, WritePlan) and isinstance(plan.mode, Create) else None
             with transaction(
                 self._transactions,
-                lambda: self._locks(plan),
+                lambda: (*self._locks(plan), *self._stream_locks(request)),
                 creates=creates,
                 committing=self._committing(),
                 on_lost=jobs.cancel,
                 before_undo=jobs.end,
             ) as txn:
                 counts = self._write_tables(plan, request, txn)
+                if request.progress is not None:
+                    txn.progress = replace(request.progress, rows=counts.affected)
             self._tidy_up(txn)
             return _written(txn, counts)
 

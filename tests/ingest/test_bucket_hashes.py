@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acidsql.acid.bucketing import BucketingVersion, BucketValue, bucket_number
@@ -49,6 +49,7 @@ def assert_same(types: Sequence[str], rows: Sequence[tuple[Any, ...]], version: 
 
 @pytest.mark.parametrize("version", BucketingVersion)
 @pytest.mark.parametrize("kind", VALUES)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_buckets_of_an_array_are_those_of_its_values(kind: str, version: BucketingVersion, data: st.DataObject) -> None:
     values = data.draw(st.lists(st.none() | VALUES[kind], min_size=1, max_size=12))
