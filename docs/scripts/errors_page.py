@@ -171,6 +171,12 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "LOCATION_TAKEN": "The directory belongs to another table, partition or database.",
         "LIMIT_EXCEEDED": "A limit of the format or of acidsql is exceeded.",
     },
+    "Streams": {
+        "STREAM_IN_USE": "Another writer, which lives, writes under the ID of the stream.",
+        "STREAM_CLOSED": "The stream was closed, or an error has ended it.",
+        "STREAM_LOST": "Another writer has taken the stream over, because this one sent no heartbeat for too long.",
+        "STREAM_REPLAY_DIFFERS": "A streaming query with a new checkpoint directory does not repeat what is committed.",
+    },
     "Transactions": {
         "NO_SUCH_TRANSACTION": "The metastore does not know the transaction.",
         "TRANSACTION_ABORTED": "The transaction timed out or was aborted.",
