@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Final
 
 from acidsql.acid.partition_names import partition_name
-from acidsql.acid.table import Table
+from acidsql.acid.table import Column, Table
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.ingest.records import RecordConverter, Rows, pieces
 from acidsql.ingest.transaction_batch import (
@@ -164,6 +164,11 @@ class Stream:
     @property
     def id(self) -> str | None:
         return self._claim.id if self._claim else None
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """The columns that records may have: those of the table but for the partition columns that are given."""
+        return self._converter.columns
 
     @property
     def committed_offset(self) -> Offset:
