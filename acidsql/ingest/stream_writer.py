@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from acidsql.acid.partition_names import partition_name
-from acidsql.acid.table import Table
+from acidsql.acid.table import Column, Table
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.ingest.records import RecordConverter, Rows, pieces
@@ -95,6 +95,10 @@ class StreamWriter:
         self._open: StreamTransaction | None = None
         self._spills = 0
         self._last_commit = time.monotonic()
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        return self._converter.columns
 
     @property
     def offset(self) -> Offset:

@@ -59,6 +59,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "INSERT_INTO_VIEW": "INSERT or LOAD DATA into a view.",
         "INVALID_RECORD": "A record of a stream does not fit the table: the message says which record and why.",
         "INVALID_LINE": "A line of text that is to be streamed is not UTF-8, no JSON object, or has a wrong field.",
+        "INVALID_SOURCE": "`acidsql ingest` finds another text where it has read before.",
         "INVALID_STREAM_TABLE": "A stream needs a transactional table.",
         "SERDE_READS_ONLY": "The SerDe of the table cannot write rows.",
         "INVALID_TABLE_PROPERTIES": "Table properties contradict each other or the table.",
