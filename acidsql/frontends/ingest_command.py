@@ -88,7 +88,10 @@ def ingest(stream: Stream, text: TextOptions, source: SourceOptions, most: int) 
         raise
     finally:
         run.show_end()
-    return INTERRUPTED if stop.signal == signal.SIGINT else OK
+    if stop.signal != signal.SIGINT:
+        return OK
+    tell("Interrupted. What was read is committed.")
+    return INTERRUPTED
 
 
 # ------------------------------------------------------------------------------------------------ places
