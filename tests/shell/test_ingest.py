@@ -208,12 +208,12 @@ def test_a_terminal_shows_the_progress(ingest: Ingest, session: Session, tmp_pat
     shown, is_stopped = "", False
     for text in _read(leading):
         shown += text
-        if not is_stopped and re.search(r"1000 rows in 1 commit, [\d,]+ rows/s, last commit \d+ ms", shown):
+        if not is_stopped and re.search(r"1,000 rows in 1 commit, [\d,]+ rows/s, last commit \d+ ms", shown):
             process.send_signal(signal.SIGINT)
             is_stopped = True
     assert process.wait(PATIENCE) == 130
     os.close(leading)
-    assert re.search(r"1000 rows in 1 commit in \d+\.\d s\r\nInterrupted", shown)
+    assert re.search(r"1,000 rows in 1 commit in \d+\.\d s\r\nInterrupted", shown)
 
 
 def _read(descriptor: int) -> Iterator[str]:
