@@ -6,6 +6,7 @@ Importing this package imports neither pyspark nor the parser. The first call im
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,29 @@ from acidsql.errors import AcidSqlError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["AcidSqlError", "__version__", "connect", "default_session", "load_ipython_extension", "run_sql"]
+    from acidsql import streaming
+
+__all__ = [
+    "AcidSqlError",
+    "__version__",
+    "connect",
+    "default_session",
+    "load_ipython_extension",
+    "run_sql",
+    "streaming",
+]
 
 try:
     __version__ = version("acidsql")
 except PackageNotFoundError:  # a bare checkout
     __version__ = "0.0.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Imports `acidsql.streaming` when it is first used."""
+    if name != "streaming":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.{name}")
 
 
 def run_sql(

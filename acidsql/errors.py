@@ -375,6 +375,11 @@ class Condition(Enum):
     STREAM_IN_USE = _info("55006", "Stream '{stream}' of table {table} has a live writer: {writer}")
     STREAM_CLOSED = _info("08003", "The stream into {table} takes no more rows: {reason}")
     STREAM_LOST = _info("40001", "Stream '{stream}' of table {table} was taken over by another writer: {reason}")
+    STREAM_REPLAY_DIFFERS = _info(
+        "55000",
+        "Stream '{stream}' of table {table}: batch {batch} of the new streaming query {query} does not repeat what the"
+        " query {other} has committed up to batch {committed}",
+    )
     TABLE_CHANGED = _info(
         "40001", "{table} was altered or dropped while the statement waited for its turn: run it again"
     )

@@ -26,17 +26,19 @@ from acidsql.grammar.nesting_depth import depth_limited
 from acidsql.grammar.parser import parse
 from acidsql.grammar.placeholders import name_placeholders
 from acidsql.grammar.script_splitter import Piece, split_script
-from acidsql.ingest.stream import (
+from acidsql.ingest.stream import Stream
+from acidsql.ingest.stream_options import (
     DEFAULT_BATCH_SIZE,
     DEFAULT_COMMIT_ROWS,
     DEFAULT_COMMIT_SECONDS,
-    Stream,
     StreamOptions,
 )
 from acidsql.interrupts import interruptible
 from acidsql.metastore.client import Catalog, Metastore
 from acidsql.metastore.registry import open_metastore
 from acidsql.metastore.session_metastore import SessionMetastore
+from acidsql.metastore.stream_claims import StreamClaims
+from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.lock_requests import XLOCK_WRITE
 from acidsql.planner.macro_expansion import Macro, with_macros
@@ -112,6 +114,8 @@ class Session:
         ddl = Ddl(self._transactions, warehouse, engine.files, self._scratch, self._settings.values)
         lookup = TableLookup.waiting(self._transactions, engine.files)
         self._plans = StatementPlans(engine, self._executor, ddl, lookup, self._settings.values)
+        self.stream_claims = StreamClaims(self._transactions)
+        """The claims of the streaming queries that write through this session."""
         of_shared_tables = Transactions(metastore, self._settings.patience)
         self.compactor = Compactor(engine, of_shared_tables, self._settings.values)
         """Runs compactions, and the background service."""
@@ -180,6 +184,7 @@ class Session:
         for stream in tuple(self._streams):
             stream.drop_and_close()
         self._background.stop()
+        self.stream_claims.release()
         self._executor.close()
         if self._scratch.is_used and (is_local(self.warehouse) or self._engine.is_running):
             self._scratch.remove()
@@ -225,25 +230,36 @@ class Session:
         *,
         piece: Piece | None = None,
         frames: Mapping[str, object] | None = None,
+        progress: StreamProgress | None = None,
     ) -> Result:
-        """Runs one statement and returns its Result. If `piece` is a part of a script, errors point into the script."""
+        """Runs one statement and returns its Result. If `piece` is a part of a script, errors point into the script.
+
+        `progress` is what the statement, which must write, commits of a stream with its rows.
+        """
         started = time.perf_counter()
         with _located(text, piece), self._uses.use(), depth_limited(), interruptible(self.cancel):
-            result = self._run_or_roll_back(text, args, frames or {})
+            result = self._run_or_roll_back(text, args, frames or {}, progress)
         seconds = time.perf_counter() - started
         result = replace(result, seconds=seconds, spark_of=self)
         self.last_result = Summary.of(result)  # without the frame of a query, which would keep its transaction open
         return result
 
     def _run_or_roll_back(
-        self, text: str, args: Mapping[str, object] | Sequence[object] | None, frames: Mapping[str, object]
+        self,
+        text: str,
+        args: Mapping[str, object] | Sequence[object] | None,
+        frames: Mapping[str, object],
+        progress: StreamProgress | None,
     ) -> Result:
         """Runs a statement. Any error rolls back the transaction that START TRANSACTION began."""
         txn_id = self._executor.session_transaction.id
+        if progress is not None and txn_id is not None:
+            operation = f"A batch of stream '{progress.claim.id}'"
+            raise AcidSqlError(Condition.IN_TRANSACTION, operation=operation, txn_id=f"txnid:{txn_id}")
         try:
             with self._substituted(text) as read:
                 statement, named = name_placeholders(parse(read), args)
-                return self._dispatch.run(with_macros(statement, self._macros), Request(read, named, frames))
+                return self._dispatch.run(with_macros(statement, self._macros), Request(read, named, frames, progress))
         except BaseException as error:
             if txn_id is None or self._executor.session_transaction.id is None:
                 raise

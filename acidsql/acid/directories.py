@@ -36,6 +36,13 @@ class Delta:
     visibility_txn: TxnId | None = None
     is_delete: bool = False
 
+    @property
+    def may_be_streamed(self) -> bool:
+        """Whether a streaming client may have written the directory, for a batch of transactions. Then files in it may
+        grow, and some of its write IDs be open or aborted (AcidUtils.ParsedDeltaLight.mayContainSideFile)."""
+        of_one_writer = self.statement_id is None and self.visibility_txn is None
+        return of_one_writer and not self.is_delete and self.min_write_id < self.max_write_id
+
 
 @dataclass(frozen=True, slots=True)
 class BucketFile:

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from acidsql.acid.compaction_scope import Aborted, due
-from acidsql.acid.snapshot_selection import Snapshot
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
 from acidsql.compactor.compactor_settings import FAILED_RETRY, FAILED_THRESHOLD, thresholds
-from acidsql.compactor.places import Place, compactable, find_place
+from acidsql.compactor.places import View, compactable, find_place
 from acidsql.durations import seconds
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Metastore
@@ -47,6 +46,8 @@ class Initiator:
     settings: Mapping[str, str]
     name: str
     _last_checked: dict[PlaceName, TxnId] = field(default_factory=dict)
+    """The last write to each place that was checked. A place with open write IDs is not among them: what they wrote may
+    become ready for a compaction without another write."""
 
     def run(self) -> list[Initiated]:
         """Checks every place that was written to since its last check. A place that cannot be checked is part of the
@@ -59,11 +60,11 @@ class Initiator:
             of_table = aborted.get(f"{place.database}.{place.table}", Aborted())
             if place in active or (self._last_checked.get(place) == changed.txn and not of_table.count):
                 continue
+            self._last_checked[place] = changed.txn
             try:
                 answer = self._check(changed, of_table, is_cleaning=place in cleaning)
             except (AcidSqlError, OSError) as error:
                 answer = Initiated(_request(place, CompactionType.MAJOR, self.name), str(error))
-            self._last_checked[place] = changed.txn
             if answer is not None:
                 found.append(answer)
         return found
@@ -92,6 +93,8 @@ class Initiator:
             return None
         view = compactable(self.metastore, place, self.metastore.valid_txns())
         snapshot = view.snapshot
+        if not view.is_whole:
+            del self._last_checked[name]
         if snapshot.obsolete and not is_cleaning:
             self.keeper.enqueue_cleaning(_request(name, CompactionType.MAJOR, self.name), view.writes.high_watermark)
         if _is_excluded(place.table):
@@ -99,7 +102,7 @@ class Initiator:
         limits = thresholds(self.settings, place.table.properties)
         wanted = due(snapshot, limits, aborted, insert_only=place.table.is_insert_only)
         if wanted is None:
-            self._forget_if_clean(changed, snapshot, place)
+            self._forget_if_clean(changed, view)
             return None
         rewrite, reason = wanted
         return self._enqueue(_request(name, CompactionType[rewrite.name], self.name), reason)
@@ -115,8 +118,9 @@ class Initiator:
             return Initiated(request, why)
         return Initiated(request, reason, self.keeper.enqueue_compaction(request).id)
 
-    def _forget_if_clean(self, changed: Changed, snapshot: Snapshot, place: Place) -> None:
-        if not (snapshot.deltas or snapshot.delete_deltas or snapshot.obsolete or snapshot.aborted):
+    def _forget_if_clean(self, changed: Changed, view: View) -> None:
+        snapshot = view.snapshot
+        if view.is_whole and not (snapshot.deltas or snapshot.delete_deltas or snapshot.obsolete or snapshot.aborted):
             self.keeper.forget_changed(changed)
 
     def _queued(self) -> tuple[set[PlaceName], set[PlaceName]]:

@@ -37,10 +37,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a compactor sees of a place: only write IDs below the lowest open one."""
+    """What a compactor sees of a place: only write IDs below the lowest open one. `is_whole` tells whether no write ID
+    was open: else there may be more to merge when one of them ends, even if it ends without a write."""
 
     snapshot: Snapshot
     writes: ValidWriteIdList
+    is_whole: bool
 
 
 def find_place(metastore: Metastore, engine: Engine, database: str, table: str, partition: str | None) -> Place | None:
@@ -67,8 +69,9 @@ def compactable(metastore: Metastore, place: Place, txns: ValidTxnList) -> View:
 
     Raises TABLE_NOT_FOUND, MALFORMED_LAYOUT.
     """
-    writes = compactor_write_ids(metastore.valid_write_ids(place.table, txns))
-    return View(_snapshot(place, txns, writes), writes)
+    known = metastore.valid_write_ids(place.table, txns)
+    writes = compactor_write_ids(known)
+    return View(_snapshot(place, txns, writes), writes, not known.open)
 
 
 def as_of(metastore: Metastore, place: Place, txns: ValidTxnList, highest: WriteId) -> Snapshot:

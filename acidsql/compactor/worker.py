@@ -124,7 +124,11 @@ class Worker:
             begun(mine)
             txn.undo.insert(0, lambda: self._undo(job))
             txn.committing = lambda: self._queue.commit_compaction(mine)
-            return compact(self._engine.statement(), job, self._caches, before_publishing=txn.require_open)
+            caches = self._caches.of_statement()
+            try:
+                return compact(self._engine.statement(), job, caches, before_publishing=txn.require_open)
+            finally:
+                caches.end()
 
     def _undo(self, job: Job) -> None:
         if undo(job):

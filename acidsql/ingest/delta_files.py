@@ -14,10 +14,11 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import StatementId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.ingest.arrow_types import file_schema
+from acidsql.ingest.file_values import storable
 from acidsql.ingest.growing_file import GrowingFile
 from acidsql.ingest.orc_parts import codec
-from acidsql.ingest.orc_values import storable
 from acidsql.ingest.whole_orc_file import WholeOrcFile
+from acidsql.ingest.whole_parquet_file import WholeParquetFile
 from acidsql.storage.file_systems import FileSystem, LocalFiles
 
 __all__ = ["BatchFiles", "file_schema"]
@@ -158,7 +159,8 @@ class BatchFiles:
     def _new_file(self, delta: _Delta, bucket: int) -> BucketFile:
         if self._grows:
             return GrowingFile(self._table, delta.path, bucket)
-        return WholeOrcFile(self._table, self._files, delta.path, bucket)
+        of_format = WholeOrcFile if self._table.file_format == "orc" else WholeParquetFile
+        return of_format(self._table, self._files, delta.path, bucket)
 
     def _forget_others(self, write_id: WriteId) -> None:
         """Closes the files of earlier transactions, if they have files of their own."""
@@ -195,7 +197,11 @@ class BatchFiles:
 
 
 def _check_format(table: Table) -> None:
-    if table.file_format != "orc":
-        feature = f"Streaming into a table stored as {table.file_format} ({table.qualified})"
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
-    codec(table)
+    match table.file_format:
+        case "orc":
+            codec(table)
+        case "parquet" if table.is_insert_only:
+            pass
+        case other:
+            feature = f"Streaming into a table stored as {other} ({table.qualified})"
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)

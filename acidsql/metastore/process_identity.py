@@ -64,6 +64,17 @@ def process_name() -> str:
     return f"{process.pid}.{process.started or ''}.{_digest(process.machine)}"
 
 
+def named_pid(name: str) -> int | None:
+    """The PID of the `process_name` in `name`, if it has one."""
+    found = _NAME.search(name)
+    return None if found is None else int(found["pid"])
+
+
+def without_process_name(text: str) -> str:
+    """`text` without the `process_name` in it."""
+    return _NAME.sub("", text).rstrip()
+
+
 def is_named_gone(name: str) -> bool:
     """Whether `name` contains the `process_name` of a process that has certainly ended."""
     found = _NAME.search(name)

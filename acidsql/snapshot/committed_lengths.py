@@ -13,7 +13,6 @@ from acidsql.acid.data_files import DataFile, flushed_length
 from acidsql.acid.directories import Delta, parse_directory, side_file
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.storage.file_systems import FileSystem
-from acidsql.storage.hadoop_files import FILE_ERRORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ def committed_part(files: FileSystem, directory: str, data: DataFile) -> Committ
     if side is None:
         return CommittedPart(data.file.length, is_whole=True)
     path = f"{directory}/{data.file.path}"
-    content = _content(files, f"{directory}/{side}")
+    content = files.read_if_there(f"{directory}/{side}")
     if content is None:
         return _finished(files, path, data)
     length = flushed_length(f"{directory}/{side}", content)
@@ -54,15 +53,6 @@ def _possible_side_file(data: DataFile) -> str | None:
     if isinstance(parsed, Delta) and parsed.statement_id is None and parsed.visibility_txn is None:
         return f"{folder}/{side_file(name)}"
     return None
-
-
-def _content(files: FileSystem, path: str) -> bytes | None:
-    try:
-        return files.read(path)
-    except FILE_ERRORS:
-        if files.exists(path):
-            raise
-        return None
 
 
 def _finished(files: FileSystem, path: str, data: DataFile) -> CommittedPart:

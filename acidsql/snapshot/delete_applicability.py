@@ -82,11 +82,11 @@ def _opened(
 ) -> Iterator[SourceFile]:
     for directory, files in _delete_files(part.snapshot, data_buckets):
         for opened in opened_files(bound, part, files, footers):
-            file, tail = opened.file, opened.tail
+            file, tail, hidden = opened.file, opened.tail, directory.invalid_write_ids
             if not tail.is_acid:
                 reason = "a file of delete events has the six ACID columns, and it has not"
                 raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=file.path, reason=reason)
-            if tail.rows:
+            if opened.has_events(hidden):
                 read = opened.readable(bound.files, footers)
                 yield SourceFile(
                     read.path,
@@ -94,7 +94,7 @@ def _opened(
                     number,
                     is_acid=True,
                     names=tail.row_names,
-                    hidden=directory.invalid_write_ids,
+                    hidden=opened.hidden_of(hidden),
                     tail=tail,
                     modified=read.modified,
                 )

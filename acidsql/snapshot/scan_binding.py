@@ -19,7 +19,7 @@ from acidsql.snapshot.committed_lengths import committed_part
 from acidsql.storage.file_systems import FileSystem, SizedFile
 from acidsql.storage.footer_cache import FooterCache
 from acidsql.storage.orc.column_types import narrower_types
-from acidsql.storage.orc.tail import OPERATION_COLUMN, Tail
+from acidsql.storage.orc.tail import CURRENT_TRANSACTION_COLUMN, OPERATION_COLUMN, Tail
 from acidsql.storage.parquet_footer import IN_UTC, WrittenTimes, has_times
 
 NO_WRITE_ID: Final = 0
@@ -208,7 +208,7 @@ def _source_files(
             next_rows[data.bucket] = first_row + tail.rows
         else:
             _check_version_2(bound, tail, file.path)
-        if tail.rows:
+        if opened.has_events(hidden):
             write_id, bucket_property = _row_id_of_file(bound.table, directory, data)
             read = opened.readable(bound.files, footers)
             yield SourceFile(
@@ -217,7 +217,7 @@ def _source_files(
                 number,
                 tail.is_acid,
                 tail.row_names[: len(bound.table.columns)],
-                hidden if tail.is_acid else frozenset(),
+                opened.hidden_of(hidden),
                 write_id,
                 bucket_property,
                 first_row,
@@ -240,6 +240,20 @@ class OpenedFile:
     def readable(self, files: FileSystem, footers: FooterCache) -> SizedFile:
         """The file itself, or a copy that Spark can read."""
         return footers.copies.readable(files, self.file, self.tail, is_whole=self.is_whole)
+
+    def hidden_of(self, hidden: frozenset[WriteId]) -> frozenset[WriteId]:
+        """Those of the hidden write IDs of its directory that events of the file may have, by its statistics. A batch
+        of transactions has open and aborted write IDs, and mostly no events of them."""
+        if not hidden or not self.tail.is_acid:
+            return frozenset()
+        written = self.tail.integer_range(CURRENT_TRANSACTION_COLUMN)
+        return hidden if written is None else frozenset(w for w in hidden if written[0] <= w <= written[1])
+
+    def has_events(self, hidden: frozenset[WriteId]) -> bool:
+        """Whether the file may have events whose write ID is not hidden."""
+        written = self.tail.integer_range(CURRENT_TRANSACTION_COLUMN) if self.tail.is_acid else None
+        all_hidden = written is not None and len(self.hidden_of(hidden)) == written[1] - written[0] + 1
+        return self.tail.rows > 0 and not all_hidden
 
 
 def opened_files(

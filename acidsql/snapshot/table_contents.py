@@ -206,12 +206,12 @@ class _TableReader:
             note = "" if not file.path.endswith("_flush_length") else "the length of what is committed"
             return FileContent(file.path, file.length, note=note)
         try:
-            length = committed_part(self.files, place, data).length
-            rows = count_rows(self.table, self.files, f"{place}/{file.path}", length)
+            part = committed_part(self.files, place, data)
+            rows = count_rows(self.table, self.files, f"{place}/{file.path}", part.length)
         except AcidSqlError as error:
             return FileContent(file.path, file.length, data, note=error.message)
-        note = "" if data.flush_length_file is None else f"the first {length} bytes are committed"
-        return FileContent(file.path, file.length, data, length, rows, note)
+        note = "" if part.is_whole else f"the first {part.length} bytes are committed"
+        return FileContent(file.path, file.length, data, part.length, rows, note)
 
 
 def _by_directory(listing: Listing) -> Mapping[str, Sequence[File]]:

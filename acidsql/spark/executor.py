@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.metastore.client import LockComponent
+from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl_plan import EmptyTable
 from acidsql.planner.lock_requests import CONFLICTS, on_partitions
@@ -37,7 +38,7 @@ from acidsql.spark.open_transaction import SessionTransaction, SharedTransaction
 from acidsql.spark.outcomes import QueryRows, RowCounts, Written
 from acidsql.spark.parameter_values import has_instant
 from acidsql.spark.query_columns import as_shown, hive_columns, with_own_names
-from acidsql.spark.readers import Readers
+from acidsql.spark.readers import Reader, Readers
 from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.spark.scan.shared_scan import scanned_once
 from acidsql.spark.scan.source_keys import narrow
@@ -60,11 +61,15 @@ from acidsql.storage.leftovers import tidy_up
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A statement: its text, and the named parameters and frames of the call."""
+    """A statement: its text, and the named parameters and frames of the call.
+
+    `progress` is what a statement that writes commits of a stream with its rows; the executor counts the rows.
+    """
 
     text: str
     args: Mapping[str, object]
     frames: Mapping[str, object]
+    progress: StreamProgress | None = None
 
 
 class Executor:
@@ -106,10 +111,10 @@ class Executor:
             if shared is not None:
                 return self._query_in(shared, plan, request), lambda: None
             if not plan.scans:
-                return self._frame(plan, request, self._now()), lambda: None
+                return self._frame(plan, request, self._now(), self._caches), lambda: None
             reader = self._readers.open(self._locks(plan))
             try:
-                rows = self._frame(plan, request, self._now())
+                rows = self._frame(plan, request, self._now(), self._caches_of(reader))
                 self._readers.keep(reader, rows.frame)
             except BaseException:
                 self._readers.end(reader)
@@ -119,9 +124,15 @@ class Executor:
     def _query_in(self, shared: SharedTransaction, plan: QueryPlan, request: Request) -> QueryRows:
         if locks := self._locks(plan):
             self._transactions.lock(shared.write.id, locks)
-        rows = self._frame(plan, request, shared.write.view())
+        rows = self._frame(plan, request, shared.write.view(), self._caches_of(shared.guard))
         self._readers.keep(shared.guard, rows.frame)
         return rows
+
+    def _caches_of(self, reader: Reader) -> ScanCaches:
+        """The caches for a query whose frames are read as long as `reader` is open."""
+        caches = self._caches.of_statement()
+        reader.on_end.append(caches.end)
+        return caches
 
     def _statement(self, plan: QueryPlan | WritePlan | MultiWritePlan, request: Request) -> StatementSpark:
         """The private sessions of a statement. It runs in UTC if it uses wall-clock times only."""
@@ -139,9 +150,9 @@ class Executor:
         )
         return self._engine.statement(in_utc=in_utc)
 
-    def _frame(self, plan: QueryPlan, request: Request, view: ReadView) -> QueryRows:
+    def _frame(self, plan: QueryPlan, request: Request, view: ReadView, caches: ScanCaches) -> QueryRows:
         spark = self._statement(plan, request)
-        self._define_views(spark, plan, request, StatementSnapshots(self._engine.files, view))
+        self._define_views(spark, plan, request, StatementSnapshots(self._engine.files, view), caches)
         rows = with_own_names(spark.rows(plan.sql, request.args), plan.scans)
         rows = answer(as_shown(rows), request.text)
         spark.drop_views((*(s.view for s in plan.scans), *(f.view for f in plan.frames)))
@@ -153,6 +164,9 @@ class Executor:
     def _locks(self, plan: QueryPlan | WritePlan | MultiWritePlan) -> tuple[LockComponent, ...]:
         return on_partitions(plan, self._metastore.partitions)
 
+    def _stream_locks(self, request: Request) -> Sequence[LockComponent]:
+        return () if request.progress is None else self._metastore.stream_locks(request.progress.claim)
+
     def columns(self, plan: QueryPlan, request: Request, *, of_view: bool = False) -> list[tuple[str, str]]:
         """The names and Hive types of a query's columns. Reads no directory. Raises CREATE_AS_TYPE.
 
@@ -160,7 +174,7 @@ class Executor:
         """
         with self._translated(request):
             spark = self._statement(plan, request)
-            self._define_views(spark, plan, request, None)
+            self._define_views(spark, plan, request, None, self._caches)
             return hive_columns(spark.rows(plan.sql, request.args), of_view=of_view)
 
     def write(self, plan: WritePlan | MultiWritePlan, request: Request) -> Written:
@@ -178,17 +192,22 @@ class Executor:
             self.session_transaction.alone() as shared,
         ):
             if shared is not None:
+                if request.progress is not None:  # another thread has begun it just now
+                    txn_id = f"txnid:{shared.write.id}"
+                    raise AcidSqlError(Condition.IN_TRANSACTION, operation="A batch of a stream", txn_id=txn_id)
                 return self._write_in(shared.write, plan, request, jobs)
             creates = plan.target if isinstance(plan, WritePlan) and isinstance(plan.mode, Create) else None
             with transaction(
                 self._transactions,
-                lambda: self._locks(plan),
+                lambda: (*self._locks(plan), *self._stream_locks(request)),
                 creates=creates,
                 committing=self._committing(),
                 on_lost=jobs.cancel,
                 before_undo=jobs.end,
             ) as txn:
                 counts = self._write_tables(plan, request, txn)
+                if request.progress is not None:
+                    txn.progress = replace(request.progress, rows=counts.affected)
             self._tidy_up(txn)
             return _written(txn, counts)
 
@@ -254,6 +273,7 @@ class Executor:
         plan: QueryPlan | WritePlan | MultiWritePlan,
         request: Request,
         snapshots: StatementSnapshots | None,
+        caches: ScanCaches,
     ) -> list[BoundScan]:
         """Defines the views of a plan's scans. They have no rows if there are no snapshots."""
         bound_scans = []
@@ -261,7 +281,7 @@ class Executor:
             self._engine.require_exact_time(scan.table)
             bound = snapshots.bind(scan) if snapshots is not None else self._without_rows(scan)
             bound_scans.append(bound)
-            spark.define_view(scan.view, scan_frame(spark.storage, bound, self._caches))
+            spark.define_view(scan.view, scan_frame(spark.storage, bound, caches))
         for frame in plan.frames:
             spark.define_view(frame.view, _given_frame(frame, request, spark.query))
         return bound_scans
@@ -279,11 +299,15 @@ class Executor:
         snapshots = StatementSnapshots(self._engine.files, txn.view())
         before = len(txn.writes)
         source: AbstractContextManager[None] = nullcontext()
-        if isinstance(plan, MultiWritePlan):
-            self._define_views(spark, plan, request, snapshots)
-            source = scanned_once(spark, plan, request.args)
-        with source:
-            counts = [self._write_table(spark, one, request, txn, snapshots) for one in plan.writes]
+        caches = self._caches.of_statement()
+        try:
+            if isinstance(plan, MultiWritePlan):
+                self._define_views(spark, plan, request, snapshots, caches)
+                source = scanned_once(spark, plan, request.args)
+            with source:
+                counts = [self._write_table(spark, one, request, txn, snapshots, caches) for one in plan.writes]
+        finally:
+            caches.end()
         written = txn.writes[before:]
         check_disjoint(written)
         txn.opened.require_open()
@@ -300,8 +324,9 @@ class Executor:
         request: Request,
         txn: WriteTransaction,
         snapshots: StatementSnapshots,
+        caches: ScanCaches,
     ) -> RowCounts:
-        bound = self._define_views(spark, plan, request, snapshots)
+        bound = self._define_views(spark, plan, request, snapshots, caches)
         self._engine.require_exact_time(plan.target)
         target = self._target(plan, bound, txn)
         write = txn.begin(target)

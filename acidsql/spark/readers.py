@@ -11,7 +11,7 @@ import gc
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -48,6 +48,8 @@ class Reader:
     indexes: list[Any] = field(default_factory=list)
     pinned: bool = False
     """Whether it stays open without frames, to guard a write transaction that is under way."""
+    on_end: list[Callable[[], None]] = field(default_factory=list)
+    """What to do when nothing reads in it any more."""
 
 
 class Readers:
@@ -112,6 +114,8 @@ class Readers:
             if self._transactions.readers.pop(reader.txn, None) is not None:
                 with suppress(AcidSqlError):  # it timed out, or the metastore is away: nothing depends on its commit
                     self._transactions.metastore.commit(reader.txn)
+            while reader.on_end:
+                reader.on_end.pop()()
 
     def close(self) -> None:
         """Ends all read transactions."""

@@ -114,6 +114,10 @@ class FileSystem(Protocol):
 
     def read(self, path: str) -> bytes: ...
 
+    def read_if_there(self, path: str) -> bytes | None:
+        """The content of a file that another process may make, append to and remove; None if nothing is there."""
+        ...
+
     def read_end(self, path: str, size: int, count: int) -> bytes:
         """The last `count` of the first `size` bytes of a file, or fewer if `size` is less."""
         ...
@@ -254,6 +258,12 @@ class LocalFiles:
 
     def read(self, path: str) -> bytes:
         return Path(path).read_bytes()
+
+    def read_if_there(self, path: str) -> bytes | None:
+        try:
+            return Path(path).read_bytes()
+        except FileNotFoundError:
+            return None
 
     def read_end(self, path: str, size: int, count: int) -> bytes:
         with open(path, "rb") as f:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from acidsql.storage.file_systems import FileSystem, SizedFile
-from acidsql.storage.orc.copies import Copies
+from acidsql.storage.orc.copies import Copies, CopyLease
 from acidsql.storage.orc.tail import TAIL_GUESS, Tail, read_tail
 from acidsql.storage.parquet_footer import WrittenTimes, written_times
 
@@ -28,9 +28,10 @@ def read_file_tail(files: FileSystem, path: str, size: int) -> Tail:
 
 @dataclass(slots=True)
 class FooterCache:
-    """Tails by file, and copies of files that Spark cannot read. It is as thread-safe as the operations of a dict."""
+    """Tails by file, and a statement's lease for copies of files that Spark cannot read. It is as thread-safe as the
+    operations of a dict."""
 
-    copies: Copies = field(default_factory=Copies)
+    copies: CopyLease = field(default_factory=lambda: Copies().lease())
     _tails: dict[SizedFile, Tail] = field(default_factory=dict)
     _times: dict[SizedFile, WrittenTimes] = field(default_factory=dict)
 

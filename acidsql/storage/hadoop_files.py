@@ -68,7 +68,7 @@ class HadoopFiles:
         try:
             return list(where.getFileSystem(self._conf).listStatus(where))
         except Py4JJavaError as error:
-            if error.java_exception.getClass().getName() != "java.io.FileNotFoundException":
+            if not _is_missing(error):
                 raise
             return ()  # removed since it was listed
 
@@ -131,6 +131,18 @@ class HadoopFiles:
         size = self._fs(path).getFileStatus(self._path(path)).getLen()
         return self.read_end(path, size, size)
 
+    def read_if_there(self, path: str) -> bytes | None:
+        """Reads to the end of the stream: the status of a file that is being written may have an older length."""
+        try:
+            stream = self._fs(path).open(self._path(path))
+        except Py4JJavaError as error:
+            if not _is_missing(error):
+                raise
+            return None
+        content = bytes(self._streams.toByteArray(stream))
+        stream.close()
+        return content
+
     def read_end(self, path: str, size: int, count: int) -> bytes:
         stream = self._fs(path).open(self._path(path))
         stream.seek(max(0, size - count))
@@ -191,6 +203,10 @@ class HadoopFiles:
 
     def _fs(self, path: str) -> Any:
         return self._path(path).getFileSystem(self._conf)
+
+
+def _is_missing(error: Py4JJavaError) -> bool:
+    return bool(error.java_exception.getClass().getName() == "java.io.FileNotFoundException")
 
 
 class _Stream(io.RawIOBase):

@@ -7,13 +7,15 @@ correct answers.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final
 
+from acidsql.acid.directories import Base, Delta, parse_directory
 from acidsql.acid.layout import STAGING_DIRECTORY
 from acidsql.acid.table import Table
-from acidsql.acid.write_ids import TxnId
+from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Leftover, Metastore
 from acidsql.storage.file_systems import FileSystem, remove_all
@@ -64,41 +66,101 @@ def _remove_staged(metastore: Metastore, places: Iterable[tuple[FileSystem, str]
 
 
 def remove_leftovers(metastore: Metastore, files_of: Callable[[str], FileSystem]) -> None:
-    """Removes the leftovers that the metastore knows of. It keeps those that could not be removed: their write ID would
-    count as committed once their transaction is forgotten (SqliteQueue.forget_aborted)."""
-    gone: dict[TxnId, bool] = {}
-    for left in metastore.leftovers():
-        removed = [_remove(metastore, files_of(location), location, left) for location in _locations(metastore, left)]
-        gone[left.txn] = gone.get(left.txn, True) and all(removed)
-    for txn in (txn for txn, is_gone in gone.items() if is_gone):
+    """Removes the leftovers that the metastore knows of, and keeps those that could not be removed for another time.
+    Lists each table once."""
+    of_tables: dict[tuple[str, str], list[Leftover]] = {}
+    known = metastore.leftovers()
+    for left in known:
+        of_tables.setdefault((left.table.qualified, left.table.location), []).append(left)
+    kept: set[TxnId] = set()
+    for lefts in of_tables.values():
+        for location in _locations(metastore, lefts[0].table):
+            kept |= _remove(metastore, files_of(location), location, lefts)
+    for txn in dict.fromkeys(left.txn for left in known if left.txn not in kept):
         metastore.forget_leftovers(txn)
 
 
-def _remove(metastore: Metastore, files: FileSystem, location: str, left: Leftover) -> bool:
-    """Removes the directories of a leftover. Checks the table before each, because no lock keeps it from being dropped
-    and created again meanwhile."""
-    root = files.resolve(location)
-    directories = list(_directories(files, root, left))
-    return remove_all(files, (f"{root}/{name}" for name in directories if is_there(metastore, left.table)))
+def _remove(metastore: Metastore, files: FileSystem, location: str, lefts: Sequence[Leftover]) -> set[TxnId]:
+    """Removes the directories of a table's leftovers, and gives the transactions of those that are still there. Checks
+    the table before each removal, because no lock keeps it from being dropped and created again meanwhile."""
+    root, table = files.resolve(location), lefts[0].table
+    found = _directories(metastore, files, root, lefts)
+    return {
+        txn
+        for txn, names in found.items()
+        if not remove_all(files, (f"{root}/{name}" for name in names if is_there(metastore, table)))
+    }
 
 
-def _locations(metastore: Metastore, left: Leftover) -> Iterator[str]:
+def _locations(metastore: Metastore, table: Table) -> Iterator[str]:
     """The location of the table, and those of partitions that lie elsewhere."""
-    yield left.table.location
-    for partition in metastore.partitions(left.table):
-        if not partition.location.startswith(f"{left.table.location}/"):
+    yield table.location
+    for partition in metastore.partitions(table):
+        if not partition.location.startswith(f"{table.location}/"):
             yield partition.location
 
 
-def _directories(files: FileSystem, root: str, left: Leftover) -> Iterator[str]:
+def _directories(
+    metastore: Metastore, files: FileSystem, root: str, lefts: Sequence[Leftover]
+) -> Mapping[TxnId, list[str]]:
+    """The directories below `root` that are leftovers, by their transaction."""
+    owners = _Owners(
+        {left.write_id: left.txn for left in lefts if left.write_id is not None},
+        frozenset(left.txn for left in lefts if left.write_id is None),
+    )
     listing = files.list_below(root)
-    written = re.compile(rf"{_written(left)}|{re.escape(STAGING_DIRECTORY)}_{left.txn}_.*")
-    every = (*listing.directories, *listing.hidden)
-    return (directory for directory in every if written.fullmatch(directory.rpartition("/")[2]))
+    found: dict[TxnId, list[str]] = {}
+    batches: list[tuple[str, Delta]] = []
+    for directory in (*listing.directories, *listing.hidden):
+        name = directory.rpartition("/")[2]
+        if (txn := owners.of(name)) is not None:
+            found.setdefault(txn, []).append(directory)
+        elif isinstance(parsed := _parsed(name), Delta) and parsed.may_be_streamed:
+            batches.append((directory, parsed))
+    for txn, directory in _aborted_batches(metastore, lefts[0].table, owners.writers, batches):
+        found.setdefault(txn, []).append(directory)
+    return found
 
 
-def _written(left: Leftover) -> str:
-    if left.write_id is None:
-        return rf"((delete_)?delta|base)_.*_v{left.txn:07d}"
-    low = f"{left.write_id:07d}"
-    return rf"(delete_)?delta_{low}_{low}(_\d+)?|base_{low}"
+@dataclass(frozen=True, slots=True)
+class _Owners:
+    """The aborted transactions of a table, by their write IDs, and those of compactions."""
+
+    writers: Mapping[WriteId, TxnId]
+    compactors: frozenset[TxnId]
+
+    def of(self, name: str) -> TxnId | None:
+        """The transaction that a directory is left of, by its name; None for one of no transaction, or of several."""
+        if (staged := _STAGED.fullmatch(name)) is not None:
+            txn = TxnId(int(staged[1]))
+            return txn if txn in self.compactors or txn in self.writers.values() else None
+        parsed = _parsed(name)
+        if parsed is None:
+            return None
+        if parsed.visibility_txn is not None:
+            return parsed.visibility_txn if parsed.visibility_txn in self.compactors else None
+        if isinstance(parsed, Base):
+            return self.writers.get(parsed.write_id)
+        return self.writers.get(parsed.min_write_id) if parsed.min_write_id == parsed.max_write_id else None
+
+
+def _parsed(name: str) -> Base | Delta | None:
+    try:
+        return parse_directory(name)
+    except AcidSqlError:  # a name that no transaction gives
+        return None
+
+
+def _aborted_batches(
+    metastore: Metastore, table: Table, writers: Mapping[WriteId, TxnId], batches: Sequence[tuple[str, Delta]]
+) -> Iterator[tuple[TxnId, str]]:
+    """The directories of batches all of whose transactions were aborted, each with one of them. The others stay:
+    compactions leave the rows of aborted write IDs out, and these stay aborted for ever."""
+    aborted: frozenset[WriteId] | None = None
+    for directory, parsed in batches:
+        write_ids = [WriteId(w) for w in range(parsed.min_write_id, parsed.max_write_id + 1)]
+        txns = [writers[w] for w in write_ids if w in writers]
+        if txns and aborted is None:
+            aborted = metastore.valid_write_ids(table, metastore.valid_txns()).aborted
+        if txns and aborted is not None and aborted.issuperset(write_ids):
+            yield txns[0], directory

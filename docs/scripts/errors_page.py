@@ -172,10 +172,18 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "LOCATION_TAKEN": "The directory belongs to another table, partition or database.",
         "LIMIT_EXCEEDED": "A limit of the format or of acidsql is exceeded.",
     },
+    "Streams": {
+        "STREAM_IN_USE": "Another writer, which lives, writes under the ID of the stream.",
+        "STREAM_CLOSED": "The stream was closed, or an error has ended it.",
+        "STREAM_LOST": "Another writer has taken the stream over, because this one sent no heartbeat for too long.",
+        "STREAM_REPLAY_DIFFERS": "A streaming query with a new checkpoint directory does not repeat what is committed.",
+    },
     "Transactions": {
         "NO_SUCH_TRANSACTION": "The metastore does not know the transaction.",
         "TRANSACTION_ABORTED": "The transaction timed out or was aborted.",
         "WRITE_CONFLICT": "Another transaction changed the same table, partition or row and committed first.",
+        "STREAM_IN_USE": "The stream has a live writer, which the message names. One writer at a time may use an ID.",
+        "STREAM_LOST": "Another writer has the stream now, or has committed to it. The transaction commits nothing.",
         "TABLE_CHANGED": "The table was altered or dropped while the statement waited for its lock.",
         "COMPACTION_LOST": "The compaction was aborted or given to another worker.",
         "LOCK_TIMEOUT": "A lock was not free in time. The message names its holder.",

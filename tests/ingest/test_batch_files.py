@@ -6,6 +6,7 @@ import datetime
 import io
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -49,6 +50,17 @@ def events(path: Path, length: int | None = None) -> list[tuple[object, ...]]:
 def flushed(path: Path) -> list[int]:
     content = path.with_name(f"{path.name}_flush_length").read_bytes()
     return [int.from_bytes(content[i : i + 8], "big") for i in range(0, len(content), 8)]
+
+
+def adopt(session: Session, table: Table, aborted: str = "") -> None:
+    """Makes the files those of the table `t`, whose write IDs up to 6 have committed, but for aborted ones."""
+    columns = ", ".join(f"{c.name} {c.type}" for c in table.columns)
+    known = {**table.properties, "acidsql.adopt.writeids": f"6:9223372036854775807::{aborted}"}
+    properties = ", ".join(f"'{name}'='{value}'" for name, value in known.items())
+    session.sql(
+        f"CREATE TABLE t ({columns}) STORED AS {table.file_format} LOCATION '{table.location}'"
+        f" TBLPROPERTIES ({properties})"
+    )
 
 
 def names(directory: Path) -> list[str]:
@@ -109,10 +121,7 @@ def test_what_is_dropped_leaves_nothing_behind(tmp_path: Path) -> None:
 def test_an_unfinished_transaction_is_never_read(session: Session, tmp_path: Path) -> None:
     """At every step, a reader finds the rows of valid write IDs that were flushed."""
     table = table_at(tmp_path / "t")
-    session.sql(
-        f"CREATE TABLE t (id INT, name STRING) STORED AS ORC LOCATION '{table.location}'"
-        " TBLPROPERTIES ('transactional'='true', 'acidsql.adopt.writeids'='6:9223372036854775807::5,6')"
-    )
+    adopt(session, table, aborted="5,6")
     batch = BatchFiles(table, LocalFiles(), BATCH)
 
     def seen() -> list[tuple[object, ...]]:
@@ -167,12 +176,40 @@ def test_an_insert_only_table_gets_a_delta_for_each_transaction(session: Session
     batch.append(BATCH[2], table.location, 0, numbered(table, 9))
     batch.close()
     assert names(tmp_path / "t") == ["delta_0000003_0000003_0000/000000_0", "delta_0000004_0000004_0000/000000_0"]
-    session.sql(
-        f"CREATE TABLE t (id INT, name STRING) STORED AS ORC LOCATION '{table.location}'"
-        " TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only',"
-        " 'acidsql.adopt.writeids'='6:9223372036854775807::')"
-    )
+    adopt(session, table)
     assert [tuple(r) for r in session.sql("SELECT * FROM t ORDER BY id").collect()] == [(3, "n3"), (4, "n4")]
+
+
+def test_a_parquet_table_keeps_times_of_all_ages(session: Session, tmp_path: Path) -> None:
+    columns = {"k": "int", "d": "date", "t": "timestamp", "n": "struct<t:timestamp,a:array<date>>", "p": "decimal(9,2)"}
+    table = replace(table_at(tmp_path / "t", INSERT_ONLY, **columns), file_format="parquet")
+    days = [datetime.date(y, 2, 28) for y in (1, 1582, 1969, 2024)]
+    times = [datetime.datetime(d.year, d.month, d.day, 23, 59, 58, 999999) for d in days]
+    values = [(k, d, t, {"t": t, "a": [d]}, None) for k, (d, t) in enumerate(zip(days, times, strict=True))]
+    batch = BatchFiles(table, LocalFiles(), BATCH)
+    batch.append(BATCH[0], table.location, 0, rows(table, *values[:1]))
+    batch.append(BATCH[0], table.location, 0, rows(table, *values[1:2]))
+    batch.flush(BATCH[0])
+    batch.append(BATCH[0], table.location, 0, rows(table, *values[2:3]))
+    batch.flush(BATCH[0])
+    batch.append(BATCH[1], table.location, 2, rows(table, *values[3:]))
+    batch.flush(BATCH[1])
+    batch.append(BATCH[1], table.location, 2, rows(table, *values))
+    assert batch.is_intact()
+    batch.drop(BATCH[1])
+    with pytest.raises(AcidSqlError):
+        batch.append(BATCH[1], table.location, 2, rows(table, (9, datetime.date(1582, 10, 10), None, None, None)))
+    batch.close()
+    assert names(tmp_path / "t") == [
+        "delta_0000003_0000003_0000/000000_0",
+        "delta_0000003_0000003_0000/000000_0_copy_1",
+        "delta_0000004_0000004_0000/000002_0",
+    ]
+    adopt(session, table)
+    found = session.sql(
+        "SELECT CAST(d AS STRING), CAST(t AS STRING), CAST(n.t AS STRING), CAST(n.a[0] AS STRING) FROM t ORDER BY k"
+    ).collect()
+    assert [tuple(r) for r in found] == [(str(d), str(t), str(t), str(d)) for d, t in zip(days, times, strict=True)]
 
 
 def test_files_that_were_removed_and_bases_that_hide_later_rows_are_noticed(tmp_path: Path) -> None:
@@ -229,11 +266,7 @@ def test_old_dates_and_times_are_read_back(session: Session, tmp_path: Path) -> 
     batch = BatchFiles(table, LocalFiles(), BATCH)
     batch.append(BATCH[0], table.location, 0, rows(table, *values, (None,) * 6))
     batch.flush(BATCH[0])
-    described = ", ".join(f"{name} {kind}" for name, kind in columns.items())
-    session.sql(
-        f"CREATE TABLE t ({described}) STORED AS ORC LOCATION '{table.location}'"
-        " TBLPROPERTIES ('transactional'='true', 'acidsql.adopt.writeids'='6:9223372036854775807::')"
-    )
+    adopt(session, table)
     session.execute("SET hive.local.time.zone = UTC")
     found = session.sql(
         "SELECT CAST(d AS STRING), CAST(t AS STRING), CAST(map_keys(n.m)[0] AS STRING),"

@@ -59,6 +59,9 @@ def clean(store: Metastore) -> None:
         if txn.is_open:
             with suppress(AcidSqlError):  # it has just ended
                 store.abort(txn.id)
+    for stream in store.streams():
+        if not stream.writer:  # a process that was killed may have had the claim
+            store.release_claim(store.claim_stream(store.table(stream.database, stream.table), stream.id))
     for database in store.databases():
         if database.name != INTEROP:
             for table in store.tables(database.name):

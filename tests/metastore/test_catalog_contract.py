@@ -370,6 +370,16 @@ def test_partitions_are_read_back_by_their_values(store: Metastore) -> None:
     assert list(store.partitions(table)) == [first, last]
 
 
+def test_partitions_are_found_by_their_values(store: Metastore) -> None:
+    table = partitioned_table()
+    first = partition(table, "a", "1", at="elsewhere")
+    null = partition(table, None, "1", at="p=__HIVE_DEFAULT_PARTITION__/q=1")
+    store.create_table(table, partitions=[first, null, partition(table, "b/=ü", None, at="p=b%2F%3Dü")])
+    found = store.partitions_named(table, [("a", "1"), ("not", "there"), (None, "1")])
+    assert {each.values: each for each in found} == {first.values: first, null.values: null}
+    assert list(store.partitions_named(table, [])) == []
+
+
 def test_adding_a_partition_that_exists_does_not_change_it(store: Metastore) -> None:
     table = partitioned_table()
     first = partition(table, "a", "1", at="first")

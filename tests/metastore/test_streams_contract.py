@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -39,6 +39,22 @@ os.kill(os.getpid(), signal.SIGKILL)
 def table(store: Metastore) -> Table:
     store.create_table(made := plain_table())
     return made
+
+
+@pytest.fixture(autouse=True)
+def _claims_end(store: Metastore, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Releases all claims of a test: all tests share one Hive Metastore."""
+    made: list[StreamClaim] = []
+    claim_stream = store.claim_stream
+
+    def recorded(table: Table, stream_id: str) -> StreamClaim:
+        made.append(claim_stream(table, stream_id))
+        return made[-1]
+
+    monkeypatch.setattr(store, "claim_stream", recorded)
+    yield
+    for claim in made:
+        store.release_claim(claim)
 
 
 @pytest.fixture

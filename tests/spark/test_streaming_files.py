@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from acidsql.acid.data_files import DataFile, File, FileKind
+from acidsql.acid.write_ids import StatementId
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session
+from acidsql.snapshot.committed_lengths import CommittedPart, committed_part
+from acidsql.storage.file_systems import LocalFiles
 from tests.spark.streaming_file import StreamingFile
 
 BATCH = "delta_0000001_0000003"
@@ -118,3 +122,21 @@ def test_a_side_file_without_a_length_is_an_error(
     assert caught.value.condition == "MALFORMED_LAYOUT"
     assert str(file.side_file) in str(caught.value)
     assert "committed" in str(caught.value)
+
+
+def test_a_file_is_as_long_as_it_is_after_its_side_file_was_looked_for_and_not_as_it_was_listed(
+    tmp_path: Path,
+) -> None:
+    def committed(listed: int) -> CommittedPart:
+        file = File("delta_1_3/bucket_00000", listed)
+        return committed_part(LocalFiles(), str(tmp_path), DataFile(file, 0, StatementId(0), FileKind.ACID))
+
+    (tmp_path / "delta_1_3").mkdir()
+    file, side_file = (tmp_path / "delta_1_3" / name for name in ("bucket_00000", "bucket_00000_flush_length"))
+    file.write_bytes(b"x" * 50)
+    side_file.write_bytes(struct.pack(">qq", 0, 30))
+    assert committed(20) == CommittedPart(30, is_whole=False)  # it grew since the listing
+    side_file.unlink()
+    assert committed(20) == CommittedPart(50, is_whole=True)  # it was closed since the listing
+    file.unlink()
+    assert committed(20) == CommittedPart(0, is_whole=False)  # its client took it back

@@ -15,12 +15,14 @@ from acidsql.metastore.hive.service_uri import Address
 from acidsql.metastore.hive.thrift_catalog import HiveCatalog
 from acidsql.metastore.hive.thrift_compactions import HiveCompactions
 from acidsql.metastore.hive.thrift_connection import HiveConnections
+from acidsql.metastore.hive.thrift_stream_tables import STREAMS
+from acidsql.metastore.hive.thrift_streams import HiveStreams
 from acidsql.metastore.hive.thrift_write_ids import WriteState
 
 _FIRST: Final = WriteId(1)
 
 
-class HiveMetastore(HiveCatalog, HiveCompactions):
+class HiveMetastore(HiveCatalog, HiveCompactions, HiveStreams):
     """A `Metastore` over Thrift; also a context manager. client.py documents the methods.
 
     Any call raises METASTORE_UNAVAILABLE if no metastore can be reached, and METASTORE_FAILED with the metastore's
@@ -31,7 +33,7 @@ class HiveMetastore(HiveCatalog, HiveCompactions):
         """Raises METASTORE_UNAVAILABLE."""
         hive = HiveConnections(address)
         HiveCatalog.__init__(self, hive)
-        HiveCompactions.__init__(self, hive)
+        HiveStreams.__init__(self, hive)
 
     @property
     def compaction_keeper(self) -> None:
@@ -54,6 +56,12 @@ class HiveMetastore(HiveCatalog, HiveCompactions):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def drop_table(self, database: str, name: str, *, with_files: bool = True) -> None:
+        """Also forgets the table's streams. A drop by Hive leaves them, but no later table inherits them."""
+        streams = () if database == STREAMS else self._stream_tables.of(database, name)
+        super().drop_table(database, name, with_files=with_files)
+        self._stream_tables.forget(streams)
 
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
         """Checks that the table exists: the metastore returns an empty list for an unknown table."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
 from operator import methodcaller
 from typing import Any, Final, NoReturn
 
@@ -29,10 +28,9 @@ from acidsql.metastore.hive import thrift_idl as idl
 from acidsql.metastore.hive import thrift_tables as mapped
 from acidsql.metastore.hive.thrift_connection import HiveConnections
 from acidsql.metastore.hive.thrift_constraints import constraints_from_hive, constraints_to_hive
+from acidsql.metastore.hive.thrift_lookups import batches, stored_table, stored_tables
 from acidsql.metastore.hive.thrift_write_ids import WriteIds, WriteState
 
-_BATCH: Final = 500
-"""The most partitions in one call."""
 _WAREHOUSE: Final = "hive.metastore.warehouse.dir"
 _EXTERNAL_WAREHOUSE: Final = "hive.metastore.warehouse.external.dir"
 
@@ -186,21 +184,9 @@ class HiveCatalog:
         """One call for each database, and one for each batch of its tables."""
         found = []
         for database in self._hive.ask(lambda c: c.get_all_databases()):
-            for some in _batches(self._hive.ask(methodcaller("get_all_tables", database))):
-                found += [mapped.place_from_hive(table) for table in self._found(database, some)]
+            names = self._hive.ask(methodcaller("get_all_tables", database))
+            found += [mapped.place_from_hive(table) for table in stored_tables(self._hive, database, names)]
         return [place for place in found if place.location]
-
-    def _found(self, database: str, names: Sequence[str]) -> Sequence[Any]:
-        request = idl.GetTablesRequest(
-            dbName=database,
-            tblNames=list(names),
-            catName=mapped.CATALOG,
-            capabilities=t.ClientCapabilities([t.ClientCapability.INSERT_ONLY_TABLES]),
-            processorCapabilities=list(idl.CAPABILITIES),
-            processorIdentifier=idl.IDENTIFIER,
-        )
-        answer = self._hive.ask(methodcaller("get_table_objects_by_name_req", request))
-        return list(answer.tables or ())
 
     def drop_table(self, database: str, name: str, *, with_files: bool = True) -> None:
         """Where the files of a managed table stay, the metastore also keeps the write IDs, for the next table of the
@@ -268,7 +254,7 @@ class HiveCatalog:
     def forget_partition_statistics(
         self, table: Table, partitions: Sequence[PartitionValues], state: WriteState | None
     ) -> None:
-        for some in _batches(partitions):
+        for some in batches(partitions):
             found = self.stored_partitions(table, some)
             for partition in found:
                 partition.parameters.pop(STATISTICS_STATE, None)
@@ -297,7 +283,7 @@ class HiveCatalog:
         *,
         accurate: bool | None,
     ) -> None:
-        for some in _batches(list(new)):
+        for some in batches(list(new)):
             found = self.stored_partitions(table, some)
             for partition in found:
                 values = new[mapped.values_from_hive(partition.values)]
@@ -321,18 +307,7 @@ class HiveCatalog:
             self._hive.ask(methodcaller("alter_partitions_req", request))
 
     def _find(self, database: str, name: str) -> Any:
-        request = idl.GetTableRequest(
-            dbName=database,
-            tblName=name,
-            catName=mapped.CATALOG,
-            capabilities=t.ClientCapabilities([t.ClientCapability.INSERT_ONLY_TABLES]),
-            processorCapabilities=list(idl.CAPABILITIES),
-            processorIdentifier=idl.IDENTIFIER,
-        )
-        try:
-            return self._hive.ask(lambda c: c.get_table_req(request), t.NoSuchObjectException).table
-        except t.NoSuchObjectException:
-            return None
+        return stored_table(self._hive, database, name)
 
     def _no_table(self, database: str, name: str) -> NoReturn:
         near = suggestion(name, list(self.tables(database)))
@@ -406,21 +381,21 @@ class HiveCatalog:
         return sorted(found, key=lambda p: [(v is not None, v or "") for v in p.values])
 
     def partitions_named(self, table: Table, values: Sequence[PartitionValues]) -> Sequence[Partition]:
-        stored = (each for some in _batches(values) for each in self.stored_partitions(table, some))
+        stored = (each for some in batches(values) for each in self.stored_partitions(table, some))
         return [mapped.partition_from_hive(each.values, each.sd.location) for each in stored]
 
     def add_partitions(self, table: Table, partitions: Sequence[Partition]) -> None:
         if not partitions:
             return
         found = self._find(table.database, table.name) or self._no_table(table.database, table.name)
-        for some in _batches(partitions):
+        for some in batches(partitions):
             new = [mapped.partition_to_hive(p, found) for p in some]
             request = t.AddPartitionsRequest(table.database, table.name, new, True, False, mapped.CATALOG)
             # Existing partitions do not change, so that the call may be repeated.
             self._hive.ask(methodcaller("add_partitions_req", request))
 
     def drop_partitions(self, table: Table, values: Sequence[tuple[str | None, ...]]) -> None:
-        for some in _batches(values):
+        for some in batches(values):
             names = [_partition_name(table, v) for v in some]
             request = t.DropPartitionsRequest(
                 dbName=table.database,
@@ -449,7 +424,7 @@ class HiveCatalog:
             if new.values != values:
                 self._rename_partition(table, values, new)
         moved = {new.values: new.location for values, new in replaced.items() if new.values == values}
-        for some in _batches(list(moved)):
+        for some in batches(list(moved)):
             found = self.stored_partitions(table, some)
             for partition in found:
                 location = moved[mapped.values_from_hive(partition.values)]
@@ -500,9 +475,3 @@ def _partitions_of(spec: Any) -> Iterator[Partition]:
     if spec.sharedSDPartitionSpec is not None:
         for short in spec.sharedSDPartitionSpec.partitions:
             yield mapped.partition_from_hive(short.values, f"{spec.rootPath}{short.relativePath}")
-
-
-def _batches(items: Sequence[Any]) -> Iterator[list[Any]]:
-    rest = iter(items)
-    while some := list(islice(rest, _BATCH)):
-        yield some

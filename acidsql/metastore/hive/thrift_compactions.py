@@ -126,7 +126,7 @@ class HiveCompactions(HiveTransactions):
         struct = _struct(compaction)
         self._queue("mark_compacted", lambda c: idl.mark_compacted(c, struct), self._hive.ask)
         try:
-            self.commit(compaction.txn)
+            self.commit_with(compaction.txn, None)
         except AcidSqlError as error:
             if error.condition in _TXN_ENDED:
                 struct.errorMessage = error.message

@@ -96,7 +96,15 @@ def _made(name: str, base: Any, *fields: _Field) -> Any:
 # -- structs of Hive 3.1 that have more fields now
 
 OpenTxnRequest: Final = _made("OpenTxnRequest", t.OpenTxnRequest, _Field(7, TType.I32, "txn_type"))
-CommitTxnRequest: Final = _made("CommitTxnRequest", t.CommitTxnRequest, _Field(6, TType.BOOL, "exclWriteEnabled"))
+CommitTxnKeyValue: Final = _made("CommitTxnKeyValue", object, _long(1, "tableId"), _text(2, "key"), _text(3, "value"))
+"""A parameter of a table, which must exist, and the value that the commit gives it (HIVE-20701)."""
+CommitTxnRequest: Final = _made(
+    "CommitTxnRequest",
+    t.CommitTxnRequest,
+    _struct(5, "keyValue", CommitTxnKeyValue),
+    _Field(6, TType.BOOL, "exclWriteEnabled"),
+)
+Table: Final = _made("Table", t.Table, _long(25, "id"))
 GetTableRequest: Final = _made(
     "GetTableRequest", t.GetTableRequest, _texts(8, "processorCapabilities"), _text(9, "processorIdentifier")
 )
@@ -168,6 +176,8 @@ SQLAllTableConstraints: Final = _made(
 _AllTableConstraintsResponse: Final = _made(
     "AllTableConstraintsResponse", object, _struct(1, "allTableConstraints", SQLAllTableConstraints)
 )
+_GetTableResult: Final = _made("GetTableResult", object, _struct(1, "table", Table))
+_GetTablesResult: Final = _made("GetTablesResult", object, _structs(1, "tables", Table))
 CompactionInfoStruct: Final = _made(
     "CompactionInfoStruct",
     object,
@@ -230,14 +240,26 @@ def _method(name: str, arguments: _Field | Sequence[_Field], answer: _Field | No
     return _Method(name, _made(f"{name}_args", object, *fields), outcome)
 
 
+_NO_OBJECT: Final = (t.MetaException, t.NoSuchObjectException)
+
 _CREATE_TABLE: Final = _method(
     "create_table_req",
     _struct(1, "argument", CreateTableRequest),
     None,
     t.AlreadyExistsException,
     t.InvalidObjectException,
+    *_NO_OBJECT,
+)
+_GET_TABLE: Final = _method(
+    "get_table_req", _struct(1, "argument", GetTableRequest), _struct(0, "success", _GetTableResult), *_NO_OBJECT
+)
+_GET_TABLES: Final = _method(
+    "get_table_objects_by_name_req",
+    _struct(1, "argument", GetTablesRequest),
+    _struct(0, "success", _GetTablesResult),
     t.MetaException,
-    t.NoSuchObjectException,
+    t.InvalidOperationException,
+    t.UnknownDBException,
 )
 _GET_DATABASE: Final = _method(
     "get_database",
@@ -250,15 +272,13 @@ _ALTER_DATABASE: Final = _method(
     "alter_database",
     (_text(1, "dbname"), _struct(2, "db", Database)),
     None,
-    t.MetaException,
-    t.NoSuchObjectException,
+    *_NO_OBJECT,
 )
 _GET_ALL_TABLE_CONSTRAINTS: Final = _method(
     "get_all_table_constraints",
     _struct(1, "argument", AllTableConstraintsRequest),
     _struct(0, "success", _AllTableConstraintsResponse),
-    t.MetaException,
-    t.NoSuchObjectException,
+    *_NO_OBJECT,
 )
 _GET_LATEST_TXNID_IN_CONFLICT: Final = _method(
     "get_latest_txnid_in_conflict",
@@ -292,6 +312,16 @@ _MARK_REFUSED: Final = _method("mark_refused", _COMPACTION, None, t.MetaExceptio
 
 def create_table(client: Any, request: Any) -> None:
     _call(client, _CREATE_TABLE, request)
+
+
+def get_table(client: Any, request: Any) -> Any:
+    """A table with its `id`, which stays the same for ever; Hive 3 gives none."""
+    return _call(client, _GET_TABLE, request).table
+
+
+def get_tables(client: Any, request: Any) -> Any:
+    """Tables with their `id`."""
+    return _call(client, _GET_TABLES, request).tables
 
 
 def get_database(client: Any, name: str) -> Any:

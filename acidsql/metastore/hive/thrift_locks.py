@@ -83,7 +83,7 @@ class HiveLocks:
 
     def _request(self, owner: Owner, components: Sequence[LockComponent]) -> Any:
         request = t.LockRequest(
-            component=[_component(c) for c in dict.fromkeys(components)],
+            component=[component_to_hive(c) for c in dict.fromkeys(components)],
             txnid=owner.hive_txn,
             user=self._hive.user,
             hostname=self._hive.host,
@@ -221,7 +221,7 @@ def _blocked_by(element: Any) -> tuple[int, int]:
     return (element.blockedByExtId or 0, element.blockedByIntId or 0)
 
 
-def _component(component: LockComponent) -> Any:
+def component_to_hive(component: LockComponent) -> Any:
     level = t.LockLevel.DB if component.table is None else t.LockLevel.TABLE
     return t.LockComponent(
         type=_TYPES[component.lock_type],

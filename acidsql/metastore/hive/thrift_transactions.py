@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final
 
 from pymetastore.hive_metastore import ttypes as t
@@ -29,12 +28,15 @@ from acidsql.metastore.client import (
     Transaction,
 )
 from acidsql.metastore.compactions import CompactionType
+from acidsql.metastore.heartbeat import is_lost
 from acidsql.metastore.hive import thrift_idl as idl
 from acidsql.metastore.hive.thrift_connection import AnswerLostError, HiveConnections, Request
 from acidsql.metastore.hive.thrift_errors import txn_errors
 from acidsql.metastore.hive.thrift_locks import AGENT, HiveLocks, Owner, operation_to_hive
 from acidsql.metastore.hive.thrift_write_ids import WriteIds
+from acidsql.metastore.hive.time_settings import seconds_of
 from acidsql.metastore.lock_rules import Resource, resource
+from acidsql.metastore.process_identity import is_named_gone, process_name, without_process_name
 
 _TXN_EXCEPTIONS: Final = (t.NoSuchTxnException, t.TxnAbortedException)
 _WRITE_LOCKS: Final = (LockType.SHARED_WRITE, LockType.EXCL_WRITE, LockType.EXCLUSIVE)
@@ -42,6 +44,10 @@ _EXCLUSIVE: Final = (LockType.EXCL_WRITE, LockType.EXCLUSIVE)
 _TXN_TIMEOUT: Final = "metastore.txn.timeout"
 _MAX_OPEN_TXNS: Final = "metastore.max.open.txns"
 _WRITES: Final = (Operation.UPDATE, Operation.DELETE)
+_HOST_LENGTH: Final = 80
+"""Of the 128 characters of TXNS.TXN_HOST; the name of a process takes the others."""
+_LOOK_SECONDS: Final = 60.0
+"""How often a client that opens transactions looks for those of ended processes."""
 _PAUSES: Final = (0.2, 0.8, 2.0)
 """Seconds between attempts at a call that fails inside the metastore."""
 
@@ -56,6 +62,7 @@ class HiveTransactions:
         self._write_ids = WriteIds(hive)
         self._readers: dict[TxnId, tuple[int, ...]] = {}
         self._readers_lock = threading.Lock()
+        self._next_look = 0.0
         self._held: dict[TxnId, frozenset[Resource]] = {}
         """The resources that a transaction writes under exclusive locks, if its first request took all of them before
         the snapshot. No other transaction can have committed there since, so the commit skips the search for
@@ -65,26 +72,52 @@ class HiveTransactions:
     def txn_timeout(self) -> float:
         """The metastore's setting: `300s`, or a number with another one of Hive's units."""
         setting = str(self._hive.ask(lambda c: c.get_config_value(_TXN_TIMEOUT, "")) or "")
-        return _seconds(setting, TXN_TIMEOUT)
+        return seconds_of(setting, TXN_TIMEOUT)
 
     def open_txn(self, *, read_only: bool = False) -> TxnId:
-        txn = self._open(idl.READ_ONLY if read_only else None)
+        (txn,) = self._open(1, idl.READ_ONLY if read_only else None)
         if read_only:
             with self._readers_lock:
                 self._readers[txn] = ()
         return txn
 
+    def open_txns(self, count: int) -> Sequence[TxnId]:
+        """Several calls for more than the metastore opens at once (hive.txn.max.open.batch)."""
+        opened: list[TxnId] = []
+        while len(opened) < count:
+            opened += self._open(count - len(opened), None)
+        return sorted(opened)
+
     def open_compaction_txn(self, kind: CompactionType) -> TxnId:
         """The commit of a compaction's transaction sets CQ_NEXT_TXN_ID in the queue and starts no other compaction."""
-        return self._open(idl.REBALANCE_COMPACTION if kind is CompactionType.REBALANCE else idl.COMPACTION)
+        (txn,) = self._open(1, idl.REBALANCE_COMPACTION if kind is CompactionType.REBALANCE else idl.COMPACTION)
+        return txn
 
-    def _open(self, txn_type: int | None) -> TxnId:
-        request = idl.OpenTxnRequest(num_txns=1, user=self._hive.user, hostname=self._hive.host, agentInfo=AGENT)
+    def _open(self, count: int, txn_type: int | None) -> Sequence[TxnId]:
+        """The host of a transaction names its process, so that others of this machine notice when it has ended."""
+        if time.monotonic() > self._next_look:
+            self.abort_of_ended_processes()
+        host = f"{self._hive.host[:_HOST_LENGTH]} {process_name()}"
+        request = idl.OpenTxnRequest(num_txns=count, user=self._hive.user, hostname=host, agentInfo=AGENT)
         request.txn_type = txn_type
         try:
-            return TxnId(self._hive.tell(lambda c: c.open_txns(request), TApplicationException).txn_ids[0])
+            opened = self._hive.tell(lambda c: c.open_txns(request), TApplicationException)
         except TApplicationException as error:
             raise self._too_many() or self._hive.failed(error) from error
+        return list(map(TxnId, opened.txn_ids))
+
+    def abort_of_ended_processes(self) -> None:
+        """Aborts the open transactions of acidsql's processes on this machine that have ended. Once it returns, none of
+        them commits any more."""
+        self._next_look = time.monotonic() + _LOOK_SECONDS
+        ended = cache(is_named_gone)
+        for info in self._hive.ask(lambda c: c.get_open_txns_info()).open_txns:
+            if info.state == t.TxnState.OPEN and ended(info.hostname):
+                try:
+                    self.abort(TxnId(info.id))
+                except AcidSqlError as error:
+                    if error.condition != Condition.NO_SUCH_TRANSACTION.name:  # otherwise it has committed before
+                        raise
 
     def _too_many(self) -> AcidSqlError | None:
         """The error for a refused open_txns, whose message Thrift drops because open_txns declares no exception. After
@@ -203,6 +236,16 @@ class HiveTransactions:
         answer = self._in_txn(txn, lambda c: c.allocate_table_write_ids(request))
         return WriteId(answer.txnToWriteIds[0].writeId)
 
+    def allocate_write_ids(self, txns: Sequence[TxnId], table: Table) -> Sequence[WriteId]:
+        if not txns:
+            return ()
+        if ended := self.heartbeats(txns):
+            self.heartbeat(min(ended))  # raises the error of a transaction that has ended
+        request = t.AllocateTableWriteIdsRequest(dbName=table.database, tableName=table.name, txnIds=list(txns))
+        answer = self._in_txn(txns[0], lambda c: c.allocate_table_write_ids(request))
+        found = {one.txnId: WriteId(one.writeId) for one in answer.txnToWriteIds}
+        return [found[txn] for txn in txns]
+
     def writer(self, table: Table, write_id: WriteId) -> TxnId | None:
         """None: the metastore has no call for it."""
         return None
@@ -222,14 +265,30 @@ class HiveTransactions:
                 if lock_id in self._readers.get(txn, ()):  # otherwise the lock has just been released
                     raise
 
+    def heartbeats(self, txns: Sequence[TxnId]) -> frozenset[TxnId]:
+        """One call for each run of consecutive IDs: transactions between them belong to others."""
+        ended: set[TxnId] = set()
+        for txn in txns:
+            if txn in self._readers:
+                try:
+                    self.heartbeat(txn)
+                except AcidSqlError as error:
+                    if not is_lost(error):
+                        raise
+                    ended.add(txn)
+        for first, last in _runs(txn for txn in txns if txn not in self._readers):
+            ended |= self._not_open(first, last)
+        return frozenset(ended)
+
+    def _not_open(self, first: TxnId, last: TxnId) -> frozenset[TxnId]:
+        request = t.HeartbeatTxnRangeRequest(first, last)
+        answer = self._hive.ask(lambda c: c.heartbeat_txn_range(request))
+        return frozenset(map(TxnId, (*answer.aborted, *answer.nosuch)))
+
     def ended(self, txns: Collection[TxnId]) -> frozenset[TxnId]:
         """Asks for each transaction again: get_open_txns leaves out some kinds of open transactions."""
-        return frozenset(filter(self._has_ended, self.valid_txns().ended(txns))) if txns else frozenset()
-
-    def _has_ended(self, txn: TxnId) -> bool:
-        request = t.HeartbeatTxnRangeRequest(txn, txn)
-        answer = self._hive.ask(lambda c: c.heartbeat_txn_range(request))
-        return txn in answer.aborted or txn in answer.nosuch
+        maybe = self.valid_txns().ended(txns) if txns else ()
+        return frozenset(txn for txn in maybe if self._not_open(txn, txn))
 
     @property
     def knows_leftovers(self) -> bool:
@@ -242,12 +301,14 @@ class HiveTransactions:
     def forget_leftovers(self, txn: TxnId) -> None:
         """Does nothing: the metastore keeps no leftovers."""
 
-    def commit(self, txn: TxnId, *, compatible: Collection[TxnId] | None = None) -> None:
-        """With exclWriteEnabled the metastore does not search for conflicts. Hive sets it where its locks exclude
-        them."""
+    def commit_with(self, txn: TxnId, compatible: Collection[TxnId] | None, key_value: Any = None) -> None:
+        """Commits, and sets a parameter of a table (CommitTxnKeyValue) in the same step.
+
+        With exclWriteEnabled the metastore does not search for conflicts. Hive sets it where its locks exclude them.
+        """
         if compatible is not None:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Conflicts by row on a Hive Metastore")
-        request = idl.CommitTxnRequest(txnid=txn, exclWriteEnabled=bool(self._held.get(txn)))
+        request = idl.CommitTxnRequest(txnid=txn, keyValue=key_value, exclWriteEnabled=bool(self._held.get(txn)))
         try:
             self._in_txn(txn, lambda c: c.commit_txn(request))
         except AnswerLostError as lost:
@@ -305,23 +366,21 @@ class HiveTransactions:
             return self._hive.ask(request, *_TXN_EXCEPTIONS)
 
 
-def _seconds(text: str, default: float) -> float:
-    """A time of Hive's settings (HiveConf.toTime); bare numbers are seconds.
-
-    >>> _seconds("5min", 1), _seconds("1500ms", 1), _seconds("", 7)
-    (300.0, 1.5, 7)
-    """
-    found = _TIME.fullmatch(text.strip().lower())
-    if found is None:
-        return default
-    unit = next((seconds for prefix, seconds in _UNITS.items() if found[2].startswith(prefix)), 1.0)
-    return float(found[1]) * unit
-
-
-_TIME: Final = re.compile(r"(\d+)\s*([a-z]*)")
-_UNITS: Final = {"ms": 1e-3, "msec": 1e-3, "us": 1e-6, "ns": 1e-9, "m": 60.0, "h": 3600.0, "d": 86400.0}
-
-
 def _transaction(info: Any) -> Transaction:
-    is_open = info.state == t.TxnState.OPEN
-    return Transaction(TxnId(info.id), is_open, info.startedTime, info.lastHeartbeatTime, info.user, info.hostname)
+    is_open, host = info.state == t.TxnState.OPEN, without_process_name(info.hostname)
+    return Transaction(TxnId(info.id), is_open, info.startedTime, info.lastHeartbeatTime, info.user, host)
+
+
+def _runs(txns: Iterable[TxnId]) -> Sequence[tuple[TxnId, TxnId]]:
+    """The first and the last transaction of each run of consecutive IDs.
+
+    >>> _runs([3, 1, 2, 7])
+    [(1, 3), (7, 7)]
+    """
+    runs: list[tuple[TxnId, TxnId]] = []
+    for txn in sorted(txns):
+        if runs and runs[-1][1] == txn - 1:
+            runs[-1] = (runs[-1][0], txn)
+        else:
+            runs.append((txn, txn))
+    return runs

@@ -185,9 +185,10 @@ def changed(db: sqlite3.Connection) -> Sequence[Changed]:
 
 
 def forget_changed(db: sqlite3.Connection, seen: Changed) -> None:
-    """Forgets a place, unless a later transaction has written there."""
+    """Forgets a place, unless another transaction has written there since. That one may have a lower ID: a streaming
+    client commits transactions long after it opened them."""
     db.execute(
-        f"DELETE FROM completed_txn_components WHERE {_AT} AND txn_id <= :txn", {**_at(seen.place), "txn": seen.txn}
+        f"DELETE FROM completed_txn_components WHERE {_AT} AND txn_id = :txn", {**_at(seen.place), "txn": seen.txn}
     )
 
 

@@ -42,12 +42,13 @@ TASK_SET: Final = SparkClass("org.apache.spark.scheduler.TaskSet", ("properties/
 PLATFORM: Final = SparkClass("org.apache.spark.unsafe.Platform", ("LONG_ARRAY_OFFSET",))
 
 SPARK_SESSION: Final = SparkClass(
-    f"{_SQL}.classic.SparkSession", ("cloneSession/0", "createDataFrame/2", "sessionState/0", "sql/1")
+    f"{_SQL}.classic.SparkSession", ("cloneSession/0", "createDataFrame/2", "sessionState/0", "sharedState/0", "sql/1")
 )
 DATASET: Final = SparkClass(
     f"{_SQL}.classic.Dataset", ("ofRows/2", "filter/1", "queryExecution/0", "selectExpr/1", "withColumns/1")
 )
 EXPRESSION_UTILS: Final = SparkClass(f"{_SQL}.classic.ExpressionUtils", ("column/1", "expression/1"))
+SHARED_STATE: Final = SparkClass(f"{_SQL}.internal.SharedState", ("activeStreamingQueries/0",), is_required=False)
 SESSION_STATE: Final = SparkClass(f"{_SQL}.internal.SessionState", ("catalog/0", "conf/0", "newHadoopConf/0"))
 SQL_CONF: Final = SparkClass(f"{_SQL}.internal.SQLConf", ("setConf/1", "settings/0"))
 SQL_CONF_OBJECT: Final = SparkClass(f"{_SQL}.internal.SQLConf$", ("containsConfigKey/1", "isStaticConfigKey/1"))
@@ -103,7 +104,7 @@ COMMON_CLASSES: Final = (
     *(PRECISE_TIMESTAMP_CONVERSION, AGGREGATE_EXPRESSION),
     *(LOGICAL_PLAN, FILTER, PROJECT, AGGREGATE, RANGE, TREE_PATTERN),
     *(FILE_INDEX, FILE_RELATION, LOGICAL_RELATION, LOGICAL_RELATION_OBJECT, NO_CACHE, PARTITION_SPEC, ORC_FORMAT),
-    *(VIEW_HELPER, SOURCE_STRATEGY),
+    *(VIEW_HELPER, SOURCE_STRATEGY, SHARED_STATE),
 )
 """The classes and members that acidsql calls in the same way on every version of Spark that it supports."""
 

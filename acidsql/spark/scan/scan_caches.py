@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from acidsql.spark.scan.deletes.cache import DeleteCache
 from acidsql.storage.footer_cache import FooterCache
+from acidsql.storage.orc.copies import Copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,3 +15,12 @@ class ScanCaches:
 
     footers: FooterCache = field(default_factory=FooterCache)
     deletes: DeleteCache = field(default_factory=DeleteCache)
+    copies: Copies = field(default_factory=Copies)
+
+    def of_statement(self) -> ScanCaches:
+        """The caches for one statement, which must `end` them when nothing reads its scans any more."""
+        return replace(self, footers=replace(self.footers, copies=self.copies.lease()))
+
+    def end(self) -> None:
+        """Gives back the copies of files that the statement has read."""
+        self.footers.copies.end()

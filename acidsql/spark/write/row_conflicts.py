@@ -29,7 +29,7 @@ def commit_by_rows(txn: WriteTransaction) -> None:
     while True:
         later = [c for c in txn.metastore.conflicts(txn.id) if c.txn not in compatible]
         if not later:
-            txn.metastore.commit(txn.id, compatible=compatible)
+            txn.metastore.commit(txn.id, compatible=compatible, progress=txn.progress)
             return
         for conflict in later:
             if _share_a_row(txn.writes, conflict):

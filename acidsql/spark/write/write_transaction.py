@@ -13,6 +13,7 @@ from acidsql.acid.table import Table, in_the_way
 from acidsql.acid.write_ids import StatementId, TxnId, ValidTxnList, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore, Operation, Partition, PartitionValues
+from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import Locks, OpenTransaction, Transactions
 from acidsql.planner.plan import Branch, Effect
 from acidsql.snapshot.read_view import ReadView
@@ -92,6 +93,8 @@ class WriteTransaction:
     creates: Table | None = None
     committing: Callable[[WriteTransaction], None] | None = None
     """Commits in place of `Metastore.commit`, where a commit takes more than one call (row_conflicts.py)."""
+    progress: StreamProgress | None = None
+    """What is committed of a stream together with the writes."""
     writes: list[TableWrite] = field(default_factory=list)
     _txns: ValidTxnList | None = None
     _own: dict[str, WriteId] = field(default_factory=dict)
@@ -208,7 +211,10 @@ class WriteTransaction:
             if (write.staged or write.emptied) and not table.is_directory:
                 txn = self.id if table.is_transactional else None
                 self.metastore.forget_statistics(txn, table, write.written_partitions)
-        (self.committing or (lambda _: self.metastore.commit(self.id)))(self)
+        if self.committing is not None:
+            self.committing(self)
+        else:
+            self.metastore.commit(self.id, progress=self.progress)
 
     def _remove_files(self) -> None:
         gone = [self._remove(write) for write in self.writes]

@@ -1,37 +1,77 @@
 """Copies of ORC files that Spark's reader cannot read.
 
-There are three kinds of such files. Spark cannot read only the committed first bytes of a file to which a streaming
-client still writes. It fails on a file with a TIMESTAMP_INSTANT, whether or not the query needs that column
-(acidsql.storage.orc.rewrite.instants_named). And ORC's reader fails on some names with backticks, or confuses two of
-them (acidsql.storage.orc.footer_messages.name_as_read).
+There are three kinds of such files. Spark takes the footer at the end of a file, so it cannot read the committed first
+bytes of a file to which a streaming client still writes. It fails on a file with a TIMESTAMP_INSTANT, whether or not
+the query needs that column (acidsql.storage.orc.rewrite.instants_named). And ORC's reader fails on some names with
+backticks, or confuses two of them (acidsql.storage.orc.footer_messages.name_as_read).
 """
 
 from __future__ import annotations
 
+import threading
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import Final
 from urllib.parse import urlparse
 
 from acidsql.storage.file_systems import FileSystem, SizedFile
+from acidsql.storage.hadoop_files import FILE_ERRORS
 from acidsql.storage.orc.rewrite import encode_end, instants_named, with_clear_names
 from acidsql.storage.orc.tail import Tail
+
+_KEPT_BYTES: Final = 64 << 20
+"""Bytes of copies of growing files that stay for the next statement although no frame reads them."""
+
+
+@dataclass(slots=True, eq=False)
+class _Copy:
+    """A copy and its file system. `users` counts the leases that hold it."""
+
+    files: FileSystem
+    file: SizedFile
+    of_whole: bool
+    users: int = 0
 
 
 @dataclass(slots=True)
 class Copies:
-    """The copies by their original files. They stay until the process ends, because users may read a query late."""
+    """The copies by their original files, held by the leases of the statements that read them.
 
-    _made: dict[SizedFile, SizedFile] = field(default_factory=dict)
+    A copy of a file that grows is out of date after the next commit, so a session that reads a streamed table again and
+    again makes many. Those that no lease holds are removed, the oldest first, when they are more than _KEPT_BYTES. The
+    other copies stay until the process ends.
+    """
+
+    _made: dict[SizedFile, _Copy] = field(default_factory=dict)
     _directories: dict[tuple[str, str], str] = field(default_factory=dict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def readable(self, files: FileSystem, file: SizedFile, tail: Tail, *, is_whole: bool) -> SizedFile:
-        """The file itself, or a copy that Spark can read. `is_whole` tells that the file has no more bytes than those
-        of `file`, and will have no more: Spark looks for its end when it reads it."""
-        if is_whole and not _needs_another_end(tail):
-            return file
-        if file not in self._made:
-            self._made[file] = self._copy(files, file, tail)
-        return self._made[file]
+    def lease(self) -> CopyLease:
+        """A lease for the copies that one statement needs."""
+        return CopyLease(self)
+
+    def take(self, files: FileSystem, file: SizedFile, tail: Tail, *, is_whole: bool) -> _Copy:
+        """A copy for a lease, which must `give_back` it."""
+        with self._lock:
+            copy = self._made.pop(file, None) or _Copy(files, self._copy(files, file, tail), is_whole)
+            self._made[file] = copy  # as the newest
+            copy.users += 1
+            return copy
+
+    def give_back(self, copies: list[_Copy]) -> None:
+        """Ends the use of copies, and removes those for which there is no room."""
+        with self._lock:
+            for copy in copies:
+                copy.users -= 1
+            unused = [(original, c) for original, c in self._made.items() if not (c.of_whole or c.users)]
+            room = _KEPT_BYTES
+            for original, copy in reversed(unused):
+                room -= copy.file.size
+                if room < 0:
+                    del self._made[original]
+                    with suppress(*FILE_ERRORS):
+                        copy.files.delete(copy.file.path)
 
     def _copy(self, files: FileSystem, file: SizedFile, tail: Tail) -> SizedFile:
         to = f"{self._directory(files, file.path)}/{uuid.uuid4().hex}"
@@ -48,6 +88,29 @@ class Copies:
         if where not in self._directories:
             self._directories[where] = files.scratch_directory(path)
         return self._directories[where]
+
+
+@dataclass(slots=True)
+class CopyLease:
+    """The copies that one statement reads, until `end`: when its job has run, or when no frame reads them any more."""
+
+    _copies: Copies
+    _held: list[_Copy] = field(default_factory=list)
+
+    def readable(self, files: FileSystem, file: SizedFile, tail: Tail, *, is_whole: bool) -> SizedFile:
+        """The file itself, or a copy that Spark can read. `is_whole` tells that the file has no more bytes than those
+        of `file`, and will have no more: Spark looks for its end when it reads it."""
+        if is_whole and not _needs_another_end(tail):
+            return file
+        copy = self._copies.take(files, file, tail, is_whole=is_whole)
+        self._held.append(copy)
+        return copy.file
+
+    def end(self) -> None:
+        """Ends the use of the copies. A second call does nothing."""
+        held, self._held = self._held, []
+        if held:
+            self._copies.give_back(held)
 
 
 def _needs_another_end(tail: Tail) -> bool:

@@ -32,8 +32,9 @@ _MAXIMUM_UTC: Final = 4
 _MINIMUM_NANOS: Final = 5
 _MAXIMUM_NANOS: Final = 6
 _UTC_ONLY: Final = frozenset((_MINIMUM_UTC, _MAXIMUM_UTC, _MINIMUM_NANOS, _MAXIMUM_NANOS))
+_FIRST_NANOS: Final = 1
 _LAST_NANOS: Final = 1_000_000
-"""999999, plus one as the field has it."""
+"""The nanoseconds of a millisecond, plus one as the fields have them."""
 _LONGEST_TEXT: Final = 1024
 """Bytes of a text that a statistic keeps, as in ORC's Java writer (StringStatisticsImpl.MAX_BYTES_RECORDED)."""
 _LONGEST_SUM: Final = 38
@@ -143,28 +144,19 @@ def _sizes(a: _Message, b: _Message) -> list[Field] | None:
 
 
 def _times(a: _Message, b: _Message) -> list[Field] | None:
-    """Milliseconds, and the nanoseconds of the last one plus one. Bounds in the writer's time zone, which old writers
-    have beside those of UTC, are not merged."""
+    """Milliseconds, and nanoseconds plus one, which may be missing: then a lower bound has the fewest, an upper one the
+    most. Bounds in the writer's time zone, which old writers have beside those of UTC, are not merged."""
     if not all({_MINIMUM_UTC, _MAXIMUM_UTC} <= m.keys() <= _UTC_ONLY for m in (a, b)):
         return None
-    lows = [(_signed(m[_MINIMUM_UTC]), _int(m.get(_MINIMUM_NANOS, 1))) for m in (a, b)]
+    lows = [(_signed(m[_MINIMUM_UTC]), _int(m.get(_MINIMUM_NANOS, _FIRST_NANOS))) for m in (a, b)]
     highs = [(_signed(m[_MAXIMUM_UTC]), _int(m.get(_MAXIMUM_NANOS, _LAST_NANOS))) for m in (a, b)]
     (low, low_nanos), (high, high_nanos) = min(lows), max(highs)
-    return [
-        Field(_MINIMUM_UTC, VARINT, _zigzag(low)),
-        Field(_MAXIMUM_UTC, VARINT, _zigzag(high)),
-        Field(_MINIMUM_NANOS, VARINT, low_nanos),
-        Field(_MAXIMUM_NANOS, VARINT, high_nanos),
-    ]
-
-
-def _collections(a: _Message, b: _Message) -> list[Field] | None:
-    """The least, the most and the total number of elements."""
-    if not _bounded(a, b) or _SUM not in a or _SUM not in b:
-        return None
-    found = {n: merge(_int(a[n]), _int(b[n])) for n, merge in ((_MINIMUM, min), (_MAXIMUM, max))}
-    found[_SUM] = _int(a[_SUM]) + _int(b[_SUM])
-    return [Field(number, VARINT, value) for number, value in found.items()]
+    fields = [Field(_MINIMUM_UTC, VARINT, _zigzag(low)), Field(_MAXIMUM_UTC, VARINT, _zigzag(high))]
+    if low_nanos > _FIRST_NANOS:
+        fields.append(Field(_MINIMUM_NANOS, VARINT, low_nanos))
+    if high_nanos < _LAST_NANOS:
+        fields.append(Field(_MAXIMUM_NANOS, VARINT, high_nanos))
+    return fields
 
 
 _Merge: TypeAlias = "Callable[[_Message, _Message], list[Field] | None]"
@@ -177,9 +169,9 @@ _MERGES: Final[Mapping[int, _Merge]] = {
     7: _numbers,  # dates
     8: _sizes,
     9: _times,
-    12: _collections,
 }
-"""The kinds of orc_proto.ColumnStatistics. Others are left out."""
+"""The kinds of orc_proto.ColumnStatistics. Others are left out; that of lists and maps is one of them, as ORC's C++
+writer counts no elements of a batch without NULLs."""
 
 
 def _message(data: bytes) -> _Message:

@@ -40,6 +40,7 @@ OPERATION_COLUMN: Final = 1
 ORIGINAL_TRANSACTION_COLUMN: Final = 2
 BUCKET_COLUMN: Final = 3
 ROW_ID_COLUMN: Final = 4
+CURRENT_TRANSACTION_COLUMN: Final = 5
 """ORC's numbers of the ACID columns."""
 
 

@@ -1,18 +1,17 @@
-"""Values as pyarrow must get them to write an ORC file that Hive reads right.
+"""Values as pyarrow must get them to write a file that Hive reads right.
 
-pyarrow's file does not tell its calendar, so that readers take it for Hive's hybrid one, which is Julian before
-1582-10-15; and it writes a fraction of a second before 1970 as a negative number, which no reader understands
-(arrow/adapters/orc/util.cc).
+pyarrow's files do not tell their calendar, so that readers take it for Hive's hybrid one, which is Julian before
+1582-10-15. pyarrow's ORC writer has two more faults (arrow/adapters/orc/util.cc): it writes a fraction of a second
+before 1970 as a negative number, which no reader understands, and it writes the values below some NULLs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from acidsql.acid.table import Column, Table
@@ -33,24 +32,28 @@ _ERA: Final = 146097
 
 
 def storable(table: Table, rows: pa.Table) -> pa.Table:
-    """The rows for pyarrow's ORC writer, in arrays of their own: pyarrow writes slices of structs wrongly.
+    """The rows for pyarrow's writer of the table's file format.
 
     Times are wall-clock times: those of a column with local time zone are those of UTC. Raises INVALID_STORE_VALUE for
     a value that the file cannot hold.
     """
-    # A copy that no slice is left in, at any depth.
-    whole = rows.combine_chunks().take(pa.array(np.arange(rows.num_rows)))
-    columns = [_column(c, a) for c, a in zip(table.columns, whole.columns, strict=True)]
+    whole = _copied(rows.combine_chunks())
+    columns = [_column(table, c, a) for c, a in zip(table.columns, whole.columns, strict=True)]
     return pa.table(columns, names=rows.column_names)
 
 
-def _column(column: Column, values: pa.ChunkedArray) -> pa.Array:
+def _copied(rows: Any) -> Any:
+    """A table or an array in memory of its own, without slices: pyarrow's writer takes a slice of structs for another
+    one."""
+    return rows.take(pa.array(np.arange(len(rows))))
+
+
+def _column(table: Table, column: Column, values: pa.ChunkedArray) -> pa.Array:
     array = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
-    if not _has_times(array.type):
-        return array
-    for times in _leaves(array):
-        _check(column, times)
-    return _converted(array)
+    if _has_times(array.type):
+        for times in _leaves(array):
+            _check(column, table.file_format, times)
+    return _written(array)
 
 
 def _has_times(kind: pa.DataType) -> bool:
@@ -74,27 +77,34 @@ def _leaves(array: pa.Array) -> Iterator[pa.Array]:
         yield array
 
 
-def _check(column: Column, times: pa.Array) -> None:
+def _check(column: Column, file_format: str, times: pa.Array) -> None:
     numbers = _numbers(times.drop_null())
-    if pa.types.is_date32(times.type):
-        days = numbers
-        bad = np.zeros(len(numbers), np.bool_)
-    else:
-        days = numbers // _DAY
-        bad = (numbers < 0) & (numbers % _SECOND != 0)
-    missing = (days > _LAST_JULIAN) & (days < _FIRST_GREGORIAN)
-    for found, reason in (
-        (bad, "ORC file, which holds no fractions of a second before 1970"),
-        (missing, "ORC file, whose calendar has no days from 1582-10-05 to 1582-10-14"),
-    ):
+    days = numbers if pa.types.is_date32(times.type) else numbers // _DAY
+    refused = {"Files of Hive have no days from 1582-10-05 to 1582-10-14": _is_missing(days)}
+    if days is not numbers and file_format == "orc":
+        lost = (numbers < 0) & (numbers % _SECOND != 0)
+        refused["Fractions of a second before 1970 cannot be written to an ORC file"] = lost
+    for reason, found in refused.items():
         if found.any():
-            value = pc.cast(times.drop_null()[int(np.flatnonzero(found)[0])], pa.string()).as_py()
-            described = f"{column.type} of an {reason}"
-            raise AcidSqlError(Condition.INVALID_STORE_VALUE, value=f"'{value}'", column=column.name, type=described)
+            value = times.drop_null()[int(np.flatnonzero(found)[0])].cast(pa.string()).as_py()
+            raise AcidSqlError(
+                Condition.INVALID_STORE_VALUE,
+                hint=f"{reason}.",
+                value=f"'{value}'",
+                column=column.name,
+                type=column.type,
+            )
 
 
-def _converted(array: pa.Array) -> pa.Array:
-    """The array with its dates and times in the hybrid calendar, and times without zone."""
+def _is_missing(days: _Numbers) -> NDArray[np.bool_]:
+    """Whether the hybrid calendar leaves the days out."""
+    return np.asarray((days > _LAST_JULIAN) & (days < _FIRST_GREGORIAN))
+
+
+def _written(array: pa.Array) -> pa.Array:
+    """The array with its dates and times in the hybrid calendar, times without zone, and NULLs in all fields of a NULL
+    struct. Of a struct in a struct, pyarrow's writer would write the values below a NULL, and readers would take them
+    for those of the next row."""
     kind = array.type
     if pa.types.is_date32(kind):
         return _with_numbers(array, _hybrid_days(_numbers(array)), kind)
@@ -102,31 +112,35 @@ def _converted(array: pa.Array) -> pa.Array:
         numbers = _numbers(array)
         days = numbers // _DAY
         return _with_numbers(array, numbers + (_hybrid_days(days) - days) * _DAY, pa.timestamp("us"))
-    if not _has_times(kind):
+    if not pa.types.is_nested(kind):
         return array
+    if array.offset:
+        array = _copied(array)
     if pa.types.is_struct(kind):
-        children = [_converted(array.field(i)) for i in range(kind.num_fields)]
-        fields = [pa.field(f.name, c.type, f.nullable) for f, c in zip(kind, children, strict=True)]
-        return _rebuilt(array, pa.struct(fields), children)
+        children = [_written(field) for field in array.flatten()]
+        fields = [pa.field(f.name, c.type) for f, c in zip(kind, children, strict=True)]
+        return pa.Array.from_buffers(pa.struct(fields), len(array), [_validity(array)], array.null_count, 0, children)
     if pa.types.is_map(kind):
-        entries = [_converted(array.keys), _converted(array.items)]
+        entries = [_written(array.keys), _written(array.items)]
         filed = pa.map_(entries[0].type, entries[1].type)
-        fields = [filed.key_field, filed.item_field]
-        return _rebuilt(array, filed, [pa.StructArray.from_arrays(entries, fields=fields)])
-    values = _converted(array.values)
-    return _rebuilt(array, pa.list_(values.type), [values])
-
-
-def _rebuilt(array: pa.Array, kind: pa.DataType, children: list[pa.Array]) -> pa.Array:
-    """The array with other children: its own buffers are the first ones (validity, and offsets if it has these)."""
-    own = array.buffers()[: 1 if pa.types.is_struct(kind) else 2]
-    return pa.Array.from_buffers(kind, len(array), own, array.null_count, array.offset, children)
+        values = pa.StructArray.from_arrays(entries, fields=[filed.key_field, filed.item_field])
+    else:
+        values = _written(array.values)
+        filed = pa.list_(values.type)
+    own = [_validity(array), array.buffers()[1]]
+    return pa.Array.from_buffers(filed, len(array), own, array.null_count, 0, [values])
 
 
 def _with_numbers(array: pa.Array, numbers: _Numbers, kind: pa.DataType) -> pa.Array:
     stored = pa.array(numbers.astype(np.int32) if pa.types.is_date32(kind) else numbers)
-    validity = None if not array.null_count else pa.array(array.is_valid()).buffers()[1]
-    return pa.Array.from_buffers(kind, len(array), [validity, stored.buffers()[1]], array.null_count)
+    return pa.Array.from_buffers(kind, len(array), [_validity(array), stored.buffers()[1]], array.null_count)
+
+
+def _validity(array: pa.Array) -> pa.Buffer | None:
+    """The bits of values that are not NULL, from the first value on."""
+    if not array.null_count:
+        return None
+    return pa.py_buffer(np.packbits(array.is_valid().to_numpy(zero_copy_only=False), bitorder="little"))
 
 
 def _numbers(array: pa.Array) -> _Numbers:
