@@ -17,7 +17,6 @@ from typing import Final
 
 from acidsql.acid.table import Column
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.frontends.render import rows_in_words
 from acidsql.frontends.script import INTERRUPTED, OK
 from acidsql.frontends.terminal import shows_control_sequences, tell
 from acidsql.ingest.file_sources import FileReading, file_sources
@@ -88,7 +87,10 @@ def ingest(stream: Stream, text: TextOptions, source: SourceOptions, most: int) 
         raise
     finally:
         run.show_end()
-    return INTERRUPTED if stop.signal == signal.SIGINT else OK
+    if stop.signal != signal.SIGINT:
+        return OK
+    tell("Interrupted. What was read is committed.")
+    return INTERRUPTED
 
 
 # ------------------------------------------------------------------------------------------------ places
@@ -249,4 +251,4 @@ class _Progress:
 
 
 def _committed(rows: int, commits: int) -> str:
-    return f"{rows_in_words(rows)} in {commits:,} {'commit' if commits == 1 else 'commits'}"
+    return f"{rows:,} {'row' if rows == 1 else 'rows'} in {commits:,} {'commit' if commits == 1 else 'commits'}"
