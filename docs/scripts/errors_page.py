@@ -59,6 +59,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "INSERT_INTO_VIEW": "INSERT or LOAD DATA into a view.",
         "INVALID_RECORD": "A record of a stream does not fit the table: the message says which record and why.",
         "INVALID_LINE": "A line of text that is to be streamed is not UTF-8, no JSON object, or has a wrong field.",
+        "INVALID_SOURCE": "`acidsql ingest` finds another text where it has read before.",
         "INVALID_STREAM_TABLE": "A stream needs a transactional table.",
         "SERDE_READS_ONLY": "The SerDe of the table cannot write rows.",
         "INVALID_TABLE_PROPERTIES": "Table properties contradict each other or the table.",
@@ -170,6 +171,12 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "LOCATION_NOT_EMPTY": "The directory was compacted by a transaction that conflicts with this metastore.",
         "LOCATION_TAKEN": "The directory belongs to another table, partition or database.",
         "LIMIT_EXCEEDED": "A limit of the format or of acidsql is exceeded.",
+    },
+    "Streams": {
+        "STREAM_IN_USE": "Another writer, which lives, writes under the ID of the stream.",
+        "STREAM_CLOSED": "The stream was closed, or an error has ended it.",
+        "STREAM_LOST": "Another writer has taken the stream over, because this one sent no heartbeat for too long.",
+        "STREAM_REPLAY_DIFFERS": "A streaming query with a new checkpoint directory does not repeat what is committed.",
     },
     "Transactions": {
         "NO_SUCH_TRANSACTION": "The metastore does not know the transaction.",

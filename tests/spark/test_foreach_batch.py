@@ -441,7 +441,7 @@ def test_batches_are_refused_where_they_cannot_be_written_exactly_once(session: 
     session.sql(f"CREATE TABLE t ({COLUMNS}) {ACID}")
     rows = frame(spark, (1, "a", "b"))
     for table in ("plain", "own"):
-        fails("INVALID_PARAMETER", lambda: acidsql.streaming.append(table, "s", session=session)(rows, 0))  # noqa: B023
+        fails("INVALID_STREAM_TABLE", lambda: acidsql.streaming.append(table, "s", session=session)(rows, 0))  # noqa: B023
     fails("TABLE_NOT_FOUND", lambda: acidsql.streaming.append("nosuch", "s", session=session)(rows, 0))
     merge = acidsql.streaming.merge("only_inserts", "target.id = source.id", "s", session=session)
     fails("INSERT_ONLY", lambda: merge(rows, 0))
@@ -461,6 +461,7 @@ def test_wrong_arguments_are_refused_at_once(session: Session) -> None:
     for wrong in (
         lambda: acidsql.streaming.append("t", "", session=session),
         lambda: acidsql.streaming.append("a.b.c", "s", session=session),
+        lambda: acidsql.streaming.append("t", "s", session=session, partition={"d": None}),
         lambda: acidsql.streaming.append("t", "s", session=session, on_new_checkpoint="maybe"),  # type: ignore[arg-type]
         lambda: acidsql.streaming.merge("t", "target.id > source.id", "s", newest_by="x", session=session),
     ):
