@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import io
 import os
+import shutil
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
@@ -238,6 +239,19 @@ def test_files_that_were_removed_and_bases_that_hide_later_rows_are_noticed(tmp_
         batch.append(BATCH[1], table.location, 0, numbered(table, 2))
     batch.close()
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("file_format", ["orc", "parquet"])
+def test_files_that_a_compaction_removes_after_their_commit_are_not_missed(tmp_path: Path, file_format: str) -> None:
+    table = replace(table_at(tmp_path / "t", INSERT_ONLY), file_format=file_format)
+    batch = BatchFiles(table, LocalFiles(), BATCH)
+    batch.append(BATCH[0], table.location, 0, numbered(table, 1))
+    batch.flush(BATCH[0])
+    shutil.rmtree(tmp_path / "t/delta_0000003_0000003_0000")
+    assert batch.is_intact()
+    batch.append(BATCH[1], table.location, 0, numbered(table, 2))
+    shutil.rmtree(tmp_path / "t/delta_0000004_0000004_0000")
+    assert not batch.is_intact()
 
 
 def test_a_delta_of_a_table_that_was_created_again_is_not_written_to(tmp_path: Path) -> None:
