@@ -56,7 +56,9 @@ def add_ingest(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     rows.add_argument("--hiveconf", type=pair, action="append", default=[], metavar="K=V", help="SET K=V")
     going_on = ingest.add_argument_group("going on")
-    going_on.add_argument("--follow", action="store_true", help="wait for new lines, as tail -F does")
+    going_on.add_argument(
+        "--follow", action="store_true", help="wait for new lines in the files, also in those that replace them"
+    )
     going_on.add_argument(
         "--rotated", action="store_true", help="a file that is not the one that was read under its name is a new one"
     )
