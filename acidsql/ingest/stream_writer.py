@@ -232,9 +232,8 @@ class StreamWriter:
                 raise
             self._open.batch.ended()
         self._open = None
-        if progress is not None and state is not None:
-            rows = state.rows + progress.rows
-            self._state = replace(state, offset=progress.offset, txn=txn, rows=rows, commits=state.commits + 1)
+        if progress is not None:
+            self._state = progress.committed(txn, int(time.time() * 1000))
 
     def _has_committed(self, txn: TxnId) -> bool:
         """Whether the offset of the stream was committed by this transaction. A metastore that has forgotten a

@@ -28,6 +28,10 @@ class WholeOrcFile:
     def is_new(self) -> bool:
         return not self._place.is_published
 
+    @property
+    def is_flushed(self) -> bool:
+        return self._file.is_ended and not self.is_new
+
     def append(self, write_id: WriteId, rows: pa.Table) -> None:
         self._file.add(write_id, rows)
 

@@ -33,6 +33,10 @@ class WholeParquetFile:
     def is_new(self) -> bool:
         return not self._flushed
 
+    @property
+    def is_flushed(self) -> bool:
+        return self._open is None
+
     def append(self, write_id: WriteId, rows: pa.Table) -> None:
         if self._open is None:
             file = UnpublishedFile(self._files, copy_name(self._path, len(self._flushed)))

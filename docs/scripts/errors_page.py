@@ -173,9 +173,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "LIMIT_EXCEEDED": "A limit of the format or of acidsql is exceeded.",
     },
     "Streams": {
-        "STREAM_IN_USE": "Another writer, which lives, writes under the ID of the stream.",
         "STREAM_CLOSED": "The stream was closed, or an error has ended it.",
-        "STREAM_LOST": "Another writer has taken the stream over, because this one sent no heartbeat for too long.",
         "STREAM_REPLAY_DIFFERS": "A streaming query with a new checkpoint directory does not repeat what is committed.",
     },
     "Transactions": {
