@@ -74,7 +74,7 @@ def append(
         AcidSqlError: INVALID_PARAMETER. The function raises the errors of INSERT, STREAM_IN_USE while another process
             writes under the ID, and STREAM_REPLAY_DIFFERS.
     """
-    static = {name.lower(): str(value) for name, value in (partition or {}).items()}
+    static = _static(partition or {})
 
     def insert(table: Table, frame: DataFrame) -> _Write:
         from acidsql.planner.event_queries import name_sql
@@ -166,13 +166,12 @@ class _Target:
         return cls(found, database or found.database, name)
 
     def table(self) -> Table:
-        """Raises TABLE_NOT_FOUND, NOT_A_TABLE, and INVALID_PARAMETER for a table without transactions."""
+        """Raises TABLE_NOT_FOUND, NOT_A_TABLE, INVALID_STREAM_TABLE."""
         table = self.session.catalog.table(self.database, self.name)
         if table.temporary or not table.is_transactional:
-            kind = "a temporary table" if table.temporary else "not a transactional table"
+            reason = "it is a temporary table" if table.temporary else "it is not transactional"
             hint = "What is committed of a stream is remembered with a transaction, and for longer than a session."
-            reason = f"{table.qualified} is {kind}"
-            raise AcidSqlError(Condition.INVALID_PARAMETER, name="table", reason=reason, hint=hint)
+            raise AcidSqlError(Condition.INVALID_STREAM_TABLE, table=table.qualified, reason=reason, hint=hint)
         return table
 
 
@@ -264,6 +263,14 @@ def _rule(name: str) -> NewCheckpoint:
         reason = f"{name!r} is not one of {', '.join(known)}"
         raise AcidSqlError(Condition.INVALID_PARAMETER, name="on_new_checkpoint", reason=reason)
     return known[name]
+
+
+def _static(partition: Mapping[str, object]) -> dict[str, str]:
+    for name, value in partition.items():
+        if value is None:
+            reason = f"the column {name} has no value"
+            raise AcidSqlError(Condition.INVALID_PARAMETER, name="partition", reason=reason)
+    return {name.lower(): str(value) for name, value in partition.items()}
 
 
 def _name(database: str, table: str) -> str:

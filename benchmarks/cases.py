@@ -31,6 +31,7 @@ class Group(Enum):
     ONE_ROW = "one-row DML"
     COMPACTION = "major compaction"
     PARTITIONS = "partitioned scan"
+    STREAM = "streaming"
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,3 +352,18 @@ def fact_merge(system: System, size: Size, turn: int) -> None:
         " WHEN MATCHED AND s.kind = 'delete' THEN DELETE"
         f" {_set_all('s', data.fact, 'id', 'day')} {_insert_all('s', data.fact)}"
     )
+
+
+# ------------------------------------------------------------------------------------------------ streaming
+
+
+@case(Group.STREAM, data.streamed, prepare=_empty, compared="inserted")
+def stream_micro_batches(system: System, size: Size, turn: int) -> None:
+    """Structured Streaming from files, one file in each micro-batch; acidsql: foreachBatch with streaming.append."""
+    system.stream("inserted", "streamed_rows")
+
+
+@case(Group.STREAM, data.streamed, prepare=_empty, compared="inserted")
+def stream_by_own_writer(system: System, size: Size, turn: int) -> None:
+    """The same; acidsql: session.stream, with a commit for each file."""
+    system.stream("inserted", "streamed_rows", by_own_writer=True)

@@ -109,6 +109,10 @@ tenth_deleted = Data("tenth_deleted", FLAT, _flat_sources, _delete_a_tenth, in_p
 after_dmls = Data("after_dmls", FLAT, _flat_sources, _small_dmls, in_plain_orc=True)
 compacted = Data("compacted", FLAT, _flat_sources, _compact, of=after_dmls, in_plain_orc=True)
 
+# ------------------------------------------------------------------------------------------------ streaming
+
+streamed = Data("streamed", FLAT, lambda size: {"streamed_rows": _flat(size.streamed_rows, size.streamed_files)})
+
 # ------------------------------------------------------------------------------------------------ one row
 
 small = Data("small", FLAT, lambda size: {"small_rows": _flat(1000, 1)})

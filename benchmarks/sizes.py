@@ -24,13 +24,16 @@ class Size:
     """A partition."""
     customers: int
     sales: int
+    streamed_rows: int
+    streamed_files: int
+    """Each is a micro-batch."""
     repeat: int
     memory: str
 
 
 SIZES = {
-    "tiny": Size(20_000, 4, 2, 5_000, 5, 500, 10, 50, 2_000, 5_000, 1, "2g"),
-    "quick": Size(1_000_000, 20, 4, 125_000, 20, 10_000, 200, 500, 200_000, 400_000, 3, "6g"),
-    "full": Size(6_000_000, 100, 5, 1_000_000, 40, 50_000, 2_000, 2_000, 2_000_000, 5_000_000, 5, "10g"),
+    "tiny": Size(20_000, 4, 2, 5_000, 5, 500, 10, 50, 2_000, 5_000, 2_000, 4, 1, "2g"),
+    "quick": Size(1_000_000, 20, 4, 125_000, 20, 10_000, 200, 500, 200_000, 400_000, 200_000, 10, 3, "6g"),
+    "full": Size(6_000_000, 100, 5, 1_000_000, 40, 50_000, 2_000, 2_000, 2_000_000, 5_000_000, 5_000_000, 50, 5, "10g"),
 }
 """`tiny` is for working on the benchmarks: its figures mean nothing."""

@@ -13,8 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+from acidsql import streaming
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.session import Session
 
@@ -70,6 +73,10 @@ class System(Protocol):
 
     def compact(self, name: str) -> None:
         """All rows in new files, without deleted ones. Raises NotThereError."""
+
+    def stream(self, name: str, source: str, *, by_own_writer: bool = False) -> None:
+        """Streams the files of a view into a table, a transaction for each file: by Structured Streaming, or by a
+        writer of the system's own if it has one and is asked for it."""
 
     def directory(self, name: str) -> Path:
         """Where the table's files are."""
@@ -127,6 +134,19 @@ class Acid:
             if error.condition == Condition.NOT_YET_SUPPORTED.name:
                 raise NotThereError from error
             raise
+
+    def stream(self, name: str, source: str, *, by_own_writer: bool = False) -> None:
+        spark = self.session.spark
+        self._count += 1
+        if by_own_writer:
+            with self.session.stream(name, id="bench", commit_rows=None, commit_seconds=None) as stream:
+                for number, path in enumerate(sorted(spark.table(source).inputFiles())):
+                    stream.write(parquet.read_table(path.removeprefix("file://")), offset=number)
+                    stream.commit()
+            return
+        sink = streaming.append(name, id="bench", session=self.session)
+        writer = _streamed(spark, source, self.place / f"checkpoint-{self._count}").foreachBatch(sink)
+        writer.start().awaitTermination()
 
     def directory(self, name: str) -> Path:
         return self._places[name]
@@ -210,6 +230,11 @@ class SparkTables:
         self.run(f"OPTIMIZE {self.table(name)}")
         return self.run(f"REORG TABLE {self.table(name)} APPLY (PURGE)")
 
+    def stream(self, name: str, source: str, *, by_own_writer: bool = False) -> None:
+        self._count += 1
+        place = self.place / self.prefix / f"checkpoint-{self._count}"
+        _streamed(self.spark, source, place).format(self.using).toTable(self.table(name)).awaitTermination()
+
     def directory(self, name: str) -> Path:
         return self._places[name]
 
@@ -249,6 +274,7 @@ class Iceberg:
     has_dml: bool = True
     _kept: dict[str, frozenset[Path]] = field(default_factory=dict)
     _hints: dict[str, bytes] = field(default_factory=dict)
+    _count: int = 0
 
     def table(self, name: str) -> str:
         return f"ice.db.{name}"
@@ -289,6 +315,11 @@ class Iceberg:
     def compact(self, name: str) -> None:
         self.run(f"CALL ice.system.rewrite_data_files(table => 'db.{name}', options => map('rewrite-all', 'true'))")
 
+    def stream(self, name: str, source: str, *, by_own_writer: bool = False) -> None:
+        self._count += 1
+        place = self.warehouse.with_name(f"iceberg-checkpoint-{self._count}")
+        _streamed(self.spark, source, place).format("iceberg").toTable(self.table(name)).awaitTermination()
+
     def directory(self, name: str) -> Path:
         return self.warehouse / "db" / name
 
@@ -318,6 +349,14 @@ def fill(system: System, name: str, layout: Layout, query: str) -> None:
     """A new table with the rows of a query."""
     system.create(name, layout)
     system.run(f"INSERT INTO {system.table(name)} {query}")
+
+
+def _streamed(spark: SparkSession, source: str, checkpoint: Path) -> DataStreamWriter:
+    """A query over the files of a view, one file in each micro-batch, that ends when it has read them."""
+    files = spark.table(source)
+    directory = str(Path(files.inputFiles()[0].removeprefix("file://")).parent)
+    rows = spark.readStream.schema(files.schema).option("maxFilesPerTrigger", 1).parquet(directory)
+    return rows.writeStream.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True)
 
 
 def drain(frame: DataFrame) -> None:

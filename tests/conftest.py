@@ -49,7 +49,7 @@ SPARK_CONF = {
 
 SLOWEST_FIRST = ("interop", "crash", "shell", "spark")
 """Folders whose files start JVMs of their own or run for long: the workers begin with them."""
-_NEEDS_HIVE = re.compile(r"[\[-]hive[\]-]|metastore/test_hive_(connection|compactions)")
+_NEEDS_HIVE = re.compile(r"[\[-]hive[\]-]|metastore/test_hive_(connection|compactions|streams)")
 """In the ID of a test: one of those that run on each metastore, on Hive's; and those of Hive's metastore alone."""
 SPREAD = ("test_fuzz.py", "test_golden_tables.py", "test_histories.py")
 """Files of many long tests that share nothing: each test goes to whoever is free."""

@@ -1,4 +1,4 @@
-"""Metrics of transactions and compaction, under Hive's names (MetricsConstants, AcidMetricService).
+"""Metrics of transactions and compaction, under Hive's names (MetricsConstants, AcidMetricService), and of streams.
 
 They are values for Python, rows for SHOW METRICS, and text for Prometheus from the service.
 """
@@ -14,6 +14,7 @@ from acidsql.compactor.service import Compactor, Cycle
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore, Transaction
 from acidsql.metastore.compactions import Compaction, CompactionState, PlaceName
+from acidsql.metastore.streams import StreamState
 
 _MOST_PLACES = 100
 """Most tables and partitions with metrics of their own (metastore.deltametrics.max.cache.size)."""
@@ -32,6 +33,11 @@ _HELP: Mapping[str, str] = {
     "num_locks": "Locks, acquired and waiting.",
     "oldest_lock_age_in_sec": "Seconds since the oldest acquired lock was acquired.",
     "num_completed_txn_components": "Tables and partitions written to since they were compacted.",
+    "num_streams": "Streams that have been claimed once.",
+    "stream_rows_total": "Rows that the stream has committed.",
+    "stream_commits_total": "Commits of the stream.",
+    "stream_seconds_since_last_commit": "Seconds since the last commit of the stream.",
+    "stream_has_writer": "1 if the stream has a live writer, else 0.",
     "compaction_num_active_deltas": "Deltas and delete deltas that readers read.",
     "compaction_num_obsolete_deltas": "Directories that no new reader reads and that are not removed yet.",
     **{f"compaction_num_{s.name.lower()}": f"Compactions that are {s.value}." for s in CompactionState},
@@ -56,11 +62,24 @@ _HELP: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One figure. `place` is its table or partition (`db.t`, `db.t.p=a`), None for a total."""
+    """One figure. `place` is its table or partition (`db.t`, `db.t.p=a`), None for a total. `stream` is the ID of a
+    stream into the table `place`."""
 
     name: str
     value: float
     place: str | None = None
+    stream: str | None = None
+
+    @property
+    def shown_place(self) -> str | None:
+        return self.place if self.stream is None else f"{self.place}, stream {self.stream}"
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The labels in Prometheus' text."""
+        if self.place is None:
+            return {}
+        return {"place": self.place} if self.stream is None else {"table": self.place, "stream": self.stream}
 
     @property
     def help(self) -> str:
@@ -79,6 +98,7 @@ def metrics(metastore: Metastore, compactor: Compactor) -> Sequence[Metric]:
         *_deltas(compactor),
         *_queue(metastore.compactions()),
         *_cycles(compactor),
+        *_streams(metastore.streams()),
     ]
 
 
@@ -97,6 +117,18 @@ def _locks(metastore: Metastore) -> Iterator[Metric]:
     acquired = [lock.acquired for lock in locks if lock.acquired]
     yield Metric("num_locks", len(locks))
     yield Metric("oldest_lock_age_in_sec", max(0.0, time.time() - min(acquired) / 1000) if acquired else 0)
+
+
+def _streams(found: Sequence[StreamState]) -> Iterator[Metric]:
+    yield Metric("num_streams", len(found))
+    now = time.time()
+    for stream in found:
+        of = (f"{stream.database}.{stream.table}", stream.id)
+        yield Metric("stream_rows_total", stream.rows, *of)
+        yield Metric("stream_commits_total", stream.commits, *of)
+        yield Metric("stream_has_writer", float(bool(stream.writer)), *of)
+        if stream.commits:
+            yield Metric("stream_seconds_since_last_commit", max(0.0, now - stream.last_commit / 1000), *of)
 
 
 def _deltas(compactor: Compactor) -> Iterator[Metric]:
@@ -149,12 +181,12 @@ def serve_prometheus(port: int, metastore: Metastore, compactor: Compactor) -> N
         def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
             families: dict[tuple[str, bool], GaugeMetricFamily | CounterMetricFamily] = {}
             for metric in metrics(metastore, compactor):
-                key = (metric.name, metric.place is not None)
+                labels = metric.labels
+                key = (metric.name, bool(labels))
                 kind = CounterMetricFamily if metric.is_counter else GaugeMetricFamily
-                labels = ["place"] if metric.place is not None else []
-                name = f"acidsql_{metric.name}{'_by_place' if labels else ''}"
-                family = families.setdefault(key, kind(name, metric.help, labels=labels))
-                family.add_metric([metric.place] if metric.place is not None else [], metric.value)
+                name = f"acidsql_{metric.name}{'_by_place' if 'place' in labels else ''}"
+                family = families.setdefault(key, kind(name, metric.help, labels=list(labels)))
+                family.add_metric(list(labels.values()), metric.value)
             yield from families.values()
 
     registry = CollectorRegistry()

@@ -20,33 +20,20 @@ from acidsql.ddl.relocation import Files
 from acidsql.ddl.table_lookup import TableLookup
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import Describe, PartitionItem, Show, Shown, TableName
-from acidsql.metastore.client import Database, Lock, Partition, Transaction
+from acidsql.metastore.client import Database, Partition, Transaction
 from acidsql.planner.event_queries import name_sql
 from acidsql.planner.partition_pruning import has_values
 from acidsql.planner.partition_spec import name_of_partition, partition_values
 from acidsql.show.compaction_list import COMPACTION_COLUMNS, compaction_rows
 from acidsql.show.function_documentation import function_lines, known_functions
+from acidsql.show.lock_list import LOCK_COLUMNS, lock_row
+from acidsql.show.stream_list import STREAM_COLUMNS, stream_row
 from acidsql.show.table_details import Row, partition_details, table_details, view_details
 from acidsql.show.table_status import status_lines
 from acidsql.spark.engine import Engine
 
 _PLAIN_NAME: Final = re.compile(r"\w+")
 _SPECIAL: Final = re.compile(r"\\([%_])|[%_*?\[]")
-_LOCK_COLUMNS: Final = (
-    "lockid",
-    "database",
-    "table",
-    "partition",
-    "lock_state",
-    "blocked_by",
-    "lock_type",
-    "transaction_id",
-    "last_heartbeat",
-    "acquired_at",
-    "user",
-    "hostname",
-    "agent_info",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +85,10 @@ def show(
             return _locks(statement, lookup, database)
         case Shown.COMPACTIONS:
             return _compactions(statement, lookup, database)
+        case Shown.STREAMS:
+            return _streams(statement, lookup)
         case Shown.METRICS:
-            rows = ((m.name, m.place, f"{m.value:g}", m.help) for m in metrics(lookup.metastore, compactor))
+            rows = ((m.name, m.shown_place, f"{m.value:g}", m.help) for m in metrics(lookup.metastore, compactor))
             return Answer(("name", "place", "value", "help"), tuple(rows))
         case _:
             assert_never(statement.what)
@@ -221,7 +210,7 @@ def _locks(statement: Show, lookup: TableLookup, database: str) -> Answer:
         found = [lock for lock in found if (lock.component.database, lock.component.table) == of_table]
         if statement.partition:
             found = [lock for lock in found if _is_on(statement.partition, table, lock.component.partition)]
-    return Answer(_LOCK_COLUMNS, tuple(_lock_row(lock) for lock in found))
+    return Answer(LOCK_COLUMNS, tuple(lock_row(lock) for lock in found))
 
 
 def _compactions(statement: Show, lookup: TableLookup, database: str) -> Answer:
@@ -237,28 +226,19 @@ def _compactions(statement: Show, lookup: TableLookup, database: str) -> Answer:
     return Answer(COMPACTION_COLUMNS, compaction_rows(found, statement.clauses))
 
 
+def _streams(statement: Show, lookup: TableLookup) -> Answer:
+    """SHOW STREAMS [IN database] [LIKE 'pattern']: the pattern is one of IDs."""
+    found = list(lookup.metastore.streams())
+    if statement.database is not None:
+        database = lookup.database(statement.database).name
+        found = [stream for stream in found if stream.database == database]
+    kept = set(_matching([stream.id for stream in found], statement.pattern, _LIKE))
+    return Answer(STREAM_COLUMNS, tuple(stream_row(stream) for stream in found if stream.id in kept))
+
+
 def _is_on(items: Sequence[PartitionItem], table: Table, partition: str | None) -> bool:
     values = parse_partition_name(partition or "", [c.name for c in table.partition_columns])
     return values is not None and has_values(items, table, values)
-
-
-def _lock_row(lock: Lock) -> tuple[str | None, ...]:
-    of = lock.component
-    return (
-        f"{lock.lock_id}.{lock.number}",
-        of.database,
-        of.table,
-        of.partition,
-        "WAITING" if lock.waiting else "ACQUIRED",
-        None if lock.blocked_by is None else "{}.{}".format(*lock.blocked_by),
-        of.lock_type.value,
-        str(lock.txn) if lock.txn else None,
-        str(lock.last_heartbeat),
-        str(lock.acquired) if lock.acquired else None,
-        lock.user,
-        lock.host,
-        lock.agent,
-    )
 
 
 def create_text(relation: Relation) -> str:
@@ -390,9 +370,12 @@ def _partitions(statement: Show, lookup: TableLookup, database: str) -> Answer:
 
 
 def _names(header: str, names: Sequence[str], pattern: str | None) -> Answer:
-    r"""Filters names by a LIKE pattern: `%` matches any text, `_` one character, and `\%` and `\_` match themselves
-    (UDFLike.likePatternToRegExp). `*` and `|` are those of Hive 3; no name has these characters."""
-    return _filtered(header, names, pattern, {"%": "*", "*": "*", "_": "?"})
+    return _filtered(header, names, pattern, _LIKE)
+
+
+_LIKE: Final = {"%": "*", "*": "*", "_": "?"}
+r"""The wildcards of a LIKE pattern: `%` matches any text, `_` one character, and `\%` and `\_` match themselves
+(UDFLike.likePatternToRegExp). `*` and `|` are those of Hive 3; no name has these characters."""
 
 
 def _columns(relation: Relation, pattern: str | None) -> Answer:
@@ -402,12 +385,16 @@ def _columns(relation: Relation, pattern: str | None) -> Answer:
 
 
 def _filtered(header: str, names: Sequence[str], pattern: str | None, wildcards: Mapping[str, str]) -> Answer:
+    return Answer((header,), tuple((name,) for name in _matching(names, pattern, wildcards)))
+
+
+def _matching(names: Sequence[str], pattern: str | None, wildcards: Mapping[str, str]) -> Sequence[str]:
     """The names that a pattern matches, with `|` between its alternatives. `wildcards` maps the pattern's wildcards to
-    those of fnmatch. Case does not matter, because all names are lower case."""
-    if pattern is not None:
-        shapes = [_glob(alternative.strip().lower(), wildcards) for alternative in pattern.split("|")]
-        names = [name for name in names if any(fnmatch.fnmatchcase(name, shape) for shape in shapes)]
-    return Answer((header,), tuple((name,) for name in names))
+    those of fnmatch. Case does not matter."""
+    if pattern is None:
+        return names
+    shapes = [_glob(alternative.strip().lower(), wildcards) for alternative in pattern.split("|")]
+    return [name for name in names if any(fnmatch.fnmatchcase(name.lower(), shape) for shape in shapes)]
 
 
 def _glob(pattern: str, wildcards: Mapping[str, str]) -> str:

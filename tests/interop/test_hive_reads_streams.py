@@ -46,9 +46,10 @@ def test_hive_reads_changes_and_compacts_what_is_streamed(session: Session, hive
         "CREATE TABLE parted (id bigint, v decimal(9,2), t timestamp) PARTITIONED BY (day string)"
         f" CLUSTERED BY (id) INTO 3 BUCKETS {ACID}"
     )
-    flat = session.stream("flat", "f", commit_rows=None, commit_seconds=None)
-    parted = session.stream("parted", "p", commit_rows=None, commit_seconds=None)
-    with flat, parted:
+    with (
+        session.stream("flat", "f", commit_rows=None, commit_seconds=None) as flat,
+        session.stream("parted", "p", commit_rows=None, commit_seconds=None) as parted,
+    ):
         for number in range(4):
             flat.write([(10 * number + i, f"n{i}") for i in range(10)], offset=number)
             parted.write(
@@ -67,17 +68,17 @@ def test_hive_reads_changes_and_compacts_what_is_streamed(session: Session, hive
         parted.commit()
         assert len(both_read(session, hive, "flat")) == 40
         assert len(both_read(session, hive, "parted")) == 35
-        hive.compact(f"{DATABASE}.flat", "minor")
-        session.sql("UPDATE parted SET v = 0 WHERE id % 4 = 1")
-        flat.write((1000, "last"), offset=4)
+    with session.stream("flat", "f", commit_rows=None, commit_seconds=None) as flat:
+        flat.write((1000, "second batch"), offset=4)
         flat.commit()
+        hive.compact(f"{DATABASE}.flat", "minor")  # beside the open batch
+        session.sql("UPDATE parted SET v = 0 WHERE id % 4 = 1")
         assert len(both_read(session, hive, "flat")) == 41
-    for kind in ("minor", "major"):
-        hive.compact(f"{DATABASE}.flat", kind)
-        for day in ("d0", "d1"):
-            hive.compact(f"{DATABASE}.parted", kind, f"day='{day}'")
-        assert len(both_read(session, hive, "flat")) == 41
-        assert len(both_read(session, hive, "parted")) == 35
+    hive.compact(f"{DATABASE}.flat", "major")
+    for day in ("d0", "d1"):
+        hive.compact(f"{DATABASE}.parted", "major", f"day='{day}'")
+    assert len(both_read(session, hive, "flat")) == 41
+    assert len(both_read(session, hive, "parted")) == 35
     assert rows(session, "SELECT count(*), count(DISTINCT id) FROM flat") == [(41, 41)]
     with session.stream("flat", "f") as stream:
         assert stream.committed_offset == 4
@@ -85,7 +86,7 @@ def test_hive_reads_changes_and_compacts_what_is_streamed(session: Session, hive
 
 def test_hive_reads_an_insert_only_table_that_is_streamed_into(session: Session, hive: Hive) -> None:
     session.sql(f"CREATE TABLE io (id bigint, name string) {INSERT_ONLY}")
-    with session.stream("io", "s", commit_rows=2) as stream:
+    with session.stream("io", "s", commit_rows=2, commit_seconds=None) as stream:
         for number in range(5):
             stream.write((number, "a"), offset=number)
         assert len(both_read(session, hive, "io", "*")) == 4

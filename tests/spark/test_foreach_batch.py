@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,60 +19,15 @@ from acidsql.session import Session
 from acidsql.spark import executor
 from acidsql.spark.write import publishing
 from tests.answers import fails
+from tests.spark.streamed_files import COLUMNS, StreamedFiles
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 INSERT_ONLY = "STORED AS ORC TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
-COLUMNS = "id INT, name STRING, d STRING"
-
-
-class Files:
-    """A directory of JSON files that a streaming query reads, one in each batch, in the order of their times."""
-
-    def __init__(self, spark: SparkSession, place: Path, columns: str = COLUMNS) -> None:
-        self.spark, self.place, self.columns = spark, place / "source", columns
-        self.checkpoints = place / "checkpoints"
-        self.place.mkdir()
-        self.count = 0
-
-    def add(self, *records: dict[str, object]) -> None:
-        path = self.place / f"{self.count:03d}.json"
-        path.write_text("".join(json.dumps(record) + "\n" for record in records))
-        self.count += 1
-        os.utime(path, (self.count, self.count))
-
-    def add_range(self, *bounds: int) -> None:
-        self.add(*({"id": i, "name": f"n{i}", "d": f"p{i % 2}"} for i in range(*bounds)))
-
-    def run(
-        self,
-        sink: Callable[[DataFrame, int], None],
-        checkpoint: str = "a",
-        per_batch: int = 1,
-        change: Callable[[DataFrame], DataFrame] = lambda frame: frame,
-    ) -> None:
-        """Runs a query until it has read all files."""
-        files = self.spark.readStream.schema(self.columns).option("maxFilesPerTrigger", per_batch)
-        query = (
-            change(files.json(str(self.place)))
-            .writeStream.foreachBatch(sink)
-            .option("checkpointLocation", str(self.checkpoints / checkpoint))
-            .trigger(availableNow=True)
-            .start()
-        )
-        query.awaitTermination()
-
-    def forget_commits(self, checkpoint: str, count: int = 1) -> None:
-        """Leaves the checkpoint as a process does that is killed after `count` batches are written, and before Spark
-        hears of it."""
-        commits = self.checkpoints / checkpoint / "commits"
-        for batch in sorted((int(f.name) for f in commits.iterdir() if f.name.isdigit()), reverse=True)[:count]:
-            (commits / str(batch)).unlink()
-            (commits / f".{batch}.crc").unlink(missing_ok=True)
 
 
 @pytest.fixture
-def files(spark: SparkSession, tmp_path: Path) -> Files:
-    return Files(spark, tmp_path)
+def files(spark: SparkSession, tmp_path: Path) -> StreamedFiles:
+    return StreamedFiles(spark, tmp_path)
 
 
 def state(session: Session, stream: str, table: str = "t") -> StreamState:
@@ -114,7 +67,9 @@ def frame(spark: SparkSession, *rows: tuple[object, ...], columns: str = COLUMNS
         f"({COLUMNS}) {INSERT_ONLY}",
     ],
 )
-def test_a_query_appends_its_batches_and_goes_on_after_a_restart(session: Session, files: Files, kind: str) -> None:
+def test_a_query_appends_its_batches_and_goes_on_after_a_restart(
+    session: Session, files: StreamedFiles, kind: str
+) -> None:
     session.sql(f"CREATE TABLE t {kind}")
     files.add_range(0, 3)
     files.add_range(3, 6)
@@ -129,7 +84,7 @@ def test_a_query_appends_its_batches_and_goes_on_after_a_restart(session: Sessio
     assert (committed(session), found.commits, found.rows) == (3, 4, 9)
 
 
-def test_a_batch_that_was_written_before_a_crash_is_not_written_again(session: Session, files: Files) -> None:
+def test_a_batch_that_was_written_before_a_crash_is_not_written_again(session: Session, files: StreamedFiles) -> None:
     session.sql(f"CREATE TABLE t ({COLUMNS}) {ACID}")
     for i in range(3):
         files.add_range(i * 2, i * 2 + 2)
@@ -154,7 +109,7 @@ def test_a_batch_is_told_by_its_number_outside_of_a_query(session: Session, spar
 # ------------------------------------------------------------------------------------------------ new checkpoints
 
 
-def test_a_new_checkpoint_passes_over_what_is_committed_and_goes_on(session: Session, files: Files) -> None:
+def test_a_new_checkpoint_passes_over_what_is_committed_and_goes_on(session: Session, files: StreamedFiles) -> None:
     session.sql(f"CREATE TABLE t ({COLUMNS}) {ACID}")
     for i in range(4):
         files.add_range(i * 2, i * 2 + 2)
@@ -188,7 +143,7 @@ class StoppingAt:
 
 
 def test_a_new_checkpoint_with_other_batches_is_refused_before_it_changes_anything(
-    session: Session, files: Files
+    session: Session, files: StreamedFiles
 ) -> None:
     session.sql(f"CREATE TABLE t ({COLUMNS}) {ACID}")
     files.add_range(0, 2)
@@ -204,7 +159,7 @@ def test_a_new_checkpoint_with_other_batches_is_refused_before_it_changes_anythi
     assert ids(session) == list(range(6))
 
 
-def test_a_new_checkpoint_can_be_told_to_skip_or_to_write(session: Session, files: Files) -> None:
+def test_a_new_checkpoint_can_be_told_to_skip_or_to_write(session: Session, files: StreamedFiles) -> None:
     session.sql(f"CREATE TABLE t ({COLUMNS}) {ACID}")
     files.add_range(0, 2)
     files.add_range(2, 4)
@@ -232,7 +187,7 @@ def test_a_new_checkpoint_can_be_told_to_skip_or_to_write(session: Session, file
 # ------------------------------------------------------------------------------------------------ merge
 
 
-def test_merge_without_clauses_is_an_upsert(session: Session, files: Files) -> None:
+def test_merge_without_clauses_is_an_upsert(session: Session, files: StreamedFiles) -> None:
     session.sql(f"CREATE TABLE t (name STRING, id INT) PARTITIONED BY (d STRING) {ACID}")
     files.add_range(0, 4)
     files.add({"id": 1, "name": "new", "d": "p1"}, {"id": 7, "name": "seven", "d": "q"})
@@ -253,7 +208,9 @@ OF_LOG = """
 """
 
 
-def test_change_data_in_the_order_of_its_log_gives_the_rows_of_the_database(session: Session, files: Files) -> None:
+def test_change_data_in_the_order_of_its_log_gives_the_rows_of_the_database(
+    session: Session, files: StreamedFiles
+) -> None:
     """Batches are in order; inside a batch, the records of a key are not."""
     session.sql(f"CREATE TABLE t (id INT, name STRING, seq BIGINT) CLUSTERED BY (id) INTO 2 BUCKETS {ACID}")
     chance = random.Random(20)
@@ -319,7 +276,7 @@ def test_newest_by_takes_the_keys_of_the_condition_and_keeps_records_without_a_k
 
 
 @pytest.mark.full
-def test_the_counts_of_a_query_with_state_are_merged(session: Session, files: Files) -> None:
+def test_the_counts_of_a_query_with_state_are_merged(session: Session, files: StreamedFiles) -> None:
     session.sql(f"CREATE TABLE t (d STRING, n BIGINT) {ACID}")
     files.add_range(0, 5)
     files.add_range(5, 9)
@@ -382,7 +339,7 @@ def test_a_second_writer_is_refused_until_the_first_session_ends(
 
 
 def test_two_queries_of_one_session_cannot_write_under_one_id_at_once(
-    session: Session, spark: SparkSession, tmp_path: Path, files: Files
+    session: Session, spark: SparkSession, tmp_path: Path, files: StreamedFiles
 ) -> None:
     session.sql(f"CREATE TABLE t (id BIGINT) {ACID}")
     rate = spark.readStream.format("rate").option("rowsPerSecond", 50).load().select(F.col("value").alias("id"))
@@ -439,7 +396,9 @@ def test_a_batch_is_merged_again_after_a_conflict(
 # ------------------------------------------------------------------------------------------------ failures
 
 
-def test_a_batch_that_fails_leaves_nothing_and_is_written_by_the_next_run(session: Session, files: Files) -> None:
+def test_a_batch_that_fails_leaves_nothing_and_is_written_by_the_next_run(
+    session: Session, files: StreamedFiles
+) -> None:
     session.sql(f"CREATE TABLE t ({COLUMNS}) {ACID}")
     session.sql("SET acidsql.store.assignment=ansi")
     files.add_range(0, 2)
@@ -482,7 +441,7 @@ def test_batches_are_refused_where_they_cannot_be_written_exactly_once(session: 
     session.sql(f"CREATE TABLE t ({COLUMNS}) {ACID}")
     rows = frame(spark, (1, "a", "b"))
     for table in ("plain", "own"):
-        fails("INVALID_PARAMETER", lambda: acidsql.streaming.append(table, "s", session=session)(rows, 0))  # noqa: B023
+        fails("INVALID_STREAM_TABLE", lambda: acidsql.streaming.append(table, "s", session=session)(rows, 0))  # noqa: B023
     fails("TABLE_NOT_FOUND", lambda: acidsql.streaming.append("nosuch", "s", session=session)(rows, 0))
     merge = acidsql.streaming.merge("only_inserts", "target.id = source.id", "s", session=session)
     fails("INSERT_ONLY", lambda: merge(rows, 0))
@@ -502,6 +461,7 @@ def test_wrong_arguments_are_refused_at_once(session: Session) -> None:
     for wrong in (
         lambda: acidsql.streaming.append("t", "", session=session),
         lambda: acidsql.streaming.append("a.b.c", "s", session=session),
+        lambda: acidsql.streaming.append("t", "s", session=session, partition={"d": None}),
         lambda: acidsql.streaming.append("t", "s", session=session, on_new_checkpoint="maybe"),  # type: ignore[arg-type]
         lambda: acidsql.streaming.merge("t", "target.id > source.id", "s", newest_by="x", session=session),
     ):
@@ -523,7 +483,7 @@ def test_a_static_partition_and_missing_columns_are_filled(session: Session, spa
     assert [tuple(row) for row in found] == [(1, "none", 5, "it's", 3), (2, "none", None, "x", 4)]
 
 
-def test_columns_of_every_kind_have_a_digest(session: Session, spark: SparkSession, files: Files) -> None:
+def test_columns_of_every_kind_have_a_digest(session: Session, spark: SparkSession, files: StreamedFiles) -> None:
     session.sql(f"CREATE TABLE t (id INT, m MAP<STRING, INT>, l ARRAY<STRUCT<a: DOUBLE>>, z DECIMAL(20, 4)) {ACID}")
     files.columns = "id INT, m MAP<STRING, INT>, l ARRAY<STRUCT<a: DOUBLE>>, z DECIMAL(20, 4)"
     files.add({"id": 1, "m": {"a": 1, "b": 2}, "l": [{"a": 0.5}, {}], "z": 1.5}, {"id": 2})
@@ -534,7 +494,7 @@ def test_columns_of_every_kind_have_a_digest(session: Session, spark: SparkSessi
 
 
 def test_the_default_session_writes_on_the_spark_of_the_query(
-    spark: SparkSession, tmp_path: Path, files: Files, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, tmp_path: Path, files: StreamedFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ACIDSQL_WAREHOUSE", str(tmp_path / "own"))
     monkeypatch.delenv("ACIDSQL_METASTORE", raising=False)

@@ -19,6 +19,7 @@ from acidsql.acid.write_ids import TxnId
 from acidsql.interrupts import hold, holding, interruptible
 from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
+from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import Transactions
 from acidsql.session import Session
 from tests.selection import core
@@ -253,10 +254,16 @@ def test_an_interrupt_at_the_commit_leaves_all_or_nothing(table: Session, monkey
     """It comes while the metastore commits: the commit stands, and the files stay."""
     commit = SqliteMetastore.commit
 
-    def slow_commit(store: SqliteMetastore, txn: TxnId, *, compatible: Collection[TxnId] | None = None) -> None:
+    def slow_commit(
+        store: SqliteMetastore,
+        txn: TxnId,
+        *,
+        compatible: Collection[TxnId] | None = None,
+        progress: StreamProgress | None = None,
+    ) -> None:
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.2)
-        commit(store, txn, compatible=compatible)
+        commit(store, txn, compatible=compatible, progress=progress)
 
     monkeypatch.setattr(SqliteMetastore, "commit", slow_commit)
     with pytest.raises(KeyboardInterrupt):

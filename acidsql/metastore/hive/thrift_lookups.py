@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any, Final
@@ -34,7 +35,7 @@ def stored_table(hive: HiveConnections, database: str, name: str) -> Any:
 
 
 def stored_tables(hive: HiveConnections, database: str, names: Sequence[str]) -> Iterator[Any]:
-    """Those of the tables and views that exist. One call for each batch."""
+    """Those of the tables and views that exist, none if the database does not. One call for each batch."""
     for some in batches(names):
         request = idl.GetTablesRequest(
             dbName=database,
@@ -44,7 +45,8 @@ def stored_tables(hive: HiveConnections, database: str, names: Sequence[str]) ->
             processorCapabilities=list(idl.CAPABILITIES),
             processorIdentifier=idl.IDENTIFIER,
         )
-        yield from hive.ask(partial(idl.get_tables, request=request)) or ()
+        with suppress(t.UnknownDBException):
+            yield from hive.ask(partial(idl.get_tables, request=request), t.UnknownDBException) or ()
 
 
 def batches(items: Sequence[Any]) -> Iterator[list[Any]]:

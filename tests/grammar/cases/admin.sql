@@ -2,6 +2,20 @@ SHOW TRANSACTIONS
 -->
 Show(what=TRANSACTIONS)
 
+SHOW STREAMS
+-->
+Show(what=STREAMS)
+
+SHOW STREAMS FROM db LIKE 'clicks-%'
+-->
+Show(what=STREAMS, database=db, pattern='clicks-%')
+
+SHOW STREAMS t PARTITION (p = 1)
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 't': expected the end, a string, FROM, IN or LIKE
+1 | SHOW STREAMS t PARTITION (p = 1)
+  |              ^
+
 SHOW LOCKS t EXTENDED
 -->
 Show(what=LOCKS, table=t, extended=True)
