@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
+import stat
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Final
 
 from acidsql.errors import AcidSqlError, Condition
@@ -20,12 +23,13 @@ _OVERWRITTEN: Final = "was overwritten"
 @dataclass(frozen=True, slots=True)
 class FileReading:
     """How files are read. With `follows`, they have no end; with `follows` or `rotates`, a file may be replaced.
-    `tell` takes messages for the user."""
+    `tell` takes messages for the user, and `given` are the paths of all files."""
 
     new_format: NewFormat
     tell: Callable[[str], None]
     follows: bool = False
     rotates: bool = False
+    given: Collection[str] = ()
 
 
 class FileSource:
@@ -104,10 +108,11 @@ class FileSource:
             return False
 
     def _begin_anew(self, file: OpenFile, why: str) -> Sequence[Part]:
-        self._reading.tell(f"{self._path} {why}: it is read from its beginning")
+        path = _following(self._path, file, self._reading.given) if why == _REPLACED else self._path
+        self._reading.tell(f"{self._path} {why}: {path} is read from its beginning")
         last = _last_part(file) if why == _REPLACED else []
         file.close()
-        self._file = OpenFile(self._path, Place(), self._reading.new_format)
+        self._file = OpenFile(path, Place(), self._reading.new_format)
         self._is_at_end, self._replaced_since, self._last = False, None, Place()
         return last
 
@@ -127,17 +132,17 @@ def file_sources(paths: Sequence[str], places: Mapping[str, Place], reading: Fil
     Raises CANNOT_START, and INVALID_SOURCE for a file whose bytes have changed, unless files may be replaced.
     """
     sources = []
-    given = list(dict.fromkeys(map(os.path.abspath, paths)))
-    for path in given:
+    reading = replace(reading, given=list(dict.fromkeys(map(os.path.abspath, paths))))
+    for path in reading.given:
         if reading.follows and not os.path.exists(path):
             reading.tell(f"{path} is not there yet")
             sources.append(FileSource(path, reading))
         else:
-            sources.append(_going_on(path, places, reading, given))
+            sources.append(_going_on(path, places, reading))
     return sources
 
 
-def _going_on(path: str, places: Mapping[str, Place], reading: FileReading, given: Collection[str]) -> FileSource:
+def _going_on(path: str, places: Mapping[str, Place], reading: FileReading) -> FileSource:
     status = os.stat(path) if os.path.exists(path) else None
     renamed = [p for key, p in places.items() if key != path and status is not None and p.inode == inode_of(status)]
     own = [places[path]] if path in places else []
@@ -153,20 +158,48 @@ def _going_on(path: str, places: Mapping[str, Place], reading: FileReading, give
         reason = f"its first {place.bytes} bytes are not those that were read before"
         hint = "Say --rotated where another file took its name. To read it all again, use another --id."
         raise AcidSqlError(Condition.INVALID_SOURCE, source=path, reason=reason, hint=hint)
-    return FileSource(path, reading, _former_file(path, place, reading, given))
+    return FileSource(path, reading, _former_file(path, place, reading))
 
 
-def _former_file(path: str, place: Place, reading: FileReading, given: Collection[str]) -> OpenFile:
+def _former_file(path: str, place: Place, reading: FileReading) -> OpenFile:
     """The file that had this path before, so that its last lines are not lost; else the new one. A former file that is
     given under its new name is a source of its own."""
-    with os.scandir(os.path.dirname(path)) as entries:
-        others = [entry for entry in entries if entry.path != path and entry.is_file()]
-        names = [entry.path for entry in others if inode_of(entry.stat()) == place.inode]
+    names = [name for name, status in _files_beside(path) if name != path and inode_of(status) == place.inode]
     for name in names:
         file = OpenFile(name, place, reading.new_format)
-        if name not in given and file.is_still(place):
+        if name not in reading.given and file.is_still(place):
             return file
         file.close()
-    if not any(name in given for name in names):
+    if not any(name in reading.given for name in names):
         reading.tell(f"{path} was replaced, and the file before it is gone: lines of it that were not read are lost")
     return OpenFile(path, Place(), reading.new_format)
+
+
+def _following(path: str, file: OpenFile, given: Collection[str]) -> str:
+    """The path of the file that came after one that was renamed: a log may be rotated several times while nobody reads.
+
+    Files that were rotated too are named alike but for numbers, as `log.1` and `log.2` or `log-20240506`, and were
+    changed later.
+    """
+    found = list(_files_beside(path))
+    renamed = [(name, status) for name, status in found if inode_of(status) == file.inode and name != path]
+    if not renamed or not renamed[0][0].startswith(path):
+        return path
+    name, before = renamed[0]
+    alike = re.compile(re.escape(path) + re.sub(r"\d+", r"\\d+", re.escape(name.removeprefix(path))))
+    later = [
+        (status.st_mtime_ns, other)
+        for other, status in found
+        if alike.fullmatch(other) and other not in given and status.st_mtime_ns > before.st_mtime_ns
+    ]
+    return min(later)[1] if later else path
+
+
+def _files_beside(path: str) -> Iterator[tuple[str, os.stat_result]]:
+    """The files in the folder of a path."""
+    with os.scandir(os.path.dirname(path)) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):  # it was renamed meanwhile
+                status = os.stat(entry.path)
+                if stat.S_ISREG(status.st_mode):
+                    yield entry.path, status

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ class Reader:
     def new_format(self, head: bytes, source: str) -> RecordFormat:
         return Delimited(COLUMNS, header=True, head=head, source=source) if self.header else JsonLines(COLUMNS)
 
-    def open(self, *names: str, **how: bool) -> list[FileSource]:
+    def open(self, *names: str, **how: Any) -> list[FileSource]:
         reading = FileReading(self.new_format, self.said.append, **how)
         return file_sources([str(self.folder / name) for name in names], self.places, reading)
 
@@ -47,7 +48,7 @@ class Reader:
                 found += [record["a"] for record in text.records if isinstance(record, dict)]
         return found
 
-    def read(self, *names: str, **how: bool) -> list[Any]:
+    def read(self, *names: str, **how: Any) -> list[Any]:
         """Reads files to their ends."""
         return [value for source in self.open(*names, **how) for value in self.rest(source)]
 
@@ -158,7 +159,27 @@ def test_the_rest_of_a_rotated_file_is_found_under_its_new_name(reader: Reader, 
     (tmp_path / "log").write_text(lines(10))
     refusal(lambda: reader.read("log"), "INVALID_SOURCE")
     assert reader.read("log", rotates=True) == [3, 10]
-    assert reader.said == [f"{tmp_path}/log was replaced: it is read from its beginning"]
+    assert reader.said == [f"{tmp_path}/log was replaced: {tmp_path}/log is read from its beginning"]
+
+
+@pytest.mark.parametrize("suffixes", [(".1", ".2", ".3"), (".3", ".2", ".1"), ("-20240506", "-20240507", "-20240508")])
+def test_a_log_may_be_rotated_several_times(reader: Reader, tmp_path: Path, suffixes: Sequence[str]) -> None:
+    log = tmp_path / "log"
+    before = log.with_name("log" + suffixes[0].replace("3", "4").replace("2024", "2023"))
+    before.write_text(lines(0))
+    (tmp_path / "log.bak").write_text("no JSON")
+    for number, path in enumerate([before, log]):
+        path.write_text(lines(number))
+        os.utime(path, ns=(number, number))
+    assert reader.read("log") == [1]
+    append(log, lines(2))
+    for number, suffix in enumerate(suffixes, 10):
+        log.rename(log.with_name("log" + suffix))
+        log.write_text(lines(number))
+        time.sleep(0.02)
+    assert reader.read("log", rotates=True) == [2, 10, 11, 12]
+    assert reader.read("log", rotates=True) == []
+    assert reader.places[str(log)].bytes == len(lines(12))
 
 
 def test_a_lost_rest_of_a_rotated_file_is_told(reader: Reader, tmp_path: Path) -> None:
