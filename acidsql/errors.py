@@ -162,6 +162,7 @@ class Condition(Enum):
     INVALID_STORE_VALUE = _info("22018", "The value {value} cannot be stored in column {column} of type {type}.")
     INVALID_RECORD = _info("22018", "Record {number} cannot be stored: {reason}")
     INVALID_LINE = _info("22000", "Line {line} of {source} holds no record: {reason}")
+    INVALID_SOURCE = _info("55000", "{source} cannot be read on: {reason}")
     INVALID_STREAM_TABLE = _info("42000", "Invalid table {table}: {reason}")
     CONSTRAINT_VIOLATED = _info(
         "23000", "DataConstraintViolationError: Either CHECK or NOT NULL constraint violated! ({detail})"

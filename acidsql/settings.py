@@ -156,7 +156,7 @@ KNOWN: Final[Mapping[str, Known]] = {
     ),
     compactor_settings.WORKERS: _number("How many compactions the service runs at once.", 1),
     compactor_settings.CHECK_INTERVAL: _duration(
-        "How often the service looks for tables that need a compaction.", "300s"
+        "How often the service looks for tables that need a compaction.", "10s"
     ),
     compactor_settings.CLEAN_INTERVAL: _duration("How often the cleaner runs.", "5000ms"),
     compactor_settings.WORKER_TIMEOUT: _duration(

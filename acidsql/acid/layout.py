@@ -70,6 +70,15 @@ def original_name(bucket: int) -> str:
     return f"{bucket:06d}_0"
 
 
+def copy_name(path: str, number: int) -> str:
+    """The path of a file beside another one of the same bucket, as Hive names it. The number 0 is that of the first.
+
+    >>> copy_name("t/000003_0", 2)
+    't/000003_0_copy_2'
+    """
+    return f"{path}_copy_{number}" if number else path
+
+
 def adopted_write_ids(files: Iterable[str], directories: Iterable[str] = ()) -> tuple[WriteId, frozenset[TxnId]]:
     """The high watermark and the committed transactions of a table that is adopted (interface.md, "adopted").
 

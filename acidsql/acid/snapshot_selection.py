@@ -299,17 +299,32 @@ def _choose_deltas(
     skipped: list[Skipped] = []
     for (low, high), group in groupby(sorted(deltas, key=_delta_order), key=lambda delta: delta.range):
         same_range = list(group)
-        if _is_invalid(low, high, covered, writeids):
+        left_out = low <= covered < high and _is_left_out(same_range, chosen, base)
+        known = WriteId(low - 1) if left_out else covered
+        if _is_invalid(low, high, known, writeids):
             skipped += [_invalid(delta.name, low, high, writeids) for delta in same_range]
             continue
         _refuse_overlap(chosen, same_range)
-        best = _best_of_range(same_range) if high > covered else []
+        best = _best_of_range(same_range) if high > known else []
         covered_ones = (delta for delta in same_range if delta not in best)
         skipped += [Skipped(d.name, SkipReason.COVERED, _coverer(d, best or chosen, base)) for d in covered_ones]
-        invalid = writeids.invalid_in(low, high).union(map(WriteId, range(low, min(covered, high) + 1)))
+        invalid = writeids.invalid_in(low, high).union(map(WriteId, range(low, min(known, high) + 1)))
         chosen += [_NamedDelta(delta.name, delta.parsed, invalid) for delta in best]
         covered = max(covered, high)
     return chosen, skipped
+
+
+def _is_left_out(same_range: Sequence[_NamedDelta], chosen: Sequence[_NamedDelta], base: _NamedBase | None) -> bool:
+    """Whether only results of compactions seem to have events of a batch of transactions, the first of them.
+
+    They have none. A compactor leaves a batch alone until all its transactions have ended, but Hive's query-based one
+    names its result after the highest write ID below the lowest open one, and that may be in the middle of the batch
+    (QueryCompactor.Util.getCompactionResultDir).
+    """
+    low = same_range[0].parsed.min_write_id
+    overwritten = base is not None and not base.compacted and base.parsed.write_id >= low
+    written = any(d.parsed.visibility_txn is None and d.parsed.max_write_id >= low for d in chosen)
+    return all(d.parsed.may_be_streamed for d in same_range) and not (overwritten or written)
 
 
 def _is_invalid(low: WriteId, high: WriteId, covered: WriteId, writeids: ValidWriteIdList) -> bool:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from acidsql.connection import connect
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.frontends.arguments import add_ingest, add_place, check_ingest, pair
 from acidsql.frontends.render import Format
 from acidsql.frontends.script import CANNOT_START, FAILED, INTERRUPTED, OK, Manner, Runner, exit_status
 from acidsql.frontends.terminal import java_output, report, tell_interrupted
@@ -26,7 +27,7 @@ if TYPE_CHECKING:  # the prompt is shown before these are imported
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs `acidsql` with the arguments `argv` (default: the process's own). Returns the exit status."""
-    options = _parser().parse_args(argv)
+    options = _parsed(argv)
     command: Callable[[argparse.Namespace], int] = options.command
     try:
         return command(options)
@@ -36,6 +37,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except AcidSqlError as error:
         report(error)
         return exit_status(error)
+
+
+def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments, where files may stand before and behind options. argparse of Python 3.11 leaves those behind."""
+    parser = _parser()
+    options, rest = parser.parse_known_args(argv)
+    if rest and not (hasattr(options, "text_files") and all(name == "-" or name[:1] != "-" for name in rest)):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        options.text_files += rest
+    return options
 
 
 # ------------------------------------------------------------------------------------------------ the shell
@@ -166,6 +178,29 @@ def _compactor(options: argparse.Namespace) -> int:
     return OK
 
 
+def _ingest(options: argparse.Namespace) -> int:
+    from acidsql.frontends.ingest_command import CSV, SourceOptions, TextOptions, ingest
+
+    files = [name for name in options.text_files if name != "-"]
+    check_ingest(options, files)
+    text = TextOptions(
+        options.form, options.delimiter or ",", options.header, options.null if options.form == CSV else ""
+    )
+    source = SourceOptions(files, options.follow, options.rotated, not options.no_skip)
+    with connect(warehouse=options.warehouse, metastore=options.metastore) as session:
+        for key, value in options.hiveconf:
+            session.execute(f"SET {key}={value}")
+        stream = session.stream(
+            options.table,
+            options.id,
+            partition=dict(options.partition) or None,
+            commit_rows=options.commit_rows,
+            commit_seconds=options.commit_seconds,
+            batch_size=options.batch_size,
+        )
+        return ingest(stream, text, source, options.commit_rows)
+
+
 def _serve(session: Session) -> None:
     """Serves until SIGTERM or Ctrl-C. Workers finish their compactions first."""
     stop = threading.Event()
@@ -193,6 +228,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_shell(commands)
     _add_compactor(commands)
     _add_inspect(commands)
+    add_ingest(commands).set_defaults(command=_ingest)
     return parser
 
 
@@ -205,7 +241,7 @@ def _add_shell(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         epilog="exit status: 0 all statements ran, 1 a statement failed, 2 bad usage or cannot start, 130 interrupted",
         allow_abbrev=False,
     )
-    _add_place(shell)
+    add_place(shell)
     given = shell.add_argument_group("statements")
     given.add_argument("-e", dest="sources", action=_InOrder, default=[], metavar="SQL", help="run these statements")
     given.add_argument(
@@ -215,7 +251,7 @@ def _add_shell(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     given.add_argument("--database", metavar="DB", help="start in this database instead of default")
     given.add_argument(
         "--hivevar",
-        type=_pair,
+        type=pair,
         action="append",
         default=[],
         metavar="K=V",
@@ -228,8 +264,8 @@ def _add_shell(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="print the statements' plans and run none of them, but USE and SET",
     )
     settings = shell.add_argument_group("settings")
-    settings.add_argument("--hiveconf", type=_pair, action="append", default=[], metavar="K=V", help="SET K=V")
-    settings.add_argument("--conf", type=_pair, action="append", default=[], metavar="K=V", help="a setting of Spark")
+    settings.add_argument("--hiveconf", type=pair, action="append", default=[], metavar="K=V", help="SET K=V")
+    settings.add_argument("--conf", type=pair, action="append", default=[], metavar="K=V", help="a setting of Spark")
     settings.add_argument("--master", metavar="M", help="Spark's master, for example local[4]")
     output = shell.add_argument_group("output")
     output.add_argument(
@@ -252,14 +288,14 @@ def _add_compactor(commands: argparse._SubParsersAction[argparse.ArgumentParser]
         " it only does what waits there.",
         allow_abbrev=False,
     )
-    _add_place(compactor)
+    add_place(compactor)
     compactor.add_argument("--once", action="store_true", help="do what is due, then leave")
     compactor.add_argument(
         "--pool", action="append", default=[], metavar="POOL", help="do the requests of this pool (default: default)"
     )
     compactor.add_argument("--metrics-port", type=int, metavar="PORT", help="serve metrics as Prometheus' text")
-    compactor.add_argument("--hiveconf", type=_pair, action="append", default=[], metavar="K=V", help="SET K=V")
-    compactor.add_argument("--conf", type=_pair, action="append", default=[], metavar="K=V", help="a setting of Spark")
+    compactor.add_argument("--hiveconf", type=pair, action="append", default=[], metavar="K=V", help="SET K=V")
+    compactor.add_argument("--conf", type=pair, action="append", default=[], metavar="K=V", help="a setting of Spark")
     compactor.add_argument("--master", metavar="M", help="Spark's master, for example local[4]")
     compactor.set_defaults(command=_compactor)
 
@@ -270,19 +306,8 @@ def _add_inspect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     inspect.add_argument("table", metavar="TABLE")
     inspect.add_argument("--files", action="store_true", help="show the files only")
-    _add_place(inspect)
+    add_place(inspect)
     inspect.set_defaults(command=_inspect)
-
-
-def _add_place(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--warehouse", metavar="DIR", help="directory of the tables (default: $ACIDSQL_WAREHOUSE, else ./warehouse)"
-    )
-    parser.add_argument(
-        "--metastore",
-        metavar="URI",
-        help="sqlite:///PATH or thrift://HOST:PORT (default: $ACIDSQL_METASTORE, else a file in the warehouse)",
-    )
 
 
 class _InOrder(argparse.Action):
@@ -296,10 +321,3 @@ class _InOrder(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         namespace.sources = [*namespace.sources, (option_string, values)]
-
-
-def _pair(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
-    return key, value

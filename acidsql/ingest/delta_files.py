@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -14,10 +14,11 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import StatementId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.ingest.arrow_types import file_schema
+from acidsql.ingest.file_values import storable
 from acidsql.ingest.growing_file import GrowingFile
 from acidsql.ingest.orc_parts import codec
-from acidsql.ingest.orc_values import storable
 from acidsql.ingest.whole_orc_file import WholeOrcFile
+from acidsql.ingest.whole_parquet_file import WholeParquetFile
 from acidsql.storage.file_systems import FileSystem, LocalFiles
 
 __all__ = ["BatchFiles", "file_schema"]
@@ -31,6 +32,11 @@ class BucketFile(Protocol):
     @property
     def is_new(self) -> bool:
         """Whether nothing was flushed yet."""
+        ...
+
+    @property
+    def is_flushed(self) -> bool:
+        """Whether all rows were flushed."""
         ...
 
     def append(self, write_id: WriteId, rows: pa.Table) -> None: ...
@@ -119,7 +125,7 @@ class BatchFiles:
         They cannot where a file is no longer the one at its path, because the table or the partition was dropped; nor
         where an INSERT OVERWRITE or a TRUNCATE with a higher write ID than the batch's lowest one has made a base.
         """
-        if not all(file.is_intact() for delta in self._deltas.values() for file in delta.files.values()):
+        if not all(file.is_intact() for file in self._unfinished()):
             return False
         return not any(self._is_hidden_by(name) for d in self._places for name in self._bases(d))
 
@@ -127,6 +133,12 @@ class BatchFiles:
         """Ends the batch: takes back what was not flushed, and removes the side files. May be called again."""
         for delta in list(self._deltas.values()):
             self._close(delta)
+
+    def _unfinished(self) -> Iterator[BucketFile]:
+        """The files that may get more rows, or have rows that were not flushed. The others, of a transaction that has
+        committed, are not the batch's any more: a compaction may have replaced them."""
+        for delta in self._deltas.values():
+            yield from (f for f in delta.files.values() if delta.write_id is None or not f.is_flushed)
 
     def _of(self, write_id: WriteId) -> list[_Delta]:
         return [d for d in self._deltas.values() if d.write_id in (None, write_id)]
@@ -158,7 +170,8 @@ class BatchFiles:
     def _new_file(self, delta: _Delta, bucket: int) -> BucketFile:
         if self._grows:
             return GrowingFile(self._table, delta.path, bucket)
-        return WholeOrcFile(self._table, self._files, delta.path, bucket)
+        of_format = WholeOrcFile if self._table.file_format == "orc" else WholeParquetFile
+        return of_format(self._table, self._files, delta.path, bucket)
 
     def _forget_others(self, write_id: WriteId) -> None:
         """Closes the files of earlier transactions, if they have files of their own."""
@@ -195,7 +208,11 @@ class BatchFiles:
 
 
 def _check_format(table: Table) -> None:
-    if table.file_format != "orc":
-        feature = f"Streaming into a table stored as {table.file_format} ({table.qualified})"
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
-    codec(table)
+    match table.file_format:
+        case "orc":
+            codec(table)
+        case "parquet" if table.is_insert_only:
+            pass
+        case other:
+            feature = f"Streaming into a table stored as {other} ({table.qualified})"
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)

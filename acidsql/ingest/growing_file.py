@@ -38,6 +38,10 @@ class GrowingFile:
         """Whether nothing was flushed yet."""
         return self._file.length == 0
 
+    @property
+    def is_flushed(self) -> bool:
+        return self._file.is_ended and not self.is_new
+
     def append(self, write_id: WriteId, rows: pa.Table) -> None:
         self._file.add(write_id, rows)
 

@@ -26,10 +26,12 @@ class Lines:
 
 
 class LineSplitter:
-    """Splits a text into lines. `source` names it in errors. `offset` and `line` tell how much of it came before."""
+    """Splits a text into lines. `source` names it in errors. `offset` and `line` tell how much of it came before, and
+    `in_line` that this ended without a line feed."""
 
-    def __init__(self, source: str, offset: int = 0, line: int = 0) -> None:
+    def __init__(self, source: str, offset: int = 0, line: int = 0, *, in_line: bool = False) -> None:
         self.source = source
+        self._in_line = in_line
         self._offset = offset
         self._line = line
         self._pieces: list[bytes] = []
@@ -40,6 +42,8 @@ class LineSplitter:
 
         Raises INVALID_LINE for bytes that are not UTF-8, and LIMIT_EXCEEDED for a line that is too long.
         """
+        if self._in_line and data:
+            self._end_line(data)
         head, feed, rest = data.rpartition(b"\n")
         whole = b"".join((*self._pieces, head, feed)) if feed else b""
         self._pieces = [rest] if feed else [*self._pieces, rest]
@@ -48,6 +52,14 @@ class LineSplitter:
             what = f"Line {self._line + whole.count(10) + 1} of {self.source}"
             raise AcidSqlError(Condition.LIMIT_EXCEEDED, what=what, value=f"{self._length} bytes", limit=LONGEST_LINE)
         return self._lines(whole)
+
+    def _end_line(self, data: bytes) -> None:
+        """Checks that the last line, which was taken for whole, has only got its line feed."""
+        if data[:1] not in (b"\n", b"\r"):
+            reason = "more of the line was written after the line was read as the last one"
+            raise AcidSqlError(Condition.INVALID_LINE, line=self._line, source=self.source, reason=reason)
+        self._in_line = False
+        self._line -= 1
 
     def finish(self) -> Lines:
         """The last line of a text that does not end with a line feed, or nothing."""

@@ -22,13 +22,27 @@ _SHOWN: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class TextRecords:
-    """Records of some lines, and the number of the line that each one begins in. `offset` is the place in bytes behind
-    the last record, and `line` the number of lines up to there."""
+    """Records of some lines.
+
+    For each record, `numbers` has the line that it begins in, `lasts` the line that it ends in, and `ends` the place in
+    bytes behind it. `offset` and `line` are the place and the line behind all of these lines.
+    """
 
     records: Sequence[Mapping[str, object] | Sequence[object]]
     numbers: Sequence[int]
+    lasts: Sequence[int]
+    ends: Sequence[int]
     offset: int
     line: int
+
+    def pieces(self, most: int) -> Iterator[TextRecords]:
+        """The records in pieces of at most `most`."""
+        starts = range(0, len(self.records), most)
+        for start in starts:
+            part = slice(start, start + most)
+            lasts, ends = self.lasts[part], self.ends[part]
+            place = (self.offset, self.line) if start == starts[-1] else (ends[-1], lasts[-1])
+            yield TextRecords(self.records[part], self.numbers[part], lasts, ends, *place)
 
 
 class RecordFormat(Protocol):
@@ -89,12 +103,13 @@ class JsonLines:
 
     def parse(self, lines: Lines, source: str) -> TextRecords:
         """As RecordFormat says."""
-        records, numbers = [], []
-        for number, text in enumerate(lines.texts, lines.first):
+        records, numbers, ends = [], [], []
+        for number, (text, end) in enumerate(zip(lines.texts, lines.ends, strict=True), lines.first):
             if text and not text.isspace():
                 records.append(self._record(text, number, source))
                 numbers.append(number)
-        return TextRecords(records, numbers, lines.ends[-1], lines.first + len(lines.texts) - 1)
+                ends.append(end)
+        return TextRecords(records, numbers, numbers, ends, lines.ends[-1], lines.first + len(lines.texts) - 1)
 
     def finish(self, source: str) -> None:
         """As RecordFormat says: no object goes on in a further line."""
@@ -130,9 +145,9 @@ class JsonLines:
 class Delimited:
     r"""Fields between delimiters. A field in double quotes may hold delimiters, line feeds, and doubled quotes.
 
-    The fields are those of `columns` in their order, or those that `names` names. With `header` and without names, the
-    first record gives the names. The field `null` (`\N`) is NULL. An empty field is the empty string in a column of
-    text and NULL in others, as in Hive's text tables. Empty lines are passed over.
+    The fields are those of `columns` in their order. With `header`, the first record names them; `head` is the
+    beginning of a text that is read on from its middle. The field `null` (`\N`) is NULL. An empty field is the empty
+    string in a column of text and NULL in others, as in Hive's text tables. Empty lines are passed over.
     """
 
     def __init__(
@@ -142,16 +157,23 @@ class Delimited:
         delimiter: str = ",",
         null: str = "\\N",
         header: bool = False,
-        names: Sequence[str] | None = None,
+        head: bytes = b"",
+        source: str = "",
     ) -> None:
+        """Raises INVALID_LINE for the header in `head`, with the name `source`."""
         self._columns = columns
         self._delimiter = delimiter
         self._null = null
-        self._waits_for_header = header and names is None
+        self._waits_for_header = header
         self._waiting: list[str] = []
         self._waits_since = 0
-        self.names = names
-        """The names of a header; None without one."""
+        self.names: Sequence[str] | None = None
+        """The names of the header; None without one."""
+        if header and head:
+            lines = head.decode("utf-8-sig", errors="replace").splitlines(keepends=True)
+            rows = csv.reader(lines, delimiter=delimiter, strict=True)
+            self.names, self._waits_for_header = next((row for row in rows if row), []), False
+            self._check_names(1, source)
 
     def parse(self, lines: Lines, source: str) -> TextRecords | None:
         """As RecordFormat says."""
@@ -161,15 +183,17 @@ class Delimited:
             return None
         texts = [*self._waiting, *lines.texts]
         first = self._waits_since if held else lines.first
-        rows, starts, done = self._rows(texts, first, source)
+        rows, starts, lasts, done = self._rows(texts, first, source)
         self._wait(texts[done:], first + done, source)
         if done <= held:
             return None
         if rows and self._waits_for_header:
             self.names, self._waits_for_header = rows.pop(0), False
             self._check_names(starts.pop(0), source)
+            lasts.pop(0)
         records = self._records(rows, starts, source)
-        return TextRecords(records, starts, lines.ends[done - held - 1], first + done - 1)
+        ends = [lines.ends[last - lines.first] for last in lasts]
+        return TextRecords(records, starts, lasts, ends, lines.ends[done - held - 1], first + done - 1)
 
     def finish(self, source: str) -> None:
         """As RecordFormat says."""
@@ -184,20 +208,21 @@ class Delimited:
             what = f"The record that begins in line {first} of {source}"
             raise AcidSqlError(Condition.LIMIT_EXCEEDED, what=what, value=f"{size} characters", limit=LONGEST_LINE)
 
-    def _rows(self, texts: Sequence[str], first: int, source: str) -> tuple[list[list[str]], list[int], int]:
-        """The rows of lines, the number of the line that each one begins in, and how many lines are done."""
+    def _rows(self, texts: Sequence[str], first: int, source: str) -> tuple[list[list[str]], list[int], list[int], int]:
+        """The rows of lines, the lines that each one begins and ends in, and how many lines are done."""
         reader = csv.reader((f"{text}\n" for text in texts), delimiter=self._delimiter, strict=True)
-        rows, starts, done = [], [], 0
+        rows, starts, lasts, done = [], [], [], 0
         try:
             for row in reader:
                 if row:
                     rows.append(row)
                     starts.append(first + done)
+                    lasts.append(first + reader.line_num - 1)
                 done = reader.line_num
         except csv.Error as error:
             if str(error) != _NOT_ENDED:
                 raise invalid_line(first + done, source, str(error), texts[done]) from None
-        return rows, starts, done
+        return rows, starts, lasts, done
 
     def _check_names(self, line: int, source: str) -> None:
         names = [name.strip().lower() for name in self.names or ()]

@@ -67,6 +67,11 @@ class RecordConverter:
         self._by_name = {target.column.name: target for target in self._targets}
 
     @property
+    def columns(self) -> Sequence[Column]:
+        """The columns that records may have, in the order of the values of a tuple."""
+        return [target.column for target in self._targets]
+
+    @property
     def static_partition(self) -> PartitionValues:
         """The values of the one partition that all rows go to; `()` where the records give some of them, and for a
         table without partitions."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 
-from acidsql.acid.table import Table
+from acidsql.acid.table import Column, Table
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.ingest.stream_options import StreamCounts, StreamOptions
 from acidsql.ingest.stream_writer import UNCHANGED, StreamWriter, Unchanged
@@ -71,6 +71,11 @@ class Stream:
     @property
     def id(self) -> str | None:
         return self._writer.claim.id if self._writer.claim else None
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """The columns that records may have: those of the table but for the partition columns that are given."""
+        return self._writer.columns
 
     @property
     def committed_offset(self) -> Offset:

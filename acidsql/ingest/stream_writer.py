@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from acidsql.acid.partition_names import partition_name
-from acidsql.acid.table import Table
+from acidsql.acid.table import Column, Table
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.ingest.records import RecordConverter, Rows, pieces
@@ -95,6 +95,10 @@ class StreamWriter:
         self._open: StreamTransaction | None = None
         self._spills = 0
         self._last_commit = time.monotonic()
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        return self._converter.columns
 
     @property
     def offset(self) -> Offset:
@@ -228,9 +232,8 @@ class StreamWriter:
                 raise
             self._open.batch.ended()
         self._open = None
-        if progress is not None and state is not None:
-            rows = state.rows + progress.rows
-            self._state = replace(state, offset=progress.offset, txn=txn, rows=rows, commits=state.commits + 1)
+        if progress is not None:
+            self._state = progress.committed(txn, int(time.time() * 1000))
 
     def _has_committed(self, txn: TxnId) -> bool:
         """Whether the offset of the stream was committed by this transaction. A metastore that has forgotten a

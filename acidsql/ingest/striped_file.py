@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +14,6 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.ingest.orc_parts import Part, event_part, plain_part
-from acidsql.storage.file_systems import FileSystem
 from acidsql.storage.orc.orc_footers import Key, insert_keys, user_metadata
 from acidsql.storage.orc.rewrite import encode_second_end, with_user_metadata
 from acidsql.storage.orc.stripe_appending import HEADER, first_stripes, with_stripes
@@ -39,6 +37,7 @@ class StripedFile:
     def __init__(self, table: Table, path: str, bucket: int) -> None:
         """Makes the file, which must not exist."""
         self.path = path
+        """Where the file is. Its owner changes this when it moves the file."""
         self._table = table
         self._bucket_property = encode_bucket(bucket, 0)
         self._content = self._ended = _Content()
@@ -90,12 +89,6 @@ class StripedFile:
             self._check(file)
             file.truncate(self._ended.size)
         self._content = self._ended
-
-    def place(self, files: FileSystem, path: str) -> None:
-        """Gives the file another name, which must not exist."""
-        if not files.place(self.path, path):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
-        self.path = path
 
     def is_intact(self) -> bool:
         """Whether the file is still the one at its path."""

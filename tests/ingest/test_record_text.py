@@ -123,7 +123,9 @@ def test_a_header_names_the_fields() -> None:
     form = Delimited(COLUMNS, header=True, delimiter="\t")
     assert records(read(form, "PRICE\tid\n1.5\t7\n")) == [{"price": Decimal("1.5"), "id": 7}]
     assert form.names == ["price", "id"]
-    later = Delimited(COLUMNS, header=True, delimiter="\t", names=form.names)
+    later = Delimited(
+        COLUMNS, header=True, delimiter="\t", head=b"\xef\xbb\xbf\r\nPRICE\tid\n1.5\t7\n", source="orders"
+    )
     assert records(read(later, "2\t8\n")) == [{"price": Decimal(2), "id": 8}]
     assert "the header names 'x', and the columns are id, name, price" in refusal(
         Delimited(COLUMNS, header=True), "id,x\n"
@@ -204,9 +206,15 @@ def test_a_record_without_an_end_does_not_fill_the_memory(monkeypatch: pytest.Mo
 def test_an_error_of_a_record_tells_its_line() -> None:
     text = read(JsonLines(COLUMNS), '{"id": 1}\n\n{"id": 3000000000}\n{"idd": 1}\n')[0]
     table = Table("d", "t", COLUMNS, "/none", properties={"transactional": "true"})
-    for number, line in ((2, 3), (3, 4)):
-        part = TextRecords(text.records[:number], text.numbers[:number], 0, 0)
-        given = part if number == 2 else TextRecords(text.records[2:], text.numbers[2:], 0, 0)
+    for part, line in zip(list(text.pieces(1))[1:], (3, 4), strict=True):
         with pytest.raises(AcidSqlError) as error:
-            RecordConverter(table).convert(given.records)
-        assert f"The record is in line {line} of orders." in str(with_line(error.value, given, "orders"))
+            RecordConverter(table).convert(part.records)
+        assert f"The record is in line {line} of orders." in str(with_line(error.value, part, "orders"))
+
+
+def test_records_of_a_text_in_pieces_have_their_places() -> None:
+    (text,) = read(Delimited(COLUMNS), CSV_TEXT + "\n\n\n")
+    found = [(p.records, p.numbers, p.offset, p.line) for p in text.pieces(1)]
+    places = [(9, 1), (34, 4), (40, 5), (50, 8)]
+    assert found == [([r], [n], *place) for r, n, place in zip(CSV_ROWS, (1, 3, 5, 6), places, strict=True)]
+    assert [len(p.records) for p in text.pieces(3)] == [3, 1]

@@ -108,6 +108,17 @@ def test_the_offset_is_committed_with_the_rows(table: Session) -> None:
         assert another.committed_offset is None
 
 
+def test_show_streams_counts_rows_and_commits_from_the_first_one(table: Session) -> None:
+    with table.stream("t", "s", commit_rows=2, commit_seconds=None) as stream:
+        for number in range(3):
+            stream.write([(number, ""), (number, "")], offset=number)
+            time.sleep(0.02)
+        (shown,) = table.sql("SHOW STREAMS").collect()
+    assert (shown.table, shown.stream_id, shown.committed_offset) == ("t", "s", "2")
+    assert (shown.rows, shown.commits) == ("6", "3")
+    assert 0 < float(shown.rows_per_second) <= 6 / 0.04
+
+
 def test_a_second_writer_under_the_same_id_is_refused(table: Session, open_session: Callable[[], Session]) -> None:
     with table.stream("t", "s"):
         fails("STREAM_IN_USE", lambda: open_session().stream("t", "s"))

@@ -19,7 +19,7 @@ from pyarrow import orc
 
 from acidsql.acid.table import Column, Table
 from acidsql.errors import AcidSqlError
-from acidsql.ingest.orc_values import storable
+from acidsql.ingest.file_values import storable
 from acidsql.storage.orc.merged_statistics import merged
 from acidsql.storage.orc.protobuf import BYTES, VARINT, Field, decode, encode
 from acidsql.storage.orc.rewrite import encode_second_end

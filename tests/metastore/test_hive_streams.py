@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import platform
+import subprocess
+import sys
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import Any
@@ -50,6 +53,14 @@ def other(store: HiveMetastore, proxy: TcpProxy) -> Iterator[HiveMetastore]:
 def table(store: HiveMetastore) -> Table:
     store.create_table(made := plain_table())
     return made
+
+
+OPEN_AND_DIE = """
+import os, signal, sys
+from acidsql.metastore.registry import open_hive
+print(*open_hive(sys.argv[1]).open_txns(2), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 def begin(store: Metastore, table: Table, claim: StreamClaim) -> TxnId:
@@ -150,3 +161,19 @@ def test_a_table_that_hive_renames_and_changes_keeps_its_streams(
     store.release_claim(again)
     hive.run("DROP TABLE default.u")
     assert list(store.streams()) == []
+
+
+def test_transactions_of_an_ended_process_are_aborted_when_another_client_opens_one(
+    store: HiveMetastore, hive: Hive
+) -> None:
+    command = [sys.executable, "-c", OPEN_AND_DIE, hive.metastore_uri]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    left = {TxnId(int(txn)) for txn in ended.stdout.split()}
+    assert len(left) == 2, ended.stderr
+    shown = {txn.id: txn.host for txn in store.transactions() if txn.is_open}
+    assert {shown[txn] for txn in left} == {platform.node()}
+    with HiveMetastore(parse_address(hive.metastore_uri)) as later:
+        mine = later.open_txn()
+        assert left <= later.valid_txns().aborted
+        assert mine in later.valid_txns().open
+        later.abort(mine)

@@ -1,7 +1,7 @@
 """The streams of a Hive Metastore: the methods of `StreamKeeper` (streams.py), and commits of progress.
 
 The metastore commits an offset with a transaction, but compares nothing. So two locks on the table of a stream keep
-writers apart (thrift_stream_claims.py). The claim lets one writer at a time work. It can be lost without notice, so
+writers apart (thrift_claim_locks.py). The claim lets one writer at a time work. It can be lost without notice, so
 each transaction of a stream also holds the commit lock: between its comparison and its commit no other one commits.
 """
 
@@ -18,8 +18,8 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import DEFAULT_PATIENCE, Patience
+from acidsql.metastore.hive.thrift_claim_locks import ClaimLocks, commit_lock
 from acidsql.metastore.hive.thrift_connection import HiveConnections
-from acidsql.metastore.hive.thrift_stream_claims import StreamClaims, commit_lock
 from acidsql.metastore.hive.thrift_stream_tables import STREAMS, StreamTable, StreamTables, no_key_values
 from acidsql.metastore.hive.thrift_transactions import HiveTransactions
 from acidsql.metastore.lock_components import LockComponent
@@ -49,7 +49,7 @@ class HiveStreams(HiveTransactions):
     def __init__(self, hive: HiveConnections) -> None:
         super().__init__(hive)
         self._stream_tables = StreamTables(hive)
-        self._claims = StreamClaims(hive, lambda: self.txn_timeout)
+        self._claims = ClaimLocks(hive, lambda: self.txn_timeout)
         self._claimed: dict[str, _Held] = {}
         """By token."""
         self._sets_parameters = False

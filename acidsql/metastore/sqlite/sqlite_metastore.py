@@ -31,7 +31,7 @@ from acidsql.metastore.sqlite import catalog_rows, lock_rows, process_rows, stre
 from acidsql.metastore.sqlite.compaction_queue import SqliteQueue
 from acidsql.metastore.sqlite.database_file import SqliteFile
 from acidsql.metastore.sqlite.sqlite_catalog import SqliteCatalog
-from acidsql.metastore.sqlite.stream_claims import SqliteStreams
+from acidsql.metastore.sqlite.sqlite_streams import SqliteStreams
 from acidsql.metastore.streams import StreamProgress
 
 _SCHEME = "sqlite:///"

@@ -118,7 +118,10 @@ def _keys(files: Sequence[SourceFile], metadata: str) -> tuple[str, Longs]:
 
 def file_uri(path: str) -> str:
     """The path as `_metadata.file_path` has it."""
-    encoded = "".join(c if ord(c) > 127 else quote(c, safe=_URI_PUNCTUATION) for c in path)
+    if path.isascii():
+        encoded = quote(path, safe=_URI_PUNCTUATION)
+    else:
+        encoded = "".join(c if ord(c) > 127 else quote(c, safe=_URI_PUNCTUATION) for c in path)
     return f"file:{encoded}" if path.startswith("/") else encoded
 
 

@@ -1,7 +1,7 @@
 """The codecs of ORC's tails: chunks of compressed bytes, each with a header (ORC v1 specification, "Compression").
 
-pyarrow decompresses Snappy and ZSTD, zlib what ORC calls ZLIB. LZ4 is decoded here: ORC stores raw LZ4 blocks without
-their decompressed size, which pyarrow's `lz4_raw` codec must be told.
+pyarrow has Snappy and ZSTD, zlib what ORC calls ZLIB. LZ4 is decoded here: ORC stores raw LZ4 blocks without their
+decompressed size, which pyarrow's `lz4_raw` codec must be told.
 """
 
 from __future__ import annotations
@@ -35,6 +35,37 @@ def decompress(data: bytes, codec: str, path: str) -> bytes:
         out.append(chunk if header & 1 else _inflate(chunk, codec, path))
         at += 3 + (header >> 1)
     return b"".join(out)
+
+
+def compress(data: bytes, codec: str, size: int) -> bytes:
+    """The chunks of the bytes. `size` is the most that a chunk has before it is compressed: readers have a buffer of
+    the file's compression block size (InStream.readHeader)."""
+    if codec == "none":
+        return data
+    return b"".join(_chunk(data[at : at + size], codec) for at in range(0, len(data), size))
+
+
+def _chunk(data: bytes, codec: str) -> bytes:
+    """A chunk, stored as it is where compression makes it no smaller."""
+    small = _deflate(data, codec)
+    is_original = len(small) >= len(data)
+    stored = data if is_original else small
+    return (len(stored) << 1 | is_original).to_bytes(3, "little") + stored
+
+
+def _deflate(data: bytes, codec: str) -> bytes:
+    import pyarrow as pa
+
+    match codec:
+        case "zlib":
+            deflater = zlib.compressobj(wbits=-15)
+            return deflater.compress(data) + deflater.flush()
+        case "snappy" | "zstd":
+            return bytes(pa.Codec(codec).compress(data, asbytes=True))
+        case "lz4":
+            return bytes(pa.Codec("lz4_raw").compress(data, asbytes=True))
+        case _:
+            return data  # a chunk may always be stored as it is
 
 
 def _inflate(chunk: bytes, codec: str, path: str) -> bytes:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from acidsql.acid.hive_types import Array, Char, HiveType, Map, Primitive, Struct, Varchar
+from acidsql.storage.orc.codecs import compress
 from acidsql.storage.orc.footer_messages import (
     FOOTER_CONTENT_LENGTH,
     FOOTER_METADATA,
@@ -102,7 +103,7 @@ def with_user_metadata(tail: Tail, items: Mapping[str, str]) -> Tail:
 
 
 def encode_end(tail: Tail) -> bytes:
-    """The bytes of the file from `footer_start` on. The footer is stored in uncompressed chunks, as ORC allows."""
+    """The bytes of the file from `footer_start` on."""
     footer = _stored(encode(tail.footer), tail)
     return footer + _postscript(tail, {PS_FOOTER_LENGTH: len(footer)})
 
@@ -117,7 +118,9 @@ def encode_second_end(tail: Tail) -> bytes:
 
 
 def _stored(data: bytes, tail: Tail) -> bytes:
-    return data if tail.codec == "none" else b"".join(_original_chunks(data, _chunk_size(tail)))
+    """The bytes in chunks of the file's codec. Those of a file to which stripes are appended have to be small: the file
+    keeps all its former ends."""
+    return compress(data, tail.codec, _chunk_size(tail))
 
 
 def _postscript(tail: Tail, lengths: Mapping[int, int]) -> bytes:
@@ -185,11 +188,5 @@ def _replace_types(tail: Tail, types: Sequence[bytes]) -> Tail:
 
 
 def _chunk_size(tail: Tail) -> int:
-    """The longest chunk: readers have a buffer of the file's compression block size (InStream.readHeader)."""
+    """The longest chunk before its compression."""
     return min(_MAX_CHUNK, next((f.int for f in tail.postscript if f.number == PS_BLOCK_SIZE), _MAX_CHUNK))
-
-
-def _original_chunks(data: bytes, size: int) -> Iterator[bytes]:
-    for at in range(0, len(data), size):
-        chunk = data[at : at + size]
-        yield (len(chunk) << 1 | 1).to_bytes(3, "little") + chunk

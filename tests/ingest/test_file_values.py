@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pyarrow import orc
 
 from acidsql.acid.table import Column, Table
-from acidsql.ingest.orc_values import storable
+from acidsql.ingest.file_values import storable
 
 
 @st.composite

@@ -37,7 +37,7 @@ def _exclusive(name: str, partition: str) -> LockComponent:
     return LockComponent(STREAMS, name, LockType.EXCLUSIVE, Operation.NO_TXN, partition)
 
 
-class StreamClaims:
+class ClaimLocks:
     """Each method takes the name of a stream's table, or the lock of a claim. `timeout` is that of transactions."""
 
     def __init__(self, hive: HiveConnections, timeout: Callable[[], float]) -> None:

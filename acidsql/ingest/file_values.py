@@ -1,8 +1,8 @@
-"""Values as pyarrow must get them to write an ORC file that Hive reads right.
+"""Values as pyarrow must get them to write a file that Hive reads right.
 
-pyarrow's writer has three faults (arrow/adapters/orc/util.cc). It does not tell its calendar, so that readers take it
-for Hive's hybrid one, which is Julian before 1582-10-15. It writes a fraction of a second before 1970 as a negative
-number, which no reader understands. And it writes the values below some NULLs.
+pyarrow's files do not tell their calendar, so that readers take it for Hive's hybrid one, which is Julian before
+1582-10-15. pyarrow's ORC writer has two more faults (arrow/adapters/orc/util.cc): it writes a fraction of a second
+before 1970 as a negative number, which no reader understands, and it writes the values below some NULLs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from acidsql.acid.table import Column, Table
@@ -33,13 +32,13 @@ _ERA: Final = 146097
 
 
 def storable(table: Table, rows: pa.Table) -> pa.Table:
-    """The rows for pyarrow's ORC writer.
+    """The rows for pyarrow's writer of the table's file format.
 
     Times are wall-clock times: those of a column with local time zone are those of UTC. Raises INVALID_STORE_VALUE for
     a value that the file cannot hold.
     """
     whole = _copied(rows.combine_chunks())
-    columns = [_column(c, a) for c, a in zip(table.columns, whole.columns, strict=True)]
+    columns = [_column(table, c, a) for c, a in zip(table.columns, whole.columns, strict=True)]
     return pa.table(columns, names=rows.column_names)
 
 
@@ -49,11 +48,11 @@ def _copied(rows: Any) -> Any:
     return rows.take(pa.array(np.arange(len(rows))))
 
 
-def _column(column: Column, values: pa.ChunkedArray) -> pa.Array:
+def _column(table: Table, column: Column, values: pa.ChunkedArray) -> pa.Array:
     array = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
     if _has_times(array.type):
         for times in _leaves(array):
-            _check(column, times)
+            _check(column, table.file_format, times)
     return _written(array)
 
 
@@ -78,23 +77,28 @@ def _leaves(array: pa.Array) -> Iterator[pa.Array]:
         yield array
 
 
-def _check(column: Column, times: pa.Array) -> None:
+def _check(column: Column, file_format: str, times: pa.Array) -> None:
     numbers = _numbers(times.drop_null())
-    if pa.types.is_date32(times.type):
-        days = numbers
-        bad = np.zeros(len(numbers), np.bool_)
-    else:
-        days = numbers // _DAY
-        bad = (numbers < 0) & (numbers % _SECOND != 0)
-    missing = (days > _LAST_JULIAN) & (days < _FIRST_GREGORIAN)
-    for found, reason in (
-        (bad, "ORC file, which holds no fractions of a second before 1970"),
-        (missing, "ORC file, whose calendar has no days from 1582-10-05 to 1582-10-14"),
-    ):
+    days = numbers if pa.types.is_date32(times.type) else numbers // _DAY
+    refused = {"Files of Hive have no days from 1582-10-05 to 1582-10-14": _is_missing(days)}
+    if days is not numbers and file_format == "orc":
+        lost = (numbers < 0) & (numbers % _SECOND != 0)
+        refused["Fractions of a second before 1970 cannot be written to an ORC file"] = lost
+    for reason, found in refused.items():
         if found.any():
-            value = pc.cast(times.drop_null()[int(np.flatnonzero(found)[0])], pa.string()).as_py()
-            described = f"{column.type} of an {reason}"
-            raise AcidSqlError(Condition.INVALID_STORE_VALUE, value=f"'{value}'", column=column.name, type=described)
+            value = times.drop_null()[int(np.flatnonzero(found)[0])].cast(pa.string()).as_py()
+            raise AcidSqlError(
+                Condition.INVALID_STORE_VALUE,
+                hint=f"{reason}.",
+                value=f"'{value}'",
+                column=column.name,
+                type=column.type,
+            )
+
+
+def _is_missing(days: _Numbers) -> NDArray[np.bool_]:
+    """Whether the hybrid calendar leaves the days out."""
+    return np.asarray((days > _LAST_JULIAN) & (days < _FIRST_GREGORIAN))
 
 
 def _written(array: pa.Array) -> pa.Array:

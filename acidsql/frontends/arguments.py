@@ -1,0 +1,118 @@
+"""Arguments that several commands have, and those of `acidsql ingest`."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+
+
+def add_place(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments that tell where the tables are."""
+    parser.add_argument(
+        "--warehouse", metavar="DIR", help="directory of the tables (default: $ACIDSQL_WAREHOUSE, else ./warehouse)"
+    )
+    parser.add_argument(
+        "--metastore",
+        metavar="URI",
+        help="sqlite:///PATH or thrift://HOST:PORT (default: $ACIDSQL_METASTORE, else a file in the warehouse)",
+    )
+
+
+def add_ingest(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    """Adds the arguments of `acidsql ingest`."""
+    ingest = commands.add_parser(
+        "ingest",
+        help="write lines of JSON or CSV into a table, exactly once",
+        description="Writes lines of files or of standard input into a transactional table, in small transactions. The"
+        " place up to which the text was read is committed with the rows under the ID, and the next run goes on there.",
+        epilog="exit status: 0 all lines were written (or SIGTERM stopped it), 1 a line or a commit failed, 2 bad usage"
+        " or cannot start, 130 Ctrl-C, after a commit of what was read",
+        allow_abbrev=False,
+    )
+    ingest.add_argument("table", metavar="TABLE")
+    ingest.add_argument(
+        "text_files", metavar="FILE", nargs="*", help="files of lines in UTF-8 (default, and -: standard input)"
+    )
+    ingest.add_argument("--id", required=True, help="the name under which the places in the text are committed")
+    add_place(ingest)
+    text = ingest.add_argument_group("text")
+    text.add_argument("--format", dest="form", choices=["json", "csv"], default="json", help="default: json")
+    text.add_argument(
+        "--delimiter", type=_delimiter, metavar="C", help=r"between fields of CSV (default: ,); \t is a tab"
+    )
+    text.add_argument("--header", action="store_true", help="the first record of each text names the columns")
+    text.add_argument("--null", default="\\N", metavar="TEXT", help=r"the field of CSV that is NULL (default: \N)")
+    rows = ingest.add_argument_group("rows")
+    rows.add_argument(
+        "--partition", type=pair, action="append", default=[], metavar="K=V", help="the value of a partition column"
+    )
+    rows.add_argument("--commit-rows", type=_count, default=10_000, metavar="N", help="commit so many rows (10000)")
+    rows.add_argument(
+        "--commit-seconds", type=_seconds, default=1.0, metavar="S", help="let no row wait longer for its commit (1)"
+    )
+    rows.add_argument(
+        "--batch-size", type=_count, default=10, metavar="N", help="how many transactions share their files (10)"
+    )
+    rows.add_argument("--hiveconf", type=pair, action="append", default=[], metavar="K=V", help="SET K=V")
+    going_on = ingest.add_argument_group("going on")
+    going_on.add_argument(
+        "--follow", action="store_true", help="wait for new lines in the files, also in those that replace them"
+    )
+    going_on.add_argument(
+        "--rotated", action="store_true", help="a file that is not the one that was read under its name is a new one"
+    )
+    going_on.add_argument(
+        "--no-skip",
+        action="store_true",
+        help="standard input has new lines only; without this, it begins with the text that was read before",
+    )
+    ingest.set_defaults(usage=ingest.error)
+    return ingest
+
+
+def check_ingest(options: argparse.Namespace, files: Sequence[str]) -> None:
+    """Ends the process with status 2 where options do not go together."""
+    complaints = (
+        ("standard input (-) is not read together with files", bool(files) and "-" in options.text_files),
+        ("--follow and --rotated need files", not files and (options.follow or options.rotated)),
+        ("--no-skip is about standard input", bool(files) and options.no_skip),
+        (
+            "--delimiter and --header need --format csv",
+            options.form == "json" and (options.delimiter or options.header),
+        ),
+    )
+    for complaint, is_so in complaints:
+        if is_so:
+            options.usage(complaint)
+
+
+def pair(text: str) -> tuple[str, str]:
+    """The value of an argument KEY=VALUE."""
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
+    return key, value
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return seconds
+
+
+def _delimiter(text: str) -> str:
+    sign = "\t" if text in ("\\t", "tab") else text
+    if len(sign) != 1 or sign in '"\r\n\0':
+        raise argparse.ArgumentTypeError(f"{text!r} is not one character that can stand between fields")
+    return sign
