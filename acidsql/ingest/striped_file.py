@@ -22,9 +22,11 @@ from acidsql.storage.orc.tail import Tail
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """What the first `size` bytes of the file hold. The next row of `write_id` has the row ID `next_row`."""
+    """What the first `size` bytes of the file hold, behind which it has an end of `end` bytes. The next row of
+    `write_id` has the row ID `next_row`."""
 
     size: int = 0
+    end: int = 0
     tail: Tail | None = None
     keys: tuple[Key, ...] = ()
     write_id: WriteId | None = None
@@ -32,7 +34,9 @@ class _Content:
 
 
 class StripedFile:
-    """Rows of one bucket. Between an `add` and the next `end` the file has no end, and no reader may read that far."""
+    """Rows of one bucket. Behind the rows of each `add` the file has an end, which the next one replaces, and which
+    `end` makes lasting. Hive looks for the end of the whole file even if it reads only a first part of it
+    (VectorizedOrcAcidRowBatchReader.findMinMaxKeys)."""
 
     def __init__(self, table: Table, path: str, bucket: int) -> None:
         """Makes the file, which must not exist."""
@@ -46,12 +50,12 @@ class StripedFile:
 
     @property
     def length(self) -> int:
-        """Bytes up to the last end; 0 before the first."""
+        """Bytes up to the last lasting end; 0 before the first."""
         return self._ended.size
 
     @property
     def is_ended(self) -> bool:
-        """Whether all rows are before the last end."""
+        """Whether all rows are before the last lasting end."""
         return self._content is self._ended
 
     def add(self, write_id: WriteId, rows: pa.Table) -> None:
@@ -59,32 +63,24 @@ class StripedFile:
         content = self._content
         first_row = content.next_row if content.write_id == write_id else 0
         part = self._part(write_id, rows, first_row)
-        tail = first_stripes(part.tail) if content.tail is None else content.tail
         at = max(content.size, len(HEADER))
-        self._write(content.size, (HEADER if content.size == 0 else b"") + part.stripes)
-        self._content = _Content(
-            at + len(part.stripes),
-            with_stripes(replace(tail, path=self.path), part.tail, at, len(part.stripes)),
-            content.keys + tuple(self._keys(write_id, part)),
-            write_id,
-            first_row + rows.num_rows,
-        )
+        tail = first_stripes(part.tail) if content.tail is None else content.tail
+        tail = with_stripes(replace(tail, path=self.path), part.tail, at, len(part.stripes))
+        keys = content.keys + tuple(self._keys(write_id, part))
+        end = self._end(tail, keys)
+        self._write(content.size, (HEADER if content.size == 0 else b"") + part.stripes + end)
+        self._content = _Content(at + len(part.stripes), len(end), tail, keys, write_id, first_row + rows.num_rows)
 
     def end(self) -> int:
-        """Ends the file: readers who know the length that this returns can read it up to there, also after more rows
-        were added."""
+        """Makes the end lasting: readers who know the length that this returns can read the file up to there, also
+        after more rows were added."""
         content = self._content
-        if content.tail is not None and not self.is_ended:
-            tail = content.tail
-            if self._table.is_full_acid:
-                tail = with_user_metadata(tail, user_metadata(tail.rows, content.keys, is_delete=False))
-            end = encode_second_end(tail)
-            self._write(content.size, end)
-            self._content = self._ended = replace(content, size=content.size + len(end))
+        if not self.is_ended:
+            self._content = self._ended = replace(content, size=content.size + content.end, end=0)
         return self.length
 
     def cut(self) -> None:
-        """Takes back all rows behind the last end."""
+        """Takes back all rows behind the last lasting end."""
         with open(self.path, "r+b") as file:
             self._check(file)
             file.truncate(self._ended.size)
@@ -105,6 +101,11 @@ class StripedFile:
         if self._table.is_full_acid:
             return event_part(self._table, rows, write_id, self._bucket_property, first_row)
         return plain_part(self._table, rows)
+
+    def _end(self, tail: Tail, keys: tuple[Key, ...]) -> bytes:
+        if self._table.is_full_acid:
+            tail = with_user_metadata(tail, user_metadata(tail.rows, keys, is_delete=False))
+        return encode_second_end(tail)
 
     def _keys(self, write_id: WriteId, part: Part) -> list[Key]:
         return insert_keys(write_id, self._bucket_property, part.tail) if self._table.is_full_acid else []
