@@ -10,26 +10,44 @@ value, and how many values there are, and how many that are not NULL. Hive plans
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Final
 
 from sqlglot import exp
 
+from acidsql.errors import AcidSqlError, Condition
+
 _Operand = Callable[[], exp.Expr]
 
 _COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+_MOST_NESTED: Final = 6
 _QUERY: Final = "@quantified"
 _VALUE: Final = "@value"
 _LEAST, _MOST, _ROWS, _KNOWN = "least", "most", "rows", "known"
 
 
 def rewrite_quantifiers(tree: exp.Query) -> None:
-    """Rewrites the comparisons in a query in place, the inner ones first."""
+    """Rewrites the comparisons in a query in place, the inner ones first.
+
+    Raises LIMIT_EXCEEDED where too many stand in the left sides of one another: each rewrite repeats its left side.
+    """
     numbers = count(1)
     found = [node for node in tree.find_all(*_COMPARISONS, exp.In) if _is_quantified(node) or _is_three_valued(node)]
-    for node in sorted(found, key=lambda one: -one.depth):
+    inner_first = sorted(found, key=lambda one: -one.depth)
+    _check_nesting(inner_first)
+    for node in inner_first:
         node.replace(_membership(node, numbers) if isinstance(node, exp.In) else _comparison(node, numbers))
+
+
+def _check_nesting(inner_first: Sequence[exp.Expr]) -> None:
+    levels: dict[int, int] = {}
+    for node in inner_first:
+        inside = (levels[id(other)] for other in node.this.find_all(*_COMPARISONS, exp.In) if id(other) in levels)
+        levels[id(node)] = level = 1 + max(inside, default=0)
+        if level > _MOST_NESTED:
+            what = "Comparisons with subqueries, each the left side of the next"
+            raise AcidSqlError(Condition.LIMIT_EXCEEDED, what=what, value=level, limit=_MOST_NESTED)
 
 
 def _is_quantified(node: exp.Expr) -> bool:
