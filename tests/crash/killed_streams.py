@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from acidsql.session import Session
-from tests.crash.stream_writers import Order
+from tests.crash.stream_writers import DATA, Order
 from tests.crash.writers import PATIENCE
 
 ROOT: Final = Path(__file__).parents[2]
@@ -44,6 +44,9 @@ class Writer:
     place: Streamed
     rows: int
     rate: int
+    calls: int
+    """How many calls a writer survives that dies by itself, on average (stream_writers.Order)."""
+    batch_sizes: tuple[int, ...]
     process: subprocess.Popen[bytes] | None = None
     kill_at: float | None = None
     lines: int = 0
@@ -76,13 +79,14 @@ class Writer:
     def start(self, choose: random.Random, longest: float) -> None:
         """Half of the writers die by themselves, between two calls; the others are killed some time after their first
         line."""
-        calls = choose.choice((0, int(choose.expovariate(1 / 20_000)) + 1))
+        calls = choose.choice((0, int(choose.expovariate(1 / self.calls)) + 1))
         order = Order(
             self.number,
             choose.randrange(1 << 30),
             calls,
             self.rows,
             self.rate,
+            self.batch_sizes,
             self.place.warehouse,
             self.place.metastore,
             self.place.table,
@@ -209,8 +213,10 @@ def check_end(session: Session, table: str, writers: Sequence[Writer], expected:
             assert stream.committed_offset == (highest[writer.number] if highest[writer.number] >= 0 else None)
     for number, found in answer(session, f"SELECT w, sum(CAST(v AS BIGINT) * (n + 1)) FROM {table} GROUP BY w"):
         assert found == expected.value(number), f"writer {number}"
-    ((every, distinct),) = answer(session, f"SELECT count(*), count(DISTINCT p, row__id) FROM {table}")
-    assert every == distinct
+    ((every, distinct, whole),) = answer(
+        session, f"SELECT count(*), count(DISTINCT p, row__id), count_if(data = {DATA}) FROM {table}"
+    )
+    assert every == distinct == whole
     return highest
 
 

@@ -1,11 +1,13 @@
-"""Writers of streams that are to be killed. Each writes records (w, n, v, p) under the ID `writer-w`: n counts from 0,
-and the offset is the n of the last record. As a program it takes an `Order` as JSON, and runs until it is killed.
+"""Writers of streams that are to be killed. Each writes records (w, n, v, data, p) under the ID `writer-w`: n counts
+from 0, the offset is the n of the last record, and data is a hash of w and n. As a program it takes an `Order` as JSON,
+and runs until it is killed.
 
 A log has a line for each commit that the writer knows of: the offset, and when the commit began and ended.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
@@ -13,6 +15,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING, Final
@@ -26,7 +29,9 @@ if TYPE_CHECKING:
     from acidsql.ingest.stream import Stream
 
 PARTITIONS: Final = 4
-COLUMNS: Final = "(w INT, n BIGINT, v INT) PARTITIONED BY (p INT)"
+COLUMNS: Final = "(w INT, n BIGINT, v INT, data STRING) PARTITIONED BY (p INT)"
+DATA: Final = "sha2(concat(w, ',', n), 256)"
+"""What a record has in `data`, as SQL."""
 _WATCHED: Final = ("acidsql.ingest", "acidsql.metastore", "acidsql.storage")
 """Modules in which a writer may kill itself between two calls."""
 _WAITS: Final = 0.1
@@ -44,6 +49,7 @@ class Order:
     calls: int
     rows: int
     rate: int
+    batch_sizes: Sequence[int]
     warehouse: str
     metastore: str
     table: str
@@ -73,7 +79,7 @@ def main() -> None:
                 opened = session.stream(
                     order.table,
                     f"writer-{order.writer}",
-                    batch_size=choose.choice((1, 3, 10)),
+                    batch_size=choose.choice(order.batch_sizes),
                     **how,  # type: ignore[arg-type]
                 )
                 with opened as stream:
@@ -116,9 +122,13 @@ def _records(choose: random.Random, writer: int, numbers: range) -> object:
     """Records of one of the kinds that a stream takes."""
     kind = choose.choice(("dicts", "tuples", "arrow"))
     if kind == "tuples":
-        return [(writer, n, 0, partition_of(n)) for n in numbers]
-    dicts = [{"w": writer, "n": n, "v": 0, "p": partition_of(n)} for n in numbers]
+        return [(writer, n, 0, _data(writer, n), partition_of(n)) for n in numbers]
+    dicts = [{"w": writer, "n": n, "v": 0, "data": _data(writer, n), "p": partition_of(n)} for n in numbers]
     return pa.Table.from_pylist(dicts) if kind == "arrow" else dicts
+
+
+def _data(writer: int, n: int) -> str:
+    return hashlib.sha256(f"{writer},{n}".encode()).hexdigest()
 
 
 def _die_after(calls: int) -> None:

@@ -28,7 +28,7 @@ def test_every_record_of_killed_streams_is_there_once_beside_updates_and_compact
     session.execute(f"CREATE TABLE s {COLUMNS} STORED AS ORC TBLPROPERTIES ('transactional'='true')")
     session.execute("SET hive.compactor.delta.num.threshold=4")
     place = Streamed(str(tmp_path / "warehouse"), f"sqlite:///{tmp_path}/metastore.db", "default.s", tmp_path)
-    writers = [Writer(number, place, rows=40, rate=500) for number in range(3)]
+    writers = [Writer(number, place, rows=40, rate=500, calls=20_000, batch_sizes=(1, 3, 10)) for number in range(3)]
     expected = Expected()
     with Writers(writers, choose, longest=1.5) as running:
         until = time.monotonic() + SECONDS

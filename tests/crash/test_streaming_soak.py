@@ -21,6 +21,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
+from acidsql.ingest.stream_options import DEFAULT_BATCH_SIZE
 from acidsql.session import Session, connect
 from tests.crash.conftest import TIMEOUT
 from tests.crash.killed_streams import (
@@ -121,7 +122,7 @@ def test_streams_are_exact_and_fast_for_minutes(
         return connect(place.warehouse, place.metastore, spark=spark)
 
     choose, expected, beside = random.Random(SEED), Expected(), Beside()
-    writers = [Writer(number, place, ROWS, ROWS) for number in range(WRITERS)]
+    writers = [Writer(number, place, ROWS, ROWS, 200_000, (DEFAULT_BATCH_SIZE,)) for number in range(WRITERS)]
     watched = place.logs / "watched.log"
     ids = [writer.id for writer in writers]
     watch = [sys.executable, "-m", "tests.crash.stream_watcher", place.warehouse, place.metastore, place.table]
@@ -168,7 +169,7 @@ def test_streams_are_exact_and_fast_for_minutes(
 def compare_reads(session: Session, table: str) -> tuple[float, float]:
     """Seconds of a query of all rows, as the streams and the service have left the table, and after a major
     compaction."""
-    query = f"SELECT count(n), sum(v), max(n) FROM {table}"
+    query = f"SELECT count(n), sum(v), max(n), sum(length(data)) FROM {table}"
     at_end = fastest(lambda: answer(session, query))
     for (partition,) in session.execute(f"SHOW PARTITIONS {table}").rows():
         session.execute(f"ALTER TABLE {table} PARTITION ({partition}) COMPACT 'major' AND WAIT")
