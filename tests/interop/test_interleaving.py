@@ -1,5 +1,5 @@
-"""Hive 4.0.1 and acidsql take turns on one metastore and warehouse: after each statement both read the rows that a
-plain model has, under the same row IDs."""
+"""Hive 4.0.1, acidsql and streams take turns on one metastore and warehouse: after each statement, and each commit of a
+stream, Hive and acidsql read the rows that a plain model has, under the same row IDs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 import pytest
 from pyspark.sql import SparkSession
 
+from acidsql.ingest.stream import Stream
 from acidsql.session import Session, connect
 from tests.interop.hive_client import Hive, HiveRow
 from tests.interop.shared_table import hive_rows
@@ -20,6 +21,8 @@ from tests.interop.values import assert_same_rows, in_order, rows_of_acidsql
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(7200)]
 
 DATABASE: Final = "turns"
+_HOUR: Final = 3600.0
+"""No batch of a stream ends because the stream is idle."""
 ModelRow: TypeAlias = tuple[int, int, str]
 """id, v, p."""
 
@@ -79,6 +82,13 @@ class Turns:
         write = self._insert if not table.rows else self.random.choice(writes)
         return table, write(table)
 
+    def streamed(self) -> tuple[Table, list[ModelRow]]:
+        """A table, and rows that a stream writes to it; the model has them already."""
+        table = self.random.choice(self.tables)
+        new = self._new_rows(self.random.randint(1, 4))
+        table.rows += new
+        return table, new
+
     def _new_rows(self, count: int) -> list[ModelRow]:
         first, self.next_id = self.next_id, self.next_id + count
         return [(i, self.random.randint(0, 99), self.random.choice("abc")) for i in range(first, first + count)]
@@ -132,6 +142,31 @@ class Turns:
         return divisor, self.random.randrange(divisor), self.random.randint(1, 9)
 
 
+@dataclass(slots=True)
+class Streams:
+    """A stream into each table. It stays open beside the statements of others, with a batch of transactions that its
+    next commits use."""
+
+    session: Session
+    opened: dict[str, Stream] = field(default_factory=dict)
+
+    def write(self, table: Table, rows: list[ModelRow]) -> None:
+        """Commits rows, and the number of the last one as the offset."""
+        if table.name not in self.opened:
+            self.opened[table.name] = self.session.stream(
+                table.name, "turns", commit_rows=None, commit_seconds=_HOUR, batch_size=3
+            )
+        stream = self.opened[table.name]
+        stream.write(rows, offset=rows[-1][0])
+        stream.commit()
+        assert stream.committed_offset == rows[-1][0]
+
+    def close(self, table: Table) -> None:
+        """Ends the stream of a table, so that a compaction can be cleaned up after."""
+        if table.name in self.opened:
+            self.opened.pop(table.name).close()
+
+
 @pytest.fixture
 def session(hive: Hive, spark: SparkSession) -> Iterator[Session]:
     hive.run(f"DROP DATABASE IF EXISTS {DATABASE} CASCADE", f"CREATE DATABASE {DATABASE}")
@@ -145,7 +180,7 @@ def session(hive: Hive, spark: SparkSession) -> Iterator[Session]:
     [*((seed, 60) for seed in (1, 2, 3)), *(pytest.param(n, 300, marks=pytest.mark.soak) for n in range(4, 14))],
 )
 def test_hive_and_acidsql_take_turns(hive: Hive, session: Session, seed: int, count: int) -> None:
-    turns = Turns(seed)
+    turns, streams = Turns(seed), Streams(session)
 
     def run(statement: str) -> str:
         if turns.random.random() < 0.5:
@@ -157,11 +192,18 @@ def test_hive_and_acidsql_take_turns(hive: Hive, session: Session, seed: int, co
     for table in turns.tables:
         run(f"CREATE TABLE {table.name} {table.kind.ddl}")
     for number in range(count):
-        table, statement = turns.statement()
-        said = f"{number}, {run(statement)}"
+        if number % 4 == 3:
+            table, rows = turns.streamed()
+            streams.write(table, rows)
+            said = f"{number}, a stream: {rows} into {table.name}"
+        else:
+            table, statement = turns.statement()
+            said = f"{number}, {run(statement)}"
         mode = "vectorized" if number % 5 == 4 else "fetch task"  # which starts no job of Hive's
         assert_both_read(hive, session, table, f"{said}, read by the {mode} of Hive", mode)
         if number % 25 == 24:
+            for one in turns.tables:
+                streams.close(one)
             hive.compact(turns.tables[0].name, turns.random.choice(("minor", "major")))
             assert_both_read(hive, session, turns.tables[0], f"{said}, compacted", "vectorized")
 
