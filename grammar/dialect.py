@@ -273,6 +273,13 @@ class AcidSqlParser(SparkParser):
             return exp.Interval(this=exp.Literal.string(str(operand.this)), unit=unit)
         return operand
 
+    def _parse_interval_span(self, this: exp.Expr, parse_function_unit: bool = True) -> exp.Interval:
+        interval = super()._parse_interval_span(this, parse_function_unit)
+        named = isinstance(this, exp.Literal | exp.Placeholder | exp.Parameter)  # the text may have the unit
+        if not named and interval.args.get("unit") is None:
+            self.raise_error("a unit is missing behind INTERVAL (..), such as DAY")
+        return interval
+
     def _parse_partition_and_order(self) -> tuple[list[exp.Expr], exp.Expr | None]:
         """CLUSTER BY in a window too, which is PARTITION BY there (SemanticAnalyzer.processPTFPartitionSpec)."""
         if self._match(TokenType.CLUSTER_BY):

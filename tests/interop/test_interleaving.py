@@ -206,6 +206,9 @@ def test_hive_and_acidsql_take_turns(hive: Hive, session: Session, seed: int, co
                 streams.close(one)
             hive.compact(turns.tables[0].name, turns.random.choice(("minor", "major")))
             assert_both_read(hive, session, turns.tables[0], f"{said}, compacted", "vectorized")
+    for table in turns.tables:
+        streams.close(table)
+        assert_both_read(hive, session, table, "the streams are closed", "vectorized")
 
 
 def assert_both_read(hive: Hive, session: Session, table: Table, what: str, mode: str) -> None:

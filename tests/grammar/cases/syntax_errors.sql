@@ -942,6 +942,12 @@ SELECT * FROM t AS
 1 | SELECT * FROM t AS
   |                   ^
 
+SELECT d - INTERVAL (5) FROM t
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'FROM': a unit is missing behind INTERVAL (..), such as DAY
+1 | SELECT d - INTERVAL (5) FROM t
+  |                         ^^^^
+
 SELECT * EXCEPT FROM t
 -->
 [PARSE_SYNTAX_ERROR] Syntax error at the end
