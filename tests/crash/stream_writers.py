@@ -35,7 +35,7 @@ DATA: Final = "sha2(concat(w, ',', n), 256)"
 _WATCHED: Final = ("acidsql.ingest", "acidsql.metastore", "acidsql.storage")
 """Modules in which a writer may kill itself between two calls."""
 _WAITS: Final = 0.1
-_PASSING: Final = ("STREAM_IN_USE", "LOCK_TIMEOUT", "METASTORE_UNAVAILABLE", "METASTORE_FAILED")
+PASSING: Final = ("STREAM_IN_USE", "LOCK_TIMEOUT", "METASTORE_UNAVAILABLE", "METASTORE_FAILED")
 """What may happen to a writer that then tries again: others do not know yet that its predecessor is dead, or the
 metastore is too busy (a Hive Metastore on Derby answers with an internal error then)."""
 
@@ -86,7 +86,7 @@ def main() -> None:
                 with opened as stream:
                     _write(stream, order, choose, by_hand=by_hand)
             except AcidSqlError as error:
-                if error.condition not in _PASSING:
+                if error.condition not in PASSING:
                     raise
                 sys.stderr.write(f"{error.condition}: {error.message}\n")
                 time.sleep(_WAITS)
