@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -79,15 +79,6 @@ class TextReader:
 
     def _parsed(self, lines: Lines) -> TextRecords | None:
         return self._form.parse(lines, self._splitter.source) if lines.texts else None
-
-
-def read_records(pieces: Iterable[bytes], reader: TextReader) -> Iterator[TextRecords]:
-    """The records of a text that has an end, piece by piece."""
-    for piece in pieces:
-        if found := reader.feed(piece):
-            yield found
-    if found := reader.finish():
-        yield found
 
 
 # ------------------------------------------------------------------------------------------------ JSON

@@ -15,7 +15,6 @@ import sys
 import traceback
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from types import FrameType
 from typing import Any, Final
 
 from pyspark import SparkConf, SparkContext
@@ -25,6 +24,7 @@ from pyspark.sql import SparkSession
 import acidsql
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session
+from tests.crash.sudden_death import die_after
 
 TABLES: Final = {
     name: f"CREATE TABLE {name} {columns} STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -152,7 +152,7 @@ def _write(order: Order) -> None:
         session.execute("SET acidsql.driver.write.max.bytes=0")
     log = os.open(order.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     if order.calls:
-        _die_after(order.calls)
+        die_after(order.calls, _WATCHED)
     number = order.number
     while True:
         deed = random_deed(choose, number)
@@ -194,21 +194,6 @@ def attached(port: int, secret: str) -> SparkSession:
     java = gateway.jvm
     context = java.org.apache.spark.api.java.JavaSparkContext(java.org.apache.spark.SparkContext.getOrCreate())
     return SparkSession(SparkContext(gateway=gateway, jsc=context, conf=SparkConf(_jconf=context.getConf())))
-
-
-def _die_after(calls: int) -> None:
-    """kill -9 of this process after so many calls and returns in the modules that are watched: also in the middle of a
-    transaction of SQLite, of a commit, and between two moves of files."""
-    left = calls
-
-    def profile(frame: FrameType, _event: str, _argument: object) -> None:
-        nonlocal left
-        if str(frame.f_globals.get("__name__")).startswith(_WATCHED):
-            left -= 1
-            if not left:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    sys.setprofile(profile)
 
 
 def _orders() -> Iterator[Order]:

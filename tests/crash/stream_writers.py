@@ -11,19 +11,17 @@ import hashlib
 import json
 import os
 import random
-import signal
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
 import acidsql
 from acidsql.errors import AcidSqlError
+from tests.crash.sudden_death import die_after
 
 if TYPE_CHECKING:
     from acidsql.ingest.stream import Stream
@@ -68,7 +66,7 @@ def main() -> None:
     choose = random.Random(order.seed)
     with acidsql.connect(order.warehouse, order.metastore) as session:
         if order.calls:
-            _die_after(order.calls)
+            die_after(order.calls, _WATCHED, in_all_threads=True)
         while True:
             by_hand = choose.random() < 0.7
             how: dict[str, int | float | None] = (
@@ -131,22 +129,6 @@ def _records(choose: random.Random, writer: int, numbers: range) -> object:
 
 def _data(writer: int, n: int) -> str:
     return hashlib.sha256(f"{writer},{n}".encode()).hexdigest()
-
-
-def _die_after(calls: int) -> None:
-    """kill -9 of this process after so many calls and returns in the modules that are watched, in any thread: also in
-    the middle of a transaction of SQLite, between two writes to a file, and before and after a commit."""
-    left = calls
-
-    def profile(frame: FrameType, _event: str, _argument: object) -> None:
-        nonlocal left
-        if str(frame.f_globals.get("__name__")).startswith(_WATCHED):
-            left -= 1
-            if not left:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    threading.setprofile(profile)
-    sys.setprofile(profile)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -19,7 +19,6 @@ from acidsql.ingest.record_text import (
     RecordFormat,
     TextReader,
     TextRecords,
-    read_records,
     with_line,
 )
 from acidsql.ingest.records import RecordConverter
@@ -32,6 +31,15 @@ CSV_ROWS: Final = [
     (3, "", None),
     (4, None, Decimal(-7)),
 ]
+
+
+def read_records(pieces: Iterable[bytes], reader: TextReader) -> Iterator[TextRecords]:
+    """The records of a text that has an end, piece by piece."""
+    for piece in pieces:
+        if found := reader.feed(piece):
+            yield found
+    if found := reader.finish():
+        yield found
 
 
 def read(form: RecordFormat, text: str | bytes, size: int = 1 << 20) -> list[TextRecords]:
