@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from acidsql.acid.object_names import table_of
 from acidsql.compactor.background import Background
 from acidsql.compactor.metrics import Metric, metrics, serve_prometheus
 from acidsql.compactor.service import Compactor
@@ -314,8 +315,7 @@ class Session:
 
         Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND.
         """
-        database, _, table = name.replace("`", "").lower().rpartition(".")
-        found = self._metastore.table(database or self.database, table)
+        found = self._metastore.table(*table_of(name, self.database))
         return table_content(found, self._metastore, self._engine.files(found.location))
 
     def events(self, content: TableContent, part: PartContent) -> Iterator[StoredEvent]:
@@ -354,8 +354,7 @@ class Session:
         Raises:
             AcidSqlError: TABLE_NOT_FOUND, STREAM_IN_USE, and the errors of a table that takes no streams.
         """
-        database, _, table_name = name.replace("`", "").lower().rpartition(".")
-        table = self._metastore.table(database or self.database, table_name)
+        table = self._metastore.table(*table_of(name, self.database))
         options = StreamOptions(
             commit_rows, commit_seconds, batch_size, exclusive_write=self._settings.values[XLOCK_WRITE] == "true"
         )

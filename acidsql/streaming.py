@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, assert_never
 
+from acidsql.acid.object_names import table_of
 from acidsql.acid.table import Table
 from acidsql.batch_history import Action, BatchHistory, NewCheckpoint
 from acidsql.connection import default_session
@@ -160,10 +161,10 @@ class _Target:
     @classmethod
     def of(cls, table: str, session: Session | None) -> _Target:
         found = default_session() if session is None else session
-        database, _, name = table.replace("`", "").lower().rpartition(".")
+        database, name = table_of(table, found.database)
         if not name or "." in database:
             raise AcidSqlError(Condition.INVALID_PARAMETER, name="table", reason=f"{table!r} is not a table's name")
-        return cls(found, database or found.database, name)
+        return cls(found, database, name)
 
     def table(self) -> Table:
         """Raises TABLE_NOT_FOUND, NOT_A_TABLE, INVALID_STREAM_TABLE."""

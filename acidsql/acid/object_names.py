@@ -34,6 +34,17 @@ VIRTUAL: Final = (
 """org.apache.hadoop.hive.ql.metadata.VirtualColumn.VIRTUAL_COLUMN_NAMES."""
 
 
+def table_of(name: str, database: str) -> tuple[str, str]:
+    """The database and the name of a table that is given as `t` or `db.t`, with or without backquotes. `database` is
+    that of a table that names none.
+
+    >>> table_of("`Sales`.Orders", "default"), table_of("orders", "default")
+    (('sales', 'orders'), ('default', 'orders'))
+    """
+    given, _, table = name.replace("`", "").lower().rpartition(".")
+    return given or database, table
+
+
 def check_database_name(name: str, span: Span | None = None) -> None:
     """Raises INVALID_DATABASE_NAME."""
     if not _OBJECT.fullmatch(name) or len(name) > _LONGEST_DATABASE:

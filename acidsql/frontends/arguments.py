@@ -6,6 +6,8 @@ import argparse
 import math
 from collections.abc import Sequence
 
+from acidsql.ingest.stream_options import DEFAULT_BATCH_SIZE, DEFAULT_COMMIT_ROWS, DEFAULT_COMMIT_SECONDS
+
 
 def add_place(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments that tell where the tables are."""
@@ -47,12 +49,22 @@ def add_ingest(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     rows.add_argument(
         "--partition", type=pair, action="append", default=[], metavar="K=V", help="the value of a partition column"
     )
-    rows.add_argument("--commit-rows", type=_count, default=10_000, metavar="N", help="commit so many rows (10000)")
     rows.add_argument(
-        "--commit-seconds", type=_seconds, default=1.0, metavar="S", help="let no row wait longer for its commit (1)"
+        "--commit-rows", type=_count, default=DEFAULT_COMMIT_ROWS, metavar="N", help="commit so many rows (%(default)s)"
     )
     rows.add_argument(
-        "--batch-size", type=_count, default=10, metavar="N", help="how many transactions share their files (10)"
+        "--commit-seconds",
+        type=_seconds,
+        default=DEFAULT_COMMIT_SECONDS,
+        metavar="S",
+        help="let no row wait longer for its commit (%(default)g)",
+    )
+    rows.add_argument(
+        "--batch-size",
+        type=_count,
+        default=DEFAULT_BATCH_SIZE,
+        metavar="N",
+        help="how many transactions share their files (%(default)s)",
     )
     rows.add_argument("--hiveconf", type=pair, action="append", default=[], metavar="K=V", help="SET K=V")
     going_on = ingest.add_argument_group("going on")

@@ -46,8 +46,9 @@ class TextOptions:
         """The format for a text; `head` is its beginning if it is read on from its middle."""
         if self.form == JSON:
             return JsonLines(columns)
-        options = {"delimiter": self.delimiter, "null": self.null}
-        return Delimited(columns, header=self.header, head=head, source=source, **options)
+        return Delimited(
+            columns, delimiter=self.delimiter, null=self.null, header=self.header, head=head, source=source
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,6 @@ from acidsql.ingest.whole_orc_file import WholeOrcFile
 from acidsql.ingest.whole_parquet_file import WholeParquetFile
 from acidsql.storage.file_systems import FileSystem, LocalFiles
 
-__all__ = ["BatchFiles", "file_schema"]
-
 _STATEMENT: Final = StatementId(0)
 
 
@@ -127,7 +125,12 @@ class BatchFiles:
         """
         if not all(file.is_intact() for file in self._unfinished()):
             return False
-        return not any(self._is_hidden_by(name) for d in self._places for name in self._bases(d))
+        return not any(map(self._is_hidden, self._places))
+
+    def is_hidden(self, directory: str) -> bool:
+        """Whether a base hides the rows of the batch in a directory that it has not written to yet: `is_intact` looks
+        at the others. The base has all rows with lower write IDs that count, whenever they are committed."""
+        return directory not in self._places and self._is_hidden(directory)
 
     def close(self) -> None:
         """Ends the batch: takes back what was not flushed, and removes the side files. May be called again."""
@@ -143,8 +146,8 @@ class BatchFiles:
     def _of(self, write_id: WriteId) -> list[_Delta]:
         return [d for d in self._deltas.values() if d.write_id in (None, write_id)]
 
-    def _bases(self, directory: str) -> Sequence[str]:
-        return self._files.directories_named(directory, "base_")
+    def _is_hidden(self, directory: str) -> bool:
+        return any(map(self._is_hidden_by, self._files.directories_named(directory, "base_")))
 
     def _is_hidden_by(self, name: str) -> bool:
         match parse_directory(name):

@@ -17,7 +17,7 @@ from acidsql.ingest.arrow_types import arrow_type, file_schema, known_type
 from acidsql.ingest.bucket_hashes import buckets
 from acidsql.ingest.column_arrays import UnfitValue, array_of_arrow, array_of_values
 from acidsql.ingest.column_defaults import default_value
-from acidsql.ingest.placement import Numbers, Placed, Rows, partition_text, partitions_of
+from acidsql.ingest.placement import Numbers, Rows, partition_text, partitions_of
 from acidsql.ingest.record_shapes import (
     MISSING,
     Columns,
@@ -27,12 +27,9 @@ from acidsql.ingest.record_shapes import (
     columns_of,
     invalid_record,
     lists_columns,
-    pieces,
 )
 from acidsql.ingest.stored_values import Unfit, storing
 from acidsql.ingest.value_texts import value_of_text
-
-__all__ = ["Placed", "RecordConverter", "Rows", "check_streamable", "pieces"]
 
 _SHOWN: Final = 200
 """How many characters of a value an error shows."""

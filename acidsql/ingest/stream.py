@@ -17,6 +17,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.ingest.stream_options import StreamCounts, StreamOptions
 from acidsql.ingest.stream_writer import UNCHANGED, StreamWriter, Unchanged
 from acidsql.metastore.client import Metastore, Patience
+from acidsql.metastore.heartbeat import interval_of
 from acidsql.metastore.streams import Offset
 from acidsql.storage.file_systems import FileSystem
 
@@ -57,7 +58,7 @@ class Stream:
         self._closed = False
         self._changed = threading.Condition(threading.RLock())
         self._stopped = threading.Event()
-        self._heartbeat_seconds = metastore.txn_timeout / 5
+        self._heartbeat_seconds = interval_of(metastore)
         name = f"stream of {table.qualified}"
         self._threads = [
             threading.Thread(target=self._commit_in_time, name=f"commits of a {name}", daemon=True),

@@ -17,7 +17,9 @@ from acidsql.acid.partition_names import partition_name
 from acidsql.acid.table import Column, Table
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.ingest.records import RecordConverter, Rows, pieces
+from acidsql.ingest.placement import Rows
+from acidsql.ingest.record_shapes import pieces
+from acidsql.ingest.records import RecordConverter
 from acidsql.ingest.stream_options import StreamCounts, StreamOptions
 from acidsql.ingest.transaction_batch import (
     BatchOutdatedError,

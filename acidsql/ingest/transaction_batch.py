@@ -11,23 +11,20 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 import pyarrow as pa
 
-from acidsql.acid.directories import Base, parse_directory
 from acidsql.acid.partition_names import partition_name
 from acidsql.acid.partition_values import by_normal_values, check_own_place
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.ingest.delta_files import BatchFiles
-from acidsql.ingest.records import Rows
+from acidsql.ingest.placement import Rows
 from acidsql.metastore.client import LockComponent, Metastore, Operation, Partition, PartitionValues, Patience
 from acidsql.metastore.streams import StreamProgress
+from acidsql.metastore.transactions import report_writes
 from acidsql.storage.file_systems import FileSystem
-
-_BASE: Final = "base_"
 
 
 class BatchOutdatedError(Exception):
@@ -80,7 +77,6 @@ class TransactionBatch:
             _end_all(metastore.abort, txns)
             raise
         self._unused = deque(Reserved(txn, write_id) for txn, write_id in zip(txns, write_ids, strict=True))
-        self._lowest = write_ids[0]
         self._taken: TxnId | None = None
         self._gone: set[TxnId] = set()
         """Transactions that a heartbeat has found ended. The thread of the heartbeat changes nothing else."""
@@ -99,13 +95,6 @@ class TransactionBatch:
         reserved = self._unused.popleft()
         self._taken = reserved.txn
         return reserved
-
-    def is_hidden(self, directory: str) -> bool:
-        """Whether an INSERT OVERWRITE or TRUNCATE of a partition came after the batch: its base hides all rows with
-        lower write IDs, whenever they are committed."""
-        names = self.file_system.directories_named(directory, _BASE)
-        bases = [found for name in names if isinstance(found := parse_directory(name), Base)]
-        return any(base.visibility_txn is None and base.write_id >= self._lowest for base in bases)
 
     def heartbeat(self) -> None:
         """Keeps the transactions open."""
@@ -168,7 +157,7 @@ class StreamTransaction:
             for part in some.placed():
                 placed.setdefault((part.values, part.bucket), []).append(part.rows)
         directories = self._directories(list(dict.fromkeys(values for values, _ in placed)))
-        if any(map(self.batch.is_hidden, directories.values())):
+        if any(map(self.batch.files.is_hidden, directories.values())):
             raise BatchOutdatedError
         for (values, bucket), tables in placed.items():
             together = pa.concat_tables(tables) if len(tables) > 1 else tables[0]
@@ -183,13 +172,16 @@ class StreamTransaction:
         table, txn = self.batch.table, self.reserved.txn
         if self.rows:
             self.batch.files.flush(self.reserved.write_id)
-            if table.partition_columns:
-                if self._new:
-                    self.metastore.add_partitions(table, self._new)
-                columns = [c.name for c in table.partition_columns]
-                names = sorted(partition_name(columns, values) for values in self.places)
-                self.metastore.add_dynamic_partitions(txn, table, names, Operation.INSERT)
-            self.metastore.forget_statistics(txn, table, list(self.places))
+            columns = [c.name for c in table.partition_columns]
+            names = [partition_name(columns, values) for values in self.places] if columns else []
+            report_writes(
+                self.metastore,
+                txn,
+                table,
+                added=self._new,
+                touched={Operation.INSERT: names} if columns else {},
+                written=list(self.places),
+            )
         self.metastore.commit(txn, progress=progress)
         self.batch.ended()
 

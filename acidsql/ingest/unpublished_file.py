@@ -6,8 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from acidsql.errors import AcidSqlError, Condition
-from acidsql.storage.file_systems import FileSystem, LocalFiles
+from acidsql.storage.file_systems import FileSystem, LocalFiles, place_new
 
 _SCRATCH: Final = "acidsql-write-"
 
@@ -52,6 +51,4 @@ class UnpublishedFile:
             Path(self.written).unlink(missing_ok=True)
 
     def _place(self) -> None:
-        if not self._files.place(self._hidden, self._path):
-            reason = "a file lies there already, and another one was to be moved to its place"
-            raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=self._path, reason=reason)
+        place_new(self._files, self._hidden, self._path)

@@ -10,11 +10,18 @@ from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import TXN_TIMEOUT, TransactionClient
 
-DEFAULT_INTERVAL = TXN_TIMEOUT / 5
-"""Seconds between two heartbeats: several may fail or come late before the transaction times out."""
+_BEATS = 5
+"""Heartbeats during a timeout: several may fail or come late before the transaction times out."""
+DEFAULT_INTERVAL = TXN_TIMEOUT / _BEATS
+"""Seconds between two heartbeats."""
 
 _LOST = frozenset((Condition.TRANSACTION_ABORTED.name, Condition.NO_SUCH_TRANSACTION.name))
 _JOIN_SECONDS = 2.0
+
+
+def interval_of(client: TransactionClient) -> float:
+    """Seconds between two heartbeats of what a metastore ends after its `txn_timeout`."""
+    return client.txn_timeout / _BEATS
 
 
 def is_lost(error: AcidSqlError) -> bool:

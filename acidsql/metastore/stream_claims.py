@@ -12,12 +12,13 @@ import time
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore
+from acidsql.metastore.heartbeat import interval_of
 from acidsql.metastore.streams import StreamClaim, StreamProgress, StreamState
 from acidsql.metastore.transactions import Transactions
 
@@ -73,7 +74,7 @@ class HeldClaim:
                     self._metastore.release_claim(self.claim)
 
     def _run(self) -> None:
-        interval = self._metastore.txn_timeout / 5
+        interval = interval_of(self._metastore)
         beat = time.monotonic()
         while not self._ended.wait(min(interval, _LOOK_SECONDS)):
             with self._lock:
@@ -119,10 +120,9 @@ class StreamClaims:
         return self._metastore.stream(claim.table, claim.id) or claim.state
 
     def commit(self, claim: StreamClaim, progress: StreamProgress) -> None:
-        """Commits an offset in a transaction without rows. Raises STREAM_LOST."""
-        empty = replace(progress, rows=0)
+        """Commits progress that has no rows, in a transaction of its own. Raises STREAM_LOST."""
         with self._transactions.run(lambda: self._metastore.stream_locks(claim)) as txn:
-            txn.committing = lambda: self._metastore.commit(txn.id, progress=empty)
+            txn.committing = lambda: self._metastore.commit(txn.id, progress=progress)
 
     def lose(self, claim: StreamClaim) -> None:
         """Lets go of a claim that is another writer's now, so that the next batch asks for it again."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
@@ -63,6 +63,13 @@ class StreamProgress:
     offset: Offset
     rows: int
 
+    def obstacle(self, txn: TxnId | None, commits: int) -> str:
+        """Why the progress does not follow what is committed, by the transaction and the number of the last commit;
+        empty if it does."""
+        if (txn, commits) == (self.before.txn, self.before.commits):
+            return ""
+        return f"{commits} commits are in the metastore, and this writer has seen {self.before.commits}"
+
     def committed(self, txn: TxnId, time: int) -> StreamState:
         """The state of the stream after the commit of `txn`. `time` is milliseconds since 1970."""
         return replace(
@@ -74,6 +81,10 @@ class StreamProgress:
             first_commit=self.before.first_commit or time,
             last_commit=time,
         )
+
+
+CLAIM_GONE: Final = "the claim is gone"
+"""Why a stream is lost to a writer whose claim the metastore does not have any more."""
 
 
 def require_stream_id(stream_id: str) -> None:

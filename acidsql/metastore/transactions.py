@@ -5,16 +5,26 @@ open -> lock, and open again where the locks came too late -> the block -> commi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.interrupts import hold, holding
-from acidsql.metastore.client import DEFAULT_PATIENCE, LockComponent, LockType, Metastore, Patience
-from acidsql.metastore.heartbeat import Heartbeat, is_lost
+from acidsql.metastore.client import (
+    DEFAULT_PATIENCE,
+    LockComponent,
+    LockType,
+    Metastore,
+    Operation,
+    Partition,
+    PartitionValues,
+    Patience,
+)
+from acidsql.metastore.heartbeat import Heartbeat, interval_of, is_lost
 from acidsql.metastore.lock_rules import Resources, resource
 
 _ATTEMPTS: Final = 5
@@ -25,6 +35,28 @@ _AWAY: Final = (Condition.METASTORE_UNAVAILABLE.name, Condition.METASTORE_FAILED
 
 Locks: TypeAlias = Callable[[], Sequence[LockComponent]]
 """Returns the locks of a statement. Called again once the locks are held: partitions may have been added meanwhile."""
+
+
+def report_writes(
+    metastore: Metastore,
+    txn: TxnId,
+    table: Table,
+    *,
+    added: Sequence[Partition],
+    touched: Mapping[Operation, Collection[str]],
+    written: Sequence[PartitionValues],
+) -> None:
+    """Tells the metastore what a transaction has written to a table, which comes before the commit.
+
+    `added` are new partitions; they stay, empty, if the commit fails. `touched` are the names (`p=a/q=b`) of the
+    partitions that it wrote to, by operation, if the table is partitioned and transactional. `written` are the values
+    of all partitions that it wrote to.
+    """
+    if added:
+        metastore.add_partitions(table, added)
+    for operation, names in touched.items():
+        metastore.add_dynamic_partitions(txn, table, sorted(names), operation)
+    metastore.forget_statistics(txn if table.is_transactional else None, table, written)
 
 
 @dataclass(slots=True)
@@ -161,7 +193,7 @@ class Transactions:
         return self.metastore.lock(txn, components, patience=self.patience())
 
     def _begin(self, on_lost: Callable[[], None] | None, opener: Callable[[], TxnId]) -> OpenTransaction:
-        interval = self.metastore.txn_timeout / 5
+        interval = interval_of(self.metastore)
         txn = opener()
         heartbeat = Heartbeat(self.metastore, txn, interval=interval, on_lost=on_lost)
         heartbeat.start()

@@ -43,16 +43,10 @@ def committed_part(files: FileSystem, directory: str, data: DataFile) -> Committ
 
 
 def _possible_side_file(data: DataFile) -> str | None:
-    """The side file that the listing may have missed: it was looked for before it was made, and the data file after.
-
-    Only deltas without a statement ID have side files (AcidUtils.ParsedDeltaLight.mayContainSideFile), and the results
-    of compactions with a visibility suffix have none.
-    """
+    """The side file that the listing may have missed: it was looked for before it was made, and the data file after."""
     folder, _, name = data.file.path.rpartition("/")
     parsed = parse_directory(folder.rpartition("/")[2])
-    if isinstance(parsed, Delta) and parsed.statement_id is None and parsed.visibility_txn is None:
-        return f"{folder}/{side_file(name)}"
-    return None
+    return f"{folder}/{side_file(name)}" if isinstance(parsed, Delta) and parsed.may_be_streamed else None
 
 
 def _finished(files: FileSystem, path: str, data: DataFile) -> CommittedPart:

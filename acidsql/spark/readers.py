@@ -23,6 +23,7 @@ from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.interrupts import holding
 from acidsql.metastore.client import LockComponent
+from acidsql.metastore.heartbeat import interval_of
 from acidsql.metastore.transactions import Transactions
 from acidsql.spark.catalyst.file_relations import file_index_references
 from acidsql.spark.catalyst.gateway import jvm
@@ -127,7 +128,7 @@ class Readers:
     # -- the thread
 
     def _look_after(self) -> None:
-        beat = self._transactions.metastore.txn_timeout / 5
+        beat = interval_of(self._transactions.metastore)
         pause, next_beat = _FIRST_PAUSE, time.monotonic() + beat
         while not self._closed:
             woken = self._wake.wait(max(0.0, min(pause, next_beat - time.monotonic())))

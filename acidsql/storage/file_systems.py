@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlparse
 
 from acidsql.acid.directories import is_hidden
 from acidsql.acid.snapshot_selection import File
+from acidsql.errors import AcidSqlError, Condition
 
 _LOCAL_SCHEMES: Final = ("", "file")
 SCRATCH: Final = "acidsql-read-"
@@ -150,6 +151,13 @@ def remove_all(files: FileSystem, paths: Iterable[str]) -> bool:
     for path in paths:
         files.delete(path)
     return not any(map(files.exists, paths))
+
+
+def place_new(files: FileSystem, old: str, new: str) -> None:
+    """Moves a file to a place that no other file may have. Raises MALFORMED_LAYOUT."""
+    if not files.place(old, new):
+        reason = "a file lies there already, and another one was to be moved to its place"
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=new, reason=reason)
 
 
 def is_local(location: str) -> bool:

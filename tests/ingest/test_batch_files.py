@@ -20,7 +20,8 @@ from pyspark.sql import SparkSession
 from acidsql.acid.table import Column, Table
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError
-from acidsql.ingest.delta_files import BatchFiles, file_schema
+from acidsql.ingest.arrow_types import file_schema
+from acidsql.ingest.delta_files import BatchFiles
 from acidsql.session import Session, connect
 from acidsql.storage.file_systems import LocalFiles
 from acidsql.storage.hadoop_files import HadoopFiles

@@ -15,7 +15,9 @@ import pytest
 
 from acidsql.acid.table import Check, Column, Constraints, Table, View
 from acidsql.errors import AcidSqlError
-from acidsql.ingest.records import RecordConverter, Rows, pieces
+from acidsql.ingest.placement import Rows
+from acidsql.ingest.record_shapes import pieces
+from acidsql.ingest.records import RecordConverter
 
 TRANSACTIONAL: Final = {"transactional": "true", "bucketing_version": "2"}
 NAN: Final = float("nan")

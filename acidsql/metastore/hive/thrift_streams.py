@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
@@ -24,6 +24,7 @@ from acidsql.metastore.hive.thrift_stream_tables import STREAMS, StreamTable, St
 from acidsql.metastore.hive.thrift_transactions import HiveTransactions
 from acidsql.metastore.lock_components import LockComponent
 from acidsql.metastore.streams import (
+    CLAIM_GONE,
     StreamClaim,
     StreamProgress,
     StreamState,
@@ -31,8 +32,6 @@ from acidsql.metastore.streams import (
     stream_in_use,
     stream_lost,
 )
-
-_GONE: Final = "the claim is gone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ class HiveStreams(HiveTransactions):
     def keep_claim(self, claim: StreamClaim) -> None:
         held = self._claimed.get(claim.token)
         if held is None or not self._claims.keep(held.lock):
-            raise stream_lost(claim, _GONE)
+            raise stream_lost(claim, CLAIM_GONE)
 
     def release_claim(self, claim: StreamClaim) -> None:
         held = self._claimed.pop(claim.token, None)
@@ -93,7 +92,7 @@ class HiveStreams(HiveTransactions):
     def stream_locks(self, claim: StreamClaim) -> Sequence[LockComponent]:
         held = self._claimed.get(claim.token)
         if held is None:
-            raise stream_lost(claim, _GONE)
+            raise stream_lost(claim, CLAIM_GONE)
         return [commit_lock(held.table.name)]
 
     def stream(self, table: Table, stream_id: str) -> StreamState | None:
@@ -130,26 +129,24 @@ class HiveStreams(HiveTransactions):
     def _key_value(self, txn: TxnId, progress: StreamProgress) -> Any:
         """What the commit sets; None where `txn` has committed before. Raises STREAM_LOST, TRANSACTION_ABORTED."""
         held = self._claimed.get(progress.claim.token)
-        reason = self._obstacle(txn, progress.before, held)
+        reason = self._obstacle(txn, progress, held)
         if held is not None and not reason:
             return held.table.key_value(progress.committed(txn, int(time.time() * 1000)))
         if self._is_open(txn):
             raise stream_lost(progress.claim, reason)
         return None
 
-    def _obstacle(self, txn: TxnId, before: StreamState, held: _Held | None) -> str:
-        """Why the transaction cannot commit progress that follows `before`; empty if it can."""
+    def _obstacle(self, txn: TxnId, progress: StreamProgress, held: _Held | None) -> str:
+        """Why the transaction cannot commit the progress; empty if it can."""
         if held is None or not self._claims.keep(held.lock):
-            return _GONE
+            return CLAIM_GONE
         if commit_lock(held.table.name) not in self._ready.get(txn, ()):
             return f"transaction {txn} does not hold the locks of the stream"
         current = self._stream_tables.again(held.table)
         if current is None:
             return "its table was dropped"
         stored = current.state()
-        if (stored.txn, stored.commits) != (before.txn, before.commits):
-            return f"{stored.commits} commits are in the metastore, and this writer has seen {before.commits}"
-        return ""
+        return progress.obstacle(stored.txn, stored.commits)
 
     def _is_open(self, txn: TxnId) -> bool:
         """Raises TRANSACTION_ABORTED."""

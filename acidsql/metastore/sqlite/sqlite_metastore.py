@@ -25,7 +25,7 @@ from acidsql.metastore.client import (
     Transaction,
 )
 from acidsql.metastore.compactions import CompactionKeeper, CompactionType
-from acidsql.metastore.heartbeat import Heartbeat
+from acidsql.metastore.heartbeat import Heartbeat, interval_of
 from acidsql.metastore.process_identity import is_gone, now
 from acidsql.metastore.sqlite import catalog_rows, lock_rows, process_rows, stream_rows, transaction_rows
 from acidsql.metastore.sqlite.compaction_queue import SqliteQueue
@@ -157,7 +157,7 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
             blocker = lock_rows.acquire(db, txn, components, now().wall)
         if blocker is None:
             return
-        with Heartbeat(self, txn, interval=self._timeout_millis / 5000):
+        with Heartbeat(self, txn, interval=interval_of(self)):
             for _ in _attempts(timeout):
                 blocker = self._try_locks(txn, components)
                 if blocker is None:

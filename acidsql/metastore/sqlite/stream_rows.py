@@ -18,7 +18,14 @@ from acidsql.metastore.sqlite import transaction_rows
 from acidsql.metastore.sqlite.catalog_rows import table_id
 from acidsql.metastore.sqlite.process_rows import Opener, process_of, silent_millis
 from acidsql.metastore.stream_json import offset_from_json, offset_to_json
-from acidsql.metastore.streams import StreamClaim, StreamProgress, StreamState, stream_in_use, stream_lost
+from acidsql.metastore.streams import (
+    CLAIM_GONE,
+    StreamClaim,
+    StreamProgress,
+    StreamState,
+    stream_in_use,
+    stream_lost,
+)
 
 _STREAMS: Final = "SELECT streams.*, db, name FROM streams JOIN tables ON tables.id = table_id"
 
@@ -73,8 +80,7 @@ def commit(
         return None
     transaction_rows.require_open(db, txn)
     row = _claimed(db, progress.claim)
-    if (row["txn_id"], row["commits"]) != (progress.before.txn, progress.before.commits):
-        reason = f"{row['commits']} commits are in the metastore, and this writer has seen {progress.before.commits}"
+    if reason := progress.obstacle(row["txn_id"], row["commits"]):
         raise stream_lost(progress.claim, reason)
     conflict = transaction_rows.commit(db, txn, compatible)
     if conflict is None:
@@ -105,7 +111,7 @@ def streams(db: sqlite3.Connection, now: Moment, timeout_millis: int) -> Sequenc
 def _claimed(db: sqlite3.Connection, of: StreamClaim) -> sqlite3.Row:
     row: sqlite3.Row | None = db.execute("SELECT * FROM streams WHERE token = ?", (of.token,)).fetchone()
     if row is None:
-        raise stream_lost(of, "the claim is gone")
+        raise stream_lost(of, CLAIM_GONE)
     return row
 
 

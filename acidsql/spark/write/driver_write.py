@@ -26,7 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_type
 
 from acidsql.acid.hive_types import HiveType, has_date, has_instant, has_timestamp, is_complex, parse_type
-from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
+from acidsql.acid.layout import OPERATION_DELETE
 from acidsql.acid.partition_names import DEFAULT_PARTITION, escape
 from acidsql.acid.row_id import encode_bucket
 from acidsql.acid.table import Table
@@ -55,7 +55,8 @@ from acidsql.spark.write.file_slots import assign_slots
 from acidsql.spark.write.publishing import StagedFile, WriteTarget, finish_staged
 from acidsql.spark.write.row_widths import row_width
 from acidsql.storage.file_systems import FileSystem, LocalFiles
-from acidsql.storage.orc.orc_footers import writer_options
+from acidsql.storage.orc.event_columns import insert_columns
+from acidsql.storage.orc.orc_footers import arrow_codec, writer_options
 
 _MOST: Final = 2_000_000
 """Events that one task may give."""
@@ -74,7 +75,6 @@ _OLDEST: Final = {"date": "DATE'1582-10-15'", "timestamp": "TIMESTAMP'1970-01-01
 """The first values that pyarrow writes as Hive reads them, by the beginning of a type's name. pyarrow does not record
 the calendar of older dates, and writes a negative fraction of a second for times before 1970
 (arrow/adapters/orc/util.cc)."""
-_CODECS: Final = {"none": "uncompressed", "zlib": "zlib", "snappy": "snappy", "lz4": "lz4", "zstd": "zstd"}
 _FILE: Final = "part-00000-driver.orc"
 _Numbers: TypeAlias = "NDArray[np.int64]"
 
@@ -91,7 +91,7 @@ def can_write(spark: SparkSession, table: Table, files: FileSystem, size: int) -
         table.file_format == "orc"
         and isinstance(files, LocalFiles)
         and set(options) == {"orc.compress"}
-        and options["orc.compress"].lower() in _CODECS
+        and arrow_codec(table) is not None
         and not any(map(_has_times_inside, types))
         and size <= jvm(spark).heap // _OF_HEAP
     )
@@ -125,7 +125,7 @@ def _write_inserts(write: EventWrite) -> bool:
     if rows is None:
         return False
     if rows.num_rows:
-        ids = _insertions(rows.num_rows, target.write_id, encode_bucket(0, target.statement_ids[0]), 0)
+        ids = insert_columns(rows.num_rows, target.write_id, encode_bucket(0, target.statement_ids[0]), 0)
         # A copy: of a slice, pyarrow writes structs that are not its own (arrow/adapters/orc/util.cc: no offsets).
         _write(target, target.staging, ids, rows.combine_chunks().take(pa.array(np.arange(rows.num_rows))))
     return True
@@ -247,7 +247,7 @@ def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget) 
     rows = placed.take(pa.array(file.events))
     if plan.branches[file.branch].kind is EventKind.INSERT:
         bucket = rows.column(NEW_BUCKET)[0].as_py() << 16 | encode_bucket(0, target.statement_ids[file.branch])
-        ids = _insertions(rows.num_rows, target.write_id, bucket, file.first_row)
+        ids = insert_columns(rows.num_rows, target.write_id, bucket, file.first_row)
     else:
         ids = _deletions(rows, target.write_id)
     names = [f"_c{i}" for i in range(len(plan.target.columns))]
@@ -264,17 +264,6 @@ def _escaped(value: object) -> str:
     """The value as Spark escapes it in a directory's name. No text of a partition is empty (partition_text.py)."""
     text = "" if value is None else str(value)
     return escape(text) if text else DEFAULT_PARTITION
-
-
-def _insertions(count: int, write_id: WriteId, bucket: int, first_row: int) -> dict[str, Any]:
-    return {
-        "operation": np.full(count, OPERATION_INSERT, np.int32),
-        "originalTransaction": np.full(count, write_id, np.int64),
-        "bucket": np.full(count, bucket, np.int32),
-        "rowId": np.arange(first_row, first_row + count),
-        "currentTransaction": np.full(count, write_id, np.int64),
-        "row": np.full(count, True, np.bool_),
-    }
 
 
 def _deletions(rows: Any, write_id: WriteId) -> dict[str, Any]:
@@ -297,7 +286,7 @@ def _write(target: WriteTarget, directory: str, ids: Mapping[str, Any], rows: An
     else:
         columns = {**ids, **columns}
     sink = pa.BufferOutputStream()
-    codec = _CODECS[writer_options(table)["orc.compress"].lower()]
+    codec = arrow_codec(table)
     orc.write_table(pa.table(columns), sink, compression=codec)
     files.make_directories(directory)
     files.write(f"{directory}/{_FILE}", sink.getvalue().to_pybytes())

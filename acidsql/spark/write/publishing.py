@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import chain, count
+from itertools import count
 from typing import Final
 
 from acidsql.acid.data_files import File
@@ -18,6 +18,7 @@ from acidsql.acid.layout import (
     TRUNCATED_METADATA,
     base_name,
     bucket_name,
+    copy_name,
     delete_delta_name,
     delta_name,
     original_name,
@@ -31,7 +32,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Branch, EventKind
 from acidsql.spark.write.event_rows import PLACE_DIRECTORY
 from acidsql.spark.write.file_slots import BY_TASK, SLOT, Slot
-from acidsql.storage.file_systems import FileSystem, remove_all
+from acidsql.storage.file_systems import FileSystem, place_new, remove_all
 from acidsql.storage.footer_cache import read_file_tail
 from acidsql.storage.orc.orc_footers import count_rows, finish_events, finish_plain, insert_keys
 
@@ -166,9 +167,7 @@ def publish(target: WriteTarget, staged: Sequence[StagedFile], made: list[str]) 
     for file in staged:
         directory = target.branch_directory(file.partition_directory, file.slot.branch)
         path = f"{directory}/{target.file_name(file.slot.bucket)}"
-        if not target.files.place(file.path, path):
-            reason = "a file lies there already, and another one was to be moved to its place"
-            raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason=reason)
+        place_new(target.files, file.path, path)
     target.files.delete(target.staging)
 
 
@@ -222,8 +221,8 @@ def add_file(files: FileSystem, source: str, target: str) -> str:
     Hive uses these names, and a conversion to full ACID accepts no others."""
     directory, _, name = target.rpartition("/")
     stem, dot, extension = name.partition(".")  # readers of text recognize .gz
-    copies = (f"{directory}/{stem}_copy_{number}{dot}{extension}" for number in count(1))
-    return next(path for path in chain([target], copies) if files.place(source, path))
+    paths = (f"{copy_name(f'{directory}/{stem}', number)}{dot}{extension}" for number in count())
+    return next(path for path in paths if files.place(source, path))
 
 
 def visible_files(files: FileSystem, directory: str) -> list[str]:

@@ -14,7 +14,7 @@ from acidsql.acid.write_ids import StatementId, TxnId, ValidTxnList, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore, Operation, Partition, PartitionValues
 from acidsql.metastore.streams import StreamProgress
-from acidsql.metastore.transactions import Locks, OpenTransaction, Transactions
+from acidsql.metastore.transactions import Locks, OpenTransaction, Transactions, report_writes
 from acidsql.planner.plan import Branch, Effect
 from acidsql.snapshot.read_view import ReadView
 from acidsql.spark.write.publishing import StagedFile, WriteTarget, remove
@@ -197,20 +197,21 @@ class WriteTransaction:
             raise AcidSqlError(Condition.OVERWRITTEN_IN_TRANSACTION, table=table.qualified)
 
     def _commit(self) -> None:
-        """Makes the writes visible. Adds new partitions to the catalog first; they stay, empty, if the commit fails."""
+        """Makes the writes visible."""
         if self.creates is not None:
             self.metastore.commit_created(self.id, self.creates, [p for w in self.writes for p in w.new_partitions])
             return
         for write in self.writes:
             table = write.target.table
-            if write.new_partitions:
-                self.metastore.add_partitions(table, write.new_partitions)
-            if table.partition_columns and table.is_transactional:
-                for operation, names in write.touched().items():
-                    self.metastore.add_dynamic_partitions(self.id, table, sorted(names), operation)
             if (write.staged or write.emptied) and not table.is_directory:
-                txn = self.id if table.is_transactional else None
-                self.metastore.forget_statistics(txn, table, write.written_partitions)
+                report_writes(
+                    self.metastore,
+                    self.id,
+                    table,
+                    added=write.new_partitions,
+                    touched=write.touched() if table.partition_columns and table.is_transactional else {},
+                    written=write.written_partitions,
+                )
         if self.committing is not None:
             self.committing(self)
         else:

@@ -24,6 +24,7 @@ Key: TypeAlias = "tuple[int, int, int]"
 """originalTransaction, bucket, rowId."""
 
 _PIECE: Final = 1 << 20
+_ARROW_CODECS: Final = {"none": "uncompressed", "zlib": "zlib", "snappy": "snappy", "lz4": "lz4", "zstd": "zstd"}
 
 
 def writer_options(table: Table) -> dict[str, str]:
@@ -33,6 +34,11 @@ def writer_options(table: Table) -> dict[str, str]:
     less space (benchmarks/README.md).
     """
     return _orc_options(table) if table.file_format == "orc" else {}
+
+
+def arrow_codec(table: Table) -> str | None:
+    """The codec of the table's ORC files by the name that pyarrow has for it; None for a codec that pyarrow lacks."""
+    return _ARROW_CODECS.get(writer_options(table)["orc.compress"].lower())
 
 
 def _orc_options(table: Table) -> dict[str, str]:
