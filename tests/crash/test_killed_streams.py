@@ -32,12 +32,17 @@ def test_every_record_of_killed_streams_is_there_once_beside_updates_and_compact
     expected = Expected()
     with Writers(writers, choose, longest=1.5) as running:
         until = time.monotonic() + SECONDS
-        while time.monotonic() < until or running.kills < 6 or len(expected.updates) < 3:
+        while (
+            time.monotonic() < until
+            or running.kills < 6
+            or len(expected.updates) < 3
+            or all(writer.told < 1 for writer in writers)  # a busy machine starts them slowly
+        ):
+            assert running.failure is None, running.failure
             check_snapshot(session, place.table, writers)
             expected.update(session, place.table, choose.choice(writers), choose)
             session.compactor.run_once()
-    highest = check_end(session, place.table, writers, expected)
-    assert max(highest.values()) > 0, "nothing was written"
+    check_end(session, place.table, writers, expected)
     with closing(open_session()) as other:
         other.compactor.run_once()  # aborts what the dead left open
     for (partition,) in session.execute("SHOW PARTITIONS s").rows():
