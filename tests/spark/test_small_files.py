@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acidsql.session import Session
-from acidsql.spark.scan import small_files
+from acidsql.spark.scan import data_skipping, small_files
 from acidsql.storage import file_systems
 from acidsql.storage.orc import copies
 
@@ -55,6 +55,23 @@ def test_a_query_reads_few_copies_of_many_small_files_and_finds_the_same_rows(ta
     assert len(copied) == 2  # one for each partition
     assert not any("delta_" in name for name in copied)
     assert len(files_of(table, "SELECT * FROM t WHERE p = 0 AND id < 20")) == 3  # too few for copies
+
+
+def test_row_groups_of_copies_are_skipped_by_conditions(table: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data_skipping, "_WORTH", 0)
+    conditions = (
+        "id = 17",
+        "id > 5 AND price < 7.5",
+        "name = 'updated' OR id = 103",
+        "name IS NULL",
+        "price IN (0, 3)",
+    )
+    for condition in conditions:
+        by_copy = {row[0] for row in table.sql(f"SELECT id FROM t WHERE {condition}").collect()}
+        by_file = {row[0] for row in table.sql(f"SELECT id, row__id FROM t WHERE {condition}").collect()}
+        assert by_copy == by_file, condition
+        assert by_copy, condition
+    assert not any("delta_" in name for name in files_of(table, f"SELECT * FROM t WHERE {conditions[3]}"))
 
 
 def test_a_copy_is_used_again_until_its_files_change(table: Session) -> None:
