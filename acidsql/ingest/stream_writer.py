@@ -242,7 +242,7 @@ class StreamWriter:
         committed transaction answers as if it had never known it, and its rows must not be written again."""
         if self.claim is None:
             return False
-        found = self._metastore.stream(self.claim.table, self.claim.id)
+        found = self._metastore.committed(self.claim.table, self.claim.id)
         return found is not None and found.txn == txn
 
     def _spill(self) -> None:

@@ -354,6 +354,9 @@ class SessionMetastore:
     def stream(self, table: Table, stream_id: str) -> StreamState | None:
         return None if table.temporary else self.shared.stream(table, stream_id)
 
+    def committed(self, table: Table, stream_id: str) -> StreamState | None:
+        return None if table.temporary else self.shared.committed(table, stream_id)
+
     def streams(self) -> Sequence[StreamState]:
         return self.shared.streams()
 

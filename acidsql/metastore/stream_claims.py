@@ -117,7 +117,7 @@ class StreamClaims:
 
     def state(self, claim: StreamClaim) -> StreamState:
         """What is committed of a stream now."""
-        return self._metastore.stream(claim.table, claim.id) or claim.state
+        return self._metastore.committed(claim.table, claim.id) or claim.state
 
     def commit(self, claim: StreamClaim, progress: StreamProgress) -> None:
         """Commits progress that has no rows, in a transaction of its own. Raises STREAM_LOST."""

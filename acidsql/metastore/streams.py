@@ -140,6 +140,10 @@ class StreamKeeper(Protocol):
         """What is committed of a stream, or None for an ID that no one has claimed yet."""
         ...
 
+    def committed(self, table: Table, stream_id: str) -> StreamState | None:
+        """The same without the writer. It is cheaper where claims are locks of a metastore."""
+        ...
+
     def streams(self) -> Sequence[StreamState]:
         """All streams, by table and ID."""
         ...

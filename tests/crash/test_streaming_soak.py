@@ -49,6 +49,13 @@ LIFE: Final = 20.0
 """The longest life of a writer, in seconds: with four of them, one is killed every few seconds."""
 SLOWER: Final = 1.5
 """How much longer than after a major compaction a query may take at the end of the streams."""
+STREAMED_INTO: Final = {
+    "metastore.compactor.initiator.on": "true",
+    "hive.compactor.check.interval": "10s",
+    "hive.compactor.cleaner.run.interval": "5s",
+}
+"""Settings of a metastore whose tables are streamed into. By default it looks for compactions every 300 seconds. The
+interval of the cleaner is Hive's default; other tests have a shorter one."""
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(4 * 3600)]
 
@@ -96,12 +103,13 @@ class Beside:
 
 @pytest.fixture(scope="module")
 def initiating() -> Iterator[Hive]:
-    """A Hive whose metastore requests compactions itself; the workers are acidsql's. Its Derby gives up soon where
-    calls wait for each other: the metastore then tries again, or answers with an internal error."""
+    """A Hive whose metastore requests compactions itself, as often as the page on streaming advises; the workers are
+    acidsql's. Its Derby gives up soon where calls wait for each other: the metastore then tries again, or answers with
+    an internal error."""
     root = Path(tempfile.mkdtemp(prefix="acidsql-streamed-"))
     (root / "derby.properties").write_text("derby.locks.waitTimeout=5\nderby.locks.deadlockTimeout=2\n")
     try:
-        with Hive(root, {**TIMEOUT, "metastore.compactor.initiator.on": "true"}) as running:
+        with Hive(root, {**TIMEOUT, **STREAMED_INTO}) as running:
             yield running
     finally:
         shutil.rmtree(root)

@@ -7,6 +7,7 @@ import io
 import math
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -23,7 +24,14 @@ from acidsql.ingest.file_values import storable
 from acidsql.storage.orc.merged_statistics import merged
 from acidsql.storage.orc.protobuf import BYTES, VARINT, Field, decode, encode
 from acidsql.storage.orc.rewrite import encode_second_end
-from acidsql.storage.orc.stripe_appending import HEADER, first_stripes, stripe_bytes, with_stripes
+from acidsql.storage.orc.stripe_appending import (
+    HEADER,
+    first_stripes,
+    movable,
+    stripe_bytes,
+    together,
+    with_stripes,
+)
 from acidsql.storage.orc.tail import Tail, read_tail
 
 CODECS = ("uncompressed", "zlib", "snappy", "lz4", "zstd")
@@ -152,6 +160,18 @@ def test_a_file_has_the_rows_of_its_parts_and_so_has_each_prefix(
         assert tail.rows == whole.num_rows
         assert tail.stripe_rows == tuple(p.num_rows for p in parts[:count])
         check_statistics(tail, tail_of(written(whole, **options)))
+    gathered = together_in_one(files)
+    assert read(gathered) == read(content)
+    assert read_by_pyorc(gathered) == read_by_pyorc(content)
+
+
+def together_in_one(files: Sequence[bytes]) -> bytes:
+    """A copy of all files, without what stands between their stripes and without statistics."""
+    tails = [tail_of(file) for file in files]
+    assert len({movable(tail) for tail in tails} - {None}) == 1
+    stripes = [stripe_bytes(file, tail) for file, tail in zip(files, tails, strict=True)]
+    tail = together(list(zip(tails, map(len, stripes), strict=True)))
+    return b"".join((HEADER, *stripes, encode_second_end(tail)))
 
 
 def check_statistics(found: Tail, of_one_file: Tail) -> None:
@@ -215,6 +235,19 @@ def test_stripes_of_other_columns_are_refused(other: dict[str, list[object]]) ->
 def test_stripes_of_another_codec_are_refused() -> None:
     with pytest.raises(AcidSqlError):
         appended([written(pa.table({"a": [1]}), compression=c) for c in ("zlib", "zstd")])
+
+
+def test_files_of_other_columns_or_another_codec_are_not_put_together() -> None:
+    table = pa.table({"a": [1]})
+    others = [pa.table({"b": [1]}), pa.table({"a": ["x"]}), pa.table({"a": [1], "b": [1]})]
+    files = [written(table), written(table, compression="zstd"), *map(written, others)]
+    assert len({movable(tail_of(file)) for file in files}) == len(files)
+    assert movable(tail_of(written(pa.table({"a": [2, 3]})))) == movable(tail_of(files[0]))
+
+
+def test_stripes_of_an_encrypted_file_stay_where_they_are() -> None:
+    tail = tail_of(written(pa.table({"a": [1]})))
+    assert movable(replace(tail, footer=(*tail.footer, Field(10, BYTES, b"")))) is None
 
 
 # ------------------------------------------------------------------------------------------------ statistics

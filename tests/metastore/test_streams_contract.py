@@ -100,12 +100,14 @@ def commit(store: Metastore, table: Table, claim: StreamClaim, offset: Offset, r
 
 def test_one_writer_at_a_time_has_the_claim_to_a_stream(store: Metastore, table: Table) -> None:
     assert store.stream(table, "s") is None
+    assert store.committed(table, "s") is None
     claim = store.claim_stream(table, "s")
     assert (claim.state.commits, claim.state.offset, claim.state.txn) == (0, None, None)
     error = fails("STREAM_IN_USE", lambda: store.claim_stream(table, "s"))
     state = store.stream(table, "s")
     assert state is not None
     assert state.writer == claim.state.writer
+    assert store.committed(table, "s") == replace(state, writer="")
     assert f"'s' of table default.t has a live writer: {state.writer}" in error.message
     other = store.claim_stream(table, "other")
     assert other.token != claim.token

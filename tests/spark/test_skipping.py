@@ -16,7 +16,7 @@ from acidsql.acid.hive_types import parse_type
 from acidsql.session import Session, connect
 from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.catalyst.source_filters import translated_filters
-from acidsql.spark.scan import data_skipping
+from acidsql.spark.scan import data_skipping, small_files
 from acidsql.spark.spark_types import query_type
 from tests.spark.test_plan_shape import executions_after, last_execution, plan_nodes
 
@@ -81,7 +81,9 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.fixture(autouse=True)
 def always_worth(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Search arguments also for little; each file is read itself, so that files can be counted."""
     monkeypatch.setattr(data_skipping, "_WORTH", 0)
+    monkeypatch.setattr(small_files, "_LEAST", 1000)
 
 
 def found(session: Session, query: str) -> list[tuple[Any, ...]]:

@@ -59,37 +59,44 @@ class ClaimLocks:
             agentInfo=agent,
         )
         try:
-            answer = self._hive.tell(lambda c: c.lock(request))
-            lock: int = answer.lockid
-            writer = "" if answer.state == t.LockState.ACQUIRED else self._in_the_way(name, lock)
+            return self._acquire(name, request)
         except BaseException:
             with suppress(AcidSqlError):  # otherwise the request ends without a heartbeat
                 for element in self._shown(name):
                     if element.agentInfo == agent:
                         self.release(element.lockid)
             raise
-        if writer:
-            self.release(lock)
-            return writer
-        return lock
 
-    def _in_the_way(self, name: str, lock: int) -> str:
-        """The description of the writer that a waiting request waits for; empty once the lock is granted."""
-        first = ""
+    def _acquire(self, name: str, request: Any) -> int | str:
+        """Asks again after the requests before it have ended: a waiting request would be granted by check_lock only.
+        On Derby that call stops all others for twenty seconds where it meets another one that looks at locks. It
+        changes the row of the lock before it takes the mutex of the metastore (TxnHandler.checkLock), under which the
+        other one waits for the row."""
+        waiting = ""
         for pause in _PAUSES:
             time.sleep(pause)
+            answer = self._hive.tell(lambda c: c.lock(request))
+            lock: int = answer.lockid
+            if answer.state == t.LockState.ACQUIRED:
+                return lock
             shown = self._shown(name)
-            now = max((e.lastheartbeat or 0 for e in shown if e.lockid == lock), default=0)
-            earlier = [e for e in shown if e.lockid < lock]
-            for dead in (e for e in earlier if self._is_dead(e, now)):
-                self.release(dead.lockid)
-            for element in (e for e in earlier if not self._is_dead(e, now)):
-                if element.state == t.LockState.ACQUIRED:
-                    return _writer(element)
-                first = _writer(element)
-            if self._is_granted(lock):
-                return ""
-        return first or "another one that asked for the stream at the same time"
+            before = self._before(lock, shown)
+            holder = next((e for e in before if e.state == t.LockState.ACQUIRED), None)
+            if not before and any(e.lockid > lock for e in shown) and self._is_granted(lock):
+                return lock  # others wait behind it, and would come first if it were withdrawn
+            self.release(lock)
+            if holder is not None:
+                return _writer(holder)
+            waiting = _writer(before[0]) if before else waiting
+        return waiting or "another one that asked for the stream at the same time"
+
+    def _before(self, lock: int, shown: Sequence[Any]) -> Sequence[Any]:
+        """The live requests that come before a request, in order. Those of writers that have ended are released."""
+        now = max((e.lastheartbeat or 0 for e in shown if e.lockid == lock), default=0)
+        earlier = [e for e in shown if e.lockid < lock]
+        for dead in (e for e in earlier if self._is_dead(e, now)):
+            self.release(dead.lockid)
+        return [e for e in earlier if not self._is_dead(e, now)]
 
     def _is_dead(self, element: Any, now: int) -> bool:
         """`now` is the last heartbeat of another lock: both are times of the metastore's clock."""

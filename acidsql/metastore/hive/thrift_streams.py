@@ -99,6 +99,10 @@ class HiveStreams(HiveTransactions):
         found = self._stream_tables.find(table, stream_id)
         return None if found is None else found.state(self._claims.writers().get(found.name, ""))
 
+    def committed(self, table: Table, stream_id: str) -> StreamState | None:
+        found = self._stream_tables.find(table, stream_id)
+        return None if found is None else found.state()
+
     def streams(self) -> Sequence[StreamState]:
         found = self._stream_tables.all()
         writers = self._claims.writers() if found else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError
@@ -46,6 +47,10 @@ class SqliteStreams:
     def stream(self, table: Table, stream_id: str) -> StreamState | None:
         with self._file.reading() as db:
             return stream_rows.stream(db, table, stream_id, now(), self._timeout_millis)
+
+    def committed(self, table: Table, stream_id: str) -> StreamState | None:
+        found = self.stream(table, stream_id)
+        return None if found is None else replace(found, writer="")
 
     def streams(self) -> Sequence[StreamState]:
         with self._file.reading() as db:

@@ -80,8 +80,10 @@ from acidsql.spark.scan.file_partitions import (
 )
 from acidsql.spark.scan.metadata_count import counted_rows
 from acidsql.spark.scan.scan_caches import ScanCaches
+from acidsql.spark.scan.small_files import joined
 from acidsql.spark.scan.text_files import load_text
 from acidsql.spark.spark_types import query_type
+from acidsql.storage.orc.copies import CopyLease
 from acidsql.storage.parquet_footer import WrittenTimes
 
 _FILE_NAME: Final = ":file_name"
@@ -104,7 +106,7 @@ def scan_frame(spark: SparkSession, bound: BoundScan, caches: ScanCaches) -> Dat
         counted = counted_rows(spark, bound.files, files, deletes, caches.deletes)
         if counted is not None:
             return counted
-    reads = _reads(spark, bound, files, names_rows=bool(deletes or bound.scan.row_id))
+    reads = _reads(spark, bound, files, caches.footers.copies, names_rows=bool(deletes or bound.scan.row_id))
     values = partition_values(spark, bound.table, bound.parts)
     if bound.scan.with_deleted:
         rows = _with_deleted(spark, bound, reads, deletes)
@@ -183,24 +185,30 @@ class _Read:
         return same_micros(_named(self.rows, bound, partition_columns, self.values), times, wall_clock=True)
 
 
-def _reads(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], *, names_rows: bool) -> list[_Read]:
+def _reads(
+    spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], copies: CopyLease, *, names_rows: bool
+) -> list[_Read]:
     """All rows of the files, in groups that one schema fits, with their row IDs if `names_rows`."""
     groups: dict[tuple[bool, tuple[str, ...], Narrower, frozenset[WriteId], WrittenTimes], list[SourceFile]] = {}
     for file in files:
         groups.setdefault((file.is_acid, file.names, file.narrower, file.hidden, file.times), []).append(file)
-    reads = [_group(spark, bound, group, _ROW_ID_FIELDS if names_rows else ()) for group in groups.values()]
+    reads = [_group(spark, bound, group, copies, _ROW_ID_FIELDS if names_rows else ()) for group in groups.values()]
     return reads if names_rows else [read.without_row_ids() for read in reads]
 
 
-def _group(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], wanted: Sequence[str]) -> _Read:
+def _group(
+    spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], copies: CopyLease, wanted: Sequence[str]
+) -> _Read:
     if files[0].is_acid:
-        return _acid_rows(spark, bound, files, wanted)
+        return _acid_rows(spark, bound, files, copies, wanted)
     if bound.table.is_full_acid:
         return _plain_rows_with_ids(spark, bound, files)
     return _plain_rows(spark, bound, files)
 
 
-def _acid_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], wanted: Sequence[str]) -> _Read:
+def _acid_rows(
+    spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], copies: CopyLease, wanted: Sequence[str]
+) -> _Read:
     """The rows of the insert events, with the ACID columns in `wanted`.
 
     Operation 1 or 2 in a data file means ACID version 1. It fails the job: filtering it away would lose rows.
@@ -209,8 +217,9 @@ def _acid_rows(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile
     failure = raise_sql(Condition.ACID_V1_FILE, path=sql_string(first.origin), table=sql_string(bound.table.qualified))
     types = types_in_file(bound.table, first.names, first.narrower)
     options = search_options(spark, bound.scan, files)
-    events = _events(spark, files, types, OPERATION_INSERT, failure, wanted, options)
-    facts = file_facts([_part_only(f) for f in files])
+    read = joined(bound, files, copies)
+    events = _events(spark, files, types, OPERATION_INSERT, failure, wanted, options, read)
+    facts = file_facts([_part_only(f) for f in read])
     columns = table_columns(bound.table, first.names, "row", first.narrower)
     return _with_facts(spark, bound, events, files, facts, _ROW_ID_FIELDS, columns)
 
@@ -282,12 +291,13 @@ def _events(
     failure: str,
     wanted: Sequence[str],
     options: Mapping[str, str] | None = None,
+    read: Sequence[SourceFile] | None = None,
 ) -> DataFrame:
     """The events of ACID files, without those of hidden write IDs. An event of another operation fails the job.
 
-    The frame has at least the ACID columns in `wanted`.
+    The frame has at least the ACID columns in `wanted`. `read` are the files with the same events that Spark reads.
     """
-    paths = [f.path for f in files]
+    paths = [f.path for f in read or files]
     is_known = not files[0].hidden and all(f.is_all(operation) for f in files)
     by_case = _tells_by_case(files, types)
     unread = [name for name in ACID_FIELDS[:-1] if name not in wanted] if is_known and by_case else []

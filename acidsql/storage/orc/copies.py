@@ -1,15 +1,19 @@
-"""Copies of ORC files that Spark's reader cannot read.
+"""Copies of ORC files that Spark's reader cannot read, and of many small ones that it reads slowly.
 
 There are three kinds of such files. Spark takes the footer at the end of a file, so it cannot read the committed first
 bytes of a file to which a streaming client still writes. It fails on a file with a TIMESTAMP_INSTANT, whether or not
 the query needs that column (acidsql.storage.orc.rewrite.instants_named). And ORC's reader fails on some names with
 backticks, or confuses two of them (acidsql.storage.orc.footer_messages.name_as_read).
+
+Spark takes some two milliseconds of processor time to open a file, most of it to copy the Hadoop configuration twice.
+So a copy may also have the stripes of several small files.
 """
 
 from __future__ import annotations
 
 import threading
 import uuid
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -17,11 +21,15 @@ from urllib.parse import urlparse
 
 from acidsql.storage.file_systems import FileSystem, SizedFile
 from acidsql.storage.hadoop_files import FILE_ERRORS
-from acidsql.storage.orc.rewrite import encode_end, instants_named, with_clear_names
+from acidsql.storage.orc.rewrite import encode_end, encode_second_end, instants_named, with_clear_names
+from acidsql.storage.orc.stripe_appending import HEADER, stripe_bytes, together
 from acidsql.storage.orc.tail import Tail
 
 _KEPT_BYTES: Final = 64 << 20
-"""Bytes of copies of growing files that stay for the next statement although no frame reads them."""
+"""Bytes of copies of growing files and of several files that stay for the next statement although no frame reads
+them."""
+_MOST_JOINED: Final = 256 << 20
+"""Bytes of copies of several files, with those that frames read: a program may keep any number of frames."""
 
 
 @dataclass(slots=True, eq=False)
@@ -43,7 +51,7 @@ class Copies:
     other copies stay until the process ends.
     """
 
-    _made: dict[SizedFile, _Copy] = field(default_factory=dict)
+    _made: dict[SizedFile | tuple[SizedFile, ...], _Copy] = field(default_factory=dict)
     _directories: dict[tuple[str, str], str] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -53,9 +61,21 @@ class Copies:
 
     def take(self, files: FileSystem, file: SizedFile, tail: Tail, *, is_whole: bool) -> _Copy:
         """A copy for a lease, which must `give_back` it."""
+        return self._take(file, lambda: _Copy(files, self._copy(files, file, tail), is_whole))
+
+    def take_joined(self, files: FileSystem, originals: Sequence[tuple[SizedFile, Tail]]) -> _Copy | None:
+        """One copy of several files, for a lease; None where there are too many such copies."""
+        key = tuple(file for file, _ in originals)
         with self._lock:
-            copy = self._made.pop(file, None) or _Copy(files, self._copy(files, file, tail), is_whole)
-            self._made[file] = copy  # as the newest
+            others = sum(copy.file.size for known, copy in self._made.items() if isinstance(known, tuple))
+            if key not in self._made and others + sum(file.size for file in key) > _MOST_JOINED:
+                return None
+            return self._take(key, lambda: _Copy(files, self._joined(files, originals), of_whole=False))
+
+    def _take(self, original: SizedFile | tuple[SizedFile, ...], make: Callable[[], _Copy]) -> _Copy:
+        with self._lock:
+            copy = self._made.pop(original, None) or make()
+            self._made[original] = copy  # as the newest
             copy.users += 1
             return copy
 
@@ -73,9 +93,17 @@ class Copies:
                     with suppress(*FILE_ERRORS):
                         copy.files.delete(copy.file.path)
 
+    def _joined(self, files: FileSystem, originals: Sequence[tuple[SizedFile, Tail]]) -> SizedFile:
+        stripes = [stripe_bytes(files.read(file.path), tail) for file, tail in originals]
+        tail = together([(tail, len(data)) for (_, tail), data in zip(originals, stripes, strict=True)])
+        content = b"".join((HEADER, *stripes, encode_second_end(tail)))
+        to = f"{self._directory(files, originals[0][0].path)}/{uuid.uuid4().hex}"
+        files.write(to, content)
+        return SizedFile(to, len(content), 0)
+
     def _copy(self, files: FileSystem, file: SizedFile, tail: Tail) -> SizedFile:
         to = f"{self._directory(files, file.path)}/{uuid.uuid4().hex}"
-        if not _needs_another_end(tail):
+        if not needs_another_end(tail):
             files.copy_start(file.path, file.size, b"", to)
             return replace(file, path=to)
         end = encode_end(instants_named(tail if tail.has_clear_names else with_clear_names(tail, tail.row_names)))
@@ -100,9 +128,18 @@ class CopyLease:
     def readable(self, files: FileSystem, file: SizedFile, tail: Tail, *, is_whole: bool) -> SizedFile:
         """The file itself, or a copy that Spark can read. `is_whole` tells that the file has no more bytes than those
         of `file`, and will have no more: Spark looks for its end when it reads it."""
-        if is_whole and not _needs_another_end(tail):
+        if is_whole and not needs_another_end(tail):
             return file
         copy = self._copies.take(files, file, tail, is_whole=is_whole)
+        self._held.append(copy)
+        return copy.file
+
+    def joined(self, files: FileSystem, originals: Sequence[tuple[SizedFile, Tail]]) -> SizedFile | None:
+        """One file with the stripes of several, which Spark can read as they are and whose tails are `movable`
+        alike; None where there are too many such files. Raises OSError where there is no room for it."""
+        copy = self._copies.take_joined(files, originals)
+        if copy is None:
+            return None
         self._held.append(copy)
         return copy.file
 
@@ -113,5 +150,6 @@ class CopyLease:
             self._copies.give_back(held)
 
 
-def _needs_another_end(tail: Tail) -> bool:
+def needs_another_end(tail: Tail) -> bool:
+    """Whether Spark cannot read the file with the end that it has."""
     return tail.has_unnamed_instants or not tail.has_clear_names

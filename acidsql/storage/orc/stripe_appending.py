@@ -7,13 +7,14 @@ has no effect once stripes and a new end follow. Source: the ORC v1 specificatio
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.storage.orc.footer_messages import (
     FOOTER_CONTENT_LENGTH,
+    FOOTER_ENCRYPTION,
     FOOTER_METADATA,
     FOOTER_ROWS,
     FOOTER_STATISTICS,
@@ -71,6 +72,30 @@ def with_stripes(tail: Tail, part: Tail, at: int, length: int) -> Tail:
         # A message's repeated field is that of its two parts, one behind the other.
         stripe_statistics=tail.stripe_statistics + part.stripe_statistics,
     )
+
+
+def movable(tail: Tail) -> Hashable | None:
+    """What two files must have in common for a file to have the stripes of both (`together`): the same columns and the
+    same writer. None for an encrypted file, whose keys lie in its footer."""
+    if any(f.number == FOOTER_ENCRYPTION for f in tail.footer):
+        return None
+    return tuple(_without(tail.footer, _OF_CONTENT)), tuple(_without(tail.postscript, _OF_LENGTH))
+
+
+def together(parts: Sequence[tuple[Tail, int]]) -> Tail:
+    """The tail of a file that has the stripes of several files, with the number of `stripe_bytes` of each; all have the
+    same `movable`. `encode_second_end` gives the file's end. It has no statistics of columns or stripes: those of the
+    row groups lie in the stripes."""
+    first, at, rows = parts[0][0], len(HEADER), 0
+    stripes: list[Field] = []
+    for tail, length in parts:
+        stripes += [_moved(f, at - len(HEADER)) for f in tail.footer if f.number == FOOTER_STRIPES]
+        at += length
+        rows += tail.rows
+    footer = [f for f in first.footer if f.number not in _OF_CONTENT]
+    footer += [Field(FOOTER_CONTENT_LENGTH, VARINT, at), *stripes, Field(FOOTER_ROWS, VARINT, rows)]
+    ordered = tuple(sorted(footer, key=lambda f: f.number))
+    return replace(first, size=at, footer_start=at, footer=ordered, stripe_statistics=b"")
 
 
 def _check_alike(tail: Tail, part: Tail) -> None:
