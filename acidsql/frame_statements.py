@@ -223,9 +223,7 @@ class _Target:
             raise AcidSqlError(Condition.INVALID_PARAMETER, name="table", reason=f"{table!r} is not a table's name")
         try:
             return cls(database, name, statements.catalog.find_table(database, name))
-        except AcidSqlError as error:
-            if error.condition != Condition.DATABASE_NOT_FOUND.name:
-                raise
+        except AcidSqlError:  # the statement, which looks again, raises an error with a place
             return cls(database, name, None)
 
     @property
