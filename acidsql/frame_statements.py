@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from acidsql.acid.object_names import table_of
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition, suggestion
-from acidsql.given_frames import SOURCE, GivenFrame, given_frame
+from acidsql.given_frames import SOURCE, GivenFrame, check_fields, given_frame
 from acidsql.grammar.statements import Delete, Update
 from acidsql.merge_builder import MergeBuilder, parsed, require_shape, run
 from acidsql.merge_clauses import assignments_sql, checked_assignments, fragment, names_sql, sql_text
@@ -233,7 +233,7 @@ class _Target:
 
     def check_inserted(self, frame: GivenFrame, partition: Mapping[str, object]) -> None:
         """Raises INSERT_COLUMN_NOT_FOUND for a column of the frame that the table does not have, or whose value the
-        PARTITION clause gives."""
+        PARTITION clause gives, and what `check_fields` raises."""
         if self.table is None:
             return
         static = {name.lower() for name in partition}
@@ -249,10 +249,11 @@ class _Target:
                     suggestion=near,
                     hint=hint,
                 )
+        check_fields(frame, self.table)
 
     def check_keys(self, keys: Sequence[str], frame: GivenFrame) -> None:
-        """Raises COLUMN_NOT_FOUND for a key that the frame or the table does not have, and INVALID_PARAMETER for
-        none."""
+        """Raises COLUMN_NOT_FOUND for a key that the frame or the table does not have, INVALID_PARAMETER for none, and
+        what `check_fields` raises."""
         if not keys:
             raise AcidSqlError(Condition.INVALID_PARAMETER, name="on", reason="it names no column")
         known = [name.lower() for name in frame.columns]
@@ -262,6 +263,8 @@ class _Target:
             if self.table is not None and key.lower() not in self.table.column_names:
                 hint = f"The columns of {self.table.qualified} are {', '.join(self.table.column_names)}."
                 raise _no_key(f"target.{key}", suggestion(key, self.table.column_names), hint)
+        if self.table is not None:
+            check_fields(frame, self.table)
 
 
 def _no_key(column: str, near: str, hint: str) -> AcidSqlError:

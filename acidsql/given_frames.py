@@ -20,7 +20,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.ingest.arrow_types import arrow_type
 from acidsql.ingest.column_arrays import UnfitValue, array_of_values
 from acidsql.ingest.record_shapes import MISSING, NamedColumns, columns_of, invalid_record
-from acidsql.spark.frames import frame_columns, readable_frame
+from acidsql.spark.frames import column_types, frame_columns, readable_frame
 
 SOURCE: Final = "source"
 """The name of the frame in a statement: `{source}`."""
@@ -39,6 +39,44 @@ class GivenFrame:
     def hint(self) -> str:
         """The columns of the frame, for an error about one that it does not have."""
         return f"The frame's columns are {', '.join(self.columns)}."
+
+
+def check_fields(frame: GivenFrame, table: Table) -> None:
+    """Checks that no struct of the frame has the fields of the table's column in another order.
+
+    As in SQL, the fields of a struct are stored by their places, so that they would change their values. Raises
+    INCOMPATIBLE_TYPE.
+    """
+    found = column_types(frame.value)
+    for column in table.all_columns:
+        given = found.get(column.name)
+        wanted = _guide(column.type)
+        if given is not None and wanted is not None and _has_moved_fields(parse_type(given), wanted):
+            hint = "The fields of a struct are stored by their places: give them in the order of the table's column."
+            raise AcidSqlError(
+                Condition.INCOMPATIBLE_TYPE,
+                table=table.qualified,
+                column=column.name,
+                source=given,
+                target=column.type,
+                hint=hint,
+            )
+
+
+def _has_moved_fields(given: HiveType, wanted: HiveType) -> bool:
+    match given, wanted:
+        case Struct(fields), Struct(others):
+            names, known = [name for name, _ in fields], [name for name, _ in others]
+            if names != known and sorted(names) == sorted(known):
+                return True
+            pairs = zip(fields, others, strict=False)
+            return any(_has_moved_fields(one, other) for (_, one), (_, other) in pairs)
+        case Array(element), Array(other):
+            return _has_moved_fields(element, other)
+        case Map(key, value), Map(other_key, other_value):
+            return _has_moved_fields(key, other_key) or _has_moved_fields(value, other_value)
+        case _:
+            return False
 
 
 def given_frame(frame: Any, table: Table | None, static: Collection[str] = ()) -> GivenFrame:
