@@ -54,7 +54,7 @@ def run_sql(
         sql: The statement.
         args: The values of `:name` parameters (a mapping) or of `?` parameters (a sequence).
         spark: A Spark session to use for this and the following statements of the default session.
-        **frames: Spark, pandas or Arrow frames that the statement names as `{name}`.
+        **frames: Spark, pandas, polars or Arrow frames that the statement names as `{name}`.
 
     Returns:
         The rows of a query, which runs when they are fetched. A DML statement runs at once and returns one row of

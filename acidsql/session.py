@@ -22,6 +22,7 @@ from acidsql.compactor.service import Compactor
 from acidsql.ddl.plan_runner import Ddl
 from acidsql.ddl.table_lookup import TableLookup
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.frame_statements import FrameStatements
 from acidsql.grammar import statements as s
 from acidsql.grammar.nesting_depth import depth_limited
 from acidsql.grammar.parser import parse
@@ -96,7 +97,7 @@ def _embedded_uri(warehouse: str) -> str:
     return f"sqlite:///{Path(warehouse.removeprefix('file://')) / '.acidsql' / 'metastore.db'}"
 
 
-class Session:
+class Session(FrameStatements):
     """Runs statements on a warehouse. `acidsql.connect` opens a session, which is a context manager."""
 
     def __init__(self, warehouse: str, metastore: Metastore, engine: Engine) -> None:
@@ -208,7 +209,7 @@ class Session:
         Args:
             sql: The statement.
             args: The values of `:name` parameters (a mapping) or of `?` parameters (a sequence).
-            **frames: Spark, pandas or Arrow frames that the statement names as `{name}`.
+            **frames: Spark, pandas, polars or Arrow frames that the statement names as `{name}`.
 
         Returns:
             The rows of a query, which runs when they are fetched; one row of counts for a DML statement, which runs at
@@ -291,10 +292,7 @@ class Session:
             raise original from error.__cause__
 
     def explain(self, sql: str) -> str:
-        """The plan of a statement as text. Opens no transaction.
-
-        Starts Spark for CREATE TABLE .. AS only, to find the types of the columns.
-        """
+        """The plan of a statement as text. Opens no transaction, and starts Spark for CREATE TABLE .. AS only."""
         with _located(sql, None), depth_limited(), self._substituted(sql) as read:
             statement = with_macros(parse(read), self._macros)
             inner = statement.statement if isinstance(statement, s.Explain) else statement

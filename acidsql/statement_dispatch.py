@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
 from acidsql.acid.table import Table
@@ -30,6 +30,7 @@ from acidsql.show import show
 from acidsql.show.function_documentation import check_function_name
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
+from acidsql.spark.frames import readable_frames
 from acidsql.spark.python_functions import imported_function, register
 from acidsql.spark.table_analysis import RowCountsOfParts, TableAnalysis, count_query, counted_parts
 from acidsql.spark.write.load_data import Loader
@@ -64,6 +65,7 @@ class StatementDispatch:
             txn = f"txnid:{self.executor.session_transaction.id}"
             raise AcidSqlError(Condition.IN_TRANSACTION, operation=first_words(statement), txn_id=txn)
         self._check_writable(statement)
+        request = replace(request, frames=readable_frames(request.frames))
         match statement:
             case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge() | s.InsertDirectory():
                 return self._execute(self.plans.plan(statement, request), request)

@@ -16,6 +16,7 @@ from acidsql.acid.table import Table
 from acidsql.batch_history import Action, BatchHistory, NewCheckpoint
 from acidsql.connection import default_session
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.merge_clauses import MergeClauses
 from acidsql.metastore.stream_claims import StreamUser
 from acidsql.metastore.streams import StreamProgress, StreamState, require_stream_id
 
@@ -78,10 +79,11 @@ def append(
     static = _static(partition or {})
 
     def insert(table: Table, frame: DataFrame) -> _Write:
+        from acidsql.partition_clause import partition_clause
         from acidsql.planner.event_queries import name_sql
 
         columns = ", ".join(map(name_sql, frame.columns))
-        into = f"{_name(table.database, table.name)}{_partition_clause(static, table)} ({columns})"
+        into = f"{_name(table.database, table.name)}{partition_clause(static, table)} ({columns})"
         return _Write(f"INSERT INTO {into}\nSELECT {columns} FROM {{source}} AS source", frame)
 
     return _Sink(_Target.of(table, session), _checked_id(id), _rule(on_new_checkpoint), insert)
@@ -93,7 +95,7 @@ def merge(
     id: str,  # noqa: A002
     *,
     session: Session | None = None,
-    clauses: str | None = None,
+    clauses: str | MergeClauses | None = None,
     newest_by: str | Sequence[str] | None = None,
     keys: Sequence[str] | None = None,
     on_new_checkpoint: NewCheckpointRule = "verify",
@@ -105,8 +107,8 @@ def merge(
         on: The condition of the MERGE, which names a batch as `source`: `target.id = source.id`.
         id: The name of the stream. What is committed is remembered under this name, for this table.
         session: The session that writes. The default is the session of `acidsql.run_sql`.
-        clauses: The WHEN clauses of the MERGE. Without them it is an upsert: a matched row is updated in all columns,
-            and other records are inserted.
+        clauses: The WHEN clauses of the MERGE, as SQL or as MergeClauses, such as a MergeBuilder. Without them it is an
+            upsert: a matched row is updated in all columns, and other records are inserted.
         newest_by: One or more columns that tell which of several records with the same key is the newest. Only the
             newest record of each key in a batch is merged. An upsert also leaves a row as it is whose own values in
             these columns are not lower.
@@ -123,7 +125,8 @@ def merge(
     """
     by = (newest_by,) if isinstance(newest_by, str) else tuple(newest_by or ())
     target = _Target.of(table, session)
-    when = clauses or (_NEWER.format(newer=_is_newer(by)) if by else _UPSERT)
+    given = clauses.clauses_sql() if isinstance(clauses, MergeClauses) else clauses
+    when = given or (_NEWER.format(newer=_is_newer(by)) if by else _UPSERT)
     text = f"MERGE INTO {_name(target.database, target.name)} AS target USING {{source}} AS source\nON {on}\n{when}"
     compared = _compared(text)
     key = tuple(compared if keys is None else keys)
@@ -278,18 +281,6 @@ def _name(database: str, table: str) -> str:
     return f"`{database}`.`{table}`"
 
 
-def _partition_clause(static: Mapping[str, str], table: Table) -> str:
-    """The PARTITION clause with the values of static columns. The other partition columns are dynamic."""
-    if not static:
-        return ""
-    from acidsql.planner.event_queries import name_sql
-    from acidsql.planner.sql_errors import sql_string
-
-    dynamic = (name_sql(c.name) for c in table.partition_columns if c.name not in static)
-    given = (f"{name_sql(name)} = {sql_string(value)}" for name, value in static.items())
-    return f" PARTITION ({', '.join((*given, *dynamic))})"
-
-
 def _is_newer(by: Sequence[str]) -> str:
     """SQL: whether `source` has higher values than `target` in these columns. NULL is the lowest.
 
@@ -306,23 +297,11 @@ def _is_newer(by: Sequence[str]) -> str:
 
 
 def _compared(merge: str) -> dict[str, bool]:
-    """The columns of `source` that the condition of a MERGE compares with columns of `target`, and whether by `<=>`.
-
-    Raises PARSE_SYNTAX_ERROR.
-    """
-    from sqlglot import exp
-
+    """What `compared_columns` finds in the text of a MERGE. Raises PARSE_SYNTAX_ERROR."""
     from acidsql.grammar.parser import parse
     from acidsql.grammar.statements import Merge
+    from acidsql.planner.merge_keys import compared_columns
 
     statement = parse(merge)
     assert isinstance(statement, Merge)
-    on, found = statement.on.unnest(), {}
-    for term in on.flatten() if isinstance(on, exp.And) else (on,):
-        equal = term.unnest()
-        if isinstance(equal, exp.EQ | exp.NullSafeEQ):
-            sides = [side for side in (equal.left.unnest(), equal.right.unnest()) if isinstance(side, exp.Column)]
-            names = {side.table.lower(): side.name for side in sides}
-            if names.keys() == {"source", "target"}:
-                found[names["source"]] = isinstance(equal, exp.NullSafeEQ)
-    return found
+    return compared_columns(statement)

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.dialect import span_of
+from acidsql.grammar.list_parameters import expand_lists
 from acidsql.grammar.statements import Statement
 
 
@@ -17,8 +18,9 @@ def name_placeholders(
 ) -> tuple[Statement, dict[str, object]]:
     """The statement with a name for every `?` (`:p1`, `:p2` in the order of the text), and all values by name.
 
-    The planner reorders expressions, so `?` cannot be counted later. Raises UNBOUND_PARAMETER, and INVALID_PARAMETER
-    where `args` is neither a mapping nor a sequence.
+    The planner reorders expressions, so `?` cannot be counted later. A list in `IN (:name)` becomes its elements.
+    Raises UNBOUND_PARAMETER, and INVALID_PARAMETER where `args` is neither a mapping nor a sequence, and for a list
+    whose elements have different types.
     """
     if isinstance(args, str | bytes | Set) or not isinstance(args, Iterable | None):
         reason = f"they are given as a mapping (:name) or a sequence (?), not as {type(args).__name__}"
@@ -34,7 +36,7 @@ def name_placeholders(
         if not node.this or node.name not in values:
             name = "?" if any(node is one for one in bare) else f":{node.name}"
             raise AcidSqlError(Condition.UNBOUND_PARAMETER, span=span_of(node, statement.source), name=name)
-    return statement, values
+    return statement, expand_lists(found, values, statement.source)
 
 
 def _position(node: exp.Placeholder) -> int:

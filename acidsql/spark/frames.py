@@ -1,5 +1,5 @@
-"""Frames that a caller passes with a statement (Spark, pandas, Arrow, lists of rows), and frames with the answers of
-statements that are not queries.
+"""Frames that a caller passes with a statement (Spark, pandas, polars, Arrow, lists of rows), and frames with the
+answers of statements that are not queries.
 
 An answer is made from an Arrow table, which becomes part of the plan. A frame that Spark makes from Python's rows runs
 a job, with Python processes, each time it is read.
@@ -12,8 +12,11 @@ from typing import Any, Final
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.event_queries import name_sql
+from acidsql.spark.arrow_frames import with_known_types
 from acidsql.spark.catalyst.spark_connect import is_of_connect
 from acidsql.spark.jvm_loss import SPARK_ERRORS
 from acidsql.spark.spark_types import hive_type_name
@@ -22,30 +25,88 @@ _UNREADABLE: Final = (PySparkException, TypeError, ValueError, ArithmeticError, 
 """The exceptions of PySpark and Arrow (ArrowInvalid is a ValueError) for rows whose types they cannot infer."""
 
 
-def to_frame(value: Any, name: str, spark: SparkSession) -> DataFrame:
-    """The value as a Spark DataFrame. Raises UNRESOLVED_QUERY for a value that is not a frame."""
+def readable_frames(frames: Mapping[str, object]) -> dict[str, object]:
+    """The frames of a statement as values that can be read several times: Spark DataFrames, Arrow tables and lists.
+
+    Raises what `readable_frame` raises.
+    """
+    return {name: readable_frame(value, f"{{{name}}}") for name, value in frames.items()}
+
+
+def readable_frame(value: Any, name: str) -> Any:
+    """The frame as a Spark DataFrame, an Arrow table with types that Spark knows, or the list that it is.
+
+    A frame of pandas, and whatever gives its rows as a stream of Arrow (a frame of polars, a reader), becomes an Arrow
+    table. Raises UNRESOLVED_QUERY, which calls the frame `name`, for a value that is not a frame.
+    """
     if is_of_connect(value):
-        message = f"{{{name}}} is a frame of Spark Connect: give a frame of a classic Spark session"
+        message = f"{name} is a frame of Spark Connect: give a frame of a classic Spark session"
         raise AcidSqlError(Condition.UNRESOLVED_QUERY, message=message)
-    if isinstance(value, DataFrame):
+    if isinstance(value, DataFrame | list):
         return value
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     try:
-        if kind.startswith("pandas."):
-            return spark.createDataFrame(_by_arrow(value))
-        if kind.startswith("pyarrow.") or isinstance(value, list):
-            return spark.createDataFrame(value)
+        table = _arrow_table(value, kind)
+        if table is not None:
+            return with_known_types(table)
     except _UNREADABLE as error:
-        message = f"{{{name}}} cannot be read: {next(iter(str(error).splitlines()), kind)}"
-        raise AcidSqlError(Condition.UNRESOLVED_QUERY, message=message) from error
-    message = f"{{{name}}} is a {kind}: give a Spark, pandas or Arrow frame"
+        raise _unreadable(name, error, kind) from error
+    message = f"{name} is a {kind}: give a Spark, pandas or Arrow frame, or one that has __arrow_c_stream__"
     raise AcidSqlError(Condition.UNRESOLVED_QUERY, message=message)
+
+
+def _arrow_table(value: Any, kind: str) -> Any:
+    """The rows as an Arrow table; None for a value that is not a frame."""
+    import pyarrow as pa
+
+    match value:
+        case pa.Table():
+            return value
+        case pa.RecordBatch():
+            return pa.Table.from_batches([value])
+        case pa.RecordBatchReader():
+            return value.read_all()
+        case _ if kind.startswith("pandas."):  # pandas' own stream would have the index as a column
+            return pa.Table.from_pandas(value, preserve_index=False)
+        case _ if hasattr(value, "__arrow_c_stream__"):
+            return pa.RecordBatchReader.from_stream(value).read_all()
+        case _:
+            return None
+
+
+def _unreadable(name: str, error: BaseException, kind: str) -> AcidSqlError:
+    message = f"{name} cannot be read: {next(iter(str(error).splitlines()), kind)}"
+    return AcidSqlError(Condition.UNRESOLVED_QUERY, message=message)
+
+
+def to_frame(value: Any, name: str, spark: SparkSession) -> DataFrame:
+    """The value as a Spark DataFrame. Raises UNRESOLVED_QUERY for a value that is not a frame."""
+    found = readable_frame(value, f"{{{name}}}")
+    if isinstance(found, DataFrame):
+        return found
+    try:
+        return spark.createDataFrame(found)
+    except _UNREADABLE as error:
+        raise _unreadable(f"{{{name}}}", error, type(found).__qualname__) from error
+
+
+def frame_columns(frame: Any) -> Sequence[str]:
+    """The names of the columns of a DataFrame or an Arrow table, as `readable_frame` gives them."""
+    return frame.columns if isinstance(frame, DataFrame) else frame.column_names
+
+
+def repeated_key(value: Any, keys: Sequence[str], spark: SparkSession) -> Mapping[str, object] | None:
+    """The values of `keys` that several rows of a frame have; None if no two rows agree in them."""
+    key = [F.col(name_sql(name)) for name in keys]
+    many = to_frame(value, "source", spark).groupBy(*key).count().where(F.col("count") > 1)
+    found = many.select(*key).first()
+    return None if found is None else dict(zip(keys, found, strict=True))
 
 
 def column_types(value: Any) -> Mapping[str, str | None]:
     """The columns of a frame in lower case, each with its Hive type; None for a type that Hive does not have. Empty for
     rows whose types only Spark can infer."""
-    if is_of_connect(value):
+    if is_of_connect(value) or isinstance(value, list):
         return {}
     try:
         if isinstance(value, DataFrame):
@@ -53,23 +114,10 @@ def column_types(value: Any) -> Mapping[str, str | None]:
         else:
             from pyspark.sql.pandas.types import from_arrow_schema  # imports NumPy
 
-            found = _by_arrow(value) if type(value).__module__.startswith("pandas.") else value
-            if not type(found).__module__.startswith("pyarrow."):
-                return {}
-            schema = from_arrow_schema(found.schema)
+            schema = from_arrow_schema(readable_frame(value, "frame").schema)
     except (*_UNREADABLE, *SPARK_ERRORS):
         return {}  # the statement reports the error when it reads the frame
     return {field.name.lower(): hive_type_name(field.dataType) for field in schema.fields}
-
-
-def _by_arrow(frame: Any) -> Any:
-    """A pandas frame as an Arrow table, if Arrow is installed. PySpark 4.1 reads a missing string of pandas 3 as the
-    text 'nan'; Arrow reads it as NULL."""
-    try:
-        import pyarrow
-    except ImportError:
-        return frame
-    return pyarrow.Table.from_pandas(frame, preserve_index=False)
 
 
 def frame_of_counts(names: Sequence[str], counts: Sequence[int], spark: SparkSession) -> DataFrame:

@@ -1,0 +1,159 @@
+"""A MERGE that is built call by call. Its statement is text, which the session runs like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Protocol
+
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.given_frames import SOURCE, GivenFrame
+from acidsql.grammar.parser import parse
+from acidsql.grammar.statements import Merge, MergeAction, MergeDelete, MergeInsert, MergeUpdate, Statement
+from acidsql.merge_clauses import MergeClauses, WhenClause, fragment
+from acidsql.planner.merge_keys import compared_columns
+from acidsql.results import Counts, CountsResult, Result
+from acidsql.spark.frames import repeated_key
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_REPEATED: Final = Condition.CARDINALITY_VIOLATION.name
+_ABOUT_COLUMNS: Final = (Condition.COLUMN_NOT_FOUND.name, Condition.AMBIGUOUS_COLUMN.name)
+
+
+class StatementRunner(Protocol):
+    """What runs statements: a session."""
+
+    @property
+    def spark(self) -> SparkSession: ...
+
+    def substituted(self, sql: str) -> str: ...
+
+    def execute(
+        self,
+        text: str,
+        args: Mapping[str, object] | None = None,
+        *,
+        frames: Mapping[str, object] | None = None,
+    ) -> Result: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeBuilder(MergeClauses):
+    """A MERGE of a frame into a table. `Session.merge` makes one; each call of a method gives a new one.
+
+    >>> new = [{"id": 2, "salary": 9500}, {"id": 9, "salary": 100}]
+    >>> merge = (
+    ...     session.merge("employee", new, on="target.id = source.id")
+    ...     .when_matched("source.salary > target.salary").update({"salary": "source.salary"})
+    ...     .when_not_matched().insert({"id": "source.id", "salary": "source.salary"})
+    ... )
+    >>> merge.execute()
+    Counts(affected=2, updated=1, deleted=0, inserted=1)
+    """
+
+    runner: StatementRunner = field(repr=False, compare=False)
+    table: str
+    """The quoted name of the table."""
+    source: GivenFrame = field(repr=False, compare=False)
+    on: str
+
+    def sql(self) -> str:
+        """The MERGE statement as text, which names the frame as `{source}`.
+
+        >>> rows = [{"id": 2, "salary": 1}]
+        >>> print(session.merge("employee", rows, on="target.id = source.id").when_matched().delete().sql())
+        MERGE INTO `default`.`employee` AS target
+        USING {source} AS source
+        ON target.id = source.id
+        WHEN MATCHED THEN DELETE
+        """
+        into = f"MERGE INTO {self.table} AS target"
+        return f"{into}\nUSING {{{SOURCE}}} AS source\nON {fragment(self.on)}\n{self.clauses_sql()}".rstrip("\n")
+
+    def execute(self, args: Mapping[str, object] | None = None) -> Counts:
+        """Runs the statement. `args` are the values of its `:name` parameters.
+
+        Raises the errors of MERGE, and INVALID_PARAMETER if a text of the builder is more than one expression.
+
+        >>> gone = session.merge("employee", [{"id": 3}], on="target.id = source.id").when_matched().delete()
+        >>> gone.execute()
+        Counts(affected=1, updated=0, deleted=1, inserted=0)
+        """
+        if not self.clauses:
+            raise AcidSqlError(Condition.INVALID_PARAMETER, name="merge", reason="it has no WHEN clause")
+        text = self.sql()
+        statement = parsed(self.runner, text)
+        require_shape(statement, isinstance(statement, Merge) and _has_clauses(statement, self.clauses))
+        return run(self.runner, text, args, self.source, statement)
+
+
+def _has_clauses(statement: Merge, clauses: tuple[WhenClause, ...]) -> bool:
+    """Whether the statement has just these clauses, each with its condition and as many values."""
+    found = statement.clauses
+    return len(found) == len(clauses) and all(
+        one.when.value == clause.kind
+        and (one.condition is None) == (clause.condition is None)
+        and _values(one.action) == (clause.verb, None if clause.values is None else len(clause.values))
+        for one, clause in zip(found, clauses, strict=True)
+    )
+
+
+def _values(action: MergeAction) -> tuple[str, int | None]:
+    match action:
+        case MergeDelete():
+            return "DELETE", None
+        case MergeUpdate(assignments):
+            return "UPDATE", None if assignments is None else len(assignments)
+        case MergeInsert(_, values):
+            return "INSERT", None if values is None else len(values)
+
+
+# ------------------------------------------------------------------------------------------------ running
+
+
+def parsed(runner: StatementRunner, text: str) -> Statement | None:
+    """The statement of a text; None for one that cannot be read, whose error the session raises when it runs it."""
+    try:
+        return parse(runner.substituted(text))
+    except AcidSqlError:
+        return None
+
+
+def require_shape(statement: Statement | None, has_shape: bool) -> None:
+    """Raises INVALID_PARAMETER if a statement was read, and is not what the caller's texts were put together for."""
+    if statement is not None and not has_shape:
+        reason = "a condition or a value is more than one expression of SQL"
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="statement", reason=f"{reason}:\n{statement.source}")
+
+
+def run(
+    runner: StatementRunner,
+    text: str,
+    args: Mapping[str, object] | None = None,
+    frame: GivenFrame | None = None,
+    statement: Statement | None = None,
+) -> Counts:
+    """Runs a DML statement, whose frame errors about columns and keys name."""
+    try:
+        result = runner.execute(text, args, frames={} if frame is None else {SOURCE: frame.value})
+    except AcidSqlError as error:
+        if frame is not None and error.condition in _ABOUT_COLUMNS:
+            raise error.with_hint(frame.hint) from error.__cause__
+        if frame is not None and isinstance(statement, Merge) and error.condition == _REPEATED:
+            raise error.with_hint(_repeated_key(runner, frame, statement)) from error.__cause__
+        raise
+    assert isinstance(result, CountsResult)
+    return result.counts
+
+
+def _repeated_key(runner: StatementRunner, frame: GivenFrame, statement: Merge) -> str:
+    """What a frame has twice, if ON compares its columns with those of the target."""
+    own = {name.lower(): name for name in frame.columns}
+    keys = [own[name.lower()] for name in compared_columns(statement) if name.lower() in own]
+    found = repeated_key(frame.value, keys, runner.spark) if keys else None
+    if found is None:
+        return "Several rows of the frame match one row of the table."
+    values = ", ".join(f"{name} = {value!r}" for name, value in found.items())
+    return f"The frame has several rows with the key {values}."
