@@ -26,7 +26,7 @@ from acidsql.planner.star_columns import hides_right_side
 from acidsql.planner.typed_rules.casts import text_of_number
 
 COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
-_BARE: Final = frozenset({"this", "db", "catalog", "alias"})
+BARE: Final = frozenset({"this", "db", "catalog", "alias"})
 """The arguments of a FROM item that yields a table's rows and columns unchanged: no PIVOT, TABLESAMPLE or joins."""
 CLAUSES: Final = frozenset(
     {
@@ -66,7 +66,7 @@ def only_counts(query: exp.Expr, item: exp.Table) -> bool:
         and has_only(query, {"expressions", "from_", "limit"})
         and source is not None
         and source.this is item
-        and has_only(item, _BARE)
+        and has_only(item, BARE)
         and not item.alias_column_names
         and all(map(_counts, query.expressions))
     )
@@ -133,7 +133,7 @@ def resolved_column(node: exp.Column, query: exp.Expr, item: exp.Table, table: T
 def item_index(query: exp.Expr, item: exp.Expr) -> int | None:
     """The index of a bare table or subquery among the FROM items; None if a clause may change the rows or the names of
     the items."""
-    if not isinstance(query, exp.Select) or not has_only(query, CLAUSES) or not has_only(item, _BARE):
+    if not isinstance(query, exp.Select) or not has_only(query, CLAUSES) or not has_only(item, BARE):
         return None
     first, joins = query.args.get("from_"), query.args.get("joins") or ()
     items = [first.this, *(join.this for join in joins)] if first is not None else []
