@@ -123,6 +123,8 @@ _OPERATORS: Final[dict[type[exp.Expr], Operator]] = {
 }
 _INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?", re.ASCII)
+_WALL_CLOCK: Final = tuple(exp.DataType.Type[name] for name in ("TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ", "DATE"))
+"""The types by which sqlglot knows DATE and Hive's TIMESTAMP."""
 _PLAIN_NUMBER: Final = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?([dDlL]|[bB][dD])?", re.ASCII)
 _EPOCH: Final = datetime(1970, 1, 1)
 _HALF_BITS: Final = (1 << 29) - 1
@@ -148,7 +150,7 @@ def row_predicate(condition: exp.Expr, column_of: ColumnOf) -> RowPredicate:
         case exp.Column():
             column = column_of(condition)
             return IsTrue(column.name) if column is not None and column.type == "boolean" else Undecided(condition)
-        case exp.Is() if isinstance(condition.expression, exp.Null):
+        case exp.Is() if isinstance(condition.expression, exp.Null) and has_only(condition, ("this", "expression")):
             column = _column(condition.this, column_of)
             return Undecided(condition) if column is None else IsNull(column.name)
         case exp.In() if condition.expressions and has_only(condition, ("this", "expressions")):
@@ -157,8 +159,8 @@ def row_predicate(condition: exp.Expr, column_of: ColumnOf) -> RowPredicate:
             low = _comparison(condition, Operator.GE, condition.this, condition.args["low"], column_of)
             high = _comparison(condition, Operator.LE, condition.this, condition.args["high"], column_of)
             return And(low, high)
-        case exp.Like() if has_only(condition, ("this", "expression")):
-            return _like(condition, column_of)
+        case exp.Like() if has_only(condition, ("this", "expression", "negate")):
+            return Not(_like(condition, column_of)) if condition.args.get("negate") else _like(condition, column_of)
         case exp.NullSafeEQ():
             return _null_safe(condition, column_of)
         case _ if type(condition) in _OPERATORS:
@@ -362,8 +364,7 @@ def _is_tie(value: float) -> bool:
 def _micros(node: exp.Expr) -> int | None:
     text = text_of_timestamp(node)
     if text is None and isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal) and node.this.is_string:
-        wall_clock = (exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPNTZ, exp.DataType.Type.DATE)
-        text = str(node.this.this) if node.to.this in wall_clock else None
+        text = str(node.this.this) if node.to.this in _WALL_CLOCK else None
         if node.to.this == exp.DataType.Type.DATE and text is not None and len(text) > len("2000-01-01"):
             return None
     if text is None or not _TIMESTAMP.fullmatch(text):

@@ -47,8 +47,8 @@ def _is_alike(stored: HiveType, kind: HiveType) -> bool:
 
 
 def _is_alike_inside(stored: HiveType, kind: HiveType) -> bool:
-    """The same for a type inside of another one: its CHAR must stay one, to have the blanks of its length."""
-    return _is_alike(stored, kind) and isinstance(stored, Char) == isinstance(kind, Char)
+    """The same for a type inside of another one, whose CHAR has its blanks: they would stay in other text."""
+    return _is_alike(stored, kind) and (isinstance(kind, Char) or not isinstance(stored, Char))
 
 
 def _is_exactly_widened(stored: HiveType, kind: HiveType) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
@@ -20,8 +19,8 @@ ROWS = """
  (1, 1Y, 1S, 1L, 0.5, 0.1, 1.50, 1, 'ab', 'ab', 'ab', true, DATE '1969-12-31', TIMESTAMP '1969-12-31 23:59:58.5',
   unhex('00ff'), array(named_struct('k', 'x', 't', TIMESTAMP '1900-01-01 00:00:00', 'w', DATE '1500-03-01')),
   map('k', 0.1), named_struct('x', 1, 'y', NULL)),
- (2, -128Y, -32768S, -9223372036854775808L, -0.0, -0.0, -9999999.99, -99999999999999999999999999999999999999, '', '', '',
-  false, DATE '0001-01-01', TIMESTAMP '1700-01-01 00:00:00.000001', unhex(''), array(), map(), NULL),
+ (2, -128Y, -32768S, -9223372036854775808L, -0.0, -0.0, -9999999.99, -99999999999999999999999999999999999999, '', '',
+  '', false, DATE '0001-01-01', TIMESTAMP '1700-01-01 00:00:00.000001', unhex(''), array(), map(), NULL),
  (3, 127Y, 32767S, 9223372036854775807L, CAST('NaN' AS FLOAT), CAST('NaN' AS DOUBLE), 9999999.99,
   99999999999999999999999999999999999999, 'a%b_c', 'a ', 'a ', NULL, DATE '9999-12-31',
   TIMESTAMP '2200-12-31 23:59:59.999999', NULL, NULL, map('a', NULL), named_struct('x', NULL, 'y', 'q')),
@@ -63,7 +62,7 @@ CONDITIONS = (
     *("ts = '2024-02-29'", "ts > '1969-12-31 23:59:58.4'", "ts <= TIMESTAMP '1969-12-31 23:59:58.5'"),
     *("ts BETWEEN '1700-01-01 00:00:00' AND '1700-01-01 00:00:00.000001'", "ts < DATE '1970-01-01'"),
     *("bin IS NULL", "a IS NOT NULL", "st IS NULL", "m IS NULL", "ti = NULL", "ti IN (1, NULL)", "ti NOT IN (1, NULL)"),
-    *("NOT (ti = 1 AND s = 'ab')", "ti = 1 OR (s = '' AND NOT b)", "NOT (ti > 0 OR ti IS NULL)", "true", "NULL"),
+    *("NOT (ti = 1 AND s = 'ab')", "ti = 1 OR (s = '' AND NOT b)", "NOT (ti > 0 OR ti IS NULL)", "true"),
     *("id = 3 AND p = 1", "p = 2 OR id = 1", "p IS NULL", "p IN (1, 2)", "q = 'x'", "q LIKE '__HIVE%'", "p <> 1"),
     *("ID = 3", "t.id >= 3", "(id) = (3)", "3 = id", "id BETWEEN 2 AND 3.5", "id = +2", "id = - -2", "id <= 2L"),
 )
@@ -130,7 +129,7 @@ def test_a_condition_that_only_spark_computes_is_an_error_with_its_place(tables:
         (["nothing"], None, "COLUMN_NOT_FOUND"),
         (None, "nothing = 1", "COLUMN_NOT_FOUND"),
         (None, "id = 1 LIMIT 1", "NOT_YET_SUPPORTED"),
-        (None, "id =", "SYNTAX_ERROR"),
+        (None, "id =", "PARSE_SYNTAX_ERROR"),
     ],
 )
 def test_errors_are_raised_before_anything_is_read(
@@ -143,7 +142,7 @@ def test_errors_are_raised_before_anything_is_read(
 
 def test_a_view_and_a_missing_table_are_errors(tables: Session) -> None:
     tables.execute("CREATE VIEW w AS SELECT id FROM t")
-    with pytest.raises(AcidSqlError, match="the view default.w without Spark"):
+    with pytest.raises(AcidSqlError, match=r"the view default\.w without Spark"):
         tables.read_arrow("w")
     with pytest.raises(AcidSqlError, match=r"TABLE_NOT_FOUND"):
         tables.read_arrow("missing")
@@ -204,45 +203,3 @@ def test_the_files_of_an_altered_table_are_read_as_its_columns(tables: Session) 
     assert tables.read_arrow("altered", ["big"], "big > 5 AND late = 'x'").read_all().to_pydict() == {
         "big": [9000000000]
     }
-
-
-# ------------------------------------------------------------------------------------------------ snapshots
-
-
-def test_a_reader_stays_on_its_snapshot_while_the_table_is_compacted_and_cleaned(tables: Session) -> None:
-    tables.execute("CREATE TABLE kept (id INT) TBLPROPERTIES ('transactional'='true')")
-    for number in range(3):
-        tables.execute(f"INSERT INTO kept VALUES ({number})")
-    reader = tables.read_arrow("kept")
-    first = reader.read_next_batch().to_pydict()["id"]
-    tables.execute("DELETE FROM kept WHERE id = 2")
-    tables.execute("ALTER TABLE kept COMPACT 'major' AND WAIT")
-    assert [len(done.removed) for done in tables.compactor.clean()] in ([], [0])
-    assert sorted(first + reader.read_all().to_pydict()["id"]) == [0, 1, 2]
-    assert sum(len(done.removed) for done in tables.compactor.clean()) > 0
-    assert sorted(tables.read_arrow("kept").read_all().to_pydict()["id"]) == [0, 1]
-
-
-def test_a_reader_that_is_dropped_ends_its_transaction(tables: Session) -> None:
-    reader = tables.read_arrow("t")
-    before = open_txns(tables)
-    del reader
-    assert open_txns(tables) == before - 1
-
-
-def test_a_reader_in_a_transaction_sees_its_writes_and_outlives_its_end(tables: Session) -> None:
-    tables.execute("CREATE TABLE own (id INT) TBLPROPERTIES ('transactional'='true')")
-    tables.execute("INSERT INTO own VALUES (1)")
-    before = open_txns(tables)
-    with tables.transaction():
-        tables.execute("INSERT INTO own VALUES (2)")
-        reader = tables.read_arrow("own")
-        tables.execute("DELETE FROM own")
-    assert open_txns(tables) == before + 1
-    assert sorted(reader.read_all().to_pydict()["id"]) == [1, 2]
-    assert open_txns(tables) == before
-    assert tables.read_arrow("own").read_all() == pa.table({"id": pa.array([], pa.int32())})
-
-
-def open_txns(session: Session) -> int:
-    return len([txn for txn in session._metastore.transactions() if txn.is_open])
