@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from acidsql.acid.hive_types import has_instant
 from acidsql.acid.table import Table
+from acidsql.arrow_scan.live_rows import READABLE_FORMATS
 from acidsql.arrow_scan.scan_batches import output_type
 from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar import statements as s
@@ -57,7 +58,8 @@ def can_answer_as_spark(plan: QueryPlan) -> bool:
         return False
     (scan,) = plan.scans
     kinds = (output_type(scan, output.column) for output in plan.simple.outputs)
-    return is_local(scan.table.location) and not any(map(has_instant, kinds))
+    is_known = scan.table.file_format in READABLE_FORMATS
+    return is_known and is_local(scan.table.location) and not any(map(has_instant, kinds))
 
 
 def _check_names(statement: s.Query, table: Table) -> None:

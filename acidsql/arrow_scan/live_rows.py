@@ -39,7 +39,7 @@ from acidsql.acid.layout import (
 from acidsql.acid.partition_names import value_as_read
 from acidsql.acid.table import Table
 from acidsql.arrow_scan.deleted_row_ids import DeletedRowIds, Longs, RowIds, deleted_row_ids, longs
-from acidsql.arrow_scan.orc_columns import WAY_OUT, OrcFile, acid_columns
+from acidsql.arrow_scan.orc_columns import WAY_OUT, OrcFile, acid_columns, unreadable
 from acidsql.arrow_scan.parquet_columns import parquet_batches
 from acidsql.arrow_scan.partition_constants import partition_constant
 from acidsql.arrow_scan.predicate_masks import true_rows
@@ -53,6 +53,7 @@ from acidsql.snapshot.file_skipping import needed_files, needed_stripes
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan, SourceFile, data_files
 from acidsql.storage.footer_cache import FooterCache
 
+READABLE_FORMATS: Final = ("orc", "parquet")
 PARQUET_BATCH_ROWS: Final = 64 * 1024
 _IDS: Final = (ORIGINAL_TRANSACTION, BUCKET, ROW_ID)
 
@@ -111,7 +112,7 @@ class PreparedRows:
     ) -> PreparedRows:
         """Finds the files. Raises what `live_rows` raises before the first row."""
         table = bound.table
-        if table.file_format not in ("orc", "parquet"):
+        if table.file_format not in READABLE_FORMATS:
             feature = f"Reading {table.qualified}, stored as {table.file_format}, without Spark"
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature, hint=WAY_OUT)
         files = needed_files(bound.scan, data_files(bound, footers))
@@ -266,8 +267,11 @@ class _OrcRows:
         present = [(i, name) for i, name in wanted if i < len(file.names)]
         acid = self._acid_columns() if with_ids and file.is_acid else []
         events, found = self.orc.read(stripe, acid_columns(*acid), [i for i, _ in present])
-        for (i, name), array in zip(present, found, strict=True):
-            values.put(name, stored_values(array, self.orc.types[i], values.kinds[name], self.orc.calendar))
+        try:
+            for (i, name), array in zip(present, found, strict=True):
+                values.put(name, stored_values(array, self.orc.types[i], values.kinds[name], self.orc.calendar))
+        except pa.ArrowException as error:  # such as a number that the column's DECIMAL cannot hold
+            raise unreadable(error, file.origin) from error
         for _, name in wanted[len(present) :]:
             values.put(name, None)
         if not with_ids:

@@ -113,7 +113,7 @@ class OrcFile:
         try:
             batch = self._opened.read_stripe(stripe, columns=wanted)
         except (pa.ArrowException, OSError) as error:
-            raise _unreadable(error, self.source.origin) from error
+            raise unreadable(error, self.source.origin) from error
         rows = batch.column(owner) if owner and columns else None
         found = [batch.column(name) if rows is None else _inside(rows, name) for name in columns]
         return [batch.column(name) for name in names], found
@@ -146,7 +146,7 @@ class OrcFile:
         try:
             return orc.ORCFile(self._content())
         except (pa.ArrowException, OSError) as error:
-            raise _unreadable(error, self.source.origin) from error
+            raise unreadable(error, self.source.origin) from error
 
     def _content(self) -> Any:
         path, tail = self.source.path, self.tail
@@ -169,7 +169,8 @@ def _inside(rows: Any, name: str) -> Any:
     return rows.field(rows.type.get_field_index(name))
 
 
-def _unreadable(error: Exception, path: str) -> AcidSqlError:
+def unreadable(error: Exception, path: str) -> AcidSqlError:
+    """An error of pyarrow about the content of a file, as one of acidsql."""
     if "out of range for nanosecond" in str(error):
         return _out_of_range(path)
     if isinstance(error, NotImplementedError):
