@@ -44,7 +44,7 @@ from acidsql.arrow_scan.parquet_columns import parquet_batches
 from acidsql.arrow_scan.partition_constants import partition_constant
 from acidsql.arrow_scan.predicate_masks import true_rows
 from acidsql.arrow_scan.spark_schema import column_type
-from acidsql.arrow_scan.stored_arrays import column_values
+from acidsql.arrow_scan.stored_arrays import column_values, mask_array
 from acidsql.arrow_scan.widened_values import check_readable, stored_values
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.row_predicates import RowPredicate, columns_of
@@ -217,7 +217,7 @@ class _Values:
 
     def given(self, name: str, mask: NDArray[np.bool_] | None) -> Any:
         array = self.array(name)
-        return array if mask is None else array.filter(pa.array(mask))
+        return array if mask is None else array.filter(mask_array(mask))
 
 
 def _constants(scalar: Any, count: int) -> Any:

@@ -57,7 +57,8 @@ def true_rows(
 ) -> NDArray[np.bool_]:
     """The rows for which the predicate is true."""
     found = _Masks(values, kinds, rows).mask(predicate)
-    return np.asarray(found.fill_null(False).to_numpy(zero_copy_only=False), np.bool_)
+    known = pc.and_kleene(found, pc.is_valid(found))  # `fill_null` would import pandas, which takes 0.2 s
+    return np.asarray(known.to_numpy(zero_copy_only=False), np.bool_)
 
 
 class _Masks:

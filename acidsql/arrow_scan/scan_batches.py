@@ -9,11 +9,12 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from acidsql.acid.hive_types import HiveType, Primitive, parse_type
 from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
 from acidsql.arrow_scan.spark_schema import ROW_ID_TYPE, column_type
-from acidsql.arrow_scan.stored_arrays import padded
+from acidsql.arrow_scan.stored_arrays import mask_array, number_array, padded
 from acidsql.planner.plan import QueryPlan, Scan, SimpleScan
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import NO_WRITE_ID
@@ -137,8 +138,9 @@ def _row_ids(rows: LiveRows, *, full_acid: bool) -> Any:
     ids = rows.row_ids
     assert ids is not None
     wanted = column_type(ROW_ID_TYPE)
-    arrays = [pa.array(ids.write_id), pa.array(ids.bucket.astype(np.int32)), pa.array(ids.row)]
-    mask = None if full_acid else pa.array(ids.write_id == NO_WRITE_ID)
+    numbers: tuple[NDArray[Any], ...] = (ids.write_id, ids.bucket.astype(np.int32), ids.row)
+    arrays = [number_array(column, of.type) for column, of in zip(numbers, wanted, strict=True)]
+    mask = None if full_acid else mask_array(ids.write_id == NO_WRITE_ID)
     return pa.StructArray.from_arrays(arrays, fields=list(wanted), mask=mask)
 
 
