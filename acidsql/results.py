@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from acidsql.arrow_scan.scan_batches import ScanBatches
+
 COUNT_COLUMNS: Final = ("num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows")
 
 
@@ -109,6 +111,29 @@ class QueryResult(_NoTransaction):
 
 
 @dataclass(frozen=True, slots=True)
+class ScanResult(_NoTransaction):
+    """The rows of a query that is nothing but a scan, read without Spark while they are fetched."""
+
+    columns: tuple[ResultColumn, ...]
+    batches: ScanBatches = field(repr=False)
+    operation: str = "SELECT"
+
+    def close(self) -> None:
+        """Ends the transaction that the query reads in."""
+        self.batches.close()
+
+    def rows(self, limit: int | None = None) -> Iterator[tuple[object, ...]]:
+        """The rows as Python values, at most `limit`. They can be read once. Raises AcidSqlError."""
+        from acidsql.arrow_scan.python_rows import python_rows
+
+        return islice(python_rows(self.batches, self.batches.kinds), limit)
+
+    def frame(self) -> DataFrame:
+        """The rows that were not read yet, all at once, as a frame of Spark."""
+        return self._spark().createDataFrame(self.batches.reader().read_all())
+
+
+@dataclass(frozen=True, slots=True)
 class RowsResult(_NoTransaction):
     """Rows of text: the answer of SHOW, DESCRIBE, EXPLAIN, SET, COMPACT and ABORT."""
 
@@ -179,7 +204,7 @@ class Done(_NoRows):
         return frame_of_texts(["result"], (), self._spark())
 
 
-Result: TypeAlias = QueryResult | CountsResult | RowsResult | Done
+Result: TypeAlias = QueryResult | ScanResult | CountsResult | RowsResult | Done
 
 
 @dataclass(frozen=True, slots=True)

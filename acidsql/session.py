@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from acidsql.acid.object_names import table_of
+from acidsql.arrow_scan.scan_batches import ArrowScans
 from acidsql.compactor.background import Background
 from acidsql.compactor.metrics import Metric, metrics, serve_prometheus
 from acidsql.compactor.service import Compactor
@@ -59,6 +60,7 @@ from acidsql.uses import Uses
 from acidsql.variables import Variables
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["Session", "connect"]
@@ -135,6 +137,7 @@ class Session(FrameStatements):
             self._macros,
             self.compactor,
             self._background,
+            ArrowScans(engine.files),
         )
 
     @property
@@ -233,14 +236,16 @@ class Session(FrameStatements):
         piece: Piece | None = None,
         frames: Mapping[str, object] | None = None,
         progress: StreamProgress | None = None,
+        rows_only: bool = False,
     ) -> Result:
         """Runs one statement and returns its Result. If `piece` is a part of a script, errors point into the script.
 
-        `progress` is what the statement, which must write, commits of a stream with its rows.
+        `progress` is what the statement, which must write, commits of a stream with its rows. With `rows_only` a query
+        that is nothing but a scan is answered without Spark.
         """
         started = time.perf_counter()
         with _located(text, piece), self._uses.use(), depth_limited(), interruptible(self.cancel):
-            result = self._run_or_roll_back(text, args, frames or {}, progress)
+            result = self._run_or_roll_back(text, args, frames or {}, progress, rows_only=rows_only)
         seconds = time.perf_counter() - started
         result = replace(result, seconds=seconds, spark_of=self)
         self.last_result = Summary.of(result)  # without the frame of a query, which would keep its transaction open
@@ -252,6 +257,8 @@ class Session(FrameStatements):
         args: Mapping[str, object] | Sequence[object] | None,
         frames: Mapping[str, object],
         progress: StreamProgress | None,
+        *,
+        rows_only: bool,
     ) -> Result:
         """Runs a statement. Any error rolls back the transaction that START TRANSACTION began."""
         txn_id = self._executor.session_transaction.id
@@ -261,7 +268,9 @@ class Session(FrameStatements):
         try:
             with self._substituted(text) as read:
                 statement, named = name_placeholders(parse(read), args)
-                return self._dispatch.run(with_macros(statement, self._macros), Request(read, named, frames, progress))
+                return self._dispatch.run(
+                    with_macros(statement, self._macros), Request(read, named, frames, progress, rows_only)
+                )
         except BaseException as error:
             if txn_id is None or self._executor.session_transaction.id is None:
                 raise
@@ -307,6 +316,28 @@ class Session(FrameStatements):
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Reading an earlier version of a table")
         quoted = ".".join(f"`{part}`" for part in name.replace("`", "").split("."))
         return self.sql(f"SELECT * FROM {quoted}")
+
+    def read_arrow(
+        self, name: str, columns: Sequence[str] | None = None, where: str | None = None, version: int | None = None
+    ) -> pa.RecordBatchReader:
+        """The live rows of a table as a pyarrow.RecordBatchReader, read without Spark and Java.
+
+        Args:
+            name: The table.
+            columns: The columns in the wanted order, `row__id` and `input__file__name` among them; None for all.
+            where: A condition in HiveQL on columns and literals: comparisons, IN, BETWEEN, LIKE, IS NULL, AND, OR, NOT.
+            version: Not supported yet.
+
+        Returns:
+            A reader on the snapshot of now, whose transaction is open until it is read to its end or dropped.
+
+        Raises:
+            AcidSqlError: TABLE_NOT_FOUND, COLUMN_NOT_FOUND, NOT_YET_SUPPORTED for what only Spark can read.
+        """
+        if version is not None:
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Reading an earlier version of a table")
+        with self._uses.use(), depth_limited():
+            return self._dispatch.read_arrow(name, columns, where).reader()
 
     def inspect(self, name: str) -> TableContent:
         """The directories and files of a table, and why a reader ignores some of them. Local tables need no Spark.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
+from acidsql.arrow_scan.arrow_queries import arrow_query, can_answer_as_spark, check_arrow_plan
+from acidsql.arrow_scan.scan_batches import ArrowScans, ScanBatches
+from acidsql.arrow_scan.spark_schema import spark_name
 from acidsql.compactor.background import Background
 from acidsql.compactor.compaction_requests import compaction_requests
 from acidsql.compactor.service import Compactor
@@ -21,10 +24,10 @@ from acidsql.metastore.client import Metastore
 from acidsql.planner.ddl import truncate_step
 from acidsql.planner.ddl_settings import ignores_missing
 from acidsql.planner.lock_requests import CONFLICTS
-from acidsql.planner.macro_expansion import Macro
+from acidsql.planner.macro_expansion import Macro, with_macros
 from acidsql.planner.plan import MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.planner.written_databases import is_read_only, written_databases
-from acidsql.results import Counts, CountsResult, Done, QueryResult, Result, ResultColumn, RowsResult
+from acidsql.results import Counts, CountsResult, Done, QueryResult, Result, ResultColumn, RowsResult, ScanResult
 from acidsql.settings import OPEN_TXNS, Settings, note_on_unknown
 from acidsql.show import show
 from acidsql.show.function_documentation import check_function_name
@@ -58,6 +61,7 @@ class StatementDispatch:
     """The session's macros by name, which `with_macros` expands."""
     compactor: Compactor
     background: Background
+    arrow_scans: ArrowScans
 
     def run(self, statement: s.Statement, request: Request) -> Result:
         """Runs one statement. Raises IN_TRANSACTION, NOT_YET_SUPPORTED, and what the component raises."""
@@ -162,6 +166,8 @@ class StatementDispatch:
     def _execute_plan(self, plan: Plan, request: Request) -> Result:
         match plan:
             case QueryPlan():
+                if request.rows_only and (scanned := self._scanned(plan)) is not None:
+                    return scanned
                 rows, release = self.executor.query(plan, request)
                 columns = tuple(ResultColumn(f.name, f.dataType.simpleString()) for f in rows.frame.schema.fields)
                 return QueryResult(columns, rows.frame, rows.private, release, request.text)
@@ -172,6 +178,28 @@ class StatementDispatch:
                 return CountsResult(plan.operation, counts, done.txn_id or None, done.write_ids)
             case _:
                 assert_never(plan)
+
+    def read_arrow(self, name: str, columns: Sequence[str] | None, where: str | None) -> ScanBatches:
+        """The live rows of a table, read without Spark. Raises what `check_arrow_plan` and `ArrowScans.open` raise."""
+        query = arrow_query(name, columns, where)
+        plan = self.plans.plan(with_macros(query, self.macros))
+        assert isinstance(plan, QueryPlan)
+        check_arrow_plan(plan, query)
+        return self.arrow_scans.open(plan, *self.executor.hold_snapshot(plan))
+
+    def _scanned(self, plan: QueryPlan) -> ScanResult | None:
+        """The answer of a query that needs no Spark: the planner has found that it is nothing but the scan of a table
+        on a local disk, in whose files there is nothing that pyarrow reads in another way than Spark."""
+        if not can_answer_as_spark(plan):
+            return None
+        try:
+            batches = self.arrow_scans.open(plan, *self.executor.hold_snapshot(plan))
+        except AcidSqlError as error:
+            if error.condition != Condition.NOT_YET_SUPPORTED.name:
+                raise
+            return None
+        names = zip(batches.schema.names, batches.kinds, strict=True)
+        return ScanResult(tuple(ResultColumn(name, spark_name(kind)) for name, kind in names), batches)
 
     def _load(self, statement: s.LoadData, request: Request) -> Result:
         table = self.lookup.target(statement.target, self.plans.database, Condition.INSERT_INTO_VIEW)

@@ -15,6 +15,7 @@ from acidsql.acid.write_ids import StatementId
 from acidsql.errors import Span
 from acidsql.grammar.statements import TableName
 from acidsql.metastore.client import LockComponent
+from acidsql.planner.row_predicates import RowPredicate
 
 ROWS: Final = ":rows"
 """The view that an events query reads: the rows that a statement found, with the new values beside the old ones."""
@@ -112,6 +113,23 @@ class StoredValue:
 
 
 @dataclass(frozen=True, slots=True)
+class OutputColumn:
+    """A column of a query's result, and the column of its one scan whose values it has."""
+
+    name: str
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class SimpleScan:
+    """What a query gives of its only scan: columns of rows for which the predicate is true, at most `limit`."""
+
+    outputs: tuple[OutputColumn, ...]
+    predicate: RowPredicate | None
+    limit: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class QueryPlan:
     """A query: Spark SQL over the views of its scans."""
 
@@ -121,6 +139,8 @@ class QueryPlan:
     locks: tuple[LockComponent, ...]
     views: tuple[View, ...] = ()
     """The views of the catalog whose definitions are part of `sql`."""
+    simple: SimpleScan | None = None
+    """The query, if it is nothing but a scan: it can be answered without Spark."""
 
 
 class RowSource(Enum):

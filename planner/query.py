@@ -7,6 +7,7 @@ from acidsql.grammar.statements import Query
 from acidsql.planner.lock_requests import LockRules, read_locks
 from acidsql.planner.name_resolution import Binder
 from acidsql.planner.plan import Facts, QueryPlan
+from acidsql.planner.simple_scans import simple_scan
 
 
 def plan_query(statement: Query, facts: Facts) -> QueryPlan:
@@ -14,4 +15,5 @@ def plan_query(statement: Query, facts: Facts) -> QueryPlan:
     binder = Binder(facts, statement.source)
     tree = binder.bind(statement.tree)
     locks = read_locks(binder.scans, LockRules.of(facts))
-    return QueryPlan(to_spark(tree), binder.scans, binder.frames, locks, binder.views)
+    simple = None if binder.frames or binder.views else simple_scan(tree, binder.scans)
+    return QueryPlan(to_spark(tree), binder.scans, binder.frames, locks, binder.views, simple)

@@ -19,14 +19,14 @@ from typing import Final, TypeAlias
 
 from sqlglot import exp
 
-from acidsql.acid.hive_types import Decimal, Primitive, parse_type
+from acidsql.acid.hive_types import Decimal, HiveType, Primitive, parse_type
 from acidsql.acid.table import Column, Table
 from acidsql.planner.literals import fraction_digits, value_of
 from acidsql.planner.star_columns import hides_right_side
 from acidsql.planner.typed_rules.casts import text_of_number
 
 COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
-_BARE: Final = frozenset({"this", "db", "catalog", "alias"})
+BARE: Final = frozenset({"this", "db", "catalog", "alias"})
 """The arguments of a FROM item that yields a table's rows and columns unchanged: no PIVOT, TABLESAMPLE or joins."""
 CLAUSES: Final = frozenset(
     {
@@ -37,7 +37,7 @@ CLAUSES: Final = frozenset(
 """The clauses of a SELECT in which WHERE filters the rows of FROM before any other clause."""
 _DIGITS: Final = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 """The precision of the DECIMAL to which Spark converts an integer column for a comparison (DecimalType.forType)."""
-_MOST_DIGITS: Final = 38
+MOST_DIGITS: Final = 38
 _ColumnOf: TypeAlias = Callable[[exp.Expr], Column | None]
 
 
@@ -66,7 +66,7 @@ def only_counts(query: exp.Expr, item: exp.Table) -> bool:
         and has_only(query, {"expressions", "from_", "limit"})
         and source is not None
         and source.this is item
-        and has_only(item, _BARE)
+        and has_only(item, BARE)
         and not item.alias_column_names
         and all(map(_counts, query.expressions))
     )
@@ -133,7 +133,7 @@ def resolved_column(node: exp.Column, query: exp.Expr, item: exp.Table, table: T
 def item_index(query: exp.Expr, item: exp.Expr) -> int | None:
     """The index of a bare table or subquery among the FROM items; None if a clause may change the rows or the names of
     the items."""
-    if not isinstance(query, exp.Select) or not has_only(query, CLAUSES) or not has_only(item, _BARE):
+    if not isinstance(query, exp.Select) or not has_only(query, CLAUSES) or not has_only(item, BARE):
         return None
     first, joins = query.args.get("from_"), query.args.get("joins") or ()
     items = [first.this, *(join.this for join in joins)] if first is not None else []
@@ -229,7 +229,7 @@ def _comparison(
     """The comparison with the table's name for its column; `columns` holds the column by its argument's name."""
     ((place, node),) = columns.items()
     column = column_of(node)
-    if column is None or not all(_is_literal(node) and _is_exact(node, column) for node in literals):
+    if column is None or not all(_is_literal(node) and is_exact(node, column) for node in literals):
         return None
     name = exp.column(exp.to_identifier(column.name, quoted=True))
     found = condition.copy()
@@ -255,18 +255,30 @@ def _is_literal(node: exp.Expr) -> bool:
             return False
 
 
-def _is_exact(literal: exp.Expr, column: Column) -> bool:
+def is_exact(literal: exp.Expr, column: Column) -> bool:
     """Whether Spark compares a number with the column without rounding: both fit into the DECIMAL to which Spark
     converts them (widerDecimalType)."""
     number = value_of(literal, {})
-    if not isinstance(number, Number):
+    digits = decimal_digits(parse_type(column.type))
+    if not isinstance(number, Number) or digits is None:
         return True
-    match parse_type(column.type):
-        case Decimal(precision, scale):
-            pass
-        case Primitive(name) if name in _DIGITS:
-            precision, scale = _DIGITS[name], 0
-        case _:
-            return True
+    (whole, fraction), (of_column, scale) = number_digits(number), digits
+    return max(whole, of_column) + max(fraction, scale) <= MOST_DIGITS
+
+
+def number_digits(number: Number) -> tuple[int, int]:
+    """The digits of a number before and behind its point."""
     fraction = fraction_digits(number)
-    return max(precision - scale, len(number.as_tuple().digits) - fraction) + max(scale, fraction) <= _MOST_DIGITS
+    return len(number.as_tuple().digits) - fraction, fraction
+
+
+def decimal_digits(kind: HiveType) -> tuple[int, int] | None:
+    """The digits before and behind the point of the DECIMAL to which Spark converts a number of this type; None for
+    another type."""
+    match kind:
+        case Decimal(precision, scale):
+            return precision - scale, scale
+        case Primitive(name) if name in _DIGITS:
+            return _DIGITS[name], 0
+        case _:
+            return None

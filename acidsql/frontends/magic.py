@@ -17,7 +17,7 @@ from acidsql.frontends.render import Column, Format, html, render, rows_in_words
 from acidsql.frontends.terminal import logs_hidden
 from acidsql.frontends.value_text import Row
 from acidsql.grammar.script_splitter import split_script
-from acidsql.results import CountsResult, Done, QueryResult, Result, RowsResult
+from acidsql.results import CountsResult, Done, QueryResult, Result, RowsResult, ScanResult
 from acidsql.session import Session, connect
 
 SHOWN_ROWS = 100
@@ -207,7 +207,7 @@ def _shown(result: Result, order: Order) -> object:
             return Message(f"{result.operation}\n{result.note}".rstrip())
         case CountsResult():
             return Message(summary(result.counts))
-        case QueryResult() | RowsResult():
+        case QueryResult() | ScanResult() | RowsResult():
             limit = SHOWN_ROWS if order.limit is None else order.limit
             if order.pandas:
                 return result.frame().limit(limit).toPandas()

@@ -16,7 +16,7 @@ from acidsql.errors import AcidSqlError, Condition, visible
 from acidsql.frontends.render import Format, render, rows_in_words, summary
 from acidsql.frontends.terminal import report, tell, waiting_shown
 from acidsql.grammar.script_splitter import Piece, is_complete, split_script
-from acidsql.results import CountsResult, Done, QueryResult, Result, ResultColumn, RowsResult
+from acidsql.results import CountsResult, Done, QueryResult, Result, ResultColumn, RowsResult, ScanResult
 
 if TYPE_CHECKING:  # the prompt is shown before these are imported
     from acidsql.session import Session
@@ -117,7 +117,7 @@ class Runner:
         started = time.perf_counter()
         with ExitStack() as ending:
             with waiting_shown(silent=self.manner.silent, progress=self.session.progress):
-                result = self.session.execute(piece.text, piece=piece)
+                result = self.session.execute(piece.text, piece=piece, rows_only=True)
                 ending.callback(result.close)
                 # Rows are lazy: the query has run once its first row is here.
                 rows = result.rows()
@@ -135,7 +135,7 @@ class Runner:
                 return result.operation
             case CountsResult():
                 return summary(result.counts)
-            case QueryResult() | RowsResult():
+            case QueryResult() | ScanResult() | RowsResult():
                 return self._print_rows(result.columns, rows, shape)
             case _:
                 assert_never(result)

@@ -70,6 +70,8 @@ class Request:
     args: Mapping[str, object]
     frames: Mapping[str, object]
     progress: StreamProgress | None = None
+    rows_only: bool = False
+    """Whether the caller takes the rows of a query as Python values, and never as a DataFrame."""
 
 
 class Executor:
@@ -120,6 +122,21 @@ class Executor:
                 self._readers.end(reader)
                 raise
             return rows, lambda: self._readers.end(reader)
+
+    def hold_snapshot(self, plan: QueryPlan) -> tuple[ReadView, Callable[[], None]]:
+        """The snapshot for a query that is read without Spark, and a function that ends its transaction. In a
+        transaction of START TRANSACTION, that is the transaction's snapshot with its own writes."""
+        with self.session_transaction.alone() as shared:
+            if shared is not None:
+                if locks := self._locks(plan):
+                    self._transactions.lock(shared.write.id, locks)
+                return shared.write.view(), self._readers.hold(shared.guard)
+            reader = self._readers.open(self._locks(plan))
+            try:
+                return self._now(), self._readers.hold(reader)
+            except BaseException:
+                self._readers.end(reader)
+                raise
 
     def _query_in(self, shared: SharedTransaction, plan: QueryPlan, request: Request) -> QueryRows:
         if locks := self._locks(plan):

@@ -51,6 +51,8 @@ class Reader:
     """Whether it stays open without frames, to guard a write transaction that is under way."""
     on_end: list[Callable[[], None]] = field(default_factory=list)
     """What to do when nothing reads in it any more."""
+    held: int = 0
+    """How many readers without Spark read in it, which say when they end (`Readers.hold`)."""
 
 
 class Readers:
@@ -99,9 +101,33 @@ class Readers:
             self._spark = frame.sparkSession
         weakref.finalize(frame, self._wake.set).atexit = False
 
+    def hold(self, reader: Reader) -> Callable[[], None]:
+        """Keeps the transaction open until the function that it returns is called, which may happen several times and
+        on any thread."""
+        with self._lock:
+            reader.held += 1
+            self._kept[reader.txn] = reader
+        waiting = [reader]
+
+        def release() -> None:
+            with self._lock:
+                if not waiting:
+                    return
+                waiting.clear()
+                reader.held -= 1
+            self._end_idle(reader)
+
+        return release
+
     def unpin(self, reader: Reader) -> None:
-        """Called at the end of the guarded transaction: the reader ends when no frame reads in it any more."""
+        """Called at the end of the guarded transaction: the reader ends when nothing reads in it any more."""
         reader.pinned = False
+        self._end_idle(reader)
+
+    def _end_idle(self, reader: Reader) -> None:
+        """Ends a reader that nobody reads in; if it has frames, the thread looks whether they still exist."""
+        if reader.pinned or reader.held:
+            return
         if reader.indexes:
             self._wake.set()
         else:
@@ -161,7 +187,9 @@ class Readers:
             self.end(reader)
 
     def _unread(self, *, collect: bool) -> list[Reader]:
-        readers = [r for r in list(self._kept.values()) if not r.pinned]
+        readers = [r for r in list(self._kept.values()) if not r.pinned and not r.held]
+        if not readers:
+            return []
         try:
             assert self._spark is not None
             if collect:

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 
 from acidsql.planner import write_strategy
 from acidsql.planner.write_strategy import ByDriver, InEachTask, InPlace, Shuffled, StrategyKind
+from acidsql.results import ScanResult
 from acidsql.session import Session, connect
 from acidsql.spark.scan import source_keys
 from acidsql.spark.scan.deletes import cache
@@ -139,6 +140,9 @@ def checked(
     assert len(read) == len(found), history
     expected = {key: shown(row, model) for key, row in model.rows.items()}
     assert read == expected, history
+    scanned = session.execute(f"SELECT row__id, * FROM {model.table}", rows_only=True)
+    assert isinstance(scanned, ScanResult)  # without Spark
+    assert sorted(map(repr, map(plain, scanned.rows()))) == sorted(map(repr, map(plain, map(tuple, found)))), history
     ids: dict[int, Row] = {row[1]: tuple(row[0]) for row in found}
     assert len(set(ids.values())) == len(ids), history
     assert {k: i for k, i in ids.items() if k not in touched} == {k: i for k, i in before.items() if k not in touched}
@@ -184,6 +188,8 @@ def plain(value: Any) -> Any:
             return tuple(plain(v) for v in value)
         case list():
             return [plain(v) for v in value]
+        case bytes():
+            return bytearray(value)
         case _:
             return value
 
