@@ -112,9 +112,9 @@ class StatementDispatch:
             case s.DropFunction():
                 return self._drop_function(statement)
             case s.StartTransaction():
-                return Done("START TRANSACTION", self.executor.begin())
+                return Done("START TRANSACTION", self.executor.dml.begin())
             case s.Commit():
-                return Done("COMMIT", self.executor.commit())
+                return Done("COMMIT", self.executor.dml.commit())
             case s.Rollback():
                 return Done("ROLLBACK", self.executor.session_transaction.rollback())
             case s.AbortTransactions():

@@ -39,10 +39,10 @@ from acidsql.spark.write import driver_write
 from acidsql.spark.write.event_write import EventWrite
 from acidsql.spark.write.in_place_write import stage_in_place
 from acidsql.spark.write.plain_write import stage_plain
-from acidsql.spark.write.publishing import StagedFile, WriteTarget
 from acidsql.spark.write.shuffled_write import stage_shuffled
 from acidsql.spark.write.task_write import stage_in_each_task
-from acidsql.spark.write.write_transaction import TableWrite
+from acidsql.writing.publishing import StagedFile, WriteTarget
+from acidsql.writing.write_transaction import TableWrite
 
 
 def event_rows(
