@@ -14,6 +14,7 @@ from acidsql.compactor.compaction_requests import compaction_requests
 from acidsql.compactor.service import Compactor
 from acidsql.ddl.plan_runner import Ddl
 from acidsql.ddl.table_lookup import TableLookup
+from acidsql.direct.direct_write import DirectWriter
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
 from acidsql.grammar.parser import parse
@@ -153,6 +154,10 @@ class StatementDispatch:
 
     # -- queries and DML
 
+    @property
+    def _direct(self) -> DirectWriter:
+        return DirectWriter(self.engine, self.executor.dml, self.executor.steering, self.settings.values)
+
     def _execute(self, plan: Plan, request: Request) -> Result:
         with _naming_views(plan):
             return self._execute_plan(plan, request)
@@ -164,7 +169,7 @@ class StatementDispatch:
                 columns = tuple(ResultColumn(f.name, f.dataType.simpleString()) for f in rows.frame.schema.fields)
                 return QueryResult(columns, rows.frame, rows.private, release, request.text)
             case WritePlan() | MultiWritePlan():
-                done = self.executor.write(plan, request)
+                done = self._direct.write(plan, request) or self.executor.write(plan, request)
                 c = done.counts
                 counts = Counts(c.affected, c.updated, c.deleted, c.inserted)
                 return CountsResult(plan.operation, counts, done.txn_id or None, done.write_ids)

@@ -168,6 +168,24 @@ class Narrowing:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenFrame:
+    """A frame of the call whose columns are the rows of an INSERT: `columns` in this order, or all if it is None."""
+
+    frame: str
+    columns: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRows:
+    """The rows of an INSERT that nothing has to compute (given_rows.py): a tree for each of `columns` in each row, or
+    the columns of a frame. `constants` are the trees of the table's other columns, by name."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[exp.Expr, ...], ...] | GivenFrame
+    constants: Mapping[str, exp.Expr]
+
+
+@dataclass(frozen=True, slots=True)
 class WritePlan:
     """A DML statement, as one query: `events` over the view ROWS, which is `rows` over the scans.
 
@@ -200,6 +218,8 @@ class WritePlan:
     views: tuple[View, ...] = ()
     """The views of the catalog whose definitions are part of `rows`."""
     source_span: Span | None = field(default=None, compare=False)
+    given: GivenRows | None = field(default=None, repr=False)
+    """INSERT: the rows that `rows` gives, if the statement or a frame has them as they are."""
 
     @property
     def writes(self) -> tuple[WritePlan, ...]:

@@ -61,11 +61,17 @@ def event_rows(
 
 @dataclass(slots=True)
 class Steering:
-    """For tests: the kind of strategy that a session takes wherever it is possible, and a list that gets the strategies
-    that it took."""
+    """For tests: the kind of strategy that a session takes wherever it is possible, a list that gets the strategies
+    that it took, and whether a statement may do without Spark (acidsql/direct)."""
 
     preferred: StrategyKind | None = None
     taken: list[WriteStrategy] | None = None
+    may_be_direct: bool = True
+
+    @property
+    def may_skip_spark(self) -> bool:
+        """Whether Spark may be left out. It may not where a test prefers a strategy, or asks for those taken."""
+        return self.may_be_direct and self.preferred is None and self.taken is None
 
 
 def stage(
