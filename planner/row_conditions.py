@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 
 from sqlglot import exp
 
-from acidsql.acid.hive_types import Decimal, Primitive, parse_type
+from acidsql.acid.hive_types import Decimal, HiveType, Primitive, parse_type
 from acidsql.acid.table import Column, Table
 from acidsql.planner.literals import fraction_digits, value_of
 from acidsql.planner.star_columns import hides_right_side
@@ -37,7 +37,7 @@ CLAUSES: Final = frozenset(
 """The clauses of a SELECT in which WHERE filters the rows of FROM before any other clause."""
 _DIGITS: Final = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 """The precision of the DECIMAL to which Spark converts an integer column for a comparison (DecimalType.forType)."""
-_MOST_DIGITS: Final = 38
+MOST_DIGITS: Final = 38
 _ColumnOf: TypeAlias = Callable[[exp.Expr], Column | None]
 
 
@@ -229,7 +229,7 @@ def _comparison(
     """The comparison with the table's name for its column; `columns` holds the column by its argument's name."""
     ((place, node),) = columns.items()
     column = column_of(node)
-    if column is None or not all(_is_literal(node) and _is_exact(node, column) for node in literals):
+    if column is None or not all(_is_literal(node) and is_exact(node, column) for node in literals):
         return None
     name = exp.column(exp.to_identifier(column.name, quoted=True))
     found = condition.copy()
@@ -255,18 +255,30 @@ def _is_literal(node: exp.Expr) -> bool:
             return False
 
 
-def _is_exact(literal: exp.Expr, column: Column) -> bool:
+def is_exact(literal: exp.Expr, column: Column) -> bool:
     """Whether Spark compares a number with the column without rounding: both fit into the DECIMAL to which Spark
     converts them (widerDecimalType)."""
     number = value_of(literal, {})
-    if not isinstance(number, Number):
+    digits = decimal_digits(parse_type(column.type))
+    if not isinstance(number, Number) or digits is None:
         return True
-    match parse_type(column.type):
-        case Decimal(precision, scale):
-            pass
-        case Primitive(name) if name in _DIGITS:
-            precision, scale = _DIGITS[name], 0
-        case _:
-            return True
+    (whole, fraction), (of_column, scale) = number_digits(number), digits
+    return max(whole, of_column) + max(fraction, scale) <= MOST_DIGITS
+
+
+def number_digits(number: Number) -> tuple[int, int]:
+    """The digits of a number before and behind its point."""
     fraction = fraction_digits(number)
-    return max(precision - scale, len(number.as_tuple().digits) - fraction) + max(scale, fraction) <= _MOST_DIGITS
+    return len(number.as_tuple().digits) - fraction, fraction
+
+
+def decimal_digits(kind: HiveType) -> tuple[int, int] | None:
+    """The digits before and behind the point of the DECIMAL to which Spark converts a number of this type; None for
+    another type."""
+    match kind:
+        case Decimal(precision, scale):
+            return precision - scale, scale
+        case Primitive(name) if name in _DIGITS:
+            return _DIGITS[name], 0
+        case _:
+            return None

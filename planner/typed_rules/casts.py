@@ -36,6 +36,8 @@ _NUMBER: Final = "[0-9]|NaN|Infinity"
 """Matches in every text that Java reads as a number, and does not match in other spellings of NaN and infinity."""
 _NUMBER_OF_TEXT: Final = "acidsql_number_of_text"
 """Key in the `meta` of an expression that `number_of_text` made."""
+_TIMESTAMP_OF_TEXT: Final = "acidsql_timestamp_of_text"
+"""Key in the `meta` of an expression that `timestamp_of_text` made of a literal: its text."""
 _LEAST_EXPONENT: Final = 7
 """The scale from which on Spark's text of a DECIMAL may have an exponent."""
 _PLAIN: Final = (
@@ -171,11 +173,19 @@ def date_of_text(text: exp.Expr) -> exp.Expr:
 def timestamp_of_text(text: exp.Expr) -> exp.Expr:
     """The timestamp that a text shows, else midnight of the date that it begins with, or NULL."""
     if isinstance(text, exp.Literal | exp.Column):
-        return _timestamp_of(text)
+        found = _timestamp_of(text)
+        if isinstance(text, exp.Literal):
+            found.meta[_TIMESTAMP_OF_TEXT] = str(text.this)
+        return found
     name = exp.to_identifier("@text", quoted=True)
     of_item = exp.Lambda(this=_timestamp_of(exp.Column(this=name)), expressions=[name.copy()])
     items = _call("transform", _call("array", text), of_item)
     return _call("element_at", items, exp.Literal.number(1))
+
+
+def text_of_timestamp(node: exp.Expr) -> str | None:
+    """The literal whose text `timestamp_of_text` shows as a timestamp; None for another expression."""
+    return node.meta.get(_TIMESTAMP_OF_TEXT)
 
 
 def exact_timestamp_of_text(text: exp.Expr) -> exp.Expr:

@@ -12,7 +12,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.orc as orc
 import pytest
-import sqlglot
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
@@ -20,7 +19,8 @@ from pyspark.sql import SparkSession
 from acidsql.acid.hive_types import parse_type
 from acidsql.direct import given_columns
 from acidsql.errors import AcidSqlError
-from acidsql.grammar.dialect import AcidSql
+from acidsql.grammar.parser import parse
+from acidsql.grammar.statements import Query
 from acidsql.planner.literal_values import stored_column
 from acidsql.results import Counts
 from acidsql.session import Session, connect
@@ -144,7 +144,9 @@ def direct_writes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def certain(kind: str, literals: list[str]) -> bool:
-    trees = [sqlglot.parse_one(text, dialect=AcidSql) for text in literals]
+    query = parse(f"SELECT {', '.join(literals)}")
+    assert isinstance(query, Query)
+    trees = [item.unalias() for item in query.tree.selects]
     return stored_column(trees, {}, parse_type(kind)) is not None
 
 

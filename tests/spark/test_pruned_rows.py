@@ -18,9 +18,9 @@ from acidsql.planner.partition_pruning import keeps
 from acidsql.planner.plan import Scan
 from acidsql.planner.row_conditions import partition_filter, row_filter
 from acidsql.session import Session, connect
+from acidsql.snapshot.file_skipping import needed_files
 from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.spark.scan import data_skipping
-from acidsql.spark.scan.data_skipping import needed_files
 from acidsql.storage.footer_cache import read_file_tail
 
 TURNED = "PIVOT (sum(b) FOR a IN (1, 5))"

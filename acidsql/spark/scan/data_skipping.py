@@ -1,7 +1,7 @@
 """Data skipping: the conditions of a query on a table's columns, compared with ORC's statistics.
 
-A file in which no row can satisfy the conditions is not read. Its footer, which is read anyway, has the smallest and
-the largest value of each column. In the other files ORC skips stripes and row groups, by a search argument.
+A file in which no row can satisfy the conditions is not read (acidsql.snapshot.file_skipping). In the other files ORC
+skips stripes and row groups, by a search argument.
 
 Spark's own push-down of filters is off (engine.py). It names a leaf of `row` as `row.id`, while ORC looks for the
 columns of an ACID file inside `row` (RecordReaderImpl.mapSargColumnsToOrcInternalColIdx over
@@ -26,11 +26,11 @@ from sqlglot import exp
 
 from acidsql.acid.hive_types import Decimal, HiveType, Primitive, Varchar, parse_type
 from acidsql.acid.table import Column, Table
-from acidsql.acid.value_range import Range
 from acidsql.grammar.dialect import to_spark
 from acidsql.planner.literals import value_of
 from acidsql.planner.plan import Scan
-from acidsql.planner.value_ranges import FLIPPED, can_hold
+from acidsql.planner.value_ranges import FLIPPED
+from acidsql.snapshot.file_skipping import has_column, is_compared
 from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.spark.catalyst.gateway import Jvm, jvm
 from acidsql.spark.catalyst.source_filters import (
@@ -40,13 +40,9 @@ from acidsql.spark.catalyst.source_filters import (
     translated_filters,
 )
 from acidsql.spark.spark_types import query_type
-from acidsql.storage.orc.column_types import orders_as
 
 _WORTH: Final = 4 * 1024 * 1024
 """Bytes of files from which on a search argument is worth the milliseconds that it takes to make."""
-_COMPARED: Final = tuple(Primitive(name) for name in ("tinyint", "smallint", "int", "bigint", "string", "date"))
-"""Types whose values ORC's statistics order as Spark does; DECIMAL and VARCHAR are too. Types with NaN and types with
-padding are not."""
 _SOURCE_FILTERS: Final[dict[type[exp.Expr], str]] = {
     exp.EQ: "EqualTo",
     exp.LT: "LessThan",
@@ -61,21 +57,6 @@ _MOST_IN: Final = 8
 _MOST_DIGITS: Final = 38
 _RECENT: Final = re.compile(r"(1[6-9]|[2-9]\d)\d\d-")
 """A date that is the same in all calendars, and so in files of writers that use different ones."""
-
-
-def needed_files(scan: Scan, files: Sequence[SourceFile]) -> list[SourceFile]:
-    """The files that can contain a row that the query asks for."""
-    if not scan.row_filter:
-        return list(files)
-    compared = {c.name: (i, parse_type(c.type)) for i, c in enumerate(scan.table.columns) if _is_compared(c)}
-
-    def range_of(file: SourceFile, name: str) -> Range | None:
-        if file.tail is None or name not in compared:
-            return None
-        position, kind = compared[name]
-        return file.tail.value_range(position, kind) if _has(scan.table, file, position, name) else None
-
-    return [f for f in files if can_hold(scan.row_filter, partial(range_of, f))]
 
 
 def search_options(spark: SparkSession, scan: Scan, files: Sequence[SourceFile]) -> dict[str, str]:
@@ -112,19 +93,8 @@ def _columns(table: Table, files: Sequence[SourceFile]) -> dict[str, Column]:
     return {
         column.name: column
         for position, column in enumerate(table.columns)
-        if _is_compared(column) and all(_has(table, f, position, column.name) for f in files)
+        if is_compared(column) and all(has_column(table, f, position, column.name) for f in files)
     }
-
-
-def _is_compared(column: Column) -> bool:
-    kind = parse_type(column.type)
-    return kind in _COMPARED or isinstance(kind, Decimal | Varchar)
-
-
-def _has(table: Table, file: SourceFile, position: int, name: str) -> bool:
-    """Whether the file has the column under its name, with values in the order of the table's type."""
-    has_type = file.tail is not None and orders_as(file.tail, table)[position : position + 1] == (True,)
-    return has_type and file.names[position : position + 1] == (name,)
 
 
 def _source_filter(java: Jvm, condition: exp.Expr, kinds: Mapping[str, HiveType]) -> Any | None:

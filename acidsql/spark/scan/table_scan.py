@@ -42,13 +42,14 @@ from acidsql.planner.event_queries import name_sql
 from acidsql.planner.plan import Scan
 from acidsql.planner.sql_errors import raise_sql, sql_string
 from acidsql.snapshot.delete_applicability import applicable_delete_files, visible_sql
+from acidsql.snapshot.file_skipping import needed_files
 from acidsql.snapshot.scan_binding import NO_WRITE_ID, BoundScan, SourceFile, data_files
 from acidsql.spark.catalyst.char_columns import CHAR_LENGTH, VARCHAR_LENGTH
 from acidsql.spark.catalyst.gateway import jvm, select, where, with_columns
 from acidsql.spark.catalyst.logical_plans import keeping_columns, same_micros, with_literals
 from acidsql.spark.catalyst.sessions import empty_frame
 from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, copy_with
-from acidsql.spark.scan.data_skipping import needed_files, search_options
+from acidsql.spark.scan.data_skipping import search_options
 from acidsql.spark.scan.deletes.delete_events import (
     BUCKET,
     DELETER,

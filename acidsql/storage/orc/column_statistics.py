@@ -16,9 +16,12 @@ _INTEGERS: Final = 2
 _TEXTS: Final = 4
 _DECIMALS: Final = 6
 _DATES: Final = 7
+_TIMES: Final = 9
 # orc_proto.IntegerStatistics and its like; StringStatistics has bounds in place of long texts
 _MINIMUM: Final = 1
 _MAXIMUM: Final = 2
+_MINIMUM_UTC: Final = 3
+_MAXIMUM_UTC: Final = 4
 _LOWER_BOUND: Final = 4
 _UPPER_BOUND: Final = 5
 _EPOCH: Final = date(1970, 1, 1)
@@ -26,6 +29,11 @@ _EPOCH: Final = date(1970, 1, 1)
 
 def integer_range(statistics: bytes) -> tuple[int, int] | None:
     return _numbers(statistics, _INTEGERS)
+
+
+def time_range(statistics: bytes) -> tuple[int, int] | None:
+    """The first and the last time of a column, in milliseconds since 1970 of the writer's time zone or of UTC."""
+    return _numbers(statistics, _TIMES) or _numbers(statistics, _TIMES, _MINIMUM_UTC, _MAXIMUM_UTC)
 
 
 def value_range(statistics: bytes, hive_type: HiveType) -> Range | None:
@@ -47,13 +55,13 @@ def value_range(statistics: bytes, hive_type: HiveType) -> Range | None:
             return None
 
 
-def _numbers(statistics: bytes, kind: int) -> tuple[int, int] | None:
+def _numbers(statistics: bytes, kind: int, minimum: int = _MINIMUM, maximum: int = _MAXIMUM) -> tuple[int, int] | None:
     """Minimum and maximum, zigzag-encoded."""
     inner = _of_kind(statistics, kind)
     numbers = {f.number: f.int for f in decode(inner) if f.wire == VARINT}
-    if _MINIMUM not in numbers or _MAXIMUM not in numbers:
+    if minimum not in numbers or maximum not in numbers:
         return None
-    return _unzigzag(numbers[_MINIMUM]), _unzigzag(numbers[_MAXIMUM])
+    return _unzigzag(numbers[minimum]), _unzigzag(numbers[maximum])
 
 
 def _bytes(statistics: bytes, kind: int) -> dict[int, bytes]:

@@ -36,6 +36,13 @@ def hive_columns(tail: Tail) -> tuple[tuple[str, HiveType | None], ...]:
     return _fields(types, types[0])
 
 
+def row_types(tail: Tail) -> tuple[HiveType | None, ...]:
+    """Types of the table's columns in the file."""
+    types = [orc_type(m) for m in tail.type_messages]
+    owner = types[types[0].subtypes[-1]] if tail.is_acid else types[0]
+    return tuple(kind for _, kind in _fields(types, owner))
+
+
 def narrower_types(tail: Tail, table: Table) -> tuple[HiveType | None, ...]:
     """For each column of the table in the file: its type there if the table's type was widened since, else None."""
     return _narrower(tail.type_messages, tail.is_acid, table.columns)

@@ -32,6 +32,7 @@ FOOTER_TYPES: Final = 4
 FOOTER_METADATA: Final = 5
 FOOTER_ROWS: Final = 6
 FOOTER_STATISTICS: Final = 7
+FOOTER_CALENDAR: Final = 11
 # orc_proto.Type
 TYPE_KIND: Final = 1
 TYPE_SUBTYPES: Final = 2

@@ -16,8 +16,9 @@ from acidsql.acid.layout import ACID_FIELDS
 from acidsql.acid.value_range import Range
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.storage.orc.codecs import codec_name, decompress
-from acidsql.storage.orc.column_statistics import integer_range, value_range
+from acidsql.storage.orc.column_statistics import integer_range, time_range, value_range
 from acidsql.storage.orc.footer_messages import (
+    FOOTER_CALENDAR,
     FOOTER_ROWS,
     FOOTER_STATISTICS,
     FOOTER_STRIPES,
@@ -34,6 +35,8 @@ from acidsql.storage.orc.footer_messages import (
 )
 from acidsql.storage.orc.protobuf import Field, decode
 
+_PROLEPTIC: Final = 2
+"""PROLEPTIC_GREGORIAN of orc_proto.CalendarKind."""
 TAIL_GUESS: Final = 16 * 1024
 """Bytes that are first read from the end of a file: enough for the tail of nearly every file."""
 OPERATION_COLUMN: Final = 1
@@ -85,17 +88,18 @@ class Tail:
     def row_names(self) -> tuple[str, ...]:
         """Names of the table's columns in the file, in order: the fields of `row`, or of the root of a plain file. They
         are the names that ORC's readers give, or, if these are not distinct, those that `with_clear_names` restores."""
-        read = tuple(map(name_as_read, self._written_names))
-        return read if self.has_clear_names else self._written_names
+        read = tuple(map(name_as_read, self.written_names))
+        return read if self.has_clear_names else self.written_names
 
     @cached_property
     def has_clear_names(self) -> bool:
         """Whether ORC's readers accept the names of the table's columns, and give each column a distinct one."""
-        read = list(map(name_as_read, self._written_names))
+        read = list(map(name_as_read, self.written_names))
         return "" not in read and len(set(read)) == len(read)
 
     @property
-    def _written_names(self) -> tuple[str, ...]:
+    def written_names(self) -> tuple[str, ...]:
+        """Names of the table's columns as they stand in the footer."""
         types = [f.bytes for f in self.footer if f.number == FOOTER_TYPES]
         return field_names(decode(types[struct_of_columns(self, decode(types[0]))]))
 
@@ -120,6 +124,11 @@ class Tail:
             self._integer_ranges[column] = integer_range(statistics[column]) if column < len(statistics) else None
         return self._integer_ranges[column]
 
+    def time_range(self, column: int) -> tuple[int, int] | None:
+        """Milliseconds of the first and the last time of a column, by its ORC number."""
+        statistics = self._statistics
+        return time_range(statistics[column]) if column < len(statistics) else None
+
     def value_range(self, position: int, hive_type: HiveType) -> Range | None:
         """Bounds of the values of a table's column, by its position in the row, for planner/value_ranges.py."""
         if position not in self._value_ranges:
@@ -142,10 +151,24 @@ class Tail:
     def _value_ranges(self) -> dict[int, Range | None]:
         return {}
 
+    @property
+    def is_proleptic(self) -> bool:
+        """Whether dates count in the proleptic Gregorian calendar; else they count in Hive's hybrid one."""
+        return any(f.number == FOOTER_CALENDAR and f.value == _PROLEPTIC for f in self.footer)
+
+    def stripe_value_ranges(self, position: int, hive_type: HiveType) -> tuple[Range | None, ...]:
+        """The `value_range` of each stripe; empty if the file has no statistics of stripes."""
+        column = self.row_columns[position]
+        stripes = ([f.bytes for f in decode(s) if f.number == 1] for s in self._stripe_statistics)
+        return tuple(value_range(c[column], hive_type) if column < len(c) else None for c in stripes)
+
+    @property
+    def _stripe_statistics(self) -> list[bytes]:
+        return [f.bytes for f in decode(self.stripe_statistics) if f.number == 1]
+
     def stripe_integer_ranges(self, column: int) -> tuple[tuple[int, int] | None, ...]:
         """The `integer_range` of each stripe."""
-        stripes = (f.bytes for f in decode(self.stripe_statistics) if f.number == 1)
-        columns = ([f.bytes for f in decode(s) if f.number == 1] for s in stripes)
+        columns = ([f.bytes for f in decode(s) if f.number == 1] for s in self._stripe_statistics)
         return tuple(integer_range(c[column]) if column < len(c) else None for c in columns)
 
 
