@@ -156,7 +156,7 @@ class StatementDispatch:
 
     @property
     def _direct(self) -> DirectWriter:
-        return DirectWriter(self.engine, self.executor.dml, self.executor.steering, self.settings.values)
+        return DirectWriter(self.engine, self.executor, self.settings.values)
 
     def _execute(self, plan: Plan, request: Request) -> Result:
         with _naming_views(plan):

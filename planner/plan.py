@@ -186,6 +186,16 @@ class GivenRows:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenChanges:
+    """An UPDATE or DELETE that reads its target only (given_changes.py): the target's name in the query, the bound
+    condition, and the trees of SET by column, of which a DELETE has none."""
+
+    alias: str
+    condition: exp.Expr
+    new_values: Mapping[str, exp.Expr]
+
+
+@dataclass(frozen=True, slots=True)
 class WritePlan:
     """A DML statement, as one query: `events` over the view ROWS, which is `rows` over the scans.
 
@@ -218,8 +228,8 @@ class WritePlan:
     views: tuple[View, ...] = ()
     """The views of the catalog whose definitions are part of `rows`."""
     source_span: Span | None = field(default=None, compare=False)
-    given: GivenRows | None = field(default=None, repr=False)
-    """INSERT: the rows that `rows` gives, if the statement or a frame has them as they are."""
+    given: GivenRows | GivenChanges | None = field(default=None, repr=False)
+    """What the statement does, where it can be read from values instead of SQL: a program without Spark may run it."""
 
     @property
     def writes(self) -> tuple[WritePlan, ...]:

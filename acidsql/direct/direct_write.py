@@ -1,45 +1,61 @@
-"""INSERT without Spark: rows that the statement or a frame gives become files of this process.
+"""DML without Spark: this process finds and writes the rows of small statements, with pyarrow.
 
 The files, row IDs, statement IDs and errors are those of the strategy `ByDriver`, for which Spark computes the rows. It
-is decided here which statements need no Spark; every other one, and every one with a value about which there could be
-two opinions, goes to `acidsql.spark.executor.Executor` before anything has happened.
+is decided here which statements need no Spark: an INSERT of given rows, and an UPDATE or DELETE of few rows that its
+condition finds without a doubt. Every other one goes to `acidsql.spark.executor.Executor` before it has written
+anything; where that shows only after a look at the table, in the transaction that is already open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias, assert_never
 
 import numpy as np
 import pyarrow as pa
 
-from acidsql.direct import given_columns
+from acidsql.direct import changed_rows, given_columns
 from acidsql.ingest.placement import Rows
-from acidsql.planner.plan import BRANCH, DRIVER_BYTES, Overwrite, Plan, WritePlan
-from acidsql.spark.dml_transactions import DmlTransactions, row_counts, write_target
+from acidsql.planner.plan import BRANCH, DRIVER_BYTES, GivenChanges, GivenRows, Plan, WritePlan
+from acidsql.snapshot.statement_snapshots import StatementSnapshots
+from acidsql.spark.dml_transactions import Work, row_counts, write_target
 from acidsql.spark.engine import Engine
-from acidsql.spark.executor import Request
+from acidsql.spark.executor import Executor, Request
 from acidsql.spark.failures import translate
 from acidsql.spark.outcomes import RowCounts, Written
-from acidsql.spark.write.table_writer import Steering
 from acidsql.storage.file_systems import LocalFiles, is_local
+from acidsql.storage.orc.copies import OriginalFiles
 from acidsql.writing.event_files import can_write_files, write_inserts, write_placed
-from acidsql.writing.file_slots import SLOT, assign_slots
+from acidsql.writing.file_slots import SLOT, Slots, assign_slots
 from acidsql.writing.placed_columns import NEW_BUCKET, OLD_BUCKET, OLD_ROW, OLD_WRITE_ID, value_directories
 from acidsql.writing.publishing import StagedFile, WriteTarget, finish_staged, publish
 from acidsql.writing.write_transaction import WriteTransaction
 
 _LOCAL: Final = LocalFiles()
+_MOST_READ_BESIDE_SPARK: Final = 4_000_000
+"""Rows that this thread reads for an UPDATE or DELETE while Spark runs, whose tasks read more of them sooner."""
+_MOST_READ: Final = 50_000_000
+"""Rows that it reads where Spark would have to be started first."""
 
 
-class _NoWork:
-    """Nothing runs beside the statement's own thread."""
+class _LateJobs:
+    """The jobs of a statement that turns out, when its transaction is open, to be one for Spark."""
 
-    def cancel(self) -> None: ...
+    def __init__(self) -> None:
+        self.jobs: Work | None = None
 
-    def end(self) -> None: ...
+    def cancel(self) -> None:
+        if self.jobs is not None:
+            self.jobs.cancel()
+
+    def end(self) -> None:
+        if self.jobs is not None:
+            self.jobs.end()
+
+
+_Write: TypeAlias = Callable[[WriteTransaction, _LateJobs], RowCounts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +63,7 @@ class DirectWriter:
     """Runs the statements of a session that need no Spark. `settings` are the live settings of the session."""
 
     engine: Engine
-    dml: DmlTransactions
-    steering: Steering
+    executor: Executor
     settings: Mapping[str, str]
 
     def write(self, plan: Plan, request: Request) -> Written | None:
@@ -56,51 +71,97 @@ class DirectWriter:
 
         Raises what `DmlTransactions.run` raises, DISK_FULL and STORAGE_FAILED.
         """
-        if not self.steering.may_skip_spark or not isinstance(plan, WritePlan):
+        if not self.executor.steering.may_skip_spark or not isinstance(plan, WritePlan) or not _is_writable(plan):
             return None
-        if plan.given is None or not _is_writable(plan):
-            return None
-        rows = given_columns.rows_of(plan.given, plan.target, request.args, request.frames)
-        if rows is None or rows.nbytes > int(self.settings.get(DRIVER_BYTES, 0)):
-            return None
+        match plan.given:
+            case GivenRows():
+                return self._insert(plan, plan.given, request)
+            case GivenChanges():
+                return self._change(plan, plan.given, request)
+            case None:
+                return None
+            case _:
+                assert_never(plan.given)
+
+    @property
+    def _most_bytes(self) -> int:
+        return int(self.settings.get(DRIVER_BYTES, 0))
+
+    def _run(
+        self, plan: WritePlan, request: Request, write: Callable[[WriteTransaction, _LateJobs], RowCounts]
+    ) -> Written:
         if self.engine.is_running:
             self.engine.require_exact_time(plan.target)
+        jobs = _LateJobs()
         with _translated(request.text):
-            return self.dml.run(plan, request.progress, _NoWork(), lambda txn: _write(plan, rows, txn))
+            return self.executor.dml.run(plan, request.progress, jobs, lambda txn: write(txn, jobs))
+
+    def _insert(self, plan: WritePlan, given: GivenRows, request: Request) -> Written | None:
+        is_conditional = plan.overwrite is not None and plan.overwrite.if_not_exists
+        if is_conditional or plan.target.constraints.checks or not given_columns.takes(plan.target):
+            return None
+        rows = given_columns.rows_of(given, plan.target, request.args, request.frames)
+        if rows is None or rows.nbytes > self._most_bytes:
+            return None
+
+        def write(txn: WriteTransaction, _: _LateJobs) -> RowCounts:
+            txn.check_unchanged(plan.target)
+            txn.view()  # the first statement of a transaction fixes its snapshot
+            return _published(plan, (), txn, lambda target: _staged_inserts(plan, rows, target))
+
+        return self._run(plan, request, write)
+
+    def _change(self, plan: WritePlan, given: GivenChanges, request: Request) -> Written | None:
+        changes = changed_rows.changes_of(plan, given, request.args)
+        if changes is None or not self._most_bytes:
+            return None
+
+        def write(txn: WriteTransaction, jobs: _LateJobs) -> RowCounts:
+            txn.check_unchanged(plan.target)
+            bound = StatementSnapshots(self.engine.files, txn.view()).bind(plan.scans[0])
+            footers = replace(self.executor.footers, copies=OriginalFiles())
+            buckets = frozenset[int]().union(*(part.buckets for part in bound.parts))
+            slots = assign_slots(plan.branches, buckets, 1, plan.target.bucket_count)
+            most_read = _MOST_READ_BESIDE_SPARK if self.engine.is_running else _MOST_READ
+            placed = changed_rows.placed_changes(plan, changes, bound, footers, slots, most_read)
+            if placed is None or placed.get_total_buffer_size() > self._most_bytes:
+                return self.executor.write_in(plan, request, txn, jobs)
+            places = tuple(part.directory for part in bound.parts)
+            return _published(plan, places, txn, lambda target: _staged(placed, plan, target, slots))
+
+        return self._run(plan, request, write)
 
 
 def _is_writable(plan: WritePlan) -> bool:
-    """Whether this process can write the table's files, and the rows need neither a check nor a look at the table."""
+    """Whether this process can write the table's files."""
     table = plan.target
-    if isinstance(plan.mode, Overwrite) and plan.mode.if_not_exists:
-        return False
-    return (
-        table.is_transactional
-        and not table.constraints.checks
-        and is_local(table.location)
-        and can_write_files(table, _LOCAL)
-        and given_columns.takes(table)
-    )
+    return table.is_transactional and is_local(table.location) and can_write_files(table, _LOCAL)
 
 
-def _write(plan: WritePlan, rows: Rows, txn: WriteTransaction) -> RowCounts:
-    """Stages the files, then publishes them. `txn` knows at any moment what to undo."""
-    txn.check_unchanged(plan.target)
-    txn.view()  # the first statement of a transaction fixes its snapshot
-    write = txn.begin(target := write_target(plan, (), txn, _LOCAL))
-    write.staged.extend(_staged(plan, rows, target))
+def _published(
+    plan: WritePlan, places: tuple[str, ...], txn: WriteTransaction, stage: Callable[[WriteTarget], list[StagedFile]]
+) -> RowCounts:
+    """Stages the files, then publishes them. `txn` knows at any moment what to undo. `places` are the directories of
+    the partitions that were read."""
+    write = txn.begin(target := write_target(plan, places, txn, _LOCAL))
+    write.staged.extend(stage(target))
     txn.opened.require_open()
     publish(target, write.staged, write.made)
     return row_counts(plan, write.staged)
 
 
-def _staged(plan: WritePlan, rows: Rows, target: WriteTarget) -> list[StagedFile]:
+def _staged_inserts(plan: WritePlan, rows: Rows, target: WriteTarget) -> list[StagedFile]:
     if plan.inserts_only:
         write_inserts(rows.data, target)
         return finish_staged(target, None)
     slots = assign_slots(plan.branches, (), 1, plan.target.bucket_count)
     codes = {slot.bucket: code for slot, code in slots.codes.items()}
-    write_placed(_placed(plan, rows, codes), plan, target)
+    return _staged(_placed(plan, rows, codes), plan, target, slots)
+
+
+def _staged(placed: Any, plan: WritePlan, target: WriteTarget, slots: Slots) -> list[StagedFile]:
+    if placed.num_rows:
+        write_placed(placed, plan, target)
     return finish_staged(target, slots.by_code())
 
 

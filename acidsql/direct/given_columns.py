@@ -3,12 +3,13 @@ makes of them. Spark converts all others."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from sqlglot import exp
 
 from acidsql.acid import hive_types as t
 from acidsql.acid.bucketing import bucketing_version
@@ -44,7 +45,7 @@ def rows_of(given: GivenRows, table: Table, args: Mapping[str, object], frames: 
         partitions, places = partitions_of(dynamic, (), count)
     except AcidSqlError:  # Spark's way reports the value
         return None
-    return Rows(pa.Table.from_arrays(files, names=names), partitions, places, _buckets(table, columns))
+    return Rows(pa.Table.from_arrays(files, names=names), partitions, places, buckets_of(table, columns))
 
 
 def takes(table: Table) -> bool:
@@ -61,7 +62,8 @@ def _is_one_of(kind: t.HiveType, names: Sequence[str]) -> bool:
     return isinstance(kind, t.Primitive) and kind.name in names
 
 
-def _buckets(table: Table, columns: Mapping[str, pa.Array]) -> Numbers | None:
+def buckets_of(table: Table, columns: Mapping[str, pa.Array]) -> Numbers | None:
+    """The bucket of each row, by the arrays of the table's columns; None for a table without buckets."""
     if not table.bucket_count:
         return None
     kinds = {c.name: t.parse_type(c.type) for c in table.columns}
@@ -78,13 +80,13 @@ def _columns(
             found = _of_frame(given.rows, given.columns, frames)
         case rows:
             trees = zip(given.columns, zip(*rows, strict=True), strict=True)
-            found = _certain({c.name: _array(stored_column(of, args, _type(c)), c) for c, of in trees})
+            found = _certain({c.name: stored_literals(of, c, args) for c, of in trees})
     if found is None:
         return None
     count = len(next(iter(found.values()))) if found else 0
     for column in table.all_columns:
         if column.name not in found:
-            one = _array(stored_column((given.constants[column.name],), args, _type(column)), column)
+            one = stored_literals((given.constants[column.name],), column, args)
             if one is None:
                 return None
             found[column.name] = one.take(pa.array(np.zeros(count, np.int64)))
@@ -101,7 +103,9 @@ def _type(column: Column) -> t.HiveType:
     return t.parse_type(column.type)
 
 
-def _array(values: Sequence[object] | None, column: Column) -> pa.Array | None:
+def stored_literals(trees: Iterable[exp.Expr], column: Column, args: Mapping[str, object]) -> pa.Array | None:
+    """The array that the column stores for literals and parameters; None if one of them leaves a doubt."""
+    values = stored_column(trees, args, _type(column))
     if values is None:
         return None
     try:
@@ -148,7 +152,7 @@ def _stored(column: pa.ChunkedArray, target: t.HiveType) -> pa.Array | None:
         array = array_of_arrow(column, target)
     except UnfitValue:
         return None
-    return array if _is_known(array, target) else None
+    return array if is_known(array, target) else None
 
 
 def _has_one_meaning(source: pa.DataType, target: t.HiveType) -> bool:
@@ -177,7 +181,7 @@ def _has_one_meaning(source: pa.DataType, target: t.HiveType) -> bool:
             return False
 
 
-def _is_known(array: pa.Array, target: t.HiveType) -> bool:
+def is_known(array: pa.Array, target: t.HiveType) -> bool:
     """Whether all readers understand the dates and times of the array in one way."""
     match target:
         case t.Primitive("date"):

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -26,7 +27,7 @@ from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.spark.answer_frames import answer
 from acidsql.spark.catalyst.sessions import adopt
-from acidsql.spark.dml_transactions import DmlTransactions, row_counts, write_target
+from acidsql.spark.dml_transactions import DmlTransactions, Work, row_counts, write_target
 from acidsql.spark.engine import Engine, StatementSpark
 from acidsql.spark.failures import translate
 from acidsql.spark.frames import to_frame
@@ -50,6 +51,7 @@ from acidsql.spark.write.table_writer import (
     static_partition,
 )
 from acidsql.spark.write.truncation import empty_table
+from acidsql.storage.footer_cache import FooterCache
 from acidsql.writing.publishing import WriteTarget, empty, publish
 from acidsql.writing.write_transaction import WriteTransaction
 
@@ -65,6 +67,12 @@ class Request:
     args: Mapping[str, object]
     frames: Mapping[str, object]
     progress: StreamProgress | None = None
+
+
+class LateWork(Protocol):
+    """Who ends the jobs of a statement."""
+
+    jobs: Work | None
 
 
 class Executor:
@@ -88,6 +96,11 @@ class Executor:
         if self.session_transaction.current is not None:
             self.session_transaction.rollback()
         self._readers.close()
+
+    @property
+    def footers(self) -> FooterCache:
+        """The footers of files that statements have read."""
+        return self._caches.footers
 
     # -- statements
 
@@ -166,9 +179,14 @@ class Executor:
         """
         for write in plan.writes:
             check_format(write.target)
-        name = " and ".join(dict.fromkeys(w.target.qualified for w in plan.writes))
-        with self._translated(request), self._engine.jobs(f"{plan.operation} {name}") as jobs:
+        with self._translated(request), self._engine.jobs(_description(plan)) as jobs:
             return self.dml.run(plan, request.progress, jobs, lambda txn: self._write_tables(plan, request, txn))
+
+    def write_in(self, plan: WritePlan, request: Request, txn: WriteTransaction, work: LateWork) -> RowCounts:
+        """Writes the rows of a statement whose transaction is open and has its locks. `work` gets its jobs."""
+        with self._translated(request), self._engine.jobs(_description(plan)) as jobs:
+            work.jobs = jobs
+            return self._write_tables(plan, request, txn)
 
     def truncate(self, step: EmptyTable) -> tuple[TxnId, WriteId]:
         """TRUNCATE TABLE: its transaction and its write ID. Raises IN_TRANSACTION, and what `empty_table` raises."""
@@ -267,6 +285,10 @@ class Executor:
             if translated.condition == Condition.DISK_FULL.name:
                 self._engine.free_disk()
             raise translated from error
+
+
+def _description(plan: WritePlan | MultiWritePlan) -> str:
+    return f"{plan.operation} {' and '.join(dict.fromkeys(w.target.qualified for w in plan.writes))}"
 
 
 def _given_frame(frame: FrameScan, request: Request, spark: SparkSession) -> DataFrame:
