@@ -34,7 +34,7 @@ from acidsql.writing.publishing import StagedFile, WriteTarget, finish_staged, p
 from acidsql.writing.write_transaction import WriteTransaction
 
 _LOCAL: Final = LocalFiles()
-_MOST_READ_BESIDE_SPARK: Final = 4_000_000
+_MOST_READ_BESIDE_SPARK: Final = 2_000_000
 """Rows that this thread reads for an UPDATE or DELETE while Spark runs, whose tasks read more of them sooner."""
 _MOST_READ: Final = 50_000_000
 """Rows that it reads where Spark would have to be started first."""
