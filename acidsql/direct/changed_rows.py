@@ -25,7 +25,7 @@ from acidsql.planner.row_predicates import RowPredicate, row_predicate, undecide
 from acidsql.snapshot.file_skipping import needed_stripes
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.storage.footer_cache import FooterCache
-from acidsql.writing.file_slots import SLOT, Slot, Slots
+from acidsql.writing.file_slots import SLOT, Slots
 from acidsql.writing.placed_columns import NEW_BUCKET, OLD_BUCKET, OLD_ROW, OLD_WRITE_ID, PLACE_DIRECTORY
 
 _MOST_CHANGED: Final = 200_000
@@ -164,7 +164,7 @@ def _events(old: Mapping[str, Any], new: Mapping[str, pa.Array], plan: WritePlan
     for number, branch in enumerate(plan.branches):
         is_insert = branch.kind is EventKind.INSERT
         files = new_file if is_insert else old_file
-        codes = np.array([slots.codes.get(Slot(number, int(bucket)), -1) for bucket in files], np.int64)
+        codes = np.array(slots.by_bucket(number), np.int64)[files]
         rows = {
             f"_c{i}": new[c.name] if is_insert else pa.nulls(count, new[c.name].type)
             for i, c in enumerate(plan.target.columns)

@@ -155,8 +155,7 @@ def _staged_inserts(plan: WritePlan, rows: Rows, target: WriteTarget) -> list[St
         write_inserts(rows.data, target)
         return finish_staged(target, None)
     slots = assign_slots(plan.branches, (), 1, plan.target.bucket_count)
-    codes = {slot.bucket: code for slot, code in slots.codes.items()}
-    return _staged(_placed(plan, rows, codes), plan, target, slots)
+    return _staged(_placed(plan, rows, slots), plan, target, slots)
 
 
 def _staged(placed: Any, plan: WritePlan, target: WriteTarget, slots: Slots) -> list[StagedFile]:
@@ -165,7 +164,7 @@ def _staged(placed: Any, plan: WritePlan, target: WriteTarget, slots: Slots) -> 
     return finish_staged(target, slots.by_code())
 
 
-def _placed(plan: WritePlan, rows: Rows, codes: Mapping[int, int]) -> Any:
+def _placed(plan: WritePlan, rows: Rows, slots: Slots) -> Any:
     """The rows as placed events (acidsql/spark/write/event_rows.py)."""
     count = rows.num_rows
     new = np.zeros(count, np.int64) if rows.buckets is None else rows.buckets
@@ -176,7 +175,7 @@ def _placed(plan: WritePlan, rows: Rows, codes: Mapping[int, int]) -> Any:
         texts = pa.array([values[number] for values in rows.partitions], pa.string())
         columns[name] = texts.take(places)
     columns[NEW_BUCKET] = new
-    columns[SLOT] = np.array([codes[int(bucket)] for bucket in new], np.int64)
+    columns[SLOT] = np.array(slots.by_bucket(0), np.int64)[new]
     data = rows.data.combine_chunks()
     return pa.table({**columns, **dict(zip(data.column_names, data.columns, strict=True))})
 
