@@ -17,6 +17,7 @@ from acidsql.compactor.compaction_requests import compaction_requests
 from acidsql.compactor.service import Compactor
 from acidsql.ddl.plan_runner import Ddl
 from acidsql.ddl.table_lookup import TableLookup
+from acidsql.direct.direct_write import DirectWriter
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
 from acidsql.grammar.parser import parse
@@ -118,9 +119,9 @@ class StatementDispatch:
             case s.DropFunction():
                 return self._drop_function(statement)
             case s.StartTransaction():
-                return Done("START TRANSACTION", self.executor.begin())
+                return Done("START TRANSACTION", self.executor.dml.begin())
             case s.Commit():
-                return Done("COMMIT", self.executor.commit())
+                return Done("COMMIT", self.executor.dml.commit())
             case s.Rollback():
                 return Done("ROLLBACK", self.executor.session_transaction.rollback())
             case s.AbortTransactions():
@@ -159,6 +160,10 @@ class StatementDispatch:
 
     # -- queries and DML
 
+    @property
+    def _direct(self) -> DirectWriter:
+        return DirectWriter(self.engine, self.executor, self.settings.values)
+
     def _execute(self, plan: Plan, request: Request) -> Result:
         with _naming_views(plan):
             return self._execute_plan(plan, request)
@@ -172,7 +177,7 @@ class StatementDispatch:
                 columns = tuple(ResultColumn(f.name, f.dataType.simpleString()) for f in rows.frame.schema.fields)
                 return QueryResult(columns, rows.frame, rows.private, release, request.text)
             case WritePlan() | MultiWritePlan():
-                done = self.executor.write(plan, request)
+                done = self._direct.write(plan, request) or self.executor.write(plan, request)
                 c = done.counts
                 counts = Counts(c.affected, c.updated, c.deleted, c.inserted)
                 return CountsResult(plan.operation, counts, done.txn_id or None, done.write_ids)

@@ -9,6 +9,7 @@ from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import Delete
 from acidsql.metastore.client import Operation
 from acidsql.planner.event_queries import name_sql, nulls, old_identity, rows_view
+from acidsql.planner.given_changes import given_changes
 from acidsql.planner.lock_requests import LockRules, write_locks
 from acidsql.planner.name_resolution import (
     Binder,
@@ -47,4 +48,5 @@ def plan_delete(statement: Delete, facts: Facts) -> WritePlan:
         views=binder.views,
         row_source=row_source(rows),
         locks=write_locks(table, (Operation.DELETE,), binder.scans, LockRules.of(facts)),
+        given=given_changes(rows, binder.scans, binder.frames, {}),
     )

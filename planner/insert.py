@@ -15,6 +15,7 @@ from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.statements import Default, Insert, Values
 from acidsql.metastore.client import PartitionValues
 from acidsql.planner.event_queries import checked_branch, name_sql, no_identity, rows_view, select_list, stored
+from acidsql.planner.given_rows import given_rows
 from acidsql.planner.integer_casts import assigned
 from acidsql.planner.lock_requests import LockRules, insert_locks, overwrite_locks
 from acidsql.planner.name_resolution import Binder, default_of, find_column, find_table
@@ -72,6 +73,7 @@ def plan_insert(statement: Insert, facts: Facts, statement_id: StatementId = FIR
         static=static,
         partition=_literal_partition(statement, table) if len(static) == len(table.partition_columns) else None,
         source_span=statement.target.span,
+        given=given_rows(statement, table, columns),
     )
 
 

@@ -17,7 +17,7 @@ The delete events of several clauses lie in several branches, so no single one o
 **Evaluated** by whoever has the events of each row together, sorted by row ID:
 
 - `check_condition` is SQL for Spark, over the tasks of a shuffle (spark/write/shuffled_write.py).
-- `check_sorted` looks at arrays of the driver (spark/write/driver_write.py).
+- `check_sorted` looks at arrays of the driver (writing/event_files.py).
 
 Both take the columns that name a row: its staging directory, the write ID, the bucket property and the row ID.
 """

@@ -188,6 +188,34 @@ class Narrowing:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenFrame:
+    """A frame of the call whose columns are the rows of an INSERT: `columns` in this order, or all if it is None."""
+
+    frame: str
+    columns: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRows:
+    """The rows of an INSERT that nothing has to compute (given_rows.py): a tree for each of `columns` in each row, or
+    the columns of a frame. `constants` are the trees of the table's other columns, by name."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[exp.Expr, ...], ...] | GivenFrame
+    constants: Mapping[str, exp.Expr]
+
+
+@dataclass(frozen=True, slots=True)
+class GivenChanges:
+    """An UPDATE or DELETE that reads its target only (given_changes.py): the target's name in the query, the bound
+    condition, and the trees of SET by column, of which a DELETE has none."""
+
+    alias: str
+    condition: exp.Expr
+    new_values: Mapping[str, exp.Expr]
+
+
+@dataclass(frozen=True, slots=True)
 class WritePlan:
     """A DML statement, as one query: `events` over the view ROWS, which is `rows` over the scans.
 
@@ -220,6 +248,8 @@ class WritePlan:
     views: tuple[View, ...] = ()
     """The views of the catalog whose definitions are part of `rows`."""
     source_span: Span | None = field(default=None, compare=False)
+    given: GivenRows | GivenChanges | None = field(default=None, repr=False)
+    """What the statement does, where it can be read from values instead of SQL: a program without Spark may run it."""
 
     @property
     def writes(self) -> tuple[WritePlan, ...]:

@@ -27,6 +27,7 @@ from acidsql.planner.event_queries import (
     select_list,
     stored,
 )
+from acidsql.planner.given_changes import given_changes
 from acidsql.planner.lock_requests import LockRules, write_locks
 from acidsql.planner.name_resolution import (
     Binder,
@@ -63,6 +64,7 @@ def plan_update(statement: Update, facts: Facts) -> WritePlan:
         views=binder.views,
         row_source=row_source(rows),
         locks=write_locks(table, (Operation.UPDATE,), binder.scans, LockRules.of(facts)),
+        given=given_changes(rows, binder.scans, binder.frames, new_values),
     )
 
 

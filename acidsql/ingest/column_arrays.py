@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from acidsql.acid import hive_types as t
-from acidsql.ingest.arrow_types import arrow_type
 from acidsql.ingest.stored_values import Unfit, storing
+from acidsql.storage.file_arrow_types import arrow_type
 
 _FIRST_DAY: Final = date(1, 1, 1).toordinal() - date(1970, 1, 1).toordinal()
 _LAST_DAY: Final = date(9999, 12, 31).toordinal() - date(1970, 1, 1).toordinal()

@@ -13,7 +13,7 @@ from acidsql.acid.hive_types import HiveType, Primitive
 from acidsql.acid.partition_values import PartitionValues
 from acidsql.acid.table import Column, Relation, Table, View
 from acidsql.errors import AcidSqlError, Condition, suggestion
-from acidsql.ingest.arrow_types import arrow_type, file_schema, known_type
+from acidsql.ingest.arrow_types import file_schema, known_type
 from acidsql.ingest.bucket_hashes import buckets
 from acidsql.ingest.column_arrays import UnfitValue, array_of_arrow, array_of_values
 from acidsql.ingest.column_defaults import default_value
@@ -30,6 +30,7 @@ from acidsql.ingest.record_shapes import (
 )
 from acidsql.ingest.stored_values import Unfit, storing
 from acidsql.ingest.value_texts import value_of_text
+from acidsql.storage.file_arrow_types import arrow_type
 
 _SHOWN: Final = 200
 """How many characters of a value an error shows."""

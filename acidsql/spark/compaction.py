@@ -46,11 +46,11 @@ from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.spark.scan.table_scan import delete_events, scan_frame
 from acidsql.spark.write.bucket_expression import bucket_column
 from acidsql.spark.write.event_rows import code_of_bucket, filed, insert_event
-from acidsql.spark.write.file_slots import SLOT, Slot, Slots, slot_a_task
 from acidsql.spark.write.staging import save
 from acidsql.storage.file_systems import FileSystem, remove_all
 from acidsql.storage.footer_cache import read_file_tail
 from acidsql.storage.orc.orc_footers import count_rows, finish_events, finish_plain
+from acidsql.writing.file_slots import SLOT, Slot, Slots, slot_a_task
 
 _ROW_ID: Final = ":row_id"
 _SOURCE: Final = "acidsql_compacted"

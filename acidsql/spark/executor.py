@@ -1,40 +1,38 @@
-"""Runs plans: one snapshot for each statement, one Spark write for each table, files published before the commit.
+"""Runs plans on Spark: one snapshot for each statement, one Spark write for each table, files published before the
+commit (dml_transactions.py).
 
-    open a transaction -> lock -> one ValidTxnList, one ValidWriteIdList a table -> list the directories
-    -> the plan's query -> staged files -> published files -> commit
-
-On any failure the transaction is aborted and its files are removed (write_transaction.py).
+    one ValidTxnList, one ValidWriteIdList a table -> list the directories -> the plan's query -> staged files
+    -> published files
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.metastore.client import LockComponent
 from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl_plan import EmptyTable
-from acidsql.planner.lock_requests import CONFLICTS, on_partitions
-from acidsql.planner.plan import DRIVER_BYTES, Create, Effect, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
+from acidsql.planner.plan import DRIVER_BYTES, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
 from acidsql.planner.wall_clock import tells_wall_clock_time
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.spark.answer_frames import answer
 from acidsql.spark.catalyst.sessions import adopt
+from acidsql.spark.dml_transactions import DmlTransactions, Work, row_counts, write_target
 from acidsql.spark.engine import Engine, StatementSpark
 from acidsql.spark.failures import translate
 from acidsql.spark.frames import to_frame
-from acidsql.spark.jobs import JobGroup
 from acidsql.spark.jvm_loss import SPARK_ERRORS
-from acidsql.spark.open_transaction import SessionTransaction, SharedTransaction
+from acidsql.spark.open_transaction import SharedTransaction
 from acidsql.spark.outcomes import QueryRows, RowCounts, Written
 from acidsql.spark.parameter_values import has_instant
 from acidsql.spark.query_columns import as_shown, hive_columns, with_own_names
@@ -43,8 +41,6 @@ from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.spark.scan.shared_scan import scanned_once
 from acidsql.spark.scan.source_keys import narrow
 from acidsql.spark.scan.table_scan import scan_frame
-from acidsql.spark.write.publishing import StagedFile, WriteTarget, empty, publish
-from acidsql.spark.write.row_conflicts import commit_by_rows
 from acidsql.spark.write.staging import check_format
 from acidsql.spark.write.table_writer import (
     Steering,
@@ -55,8 +51,9 @@ from acidsql.spark.write.table_writer import (
     static_partition,
 )
 from acidsql.spark.write.truncation import empty_table
-from acidsql.spark.write.write_transaction import WriteTransaction, transaction
-from acidsql.storage.leftovers import tidy_up
+from acidsql.storage.footer_cache import FooterCache
+from acidsql.writing.publishing import WriteTarget, empty, publish
+from acidsql.writing.write_transaction import WriteTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +71,12 @@ class Request:
     """Whether the caller takes the rows of a query as Python values, and never as a DataFrame."""
 
 
+class LateWork(Protocol):
+    """Who ends the jobs of a statement."""
+
+    jobs: Work | None
+
+
 class Executor:
     """Binds plans to snapshots and runs them on Spark."""
 
@@ -85,10 +88,10 @@ class Executor:
         self._metastore = transactions.metastore
         self._readers = Readers(transactions)
         self._caches = ScanCaches()
-        self.session_transaction = SessionTransaction(transactions, self._readers)
+        self.dml = DmlTransactions(transactions, self._readers, settings, engine.files)
+        """The transactions of DML statements, whether or not Spark runs them."""
+        self.session_transaction = self.dml.session_transaction
         self.steering = Steering()
-        self._running: JobGroup | None = None
-        """The jobs of the statement that runs in the open transaction of START TRANSACTION."""
 
     def close(self) -> None:
         """Rolls back the open transaction, and ends all readers."""
@@ -96,13 +99,10 @@ class Executor:
             self.session_transaction.rollback()
         self._readers.close()
 
-    def begin(self) -> TxnId:
-        """START TRANSACTION. `commit` or a rollback of `session_transaction` ends the transaction."""
-        return self.session_transaction.begin(self._committing(), self._cancel_running)
-
-    def _cancel_running(self) -> None:
-        if self._running is not None:
-            self._running.cancel()
+    @property
+    def footers(self) -> FooterCache:
+        """The footers of files that statements have read."""
+        return self._caches.footers
 
     # -- statements
 
@@ -114,7 +114,7 @@ class Executor:
                 return self._query_in(shared, plan, request), lambda: None
             if not plan.scans:
                 return self._frame(plan, request, self._now(), self._caches), lambda: None
-            reader = self._readers.open(self._locks(plan))
+            reader = self._readers.open(self.dml.locks(plan))
             try:
                 rows = self._frame(plan, request, self._now(), self._caches_of(reader))
                 self._readers.keep(reader, rows.frame)
@@ -139,7 +139,7 @@ class Executor:
                 raise
 
     def _query_in(self, shared: SharedTransaction, plan: QueryPlan, request: Request) -> QueryRows:
-        if locks := self._locks(plan):
+        if locks := self.dml.locks(plan):
             self._transactions.lock(shared.write.id, locks)
         rows = self._frame(plan, request, shared.write.view(), self._caches_of(shared.guard))
         self._readers.keep(shared.guard, rows.frame)
@@ -178,12 +178,6 @@ class Executor:
     def _now(self) -> ReadView:
         return ReadView(self._metastore, self._metastore.valid_txns())
 
-    def _locks(self, plan: QueryPlan | WritePlan | MultiWritePlan) -> tuple[LockComponent, ...]:
-        return on_partitions(plan, self._metastore.partitions)
-
-    def _stream_locks(self, request: Request) -> Sequence[LockComponent]:
-        return () if request.progress is None else self._metastore.stream_locks(request.progress.claim)
-
     def columns(self, plan: QueryPlan, request: Request, *, of_view: bool = False) -> list[tuple[str, str]]:
         """The names and Hive types of a query's columns. Reads no directory. Raises CREATE_AS_TYPE.
 
@@ -202,76 +196,14 @@ class Executor:
         """
         for write in plan.writes:
             check_format(write.target)
-        name = " and ".join(dict.fromkeys(w.target.qualified for w in plan.writes))
-        with (
-            self._translated(request),
-            self._engine.jobs(f"{plan.operation} {name}") as jobs,
-            self.session_transaction.alone() as shared,
-        ):
-            if shared is not None:
-                if request.progress is not None:  # another thread has begun it just now
-                    txn_id = f"txnid:{shared.write.id}"
-                    raise AcidSqlError(Condition.IN_TRANSACTION, operation="A batch of a stream", txn_id=txn_id)
-                return self._write_in(shared.write, plan, request, jobs)
-            creates = plan.target if isinstance(plan, WritePlan) and isinstance(plan.mode, Create) else None
-            with transaction(
-                self._transactions,
-                lambda: (*self._locks(plan), *self._stream_locks(request)),
-                creates=creates,
-                committing=self._committing(),
-                on_lost=jobs.cancel,
-                before_undo=jobs.end,
-            ) as txn:
-                counts = self._write_tables(plan, request, txn)
-                if request.progress is not None:
-                    txn.progress = replace(request.progress, rows=counts.affected)
-            self._tidy_up(txn)
-            return _written(txn, counts)
+        with self._translated(request), self._engine.jobs(_description(plan)) as jobs:
+            return self.dml.run(plan, request.progress, jobs, lambda txn: self._write_tables(plan, request, txn))
 
-    def commit(self) -> TxnId:
-        """COMMIT of the open transaction. Raises what `SessionTransaction.commit` raises."""
-        shared = self.session_transaction.current
-        txn = self.session_transaction.commit()
-        if shared is not None:
-            self._tidy_up(shared.write)
-        return txn
-
-    def _tidy_up(self, txn: WriteTransaction) -> None:
-        """Remove staging files of crashed writers, where a committed transaction wrote."""
-        tidy_up(self._metastore, self._engine.files, ((w.target.files, w.target.directory) for w in txn.writes))
-
-    def _write_in(
-        self, txn: WriteTransaction, plan: WritePlan | MultiWritePlan, request: Request, jobs: JobGroup
-    ) -> Written:
-        """Runs a statement in the transaction of START TRANSACTION. Any error ends the transaction (session.py)."""
-        before = len(txn.writes)
-        for write in plan.writes:
-            if not write.target.is_transactional:
-                operation = f"{plan.operation} of the plain table {write.target.qualified}"
-                raise AcidSqlError(Condition.IN_TRANSACTION, operation=operation, txn_id=f"txnid:{txn.id}")
-            txn.check_not_overwritten(write.target)
-        self._running = jobs
-        try:
-            self._transactions.lock(txn.id, self._locks(plan))
-            if txn.committing is None and (conflicts := self._metastore.conflicts(txn.id)):
-                raise conflicts[0].error
-            for write in plan.writes:
-                if write.overwrite is not None:
-                    txn.check_seen(write.target)
-            counts = self._write_tables(plan, request, txn)
-        except BaseException as error:
-            lost = txn.opened.lost(error)
-            jobs.end()
-            if lost is not None and isinstance(error, Exception) and error is not lost:
-                raise lost from error
-            raise
-        finally:
-            self._running = None
-        txn.end_statement()
-        return _written(txn, counts, before)
-
-    def _committing(self) -> Callable[[WriteTransaction], None] | None:
-        return commit_by_rows if self._settings.get(CONFLICTS) == "row" else None
+    def write_in(self, plan: WritePlan, request: Request, txn: WriteTransaction, work: LateWork) -> RowCounts:
+        """Writes the rows of a statement whose transaction is open and has its locks. `work` gets its jobs."""
+        with self._translated(request), self._engine.jobs(_description(plan)) as jobs:
+            work.jobs = jobs
+            return self._write_tables(plan, request, txn)
 
     def truncate(self, step: EmptyTable) -> tuple[TxnId, WriteId]:
         """TRUNCATE TABLE: its transaction and its write ID. Raises IN_TRANSACTION, and what `empty_table` raises."""
@@ -279,7 +211,7 @@ class Executor:
             txn_id = f"txnid:{self.session_transaction.id}"
             raise AcidSqlError(Condition.IN_TRANSACTION, operation="TRUNCATE", txn_id=txn_id)
         txn = empty_table(step, self._transactions, self._engine.files)
-        self._tidy_up(txn)
+        self.dml.tidy_up(txn)
         return txn.id, txn.writes[0].target.write_id
 
     # -- snapshots
@@ -345,7 +277,8 @@ class Executor:
     ) -> RowCounts:
         bound = self._define_views(spark, plan, request, snapshots, caches)
         self._engine.require_exact_time(plan.target)
-        target = self._target(plan, bound, txn)
+        places = tuple(part.directory for b in bound if b.scan.is_target for part in b.parts)
+        target = write_target(plan, places, txn, self._engine.files(plan.target.location))
         write = txn.begin(target)
         if _skips_existing(spark, plan, target):
             return RowCounts()
@@ -356,23 +289,7 @@ class Executor:
         driver_bytes = int(self._settings.get(DRIVER_BYTES, 0))
         write.staged.extend(stage(events, plan, target, of_target, driver_bytes, self.steering))
         write.emptied.extend(replaced_directories(spark, plan, write))
-        return _counts(plan, write.staged)
-
-    def _target(self, plan: WritePlan, bound: Sequence[BoundScan], txn: WriteTransaction) -> WriteTarget:
-        table = plan.target
-        files = self._engine.files(table.location)
-        known = txn.view().partitions(table) if table.partition_columns and not isinstance(plan.mode, Create) else ()
-        return WriteTarget(
-            table,
-            files.resolve(table.location),
-            files,
-            txn.id,
-            txn.write_id(table),
-            txn.statement_ids(plan.branches),
-            overwrites=plan.overwrite is not None,
-            places=tuple(part.directory for b in bound if b.scan.is_target for part in b.parts),
-            partitions={p.values: files.resolve(p.location) for p in known},
-        )
+        return row_counts(plan, write.staged)
 
     # -- edges
 
@@ -387,10 +304,8 @@ class Executor:
             raise translated from error
 
 
-def _written(txn: WriteTransaction, counts: RowCounts, first: int = 0) -> Written:
-    """The result of the statement whose writes begin at index `first`."""
-    targets = (w.target for w in txn.writes[first:])
-    return Written(counts, txn.id, {t.table.qualified: t.write_id for t in targets if t.table.is_transactional})
+def _description(plan: WritePlan | MultiWritePlan) -> str:
+    return f"{plan.operation} {' and '.join(dict.fromkeys(w.target.qualified for w in plan.writes))}"
 
 
 def _given_frame(frame: FrameScan, request: Request, spark: SparkSession) -> DataFrame:
@@ -408,10 +323,3 @@ def _skips_existing(spark: StatementSpark, plan: WritePlan, target: WriteTarget)
         return False
     values = static_partition(spark, plan)
     return values is not None and target.partition_directory(values) is not None
-
-
-def _counts(plan: WritePlan, staged: Sequence[StagedFile]) -> RowCounts:
-    of = dict.fromkeys(Effect, 0)
-    for file in staged:
-        of[plan.branches[file.slot.branch].effect] += file.rows
-    return RowCounts(of[Effect.UPDATED], of[Effect.DELETED], of[Effect.INSERTED])

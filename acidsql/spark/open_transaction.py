@@ -12,7 +12,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.interrupts import holding
 from acidsql.metastore.transactions import Transactions
 from acidsql.spark.readers import Reader, Readers
-from acidsql.spark.write.write_transaction import WriteTransaction
+from acidsql.writing.write_transaction import WriteTransaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,9 +38,9 @@ _WATCHED: Final = (
     "acidsql.compactor",
     "acidsql.storage.file_systems",
     "acidsql.storage.leftovers",
-    "acidsql.spark.write.publishing",
+    "acidsql.writing.publishing",
     "acidsql.spark.write.driver_write",
-    "acidsql.spark.write.write_transaction",
+    "acidsql.writing.write_transaction",
 )
 """Modules in which a writer may kill itself between two calls: those that change files and the metastore."""
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from acidsql.acid.bucketing import BucketingVersion, BucketValue, bucket_number
 from acidsql.acid.hive_types import parse_type
-from acidsql.ingest.arrow_types import arrow_type
 from acidsql.ingest.bucket_hashes import buckets
+from acidsql.storage.file_arrow_types import arrow_type
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 VALUES: dict[str, st.SearchStrategy[Any]] = {

@@ -15,6 +15,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.planner import write_strategy
 from acidsql.session import Session, connect
 from acidsql.spark.write import driver_write
+from acidsql.writing import event_files
 from tests.selection import core
 
 ALL = (
@@ -72,13 +73,13 @@ def run(sessions: list[Session], *statements: str) -> None:
 def by_driver(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that the driver writes from now on."""
     written: list[str] = []
-    write = driver_write._write
+    write = event_files._write
 
     def noted(target: Any, directory: str, *rest: Any) -> None:
         written.append(directory)
         write(target, directory, *rest)
 
-    monkeypatch.setattr(driver_write, "_write", noted)
+    monkeypatch.setattr(event_files, "_write", noted)
     return written
 
 

@@ -17,7 +17,7 @@ from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.metastore.streams import StreamState
 from acidsql.session import Session
 from acidsql.spark import executor
-from acidsql.spark.write import publishing
+from acidsql.writing import publishing
 from tests.answers import fails
 from tests.spark.streamed_files import COLUMNS, StreamedFiles
 

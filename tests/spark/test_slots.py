@@ -14,7 +14,7 @@ from pyspark.sql import functions as f
 from acidsql.acid.row_id import MAX_BUCKET
 from acidsql.acid.write_ids import StatementId
 from acidsql.planner.plan import Branch, Effect, EventKind
-from acidsql.spark.write.file_slots import Slot, assign_slots, spark_hash
+from acidsql.writing.file_slots import Slot, assign_slots, spark_hash
 
 MOST_TASKS = MAX_BUCKET + 1
 

@@ -1,17 +1,15 @@
 """The columns of events on their way to staged files, as SQL that the write strategies share.
 
-A *placed* event has the code of its slot (file_slots.py), which is the file that it will lie in, the row ID that it
-names, its bucket, and its row as it is filed. A *finished* event has the six ACID columns in place of these. Between
-the two, a strategy brings the events into the order of their files. Sorted by (code, old row ID), each file is sorted
-as Hive needs it; new rows are numbered behind the sort, so that their row IDs ascend.
+A *placed* event has the code of its slot (acidsql/writing/file_slots.py), its file to be, the row
+ID that it names, its bucket, and its row as it is filed. A *finished* event has the six ACID columns in place of these.
+Between the two, a strategy brings the events into the order of their files. Sorted by (code, old row ID), each file is
+sorted as Hive needs it; new rows are numbered behind the sort, so that their row IDs ascend.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, product
 from math import isqrt
-from string import ascii_lowercase
 from typing import Final
 
 import numpy as np
@@ -20,7 +18,7 @@ from pyspark.sql import DataFrame
 from acidsql.acid.hive_types import Char, HiveType, Primitive, parse_type
 from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
 from acidsql.acid.row_id import MAX_BUCKET, encode_bucket
-from acidsql.acid.table import Column, Table
+from acidsql.acid.table import Table
 from acidsql.acid.write_ids import StatementId, WriteId
 from acidsql.planner.event_queries import name_sql
 from acidsql.planner.partition_text import partition_text
@@ -32,40 +30,24 @@ from acidsql.spark.scan.file_partitions import ROW_NUMBER
 from acidsql.spark.spark_types import ddl, file_type
 from acidsql.spark.write import text_lines
 from acidsql.spark.write.bucket_expression import bucket_column
-from acidsql.spark.write.file_slots import BY_TASK, SLOT, Slots
 from acidsql.spark.write.timestamp_limits import representable
+from acidsql.writing.file_slots import BY_TASK, SLOT, Slots
+from acidsql.writing.placed_columns import (
+    NEW_BUCKET,
+    OLD_BUCKET,
+    OLD_ROW,
+    OLD_WRITE_ID,
+    PLACE_DIRECTORY,
+    staging_columns,
+    value_directories,
+)
 
-OLD_WRITE_ID: Final = ":writeid"
-OLD_BUCKET: Final = ":bucketid"
-OLD_ROW: Final = ":rowid"
-"""Columns of a placed event: the parts of the row ID that the event names."""
-NEW_BUCKET: Final = ":bucket"
 _WRITE_IDS: Final = ":write_ids"
 NEW_WRITE_ID: Final = f"`{_WRITE_IDS}`[spark_partition_id() & 0]"
 """SQL of the write ID. It is not a literal number, because Spark reuses compiled code only if no number in it changes.
 Spark would fold a plain `[0]`."""
 OLD_FILE: Final = f"shiftright({name_sql(ROW_ID)}.bucketid, 16) & {MAX_BUCKET}"
 _HASHED: Final = ":hashed_bucket"
-
-PLACE_DIRECTORY: Final = ":place_directory"
-"""Partition column of the staged files of a partitioned table: the number of the old row's partition."""
-
-
-def value_directories(table: Table) -> dict[str, Column]:
-    """Partition columns of the staged files for the texts of the table's partition columns (partition_text.py).
-
-    The names are as short as possible: a path component has room for a long text only beside a short name. No name is
-    that of a data column.
-    """
-    taken = {c.name for c in table.columns}
-    names = (name for name in chain(ascii_lowercase, map("".join, product(ascii_lowercase, repeat=3))))
-    return dict(zip((n for n in names if n not in taken), table.partition_columns, strict=False))
-
-
-def staging_columns(plan: WritePlan) -> tuple[str, ...]:
-    """The partition columns of the staged files."""
-    values = value_directories(plan.target) if plan.moves_rows else ()
-    return (SLOT, *([PLACE_DIRECTORY] if plan.keeps_places else []), *values)
 
 
 def with_write_id(events: DataFrame, write_id: WriteId) -> DataFrame:

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.planner.plan import WritePlan
 from acidsql.snapshot.scan_binding import BoundScan
-from acidsql.spark.write.publishing import WriteTarget
+from acidsql.writing.publishing import WriteTarget
 
 
 @dataclass(frozen=True, slots=True)

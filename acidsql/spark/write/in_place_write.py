@@ -7,11 +7,12 @@ order of the rows that the task reads; new rows go to a file of the same bucket.
 from __future__ import annotations
 
 from acidsql.spark.engine import A_FILE_A_TASK
-from acidsql.spark.write.event_rows import OLD_FILE, finished_events, placed_events, staging_columns
+from acidsql.spark.write.event_rows import OLD_FILE, finished_events, placed_events
 from acidsql.spark.write.event_write import EventWrite
-from acidsql.spark.write.file_slots import Slot, slot_a_task
-from acidsql.spark.write.publishing import StagedFile, finish_staged
 from acidsql.spark.write.staging import save
+from acidsql.writing.file_slots import Slot, slot_a_task
+from acidsql.writing.placed_columns import staging_columns
+from acidsql.writing.publishing import StagedFile, finish_staged
 
 
 def stage_in_place(write: EventWrite) -> list[StagedFile]:

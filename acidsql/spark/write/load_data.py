@@ -25,9 +25,9 @@ from acidsql.planner.ddl import load_locks, load_step
 from acidsql.planner.ddl_plan import LoadFiles
 from acidsql.spark.engine import Engine
 from acidsql.spark.write.load_sources import LoadedFile, Sources, find_sources, path_span
-from acidsql.spark.write.publishing import add_file, visible_files
 from acidsql.storage.file_systems import FileSystem, is_local
 from acidsql.storage.leftovers import is_there, tidy_up
+from acidsql.writing.publishing import add_file, visible_files
 
 
 @dataclass(frozen=True, slots=True)

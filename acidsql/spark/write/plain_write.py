@@ -7,10 +7,11 @@ from acidsql.planner.partition_text import partition_text
 from acidsql.planner.write_strategy import Plain
 from acidsql.spark.catalyst.gateway import with_columns
 from acidsql.spark.write.bucket_expression import bucket_column
-from acidsql.spark.write.event_rows import filed, value_directories, with_constraints
+from acidsql.spark.write.event_rows import filed, with_constraints
 from acidsql.spark.write.event_write import EventWrite
-from acidsql.spark.write.publishing import BUCKET_DIRECTORY, StagedFile, finish_staged
 from acidsql.spark.write.staging import save
+from acidsql.writing.placed_columns import value_directories
+from acidsql.writing.publishing import BUCKET_DIRECTORY, StagedFile, finish_staged
 
 
 def stage_plain(write: EventWrite, strategy: Plain) -> list[StagedFile]:

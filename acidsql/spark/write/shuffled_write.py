@@ -11,18 +11,12 @@ from acidsql.planner.merge_cardinality import actions_sql, check_condition
 from acidsql.planner.plan import WritePlan
 from acidsql.planner.write_strategy import Shuffled
 from acidsql.spark.catalyst.gateway import select, where
-from acidsql.spark.write.event_rows import (
-    OLD_BUCKET,
-    OLD_ROW,
-    OLD_WRITE_ID,
-    finished_events,
-    placed_events,
-    staging_columns,
-)
+from acidsql.spark.write.event_rows import finished_events, placed_events
 from acidsql.spark.write.event_write import EventWrite
-from acidsql.spark.write.file_slots import SLOT, Slots, assign_slots
-from acidsql.spark.write.publishing import StagedFile, finish_staged
 from acidsql.spark.write.staging import save
+from acidsql.writing.file_slots import SLOT, Slots, assign_slots
+from acidsql.writing.placed_columns import OLD_BUCKET, OLD_ROW, OLD_WRITE_ID, staging_columns
+from acidsql.writing.publishing import StagedFile, finish_staged
 
 
 def stage_shuffled(write: EventWrite, strategy: Shuffled) -> list[StagedFile]:

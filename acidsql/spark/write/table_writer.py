@@ -39,10 +39,10 @@ from acidsql.spark.write import driver_write
 from acidsql.spark.write.event_write import EventWrite
 from acidsql.spark.write.in_place_write import stage_in_place
 from acidsql.spark.write.plain_write import stage_plain
-from acidsql.spark.write.publishing import StagedFile, WriteTarget
 from acidsql.spark.write.shuffled_write import stage_shuffled
 from acidsql.spark.write.task_write import stage_in_each_task
-from acidsql.spark.write.write_transaction import TableWrite
+from acidsql.writing.publishing import StagedFile, WriteTarget
+from acidsql.writing.write_transaction import TableWrite
 
 
 def event_rows(
@@ -61,11 +61,17 @@ def event_rows(
 
 @dataclass(slots=True)
 class Steering:
-    """For tests: the kind of strategy that a session takes wherever it is possible, and a list that gets the strategies
-    that it took."""
+    """For tests: the kind of strategy that a session takes wherever it is possible, a list that gets the strategies
+    that it took, and whether a statement may do without Spark (acidsql/direct)."""
 
     preferred: StrategyKind | None = None
     taken: list[WriteStrategy] | None = None
+    may_be_direct: bool = True
+
+    @property
+    def may_skip_spark(self) -> bool:
+        """Whether Spark may be left out. It may not where a test prefers a strategy, or asks for those taken."""
+        return self.may_be_direct and self.preferred is None and self.taken is None
 
 
 def stage(

@@ -44,24 +44,21 @@ from acidsql.spark.spark_types import ddl, query_type
 from acidsql.spark.write import driver_write
 from acidsql.spark.write.event_rows import (
     NEW_WRITE_ID,
-    OLD_BUCKET,
-    OLD_ROW,
-    OLD_WRITE_ID,
-    PLACE_DIRECTORY,
     filed,
     finished_events,
     insert_event,
     placed_events,
-    staging_columns,
     with_constraints,
     with_write_id,
 )
 from acidsql.spark.write.event_write import EventWrite
-from acidsql.spark.write.file_slots import SLOT, Slots, assign_slots, slots_by_task
-from acidsql.spark.write.publishing import StagedFile, WriteTarget, finish_staged, staged_files, staged_values
 from acidsql.spark.write.shuffled_write import stage_shuffled
 from acidsql.spark.write.staging import save
 from acidsql.storage.footer_cache import read_file_tail
+from acidsql.writing.event_files import write_placed
+from acidsql.writing.file_slots import SLOT, Slots, assign_slots, slots_by_task
+from acidsql.writing.placed_columns import OLD_BUCKET, OLD_ROW, OLD_WRITE_ID, PLACE_DIRECTORY, staging_columns
+from acidsql.writing.publishing import StagedFile, WriteTarget, finish_staged, staged_files, staged_values
 
 _TASK: Final = "spark_partition_id()"
 _OPEN_TOGETHER: Final = {CONCURRENT_WRITERS: str(OPEN_FILES)}
@@ -183,7 +180,7 @@ def _stage_deletes(write: EventWrite, aside: Aside, facts: WriteFacts) -> list[S
     match step:
         case ByDriver():
             slots = assign_slots(plan.branches, write.buckets, step.files)
-            driver_write.write_placed(aside.placed(plan, slots), plan, target)
+            write_placed(aside.placed(plan, slots), plan, target)
             return finish_staged(target, slots.by_code())
         case Shuffled():
             second = replace(write, events=aside.events(spark, plan), target=target, size=aside.size)

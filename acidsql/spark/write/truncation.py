@@ -11,9 +11,9 @@ from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl import truncate_locks
 from acidsql.planner.ddl_plan import EmptyTable
 from acidsql.planner.partition_pruning import has_values
-from acidsql.spark.write.publishing import WriteTarget, empty
-from acidsql.spark.write.write_transaction import WriteTransaction, transaction
 from acidsql.storage.file_systems import FileSystem
+from acidsql.writing.publishing import WriteTarget, empty
+from acidsql.writing.write_transaction import WriteTransaction, transaction
 
 
 def empty_table(

@@ -30,11 +30,11 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import StatementId, TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Branch, EventKind
-from acidsql.spark.write.event_rows import PLACE_DIRECTORY
-from acidsql.spark.write.file_slots import BY_TASK, SLOT, Slot
 from acidsql.storage.file_systems import FileSystem, place_new, remove_all
 from acidsql.storage.footer_cache import read_file_tail
 from acidsql.storage.orc.orc_footers import count_rows, finish_events, finish_plain, insert_keys
+from acidsql.writing.file_slots import BY_TASK, SLOT, Slot
+from acidsql.writing.placed_columns import PLACE_DIRECTORY
 
 _PART: Final = re.compile(r"part-(\d{5,})-")
 _THREADS: Final = 8

@@ -17,9 +17,9 @@ from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import Locks, OpenTransaction, Transactions, report_writes
 from acidsql.planner.plan import Branch, Effect
 from acidsql.snapshot.read_view import ReadView
-from acidsql.spark.write.publishing import StagedFile, WriteTarget, remove
 from acidsql.storage.file_systems import remove_all
 from acidsql.storage.leftovers import is_there
+from acidsql.writing.publishing import StagedFile, WriteTarget, remove
 
 FIRST_WRITE_ID = WriteId(1)
 """The write ID of the statement that creates a table."""

@@ -13,9 +13,9 @@ from typing import Final
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.metastore.client import Conflict
 from acidsql.planner.plan import EventKind
-from acidsql.spark.write.publishing import WriteTarget
-from acidsql.spark.write.write_transaction import TableWrite, WriteTransaction
 from acidsql.storage.file_systems import FileSystem
+from acidsql.writing.publishing import WriteTarget
+from acidsql.writing.write_transaction import TableWrite, WriteTransaction
 
 _KEY: Final = ["originalTransaction", "bucket", "rowId"]
 

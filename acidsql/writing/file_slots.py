@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from acidsql.acid.row_id import MAX_BUCKET
 from acidsql.planner.plan import Branch, EventKind
 
 SLOT: Final = ":slot"
@@ -38,6 +39,11 @@ class Slots:
 
     def by_code(self) -> dict[int, Slot]:
         return {code: slot for slot, code in self.codes.items()}
+
+    def by_bucket(self, branch: int) -> list[int]:
+        """The codes of a branch's slots, by the number of the bucket; -1 for a bucket without a slot."""
+        codes = {slot.bucket: code for slot, code in self.codes.items() if slot.branch == branch}
+        return [codes.get(bucket, -1) for bucket in range(MAX_BUCKET + 1)]
 
 
 def assign_slots(

@@ -1,0 +1,1 @@
+"""DML statements that this process runs itself, with pyarrow: small ones that would wait for Spark in vain."""

@@ -1,0 +1,175 @@
+"""The rows that an UPDATE or DELETE changes, found by pyarrow, as placed events (acidsql/spark/write/event_rows.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from sqlglot import exp
+
+from acidsql.acid import hive_types as t
+from acidsql.acid.row_id import MAX_BUCKET
+from acidsql.acid.table import Column, Table
+from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
+from acidsql.direct.given_columns import buckets_of, is_known, stored_literals, takes
+from acidsql.errors import AcidSqlError
+from acidsql.ingest.column_arrays import UnfitValue, array_of_arrow
+from acidsql.planner.given_changes import column_of
+from acidsql.planner.literal_values import Kind, literal
+from acidsql.planner.plan import BRANCH, EventKind, GivenChanges, WritePlan
+from acidsql.planner.row_predicates import RowPredicate, row_predicate, undecided
+from acidsql.snapshot.file_skipping import needed_stripes
+from acidsql.snapshot.scan_binding import BoundScan
+from acidsql.storage.footer_cache import FooterCache
+from acidsql.writing.file_slots import SLOT, Slots
+from acidsql.writing.placed_columns import NEW_BUCKET, OLD_BUCKET, OLD_ROW, OLD_WRITE_ID, PLACE_DIRECTORY
+
+_MOST_CHANGED: Final = 200_000
+"""Rows that this process changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """A condition, and what becomes of the rows for which it is true: new values by column, an array of one value each.
+    A DELETE has none."""
+
+    predicate: RowPredicate
+    new_values: Mapping[str, pa.Array]
+
+
+def changes_of(plan: WritePlan, given: GivenChanges, args: Mapping[str, object]) -> Changes | None:
+    """The changes, if there is no doubt about the condition, about what SET stores, and about the new rows' places."""
+    table = plan.target
+    condition = given.condition.transform(lambda node: _with_value(node, args))
+    predicate = row_predicate(condition, lambda node: column_of(node, given, table))
+    if undecided(predicate) is not None:
+        return None
+    columns = {c.name: c for c in table.columns}
+    values = {name: stored_literals((tree,), columns[name], args) for name, tree in given.new_values.items()}
+    known = {name: array for name, array in values.items() if array is not None}
+    if len(known) < len(values) or (values and not _makes_rows(table)):
+        return None
+    return Changes(predicate, known)
+
+
+def _with_value(node: exp.Expr, args: Mapping[str, object]) -> exp.Expr:
+    """The literal of a parameter that is an integer, a text or a date; other nodes as they are."""
+    match literal(node, args) if isinstance(node, exp.Placeholder) else (Kind.OTHER, None):
+        case Kind.INTEGER, int(number):
+            positive = exp.Literal.number(abs(number))
+            return exp.Neg(this=positive) if number < 0 else positive
+        case Kind.STRING, str(text):
+            return exp.Literal.string(text)
+        case Kind.DATE, date() as day:
+            return exp.cast(exp.Literal.string(day.isoformat()), "date")
+        case _:
+            return node
+
+
+def _makes_rows(table: Table) -> bool:
+    """Whether new rows of the table can be made of old ones here."""
+    kinds = [t.parse_type(c.type) for c in table.columns]
+    has_others = any(t.is_complex(kind) or t.has_instant(kind) for kind in kinds)
+    partitions = {c.name for c in table.partition_columns}
+    constraints = table.constraints
+    return not has_others and not constraints.checks and partitions.isdisjoint(constraints.not_null) and takes(table)
+
+
+def placed_changes(
+    plan: WritePlan, changes: Changes, bound: BoundScan, footers: FooterCache, slots: Slots, most_read: int
+) -> pa.Table | None:
+    """The events of the changes; None if Spark has to find them: more than `most_read` rows would have to be read, too
+    many rows are changed, or pyarrow cannot read a file or write a new row."""
+    table = plan.target
+    kept = [c.name for c in table.columns if changes.new_values and c.name not in changes.new_values]
+    try:
+        prepared = PreparedRows.of(bound, footers, kept, changes.predicate, row_ids=True)
+        if _rows_to_read(prepared) > most_read:
+            return None
+        found: list[LiveRows] = []
+        for rows in prepared.rows():
+            found.append(rows)
+            if sum(r.count for r in found) > _MOST_CHANGED:
+                return None
+    except (AcidSqlError, OSError, pa.ArrowException):  # Spark's way reads the file, or reports what is wrong with it
+        return None
+    old = _old_rows(plan, found)
+    if not changes.new_values:
+        return _events(old, {}, plan, slots)
+    new = _new_rows(table, changes, found)
+    return None if new is None else _events(old, new, plan, slots)
+
+
+def _rows_to_read(prepared: PreparedRows) -> int:
+    """The rows of the stripes that can hold a row for which the condition is true."""
+    return sum(
+        file.tail.stripe_rows[stripe]
+        for file in prepared.files
+        if file.tail is not None
+        for stripe in needed_stripes(prepared.bound.scan, file)
+    )
+
+
+def _old_rows(plan: WritePlan, found: Sequence[LiveRows]) -> dict[str, Any]:
+    """The row IDs of the changed rows, and the numbers of their partitions."""
+    ids = [rows.row_ids for rows in found if rows.row_ids is not None]
+    none = [np.zeros(0, np.int64)]
+    columns: dict[str, Any] = {
+        OLD_WRITE_ID: np.concatenate([i.write_id for i in ids] or none),
+        OLD_BUCKET: np.concatenate([i.bucket for i in ids] or none).astype(np.int32),  # as in ORC
+        OLD_ROW: np.concatenate([i.row for i in ids] or none),
+    }
+    if plan.keeps_places:
+        columns[PLACE_DIRECTORY] = np.concatenate(
+            [np.full(rows.count, rows.file.part, np.int64) for rows in found] or none
+        )
+    return columns
+
+
+def _new_rows(table: Table, changes: Changes, found: Sequence[LiveRows]) -> dict[str, pa.Array] | None:
+    """The columns of the new rows as they are filed, by name; None if pyarrow cannot write a value, or if NULL stands
+    where it must not."""
+    count = sum(rows.count for rows in found)
+    new: dict[str, pa.Array] = {}
+    for column in table.columns:
+        array = _filed(column, [rows.columns[column.name] for rows in found if column.name in rows.columns])
+        if column.name in changes.new_values:
+            array = changes.new_values[column.name].take(pa.array(np.zeros(count, np.int64)))
+        if array is None or (column.name in table.constraints.not_null and array.null_count):
+            return None
+        new[column.name] = array
+    return new
+
+
+def _filed(column: Column, arrays: Sequence[pa.Array]) -> pa.Array | None:
+    kind = t.parse_type(column.type)
+    try:
+        array = array_of_arrow(pa.chunked_array(arrays, arrays[0].type if arrays else pa.null()), kind)
+    except UnfitValue:
+        return None
+    return array if is_known(array, kind) else None
+
+
+def _events(old: Mapping[str, Any], new: Mapping[str, pa.Array], plan: WritePlan, slots: Slots) -> pa.Table:
+    """The events of all branches: for each changed row one of each branch, in the order of the branches."""
+    count = len(old[OLD_ROW])
+    old_file = old[OLD_BUCKET].astype(np.int64) >> 16 & MAX_BUCKET
+    new_file = buckets_of(plan.target, new) if new else None
+    new_file = np.zeros(count, np.int64) if new_file is None else new_file
+    parts = []
+    for number, branch in enumerate(plan.branches):
+        is_insert = branch.kind is EventKind.INSERT
+        files = new_file if is_insert else old_file
+        codes = np.array(slots.by_bucket(number), np.int64)[files]
+        rows = {
+            f"_c{i}": new[c.name] if is_insert else pa.nulls(count, new[c.name].type)
+            for i, c in enumerate(plan.target.columns)
+            if new
+        }
+        branches = np.full(count, number, np.int64)
+        parts.append(pa.table({BRANCH: branches, **old, NEW_BUCKET: files, SLOT: codes, **rows}))
+    return pa.concat_tables(parts).combine_chunks()

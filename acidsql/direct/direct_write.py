@@ -1,0 +1,188 @@
+"""DML without Spark: this process finds and writes the rows of small statements, with pyarrow.
+
+The files, row IDs, statement IDs and errors are those of the strategy `ByDriver`, for which Spark computes the rows. It
+is decided here which statements need no Spark: an INSERT of given rows, and an UPDATE or DELETE of few rows that its
+condition finds without a doubt. Every other one goes to `acidsql.spark.executor.Executor` before it has written
+anything; where that shows only after a look at the table, in the transaction that is already open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias, assert_never
+
+import numpy as np
+import pyarrow as pa
+
+from acidsql.direct import changed_rows, given_columns
+from acidsql.ingest.placement import Rows
+from acidsql.planner.plan import BRANCH, DRIVER_BYTES, GivenChanges, GivenRows, Plan, WritePlan
+from acidsql.snapshot.statement_snapshots import StatementSnapshots
+from acidsql.spark.dml_transactions import Work, row_counts, write_target
+from acidsql.spark.engine import Engine
+from acidsql.spark.executor import Executor, Request
+from acidsql.spark.failures import translate
+from acidsql.spark.outcomes import RowCounts, Written
+from acidsql.storage.file_systems import LocalFiles, is_local
+from acidsql.storage.orc.copies import OriginalFiles
+from acidsql.writing.event_files import can_write_files, write_inserts, write_placed
+from acidsql.writing.file_slots import SLOT, Slots, assign_slots
+from acidsql.writing.placed_columns import NEW_BUCKET, OLD_BUCKET, OLD_ROW, OLD_WRITE_ID, value_directories
+from acidsql.writing.publishing import StagedFile, WriteTarget, finish_staged, publish
+from acidsql.writing.write_transaction import WriteTransaction
+
+_LOCAL: Final = LocalFiles()
+_MOST_READ_BESIDE_SPARK: Final = 2_000_000
+"""Rows that this thread reads for an UPDATE or DELETE while Spark runs, whose tasks read more of them sooner."""
+_MOST_READ: Final = 50_000_000
+"""Rows that it reads where Spark would have to be started first."""
+
+
+class _LateJobs:
+    """The jobs of a statement that turns out, when its transaction is open, to be one for Spark."""
+
+    def __init__(self) -> None:
+        self.jobs: Work | None = None
+
+    def cancel(self) -> None:
+        if self.jobs is not None:
+            self.jobs.cancel()
+
+    def end(self) -> None:
+        if self.jobs is not None:
+            self.jobs.end()
+
+
+_Write: TypeAlias = Callable[[WriteTransaction, _LateJobs], RowCounts]
+
+
+@dataclass(frozen=True, slots=True)
+class DirectWriter:
+    """Runs the statements of a session that need no Spark. `settings` are the live settings of the session."""
+
+    engine: Engine
+    executor: Executor
+    settings: Mapping[str, str]
+
+    def write(self, plan: Plan, request: Request) -> Written | None:
+        """Runs a DML statement; None, and nothing has happened, if it is one for Spark.
+
+        Raises what `DmlTransactions.run` raises, DISK_FULL and STORAGE_FAILED.
+        """
+        if not self.executor.steering.may_skip_spark or not isinstance(plan, WritePlan) or not _is_writable(plan):
+            return None
+        match plan.given:
+            case GivenRows():
+                return self._insert(plan, plan.given, request)
+            case GivenChanges():
+                return self._change(plan, plan.given, request)
+            case None:
+                return None
+            case _:
+                assert_never(plan.given)
+
+    @property
+    def _most_bytes(self) -> int:
+        return int(self.settings.get(DRIVER_BYTES, 0))
+
+    def _run(
+        self, plan: WritePlan, request: Request, write: Callable[[WriteTransaction, _LateJobs], RowCounts]
+    ) -> Written:
+        if self.engine.is_running:
+            self.engine.require_exact_time(plan.target)
+        jobs = _LateJobs()
+        with _translated(request.text):
+            return self.executor.dml.run(plan, request.progress, jobs, lambda txn: write(txn, jobs))
+
+    def _insert(self, plan: WritePlan, given: GivenRows, request: Request) -> Written | None:
+        is_conditional = plan.overwrite is not None and plan.overwrite.if_not_exists
+        if is_conditional or plan.target.constraints.checks or not given_columns.takes(plan.target):
+            return None
+        rows = given_columns.rows_of(given, plan.target, request.args, request.frames)
+        if rows is None or rows.nbytes > self._most_bytes:
+            return None
+
+        def write(txn: WriteTransaction, _: _LateJobs) -> RowCounts:
+            txn.check_unchanged(plan.target)
+            txn.view()  # the first statement of a transaction fixes its snapshot
+            return _published(plan, (), txn, lambda target: _staged_inserts(plan, rows, target))
+
+        return self._run(plan, request, write)
+
+    def _change(self, plan: WritePlan, given: GivenChanges, request: Request) -> Written | None:
+        changes = changed_rows.changes_of(plan, given, request.args)
+        if changes is None or not self._most_bytes:
+            return None
+
+        def write(txn: WriteTransaction, jobs: _LateJobs) -> RowCounts:
+            txn.check_unchanged(plan.target)
+            bound = StatementSnapshots(self.engine.files, txn.view()).bind(plan.scans[0])
+            footers = replace(self.executor.footers, copies=OriginalFiles())
+            buckets = frozenset[int]().union(*(part.buckets for part in bound.parts))
+            slots = assign_slots(plan.branches, buckets, 1, plan.target.bucket_count)
+            most_read = _MOST_READ_BESIDE_SPARK if self.engine.is_running else _MOST_READ
+            placed = changed_rows.placed_changes(plan, changes, bound, footers, slots, most_read)
+            if placed is None or placed.get_total_buffer_size() > self._most_bytes:
+                return self.executor.write_in(plan, request, txn, jobs)
+            places = tuple(part.directory for part in bound.parts)
+            return _published(plan, places, txn, lambda target: _staged(placed, plan, target, slots))
+
+        return self._run(plan, request, write)
+
+
+def _is_writable(plan: WritePlan) -> bool:
+    """Whether this process can write the table's files."""
+    table = plan.target
+    return table.is_transactional and is_local(table.location) and can_write_files(table, _LOCAL)
+
+
+def _published(
+    plan: WritePlan, places: tuple[str, ...], txn: WriteTransaction, stage: Callable[[WriteTarget], list[StagedFile]]
+) -> RowCounts:
+    """Stages the files, then publishes them. `txn` knows at any moment what to undo. `places` are the directories of
+    the partitions that were read."""
+    write = txn.begin(target := write_target(plan, places, txn, _LOCAL))
+    write.staged.extend(stage(target))
+    txn.opened.require_open()
+    publish(target, write.staged, write.made)
+    return row_counts(plan, write.staged)
+
+
+def _staged_inserts(plan: WritePlan, rows: Rows, target: WriteTarget) -> list[StagedFile]:
+    if plan.inserts_only:
+        write_inserts(rows.data, target)
+        return finish_staged(target, None)
+    slots = assign_slots(plan.branches, (), 1, plan.target.bucket_count)
+    return _staged(_placed(plan, rows, slots), plan, target, slots)
+
+
+def _staged(placed: Any, plan: WritePlan, target: WriteTarget, slots: Slots) -> list[StagedFile]:
+    if placed.num_rows:
+        write_placed(placed, plan, target)
+    return finish_staged(target, slots.by_code())
+
+
+def _placed(plan: WritePlan, rows: Rows, slots: Slots) -> Any:
+    """The rows as placed events (acidsql/spark/write/event_rows.py)."""
+    count = rows.num_rows
+    new = np.zeros(count, np.int64) if rows.buckets is None else rows.buckets
+    columns: dict[str, Any] = {BRANCH: np.zeros(count, np.int64)}
+    columns |= {name: pa.nulls(count, pa.int64()) for name in (OLD_WRITE_ID, OLD_BUCKET, OLD_ROW)}
+    places = pa.array(rows.places)
+    for number, name in enumerate(value_directories(plan.target)):
+        texts = pa.array([values[number] for values in rows.partitions], pa.string())
+        columns[name] = texts.take(places)
+    columns[NEW_BUCKET] = new
+    columns[SLOT] = np.array(slots.by_bucket(0), np.int64)[new]
+    data = rows.data.combine_chunks()
+    return pa.table({**columns, **dict(zip(data.column_names, data.columns, strict=True))})
+
+
+@contextmanager
+def _translated(text: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise translate(error, text) from error

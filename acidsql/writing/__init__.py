@@ -1,0 +1,1 @@
+"""Writes to tables, whatever computes the rows: transactions, staged files, and how they become visible."""

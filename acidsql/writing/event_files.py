@@ -1,0 +1,204 @@
+"""Staged files of events that this process writes, as ORC in C++."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyarrow import orc
+
+from acidsql.acid.hive_types import HiveType, has_date, has_instant, has_timestamp, is_complex, parse_type
+from acidsql.acid.layout import OPERATION_DELETE
+from acidsql.acid.partition_names import DEFAULT_PARTITION, escape
+from acidsql.acid.row_id import encode_bucket
+from acidsql.acid.table import Table
+from acidsql.acid.write_ids import WriteId
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.merge_cardinality import check_event, check_sorted
+from acidsql.planner.plan import BRANCH, EventKind, WritePlan
+from acidsql.storage.file_arrow_types import arrow_type
+from acidsql.storage.file_systems import FileSystem, LocalFiles
+from acidsql.storage.orc.event_columns import insert_columns
+from acidsql.storage.orc.orc_footers import arrow_codec, writer_options
+from acidsql.writing.placed_columns import NEW_BUCKET, OLD_BUCKET, OLD_ROW, OLD_WRITE_ID, staging_columns
+from acidsql.writing.publishing import WriteTarget
+
+_FILE: Final = "part-00000-driver.orc"
+_Numbers: TypeAlias = "NDArray[np.int64]"
+
+
+def can_write_files(table: Table, files: FileSystem) -> bool:
+    """Whether pyarrow can write the files of a table as Spark does.
+
+    The files must be ORC on this machine, without `orc.*` properties other than the codec, and of types that pyarrow
+    writes.
+    """
+    options = writer_options(table)
+    types = [parse_type(c.type) for c in table.columns]
+    return (
+        table.file_format == "orc"
+        and isinstance(files, LocalFiles)
+        and set(options) == {"orc.compress"}
+        and arrow_codec(table) is not None
+        and not any(map(_has_times_inside, types))
+    )
+
+
+def _has_times_inside(hive_type: HiveType) -> bool:
+    """Whether a value has dates or times inside: writers check only whole values."""
+    return is_complex(hive_type) and (has_date(hive_type) or has_timestamp(hive_type) or has_instant(hive_type))
+
+
+def write_inserts(rows: Any, target: WriteTarget) -> None:
+    """Writes the rows of an INSERT, an Arrow table of the columns `_c0` and so on, to one file without a slot; no file
+    for no rows."""
+    if rows.num_rows:
+        ids = insert_columns(rows.num_rows, target.write_id, encode_bucket(0, target.statement_ids[0]), 0)
+        # A copy: of a slice, pyarrow writes structs that are not its own (arrow/adapters/orc/util.cc: no offsets).
+        _write(target, target.staging, ids, rows.combine_chunks().take(pa.array(np.arange(rows.num_rows))))
+
+
+def write_placed(placed: Any, plan: WritePlan, target: WriteTarget) -> None:
+    """Writes placed events (event_rows.py), an Arrow table; delete events alone may come without their rows.
+
+    Raises CARDINALITY_VIOLATION.
+    """
+    directories = staging_columns(plan)
+    row_columns = (*directories, OLD_WRITE_ID, OLD_BUCKET, OLD_ROW)
+    order = _order(placed, row_columns)
+    if plan.cardinality_branch is not None:
+        branches = _numbers(placed.column(BRANCH))[order]
+        checked = order[branches == plan.cardinality_branch]
+        check_sorted([_numbers(placed.column(name))[checked] for name in row_columns])
+        if (check := check_event(plan.branches)) is not None:
+            order = order[branches != check]
+    files = list(_files(placed, order, directories, plan))
+    if len({f.directory for f in files}) < len(files):
+        reason = "two groups of rows would go to one file"
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=target.staging, reason=reason)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for _ in pool.map(lambda f: _write_file(placed, f, plan, target), files):
+            pass  # iterating raises the error of a thread
+
+
+def _order(placed: Any, keys: Sequence[str]) -> _Numbers:
+    """The positions of the rows in Spark's order by the columns, NULL first."""
+    columns = {k: placed.column(k) for k in keys}
+    filled = {k: c.fill_null("" if pa.types.is_string(c.type) else -1) for k, c in columns.items()}
+    order = pc.sort_indices(pa.table(filled), sort_keys=[(k, "ascending") for k in keys])
+    return np.asarray(order.to_numpy(), np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A staged file: its directory, its branch, the positions of its events, and the row ID of its first new row, which
+    is the number of insert events before it."""
+
+    directory: str
+    branch: int
+    events: _Numbers
+    first_row: int
+
+
+def _files(placed: Any, order: _Numbers, directories: Sequence[str], plan: WritePlan) -> Iterator[_File]:
+    starts = np.flatnonzero(_starts(placed, order, directories)).tolist()
+    first_row = 0
+    for start, end in pairwise([*starts, len(order)]):
+        one = placed.slice(int(order[start]), 1)
+        branch = one.column(BRANCH)[0].as_py()
+        parts = (f"{escape(name)}={_escaped(one.column(name)[0].as_py())}" for name in directories)
+        yield _File("/".join(parts), branch, order[start:end], first_row)
+        if plan.branches[branch].kind is EventKind.INSERT:
+            first_row += end - start
+
+
+def _starts(placed: Any, order: _Numbers, keys: Sequence[str]) -> NDArray[np.bool_]:
+    """For each row in the order: whether it differs from the row before it in one of the columns."""
+    differs = np.zeros(len(order), np.bool_)
+    differs[:1] = True
+    for key in keys:
+        values = _numbers(placed.column(key))[order]
+        differs[1:] |= values[1:] != values[:-1]
+    return differs
+
+
+def _numbers(column: Any) -> _Numbers:
+    """A number for each value, equal for equal values. Numbers stay as they are."""
+    if pa.types.is_string(column.type):
+        column = column.combine_chunks().dictionary_encode().indices
+    return np.asarray(column.cast(pa.int64()).fill_null(-1).to_numpy(), np.int64)
+
+
+def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget) -> None:
+    rows = placed.take(pa.array(file.events))
+    if plan.branches[file.branch].kind is EventKind.INSERT:
+        bucket = rows.column(NEW_BUCKET)[0].as_py() << 16 | encode_bucket(0, target.statement_ids[file.branch])
+        ids = insert_columns(rows.num_rows, target.write_id, bucket, file.first_row)
+    else:
+        ids = _deletions(rows, target.write_id)
+    names = [f"_c{i}" for i in range(len(plan.target.columns))]
+    row = rows.select(names) if names[0] in rows.column_names else _no_rows(names, rows.num_rows, plan.target)
+    _write(target, f"{target.staging}/{file.directory}", ids, row)
+
+
+def _no_rows(names: Sequence[str], count: int, table: Table) -> Any:
+    types = [_without_zone(arrow_type(parse_type(c.type))) for c in table.columns]
+    return pa.table({name: pa.nulls(count, kind) for name, kind in zip(names, types, strict=True)})
+
+
+def _escaped(value: object) -> str:
+    """The value as Spark escapes it in a directory's name. No text of a partition is empty (partition_text.py)."""
+    text = "" if value is None else str(value)
+    return escape(text) if text else DEFAULT_PARTITION
+
+
+def _deletions(rows: Any, write_id: WriteId) -> dict[str, Any]:
+    return {
+        "operation": np.full(rows.num_rows, OPERATION_DELETE, np.int32),
+        "originalTransaction": rows.column(OLD_WRITE_ID),
+        "bucket": rows.column(OLD_BUCKET),
+        "rowId": rows.column(OLD_ROW),
+        "currentTransaction": np.full(rows.num_rows, write_id, np.int64),
+        "row": pa.nulls(rows.num_rows, pa.bool_()),
+    }
+
+
+def _write(target: WriteTarget, directory: str, ids: Mapping[str, Any], rows: Any) -> None:
+    """Writes a staged file: flat events, or the rows of an insert-only table. `rows` must not be a slice."""
+    table, files = target.table, target.files
+    columns = {f.name: _column(rows.column(f.name), f.type) for f in rows.schema}
+    if table.is_insert_only:
+        columns = {c.name: value for c, value in zip(table.columns, columns.values(), strict=True)}
+    else:
+        columns = {**ids, **columns}
+    sink = pa.BufferOutputStream()
+    codec = arrow_codec(table)
+    orc.write_table(pa.table(columns), sink, compression=codec)
+    files.make_directories(directory)
+    files.write(f"{directory}/{_FILE}", sink.getvalue().to_pybytes())
+
+
+def _column(values: Any, kind: Any) -> Any:
+    filed = _without_zone(kind)
+    return values if filed == kind else values.cast(filed)
+
+
+def _without_zone(kind: Any) -> Any:
+    """The type with wall-clock times, which ORC's TIMESTAMP holds. The storage session is in the JVM's zone, UTC."""
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp(kind.unit)
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(f.name, _without_zone(f.type), f.nullable) for f in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(_without_zone(kind.value_type))
+    if pa.types.is_map(kind):
+        return pa.map_(_without_zone(kind.key_type), _without_zone(kind.item_type))
+    return kind

@@ -1,0 +1,77 @@
+"""INSERT of rows that the statement or the call gives as they are: literals and parameters, or the columns of a frame.
+
+Nothing has to be computed for these rows but the store assignment, so they need no query engine
+(acidsql/direct/direct_write.py). Other rows are found by the plan's query only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from acidsql.acid.table import Column, Table
+from acidsql.grammar.dialect import frame_of
+from acidsql.grammar.statements import Default, Insert, Values
+from acidsql.planner.name_resolution import default_of
+from acidsql.planner.plan import GivenFrame, GivenRows
+
+
+def given_rows(statement: Insert, table: Table, columns: Sequence[Column]) -> GivenRows | None:
+    """The rows of an INSERT, if the statement gives them as they are; None if a query computes them. `columns` are the
+    target columns of the rows, by position.
+
+    The trees may still be other expressions than literals: acidsql.planner.literal_values decides about them.
+    """
+    rows = _rows(statement, table, columns)
+    if rows is None:
+        return None
+    static = {item.column.value: item.value for item in statement.partition if item.value is not None}
+    others = [c for c in table.all_columns if c not in columns]
+    constants = {c.name: static[c.name] if c.name in static else default_of(c, table) for c in others}
+    return GivenRows(tuple(columns), rows, _copies(constants))
+
+
+def _rows(
+    statement: Insert, table: Table, columns: Sequence[Column]
+) -> tuple[tuple[exp.Expr, ...], ...] | GivenFrame | None:
+    match statement.rows:
+        case Values(rows=rows) if all(len(row) == len(columns) for row in rows):
+            defaults = {c.name: default_of(c, table) for c in columns} if _has_default(rows) else {}
+            return tuple(
+                tuple(defaults[c.name] if isinstance(v, Default) else v for c, v in zip(columns, row, strict=True))
+                for row in rows
+            )
+        case exp.Select() as query if _has_only(query, "expressions"):
+            row = tuple(item.unalias().copy() for item in query.expressions)
+            return (row,) if len(row) == len(columns) else None
+        case exp.Select() as query if _has_only(query, "expressions", "from_"):
+            return _frame(query)
+        case _:
+            return None
+
+
+def _has_default(rows: Sequence[Sequence[exp.Expr | Default]]) -> bool:
+    return any(isinstance(value, Default) for row in rows for value in row)
+
+
+def _frame(query: exp.Select) -> GivenFrame | None:
+    """The frame of a query that only selects columns of it."""
+    source = query.args["from_"].this
+    frame = frame_of(source) if isinstance(source, exp.Table) and _has_only(source, "this") else None
+    if frame is None:
+        return None
+    if query.expressions == [exp.Star()]:
+        return GivenFrame(frame)
+    items = [item.unalias() for item in query.expressions]
+    if not all(isinstance(item, exp.Column) and _has_only(item, "this") for item in items):
+        return None
+    return GivenFrame(frame, tuple(item.name for item in items))
+
+
+def _has_only(node: exp.Expr, *names: str) -> bool:
+    return {name for name, value in node.args.items() if value} <= set(names)
+
+
+def _copies(trees: Mapping[str, exp.Expr]) -> dict[str, exp.Expr]:
+    return {name: tree.copy() for name, tree in trees.items()}

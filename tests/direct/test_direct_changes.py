@@ -1,0 +1,110 @@
+"""UPDATE and DELETE without Spark leave the same files, row IDs, counts and errors as Spark's way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from acidsql.direct import changed_rows, direct_write
+from acidsql.session import Session
+from tests.answers import fails, rows
+from tests.direct.two_ways import ACID, both, check_same_files
+
+COLUMNS = "(id int, v string, d decimal(6,2), c char(4), k date, a double)"
+KINDS = {
+    "flat": ACID,
+    "parted": f"PARTITIONED BY (p string) {ACID}",
+    "bucketed": f"CLUSTERED BY (id) INTO 3 BUCKETS {ACID}",
+}
+SOME_ROWS = """SELECT CAST(id AS INT), CONCAT('v', id), id / 4, CONCAT('c', id),
+ DATE_ADD(DATE '2024-01-01', CAST(id AS INT)), id * 1.5{p} FROM range(0, 40, 1, 1)"""
+STATEMENTS = (
+    "UPDATE t SET v = 'x', d = 1.5, c = 'q', k = NULL WHERE id = 7",
+    "UPDATE t SET v = NULL WHERE id IN (1, 2, 3) OR v LIKE 'v3%'",
+    "DELETE FROM t WHERE id BETWEEN 10 AND 12 AND v IS NOT NULL",
+    "UPDATE t SET a = 0 WHERE c = 'c20'",
+    "DELETE FROM t WHERE k > DATE '2024-02-05'",
+    "DELETE FROM t WHERE id = 7",
+    "UPDATE t SET v = 'none' WHERE id = 1000",
+    "DELETE FROM t WHERE d < 0.5",
+    "UPDATE t SET v = 'all'",
+)
+
+
+@pytest.fixture
+def changed(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
+    """The number of events of each UPDATE and DELETE that this process looks at from now on; None if it has left the
+    statement to Spark after its look."""
+    found: list[int | None] = []
+    placed_changes = changed_rows.placed_changes
+
+    def noted(*arguments: Any) -> Any:
+        events = placed_changes(*arguments)
+        found.append(None if events is None else events.num_rows)
+        return events
+
+    monkeypatch.setattr(changed_rows, "placed_changes", noted)
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_changes_leave_the_same_files(pair: tuple[Session, Session], changed: list[int | None], kind: str) -> None:
+    both(pair, "DROP TABLE IF EXISTS t")
+    both(pair, f"CREATE TABLE t {COLUMNS} {KINDS[kind]}")
+    p = ", CAST(NULLIF(id % 3, 1) AS STRING)" if kind == "parted" else ""
+    both(pair, f"INSERT INTO t {SOME_ROWS.format(p=p)}")
+    for statement in STATEMENTS:
+        both(pair, statement)
+    assert None not in changed
+    assert len(changed) == len(STATEMENTS)
+    check_same_files(pair, "t")
+    if kind == "parted":
+        both(pair, "UPDATE t SET v = 'p' WHERE p = '2' AND id > 5")
+        both(pair, "DELETE FROM t WHERE p IS NULL")
+        assert len(changed) == len(STATEMENTS) + 2
+        both(pair, "UPDATE t SET p = 'moved' WHERE id = 5")  # for Spark: rows go to another partition
+        assert len(changed) == len(STATEMENTS) + 2
+        check_same_files(pair, "t")
+
+
+def test_a_statement_turns_to_spark_in_its_transaction(
+    pair: tuple[Session, Session], changed: list[int | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both(pair, f"CREATE TABLE s (id int NOT NULL, k date, v string) {ACID}")
+    both(pair, "INSERT INTO s VALUES (1, DATE '2024-01-01', 'a'), (2, NULL, 'b')")
+    both(pair, "INSERT INTO s SELECT 3, DATE '1400-01-01', 'old'")
+    both(pair, "START TRANSACTION")
+    both(pair, "UPDATE s SET v = 'x'")  # pyarrow would write the old date in another calendar
+    both(pair, "UPDATE s SET v = 'y' WHERE id = 2")
+    both(pair, "COMMIT")
+    assert changed == [None, 2]
+    with monkeypatch.context() as patched:
+        patched.setattr(direct_write, "_MOST_READ_BESIDE_SPARK", 1)
+        both(pair, "DELETE FROM s WHERE v = 'x' AND id < 3")
+    assert changed == [None, 2, None]
+    check_same_files(pair, "s")
+    for session in pair:
+        fails("CONSTRAINT_VIOLATED", lambda s=session: s.execute("UPDATE s SET id = NULL"))  # type: ignore[misc]
+        session.execute("DELETE FROM s WHERE id = ?", [2])
+        session.execute("UPDATE s SET v = :v WHERE id = :id", {"v": "z'", "id": 3})
+    check_same_files(pair, "s")
+    assert changed[3:] == [None, 1, None]
+
+
+def test_statements_with_and_without_spark_conflict(
+    session: Session, open_session: Callable[[], Session], changed: list[int | None]
+) -> None:
+    session.execute("SET hive.txn.xlock.write=false")
+    session.execute(f"CREATE TABLE t (id int, v int) {ACID}")
+    session.execute("INSERT INTO t VALUES (1, 1), (2, 2)")
+    other = open_session()
+    other.execute("SET hive.txn.xlock.write=false")
+    for first, second in (("v = 5", "v = v + 1"), ("v = v + 1", "v = 5")):
+        session.execute("START TRANSACTION")
+        session.execute(f"UPDATE t SET {first} WHERE id = 1")
+        other.execute(f"UPDATE t SET {second} WHERE id = 1")
+        fails("WRITE_CONFLICT", lambda: session.execute("COMMIT"))
+    assert changed == [2, 2]
+    assert rows(session) == [(1, 5), (2, 2)]

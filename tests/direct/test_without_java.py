@@ -1,0 +1,49 @@
+"""Small statements on a machine without Java."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.orc as orc
+
+from tests.answers import files_below
+
+SCRIPT = """
+CREATE TABLE t (id int, name string) STORED AS ORC TBLPROPERTIES ('transactional'='true');
+INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c');
+UPDATE t SET name = 'changed' WHERE id = 2;
+DELETE FROM t WHERE id = 1;
+START TRANSACTION;
+INSERT INTO t SELECT 4, 'd';
+COMMIT;
+"""
+EXPRESSION = "UPDATE t SET id = id + 1"
+
+
+def test_the_shell_runs_small_statements_without_java(tmp_path: Path) -> None:
+    without_java = {k: v for k, v in os.environ.items() if k != "JAVA_HOME"} | {"PATH": str(tmp_path)}
+    command = [sys.executable, "-m", "acidsql", "shell", "--warehouse", str(tmp_path / "warehouse"), "-e"]
+    done = subprocess.run([*command, SCRIPT], env=without_java, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    table = tmp_path / "warehouse" / "t"
+    events = {
+        path: [(e["operation"], e["rowId"], e["row"]) for e in orc.read_table(table / path).to_pylist()]
+        for path in files_below(table)
+        if not path.endswith("_orc_acid_version")
+    }
+    assert events == {
+        "delta_0000001_0000001_0000/bucket_00000": [
+            (0, n, {"id": n + 1, "name": name}) for n, name in enumerate(("a", "b", "c"))
+        ],
+        "delete_delta_0000002_0000002_0000/bucket_00000": [(2, 1, None)],
+        "delta_0000002_0000002_0000/bucket_00000": [(0, 0, {"id": 2, "name": "changed"})],
+        "delete_delta_0000003_0000003_0000/bucket_00000": [(2, 0, None)],
+        "delta_0000004_0000004_0000/bucket_00000": [(0, 0, {"id": 4, "name": "d"})],
+    }
+    refused = subprocess.run([*command, EXPRESSION], env=without_java, capture_output=True, text=True, timeout=300)
+    assert refused.returncode != 0
+    assert "JAVA_NOT_FOUND" in refused.stdout + refused.stderr
+    assert len(files_below(table)) == 2 * len(events)
