@@ -27,7 +27,8 @@ def connect(
         warehouse: A directory, or a URI of one of Spark's file systems. The default is `$ACIDSQL_WAREHOUSE`, else
             `./warehouse`.
         metastore: `sqlite:///PATH` for an embedded metastore, or `thrift://HOST:PORT[,HOST:PORT..]` for a Hive
-            Metastore, which brings its own warehouse. The default is `$ACIDSQL_METASTORE`, else
+            Metastore, which brings its own warehouse. The default is `$ACIDSQL_METASTORE`. Without it, and if no
+            warehouse is named either, it is the metastore that `$HIVE_CONF_DIR/hive-site.xml` names. Else it is
             `<warehouse>/.acidsql/metastore.db`.
         spark: A Spark session to use. Without it acidsql starts Spark.
         conf: Spark settings for the Spark session that acidsql starts.

@@ -38,7 +38,7 @@ from acidsql.ingest.stream_options import (
 )
 from acidsql.interrupts import interruptible
 from acidsql.metastore.client import Catalog, Metastore
-from acidsql.metastore.registry import open_metastore
+from acidsql.metastore.registry import configured_metastore, open_metastore
 from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.metastore.stream_claims import StreamClaims
 from acidsql.metastore.streams import StreamProgress
@@ -79,13 +79,17 @@ def connect(
 
     `warehouse` is a directory or a URI; the default is $ACIDSQL_WAREHOUSE, else ./warehouse. `metastore` is
     `sqlite:///PATH` for the embedded metastore, or `thrift://HOST:PORT[,HOST:PORT..]` for a Hive Metastore, which
-    brings its own warehouse; the default is $ACIDSQL_METASTORE, else <warehouse>/.acidsql/metastore.db. `spark` is a
-    Spark session to use instead of a new one, and `conf` holds Spark settings for the new one.
+    brings its own warehouse; the default is $ACIDSQL_METASTORE; without it, and if no warehouse is named either, the
+    metastore of $HIVE_CONF_DIR/hive-site.xml; else <warehouse>/.acidsql/metastore.db. `spark` is a Spark session to use
+    instead of a new one, and `conf` holds Spark settings for the new one.
     Raises METASTORE_UNAVAILABLE, SPARK_CONNECT.
     """
-    where = str(warehouse) if warehouse is not None else os.environ.get(WAREHOUSE_VARIABLE, "warehouse")
+    named = os.environ.get(WAREHOUSE_VARIABLE) if warehouse is None else str(warehouse)
+    where = "warehouse" if named is None else named
     root = os.path.abspath(where) if is_local(where) and not where.startswith("file:") else where.rstrip("/")
     uri = metastore if metastore is not None else os.environ.get(METASTORE_VARIABLE)
+    if not uri and named is None:
+        uri = configured_metastore()
     engine = Engine(spark, conf or {})  # refuses a session of Spark Connect before a metastore is made
     opened = open_metastore(uri or _embedded_uri(root), root)
     return Session(opened.warehouse, opened.metastore, engine)

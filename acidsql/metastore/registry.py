@@ -38,6 +38,16 @@ def open_metastore(uri: str, warehouse: str) -> OpenedMetastore:
     return open_uri(uri, warehouse)
 
 
+def configured_metastore() -> str | None:
+    """The URI of the Hive Metastore that `$HIVE_CONF_DIR/hive-site.xml` names, or None.
+
+    Raises METASTORE_UNAVAILABLE.
+    """
+    from acidsql.metastore.hive.hive_site import configured_uri
+
+    return configured_uri()
+
+
 def _open_embedded(uri: str, warehouse: str) -> OpenedMetastore:
     from acidsql.metastore.sqlite.sqlite_metastore import open_sqlite
 
@@ -52,7 +62,7 @@ def _open_thrift(uri: str, warehouse: str) -> OpenedMetastore:
 def open_hive(uri: str) -> HiveMetastore:
     """Opens a Hive Metastore, `thrift://HOST:PORT[,HOST:PORT..]`. Needs the extra `hms`.
 
-    service_uri.py documents the form of the URI. Raises METASTORE_UNAVAILABLE.
+    `service_uri.parse_address` tells the form of the URI. Raises METASTORE_UNAVAILABLE.
     """
     from acidsql.metastore.hive.service_uri import parse_address
 

@@ -51,7 +51,7 @@ def test_sasl_is_refused_where_the_environment_asks_for_it(monkeypatch: pytest.M
     monkeypatch.setenv("ACIDSQL_METASTORE_AUTH", "KERBEROS")
     error = unavailable("thrift://one")
     assert "'KERBEROS' needs SASL" in error.message
-    assert "acidsql[hms], which speaks plain Thrift only" in error.message
+    assert "acidsql[hms], which speaks Thrift without SASL only" in error.message
 
 
 def test_every_metastore_that_does_not_answer_is_named() -> None:

@@ -5,28 +5,23 @@ from __future__ import annotations
 import getpass
 import os
 import platform
-import select
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
-from pymetastore.hive_metastore import ThriftHiveMetastore
 from pymetastore.hive_metastore import ttypes as t
-from thrift.protocol.TBinaryProtocol import TBinaryProtocol
 from thrift.protocol.TProtocol import TProtocolException
 from thrift.Thrift import TApplicationException, TException
-from thrift.transport.TSocket import TSocket
-from thrift.transport.TTransport import TBufferedTransport, TTransportException
+from thrift.transport.TTransport import TTransportException
 
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.hive.service_uri import Address, Place
+from acidsql.metastore.hive.service_uri import Address
+from acidsql.metastore.hive.thrift_transport import Connection, connected
 
 Request = Callable[[Any], Any]
 """A call of a method of the generated client."""
 
-_CONNECT_SECONDS: Final = 20.0
 _PAUSES: Final = (0.1, 0.5, 1.0, 2.0, 4.0)
 """Seconds between attempts to reach a metastore that answered before: it may be restarting."""
 
@@ -43,20 +38,6 @@ class AnswerLostError(AcidSqlError):
     """METASTORE_UNAVAILABLE for a call that was sent: the metastore may have executed it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Connection:
-    client: Any
-    socket: Any
-    transport: Any
-
-    def is_stale(self) -> bool:
-        """Whether the metastore has closed the socket: only then it is readable between two calls."""
-        return bool(select.select([self.socket.handle], [], [], 0)[0])
-
-    def close(self) -> None:
-        self.transport.close()
-
-
 class HiveConnections:
     """A pool of connections. Each call has its own connection, so that several threads may call at once.
 
@@ -70,7 +51,7 @@ class HiveConnections:
         self.address = address
         self.user = _user()
         self.host = platform.node()
-        self._idle: deque[_Connection] = deque()
+        self._idle: deque[Connection] = deque()
         self._closed = False
         self._last_good = 0
         self._process = os.getpid()
@@ -132,7 +113,7 @@ class HiveConnections:
 
     # -- connections
 
-    def _take(self) -> _Connection:
+    def _take(self) -> Connection:
         if self._closed:
             raise self._unavailable(["it was closed"])
         if self._process != os.getpid():  # after a fork the sockets belong to the parent
@@ -147,20 +128,20 @@ class HiveConnections:
             connection.close()
         return self._connect(_PAUSES)
 
-    def _give_back(self, connection: _Connection) -> None:
+    def _give_back(self, connection: Connection) -> None:
         if self._closed:
             connection.close()
         else:
             self._idle.append(connection)
 
-    def _connect(self, pauses: Sequence[float]) -> _Connection:
+    def _connect(self, pauses: Sequence[float]) -> Connection:
         """Connects to the metastore that answered last, or else to the first of the others that answers."""
         reasons: list[str] = []
         for pause in (*pauses, None):
             reasons.clear()
             for number in sorted(range(len(self.address.places)), key=lambda n: (n != self._last_good, n)):
                 try:
-                    connection = self._open(self.address.places[number])
+                    connection = connected(self.address, self.address.places[number], self.user)
                 except _BROKEN as error:
                     reasons.append(f"{self.address.places[number]}: {_reason(error)}")
                 else:
@@ -169,21 +150,6 @@ class HiveConnections:
             if pause is not None:
                 time.sleep(pause)
         raise self._unavailable(reasons)
-
-    def _open(self, place: Place) -> _Connection:
-        socket = TSocket(place.host, place.port)
-        socket.setTimeout(min(_CONNECT_SECONDS, self.address.timeout) * 1000)
-        transport = TBufferedTransport(socket)
-        try:
-            transport.open()
-            socket.setTimeout(self.address.timeout * 1000)
-            client = ThriftHiveMetastore.Client(TBinaryProtocol(transport))
-            # The owner of new table directories, as Hive sets it (hive.metastore.execute.setugi).
-            client.set_ugi(self.user, [])
-        except BaseException:
-            transport.close()
-            raise
-        return _Connection(client, socket, transport)
 
     # -- errors
 

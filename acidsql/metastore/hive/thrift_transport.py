@@ -1,0 +1,122 @@
+"""The transports of a Hive Metastore: sockets, sockets with TLS, and HTTP."""
+
+from __future__ import annotations
+
+import select
+import ssl
+from dataclasses import dataclass
+from typing import Any, Final, assert_never
+
+from pymetastore.hive_metastore import ThriftHiveMetastore
+from thrift.protocol.TBinaryProtocol import TBinaryProtocol
+from thrift.transport.THttpClient import THttpClient
+from thrift.transport.TSocket import TSocket
+from thrift.transport.TSSLSocket import TSSLSocket
+from thrift.transport.TTransport import TBufferedTransport, TTransportException
+
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore.hive.service_uri import Address, Place, Transport
+
+_CONNECT_SECONDS: Final = 20.0
+_USER_HEADER: Final = "x-actor-username"
+"""By this header a metastore without authentication learns the user of a call by HTTP (HmsThriftHttpServlet)."""
+_OK: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A client of the generated code, and what carries its calls."""
+
+    client: Any
+    transport: Any
+    socket: Any = None
+    """The socket; None for HTTP, which opens one for each call."""
+
+    def is_stale(self) -> bool:
+        """Whether the metastore has closed the socket: only then an answer, an empty one, comes between two calls."""
+        if self.socket is None or not select.select([self.socket.handle], [], [], 0)[0]:
+            return False
+        return not isinstance(self.socket.handle, ssl.SSLSocket) or _is_closed(self.socket.handle)
+
+    def close(self) -> None:
+        self.transport.close()
+
+
+def connected(address: Address, place: Place, user: str) -> Connection:
+    """Connects to a metastore. Raises what Thrift raises, and METASTORE_UNAVAILABLE for an unreadable `ca`."""
+    context = _tls_context(address) if address.tls else None
+    match address.transport:
+        case Transport.BINARY:
+            return _by_socket(address, place, user, context)
+        case Transport.HTTP:
+            return _by_http(address, place, user, context)
+        case _:
+            assert_never(address.transport)
+
+
+def _by_socket(address: Address, place: Place, user: str, context: ssl.SSLContext | None) -> Connection:
+    if context is None:
+        socket = TSocket(place.host, place.port)
+    else:
+        socket = TSSLSocket(place.host, place.port, ssl_context=context, server_hostname=place.host)
+    socket.setTimeout(min(_CONNECT_SECONDS, address.timeout) * 1000)
+    transport = TBufferedTransport(socket)
+    try:
+        transport.open()
+        socket.setTimeout(address.timeout * 1000)
+        client = ThriftHiveMetastore.Client(TBinaryProtocol(transport))
+        # The owner of new table directories, as Hive sets it (hive.metastore.execute.setugi).
+        client.set_ugi(user, [])
+    except BaseException:
+        transport.close()
+        raise
+    return Connection(client, transport, socket)
+
+
+def _by_http(address: Address, place: Place, user: str, context: ssl.SSLContext | None) -> Connection:
+    host = f"[{place.host}]" if ":" in place.host else place.host
+    scheme = "http" if context is None else "https"
+    transport = _Http(f"{scheme}://{host}:{place.port}/{address.path}", ssl_context=context)
+    transport.setTimeout(address.timeout * 1000)
+    transport.setCustomHeaders({_USER_HEADER: user})
+    client = ThriftHiveMetastore.Client(TBinaryProtocol(transport))
+    client.getStatus()  # HTTP connects with the first call
+    return Connection(client, transport)
+
+
+class _Http(THttpClient):  # type: ignore[misc]  # Thrift has no types
+    """THttpClient does not look at the status of an answer, and cannot be closed twice."""
+
+    def flush(self) -> None:
+        super().flush()
+        if self.code != _OK:
+            raise TTransportException(TTransportException.UNKNOWN, f"HTTP status {self.code} {self.message}")
+
+    def close(self) -> None:
+        if self.isOpen():
+            super().close()
+
+
+def _is_closed(socket: ssl.SSLSocket) -> bool:
+    """Whether a readable socket with TLS has more to read than messages of TLS itself, such as session tickets."""
+    timeout = socket.gettimeout()
+    socket.settimeout(0)
+    try:
+        socket.recv(1)
+    except ssl.SSLWantReadError:
+        return False
+    except OSError:
+        return True
+    else:
+        return True
+    finally:
+        socket.settimeout(timeout)
+
+
+def _tls_context(address: Address) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=address.authorities)
+    except OSError as error:  # ssl.SSLError among them
+        reason = f"the certificates of ca={address.authorities} cannot be read: {error}"
+        hint = "ca is a PEM file. keytool -exportcert -rfc writes one from a Java trust store."
+        raise AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri=address, reason=reason, hint=hint) from error
