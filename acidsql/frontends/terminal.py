@@ -135,15 +135,16 @@ def java_output(*, hidden: bool) -> Iterator[Callable[[], str]]:
         os.dup2(log.fileno(), 2)
         try:
             # A caller's own stream, such as a test's, does not write to descriptor 2.
-            with redirect_stderr(python_only if _is_descriptor_2() else sys.stderr):
+            with redirect_stderr(python_only if descriptor_of_stderr() == 2 else sys.stderr):
                 yield lambda: os.pread(log.fileno(), 20_000, 0).decode(errors="replace")
         finally:
             os.dup2(kept, 2)
             os.close(kept)
 
 
-def _is_descriptor_2() -> bool:
+def descriptor_of_stderr() -> int | None:
+    """The descriptor of standard error, for a program that is started; None if the stream is in memory."""
     try:
-        return sys.stderr.fileno() == 2
-    except OSError:  # io.UnsupportedOperation: the stream is in memory
-        return False
+        return sys.stderr.fileno()
+    except OSError:  # io.UnsupportedOperation
+        return None
