@@ -232,6 +232,11 @@ def _hive_settings() -> frozenset[str]:
     return frozenset(text.split()) | KNOWN.keys()
 
 
+def setting_names() -> list[str]:
+    """The names of all settings, those that have an effect first."""
+    return [*sorted(KNOWN), *sorted(_hive_settings() - KNOWN.keys())]
+
+
 def note_on_unknown(key: str) -> str:
     """The note about a setting `hive.*` that Hive 4 does not have, with the most similar name; else an empty text."""
     from difflib import get_close_matches

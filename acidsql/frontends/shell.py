@@ -302,7 +302,8 @@ class SessionCompleter(Completer):
         if runner is None:
             return
         for candidate in complete(document.text, document.cursor_position, CatalogNames(runner.session)):
-            yield Completion(candidate.text, -candidate.typed, display_meta=candidate.kind.value)
+            shown = f"{candidate.text}{candidate.note}"
+            yield Completion(candidate.text, -candidate.typed, display=shown, display_meta=candidate.kind.value)
 
 
 # ------------------------------------------------------------------------------------------------ files of the user
