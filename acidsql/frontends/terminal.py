@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
@@ -106,11 +107,14 @@ def _show_until(done: threading.Event, waiting: _Waiting) -> None:
 
 @contextmanager
 def logs_hidden() -> Iterator[None]:
-    """Hides Python's logs: PySpark and py4j log each error with its stack trace besides raising it."""
+    """Hides Python's logs and warnings. PySpark and py4j log each error with its stack trace besides raising it, and
+    warn of versions of pandas that they do not fully support."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     finally:
         logging.disable(before)
 
