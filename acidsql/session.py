@@ -276,6 +276,7 @@ class Session:
             self._executor.session_transaction.rollback()
             if isinstance(error, AcidSqlError):
                 raise (lost or error).with_hint(f"Transaction {txn_id} was rolled back.") from error.__cause__
+            error.add_note(f"Transaction {txn_id} was rolled back.")
             raise
 
     def set_variables(self, values: Mapping[str, str]) -> None:

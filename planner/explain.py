@@ -9,7 +9,7 @@ from typing import assert_never
 from acidsql.grammar.dialect import to_spark
 from acidsql.metastore.client import LockComponent
 from acidsql.planner.plan import Branch, EventKind, MultiWritePlan, Plan, QueryPlan, Scan, WritePlan
-from acidsql.planner.write_strategy import explain_strategy
+from acidsql.planner.write_strategy import explain_strategy, strategy_rules
 
 
 class Detail(Enum):
@@ -84,7 +84,8 @@ def _effects(plan: WritePlan) -> Iterator[str]:
         yield from (f"  {check}" for check in checks)
     yield "writes"
     yield from (f"  {_written(b, plan)}" for b in plan.branches if b.kind is not EventKind.CHECK)
-    yield f"strategy: {explain_strategy(plan)}"
+    yield "strategy"
+    yield from (f"  {rule}" for rule in strategy_rules(plan))
 
 
 def _checks(plan: WritePlan) -> Iterator[str]:

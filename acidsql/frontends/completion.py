@@ -173,8 +173,10 @@ def _tables_in(tokens: Sequence[_Token], database: str) -> Iterator[tuple[str, t
     """The tables that a statement names, by name and by alias: `FROM db.t AS a` gives t and a."""
     from acidsql.grammar.next_keywords import NEVER_AN_ALIAS
 
+    clause = ""
     for place, token in enumerate(tokens):
-        if token.upper not in _BEFORE_TABLE and token.text != ",":
+        clause = token.upper if token.upper in _CLAUSES else clause
+        if token.upper not in _BEFORE_TABLE and not (token.text == "," and clause == "FROM"):
             continue
         rest = list(tokens[place + 1 : place + 6])
         if not rest or not rest[0].is_name or rest[0].upper in NEVER_AN_ALIAS:

@@ -198,6 +198,7 @@ class Runner:
         parts = rendered(result, counted(), shape, header=self.manner.header, screen=screen)
         if self.manner.paged and screen is not None and shape in _FOR_EYES:
             if not pager.show(parts, height):
+                self.session.cancel()  # nobody reads the other rows
                 return f"({rows_in_words(number)} read, there may be more)"
         else:
             write_rows(parts)

@@ -74,12 +74,8 @@ def fetch(frame: DataFrame, text: str, limit: int | None) -> Iterator[tuple[obje
             rows = iter(
                 frame.limit(limit).collect() if limit is not None else frame.toLocalIterator(prefetchPartitions=True)
             )
-        try:
-            while (row := _next(rows, jobs)) is not None:
-                yield tuple(row)
-        except GeneratorExit:  # nobody reads the other rows: their jobs need not go on
-            jobs.cancel()
-            raise
+        while (row := _next(rows, jobs)) is not None:
+            yield tuple(row)
     except SPARK_ERRORS as error:
         raise (gone(context) if lost_by(error, context) else translate(error, text)) from error
 

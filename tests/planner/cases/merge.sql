@@ -296,7 +296,10 @@ writes
   delta_W_W_0002: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0001: WHEN MATCHED THEN DELETE
   delete_delta_W_W_0002: WHEN MATCHED THEN UPDATE, the old rows
-strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
+strategy
+  by the driver (up to acidsql.driver.write.max.bytes)
+  in each task (from 32 MiB)
+  else shuffled
 
 MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = 1 WHEN MATCHED AND s.n = 2 THEN DELETE
 -->

@@ -41,7 +41,10 @@ checks
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
-strategy: by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
+strategy
+  by the driver (up to acidsql.driver.write.max.bytes)
+  in each task (from 32 MiB)
+  else shuffled
 
 UPDATE t SET name = 'x'
 --> rows, values
