@@ -44,8 +44,8 @@ def explain_locks(locks: Sequence[LockComponent]) -> str:
 
 def _plain(plan: Plan) -> Iterator[str]:
     yield "SELECT" if isinstance(plan, QueryPlan) else "FROM" if isinstance(plan, MultiWritePlan) else _title(plan)
-    if plan.scans or plan.frames:
-        yield "reads"
+    if plan.scans or plan.frames or isinstance(plan, QueryPlan):
+        yield "reads" if plan.scans or plan.frames else "reads no table"
     for scan in plan.scans:
         yield f"  {scan.table.qualified}{_virtual(scan)}"
         yield from _filters(scan)
