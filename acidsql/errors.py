@@ -100,7 +100,7 @@ class Condition(Enum):
     NOT_YET_SUPPORTED = _info("0A000", "{feature} is not yet supported by acidsql.")
     UNBOUND_PARAMETER = _info("42P02", "No value was given for the parameter {name}.")
     INVALID_PARAMETER = _info("22023", "The value of the parameter {name} cannot be used: {reason}")
-    UNKNOWN_SETTING = _info("42000", "{name} is not a setting of acidsql{suggestion}")
+    UNKNOWN_SETTING = _info("42000", "{name} is not a setting.{suggestion}")
     INVALID_SETTING = _info("22023", "{value} is not a value of {name}: {rule}")
     VARIABLE_DEPTH = _info("54000", "Variable substitution depth is deeper than {depth} for expression {expression}")
     # -- names

@@ -17,10 +17,10 @@ import pyarrow as pa
 from acidsql.acid.hive_types import Array, Char, HiveType, Map, Primitive, Struct, Varchar, parse_type
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.ingest.arrow_types import arrow_type
 from acidsql.ingest.column_arrays import UnfitValue, array_of_values
 from acidsql.ingest.record_shapes import MISSING, NamedColumns, columns_of, invalid_record
 from acidsql.spark.frames import column_types, frame_columns, readable_frame
+from acidsql.storage.file_arrow_types import arrow_type
 
 SOURCE: Final = "source"
 """The name of the frame in a statement: `{source}`."""

@@ -140,6 +140,8 @@ class RowsResult(_NoTransaction):
     operation: str
     columns: tuple[ResultColumn, ...]
     answer: Sequence[tuple[str | None, ...]] = field(repr=False)
+    is_text: bool = False
+    """Whether the rows are the lines of one text, such as a plan or a CREATE TABLE statement."""
 
     def rows(self, limit: int | None = None) -> Iterator[tuple[object, ...]]:
         """The rows, at most `limit`."""

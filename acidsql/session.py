@@ -109,6 +109,8 @@ class Session(FrameStatements):
     def __init__(self, warehouse: str, metastore: Metastore, engine: Engine) -> None:
         self.warehouse = warehouse
         self.last_result: Summary | None = None
+        self.keeps_transaction = False
+        """Whether a statement that is refused, and has changed nothing, leaves an open transaction as it is."""
         self._uses = Uses()
         self._metastore = SessionMetastore(metastore)
         self._engine = engine
@@ -179,6 +181,10 @@ class Session(FrameStatements):
     def progress(self) -> str:
         """The progress of the running Spark jobs, in words, or an empty text. Any thread may call this."""
         return self._engine.progress()
+
+    def cancelled_tasks(self) -> int:
+        """How many tasks of cancelled statements still run: Spark cannot interrupt every task."""
+        return self._engine.cancelled_tasks()
 
     def close(self) -> None:
         """Closes the session.
@@ -264,7 +270,7 @@ class Session(FrameStatements):
         *,
         rows_only: bool,
     ) -> Result:
-        """Runs a statement. Any error rolls back the transaction that START TRANSACTION began."""
+        """Runs a statement. Errors roll back the transaction that START TRANSACTION began (see keeps_transaction)."""
         txn_id = self._executor.session_transaction.id
         if progress is not None and txn_id is not None:
             operation = f"A batch of stream '{progress.claim.id}'"
@@ -279,14 +285,21 @@ class Session(FrameStatements):
             if txn_id is None or self._executor.session_transaction.id is None:
                 raise
             lost = self._executor.session_transaction.lost
+            if self.keeps_transaction and lost is None and self._executor.session_transaction.outlives(error):
+                raise error.with_hint(f"Transaction {txn_id} is still open.") from error.__cause__
             self._executor.session_transaction.rollback()
             if isinstance(error, AcidSqlError):
                 raise (lost or error).with_hint(f"Transaction {txn_id} was rolled back.") from error.__cause__
+            error.add_note(f"Transaction {txn_id} was rolled back.")
             raise
 
     def set_variables(self, values: Mapping[str, str]) -> None:
         """Sets variables, as `SET hivevar:name=value` does: statements name them as `${name}` or `${hivevar:name}`."""
         self._variables.hive.update(values)
+
+    def setting(self, key: str) -> str | None:
+        """The value of a setting, which SET changes."""
+        return self._settings.get(key)
 
     def substituted(self, sql: str) -> str:
         """The statement with its variables (`${name}`) replaced, as it is read. Raises VARIABLE_DEPTH."""
@@ -305,11 +318,16 @@ class Session(FrameStatements):
             raise original from error.__cause__
 
     def explain(self, sql: str) -> str:
-        """The plan of a statement as text. Opens no transaction, and starts Spark for CREATE TABLE .. AS only."""
+        """The plan of a statement as text. Opens no transaction. `EXPLAIN EXTENDED statement` and `EXPLAIN FORMATTED
+        statement` have the Spark SQL and the plan of Spark too.
+
+        Starts Spark for CREATE TABLE .. AS, to find the types of the columns, and for FORMATTED.
+        """
         with _located(sql, None), depth_limited(), self._substituted(sql) as read:
             statement = with_macros(parse(read), self._macros)
-            inner = statement.statement if isinstance(statement, s.Explain) else statement
-            return self._plans.explain(inner)
+            if isinstance(statement, s.Explain):
+                return self._plans.explain(statement.statement, locks=statement.locks, detail=statement.detail)
+            return self._plans.explain(statement)
 
     def table(self, name: str, version: int | None = None) -> DataFrame:
         """The rows of a table at the current snapshot. Raises TABLE_NOT_FOUND.

@@ -35,7 +35,10 @@ SUBSTITUTE_DEPTH: Final = "hive.variable.substitute.depth"
 WAREHOUSE: Final = "hive.metastore.warehouse.dir"
 OPEN_TXNS: Final = "hive.max.open.txns"
 OPEN_BATCH: Final = "hive.txn.max.open.batch"
+CONFIRM_ALL_ROWS: Final = "acidsql.shell.confirm.all.rows"
 
+_OF_TRANSACTIONS: Final = "hive.txn."
+"""How settings begin that decide what a transaction does: a wrong name would be a wrong promise."""
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 _FRACTION: Final = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?")
 
@@ -147,6 +150,9 @@ KNOWN: Final[Mapping[str, Known]] = {
         "The longest pause between two attempts to get a lock. Pauses begin at 100 ms and double.",
         f"{DEFAULT_PATIENCE.longest_pause:g}s",
     ),
+    CONFIRM_ALL_ROWS: _boolean(
+        "Whether the prompt of the shell asks before it runs an UPDATE or DELETE without WHERE."
+    ),
     OPEN_TXNS: _number("How many transactions may be open at once in the embedded metastore.", MAX_OPEN_TXNS),
     OPEN_BATCH: _number("No effect: acidsql opens transactions one by one. Accepted so that scripts run.", 1000),
     compactor_settings.INITIATOR_ON: _boolean(
@@ -227,6 +233,11 @@ def _hive_settings() -> frozenset[str]:
     return frozenset(text.split()) | KNOWN.keys()
 
 
+def setting_names() -> list[str]:
+    """The names of all settings, those that have an effect first."""
+    return [*sorted(KNOWN), *sorted(_hive_settings() - KNOWN.keys())]
+
+
 def note_on_unknown(key: str) -> str:
     """The note about a setting `hive.*` that Hive 4 does not have, with the most similar name; else an empty text."""
     from difflib import get_close_matches
@@ -246,7 +257,7 @@ class Settings:
     values: dict[str, str] = field(default_factory=lambda: {key: known.default for key, known in KNOWN.items()})
 
     def set(self, key: str, value: str) -> None:
-        """Sets a value. Raises INVALID_SETTING, and UNKNOWN_SETTING for an unknown key that begins with `acidsql.`."""
+        """Sets a value. Raises INVALID_SETTING, and UNKNOWN_SETTING for an unknown key of `acidsql.` or `hive.txn.`."""
         key = known_key(key)
         if key in KNOWN:
             if not KNOWN[key].takes(value.lower()):
@@ -254,6 +265,9 @@ class Settings:
             value = value.lower()
         elif key.lower().startswith("acidsql."):
             raise AcidSqlError(Condition.UNKNOWN_SETTING, name=key, suggestion=suggestion(key, sorted(KNOWN)))
+        elif key.lower().startswith(_OF_TRANSACTIONS) and key.lower() not in _hive_settings():
+            near = suggestion(key, sorted(_hive_settings()))
+            raise AcidSqlError(Condition.UNKNOWN_SETTING, name=key, suggestion=near)
         self.values[key] = value
 
     def reset(self, keys: Sequence[str]) -> None:

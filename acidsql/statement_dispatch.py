@@ -131,13 +131,16 @@ class StatementDispatch:
             case s.Show():
                 database, macros = self.plans.database, self.macros.keys()
                 answer = show.show(statement, self.lookup, database, self.compactor, self.engine, macros)
-                return _rows(f"SHOW {statement.what.value}", answer)
+                is_text = statement.what in (s.Shown.CREATE_TABLE, s.Shown.CREATE_DATABASE)
+                return _rows(f"SHOW {statement.what.value}", answer, is_text=is_text)
             case s.Describe():
                 database, macros = self.plans.database, self.macros.keys()
                 return _rows("DESCRIBE", show.describe(statement, self.lookup, database, self.engine, macros))
             case s.Explain():
-                text = self.plans.explain(statement.statement, locks=statement.locks)
-                return _rows("EXPLAIN", show.Answer(("plan",), tuple((line,) for line in text.splitlines())))
+                text = self.plans.explain(statement.statement, locks=statement.locks, detail=statement.detail)
+                return _rows(
+                    "EXPLAIN", show.Answer(("plan",), tuple((line,) for line in text.splitlines())), is_text=True
+                )
             case s.NoEffect():
                 return Done(statement.operation, note=statement.cache.value)
             case s.SetSetting():
@@ -330,7 +333,7 @@ class StatementDispatch:
             return Done("SET", note=note_on_unknown(setting))
         shown = self.settings.values | {f"{HIVEVAR}{name}": held for name, held in self.variables.hive.items()}
         if key is not None:
-            current = self.variables.shown_value(key)
+            current = self.engine.conf(key) if key.startswith("spark.") else self.variables.shown_value(key)
             shown = {key: "<undefined>" if current is None else current}
         return _rows("SET", show.Answer(("key", "value"), tuple(sorted(shown.items()))))
 
@@ -394,5 +397,6 @@ def _may_run_in_transaction(statement: s.Statement) -> bool:
             assert_never(statement)
 
 
-def _rows(operation: str, answer: show.Answer) -> RowsResult:
-    return RowsResult(operation, tuple(ResultColumn(name, "string") for name in answer.columns), answer.rows)
+def _rows(operation: str, answer: show.Answer, *, is_text: bool = False) -> RowsResult:
+    columns = tuple(ResultColumn(name, "string") for name in answer.columns)
+    return RowsResult(operation, columns, answer.rows, is_text)

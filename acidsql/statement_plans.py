@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from textwrap import indent
 
 from sqlglot import exp
 
@@ -19,7 +20,7 @@ from acidsql.planner.create_as import column_names, column_types, plan_create_as
 from acidsql.planner.ddl_explain import explain_ddl
 from acidsql.planner.ddl_plan import DDL_STATEMENTS, ViewDefinition
 from acidsql.planner.directory_output import directory_table, plan_insert_directory
-from acidsql.planner.explain import explain, explain_locks
+from acidsql.planner.explain import Detail, explain, explain_locks
 from acidsql.planner.load_query import loaded_table, needs_query, plan_load_query
 from acidsql.planner.lock_requests import on_partitions
 from acidsql.planner.macro_expansion import Macro, defined_macro, trial
@@ -168,23 +169,33 @@ class StatementPlans:
     def _database_of(self, name: s.TableName) -> str:
         return name.database or self.database
 
-    def explain(self, statement: s.Statement, *, locks: bool = False) -> str:
-        """The plan of a statement as text or, with `locks`, the locks that it takes. Opens no transaction."""
+    def explain(self, statement: s.Statement, *, locks: bool = False, detail: str | None = None) -> str:
+        """The plan of a statement as text or, with `locks`, the locks that it takes. Opens no transaction.
+
+        `detail` are the words behind EXPLAIN: EXTENDED shows the Spark SQL too, and FORMATTED the plan of Spark.
+        """
+        shown = Detail.of(detail)
         if isinstance(statement, s.LoadData):
             target = self._lookup.target(statement.target, self.database, Condition.INSERT_INTO_VIEW)
             loaded = self.loaded(statement, target)
             if loaded is not None:
-                return self._explained(self.plan_load(statement, loaded), locks=locks)
+                return self._explained(statement, self.plan_load(statement, loaded), shown, locks=locks)
         if isinstance(statement, DDL_STATEMENTS) and not _has_query(statement):
             definition = None
             if isinstance(statement, s.CreateView | s.AlterView):
                 definition = self.view_definition(statement, Request(statement.source, {}, {}))
             ddl_plan = self._ddl.plan(statement, self.database, definition)
             return explain_locks(ddl_plan.locks) if locks else explain_ddl(ddl_plan)
-        return self._explained(self.plan(statement), locks=locks)
+        return self._explained(statement, self.plan(statement), shown, locks=locks)
 
-    def _explained(self, plan: Plan, *, locks: bool) -> str:
-        return explain_locks(on_partitions(plan, self._lookup.metastore.partitions)) if locks else explain(plan)
+    def _explained(self, statement: s.Statement, plan: Plan, detail: Detail, *, locks: bool) -> str:
+        if locks:
+            return explain_locks(on_partitions(plan, self._lookup.metastore.partitions))
+        text = explain(plan, detail)
+        if detail is not Detail.FORMATTED:
+            return text
+        of_spark = self._executor.spark_plan(plan, Request(statement.source, {}, {}))
+        return f"{text}plan of Spark\n{indent(of_spark, '  ')}\n"
 
     def _facts(self, statement: s.Statement, request: Request | None) -> Facts:
         """The tables and views that the statement names, and those that the views read; for an unknown name also

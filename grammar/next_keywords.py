@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -49,6 +50,40 @@ def query_keywords() -> frozenset[str]:
 
 NEVER_AN_ALIAS: Final = RESERVED | frozenset(word for phrase in query_keywords() for word in phrase.split())
 """Words that do not name a table or an alias without backquotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """What may follow the beginning of a statement. `is_known` is false inside a query or an expression, where the
+    keywords are all those of queries."""
+
+    keywords: Sequence[str]
+    is_known: bool = False
+    takes_name: bool = False
+    takes_type: bool = False
+
+
+def following(beginning: str) -> Following:
+    """What may follow `beginning`.
+
+    >>> following("CREATE TABLE t (id ").takes_type, following("UPDATE t SET ").takes_name
+    (True, True)
+    """
+    try:
+        kinds = _kinds(beginning)
+    except AcidSqlError:
+        kinds = frozenset()
+    is_known = bool(kinds) and not kinds & _ISLANDS and kinds != {"$END"}
+    return Following(next_keywords(beginning), is_known, "ID" in kinds, "COLUMN_TYPE" in kinds)
+
+
+def _kinds(beginning: str) -> frozenset[str]:
+    """The terminals that may follow. Raises PARSE_SYNTAX_ERROR inside a query or an expression."""
+    if len(beginning) > _LONGEST:
+        return frozenset()
+    with depth_limited():
+        choices, _ = read_beginning(lex(beginning, 0, len(beginning)))
+        return frozenset(choices.all())
 
 
 def next_keywords(beginning: str) -> list[str]:

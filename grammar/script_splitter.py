@@ -12,12 +12,13 @@ from acidsql.errors import AcidSqlError, Condition, Span
 # identifier is doubled; comments do not nest. A raw string (r'..', Spark's) has no escapes.
 _SKIPPED = re.compile(
     r"""
-      (?P<plain>[^'"`;/\-rR]+|(?<=\w)[rR])
+      (?P<plain>[^'"`;/\-rR\\]+|(?<=\w)[rR])
     | (?P<raw>[rR](?:'[^']*'|"[^"]*"))
     | (?P<string>'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")
     | (?P<identifier>`(?:[^`]|``)*`)
     | (?P<comment>--[^\n]*|/\*.*?\*/)
     | (?P<semicolon>;)
+    | (?P<vertical>\\G(?=[^\S\n]*(?:;|\n|--|/\*|\Z)))
     | (?P<open>['"`]|/\*|[rR]['"])
     | (?P<other>.)
     """,
@@ -28,12 +29,16 @@ _OPENED = {"'": "string", '"': "string", "`": "quoted identifier", "/*": "commen
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One statement of a script: `source[start:end]`, without the `;` that ended it (`terminated`)."""
+    r"""One statement of a script: `source[start:end]`, without the `;` or `\G` that ended it (`terminated`).
+
+    `vertical` means that it ended in `\G`: its rows are to be shown one below the other.
+    """
 
     source: str
     start: int
     end: int
     terminated: bool
+    vertical: bool = False
 
     @property
     def text(self) -> str:
@@ -43,7 +48,8 @@ class Piece:
 def split_script(text: str) -> tuple[Piece, ...]:
     """The statements of a script in order, without those that hold only blanks and comments.
 
-    An open string, quoted identifier or comment is a PARSE_SYNTAX_ERROR under the character that opened it.
+    A statement ends in `;`, or in `\\G` at the end of a line. An open string, quoted identifier or comment is a
+    PARSE_SYNTAX_ERROR under the character that opened it.
 
     >>> [piece.text for piece in split_script("SELECT ';'; -- a;b\\nSELECT 2")]
     ["SELECT ';'", 'SELECT 2']
@@ -55,7 +61,7 @@ def split_script(text: str) -> tuple[Piece, ...]:
 
 
 def is_complete(text: str) -> bool:
-    """Whether every statement of the text ends in `;`. False inside a string, quoted identifier or comment."""
+    r"""Whether every statement of the text ends in `;` or `\G`. False inside a string, quoted identifier or comment."""
     pieces, opened = _scan(text)
     return opened is None and all(piece.terminated for piece in pieces)
 
@@ -75,9 +81,9 @@ def _scan(text: str) -> tuple[tuple[Piece, ...], int | None]:
     pieces: list[Piece] = []
     first = last = -1  # of the current statement's words: comments and blanks around them are not part of it
     for kind, start, end in _parts(text):
-        if kind == "semicolon":
+        if kind in ("semicolon", "vertical"):
             if first >= 0:
-                pieces.append(Piece(text, first, last, terminated=True))
+                pieces.append(Piece(text, first, last, terminated=True, vertical=kind == "vertical"))
             first = last = -1
         elif kind == "open":
             at = end - 1 if text[end - 1] != "*" else start

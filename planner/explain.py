@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from enum import Enum
 from typing import assert_never
 
+from acidsql.grammar.dialect import to_spark
 from acidsql.metastore.client import LockComponent
 from acidsql.planner.plan import Branch, EventKind, MultiWritePlan, Plan, QueryPlan, Scan, WritePlan
-from acidsql.planner.write_strategy import explain_strategy
+from acidsql.planner.write_strategy import explain_strategy, strategy_rules
 
 
-def explain(plan: Plan) -> str:
+class Detail(Enum):
+    """How much of a plan EXPLAIN shows."""
+
+    PLAIN = "PLAIN"
+    """What the statement reads, checks and writes."""
+    EXTENDED = "EXTENDED"
+    """The Spark SQL too."""
+    FORMATTED = "FORMATTED"
+    """The plan of Spark too."""
+
+    @classmethod
+    def of(cls, words: str | None) -> Detail:
+        """The detail for the words behind EXPLAIN. Most of Hive's words ask for what acidsql does not have."""
+        return next((detail for detail in cls if detail.value == (words or "").upper()), cls.PLAIN)
+
+
+def explain(plan: Plan, detail: Detail = Detail.PLAIN) -> str:
     """Describes what the statement reads, computes and writes, in one section each."""
-    return "\n".join(_lines(plan)) + "\n"
+    return "\n".join(_with_sql(plan) if detail is Detail.EXTENDED else _plain(plan)) + "\n"
 
 
 def explain_locks(locks: Sequence[LockComponent]) -> str:
@@ -24,7 +42,62 @@ def explain_locks(locks: Sequence[LockComponent]) -> str:
     return "\n".join(["LOCK INFORMATION:", *sorted(lines)]) + "\n"
 
 
-def _lines(plan: Plan) -> Iterator[str]:
+def _plain(plan: Plan) -> Iterator[str]:
+    yield "SELECT" if isinstance(plan, QueryPlan) else "FROM" if isinstance(plan, MultiWritePlan) else _title(plan)
+    if plan.scans or plan.frames or isinstance(plan, QueryPlan):
+        yield "reads" if plan.scans or plan.frames else "reads no table"
+    for scan in plan.scans:
+        yield f"  {scan.table.qualified}{_virtual(scan)}"
+        yield from _filters(scan)
+    if plan.views:
+        yield f"  through {', '.join(view.qualified for view in plan.views)}"
+    yield from (f"  the frame {{{frame.frame}}}" for frame in plan.frames)
+    match plan:
+        case QueryPlan():
+            return
+        case MultiWritePlan():
+            for write in plan.writes:
+                yield _title(write)
+                yield from _effects(write)
+        case WritePlan():
+            yield from _effects(plan)
+        case _:
+            assert_never(plan)
+
+
+def _title(plan: WritePlan) -> str:
+    return f"{plan.operation} {plan.target.qualified}"
+
+
+def _filters(scan: Scan) -> Iterator[str]:
+    """The conditions by which the scan skips partitions, files and stripes."""
+    if scan.partition_filter:
+        yield f"    only partitions with {' AND '.join(map(to_spark, scan.partition_filter))}"
+    if scan.row_filter:
+        yield f"    skips files and stripes without {' AND '.join(map(to_spark, scan.row_filter))}"
+
+
+def _effects(plan: WritePlan) -> Iterator[str]:
+    checks = list(_checks(plan))
+    if checks:
+        yield "checks"
+        yield from (f"  {check}" for check in checks)
+    yield "writes"
+    yield from (f"  {_written(b, plan)}" for b in plan.branches if b.kind is not EventKind.CHECK)
+    yield "strategy"
+    yield from (f"  {rule}" for rule in strategy_rules(plan))
+
+
+def _checks(plan: WritePlan) -> Iterator[str]:
+    """What raises an error for a row."""
+    if any(branch.kind is EventKind.INSERT for branch in plan.branches):
+        yield from (f"{name} IS NOT NULL" for name in sorted(plan.target.constraints.not_null))
+        yield from (check.condition for check in plan.target.constraints.checks)
+    if plan.cardinality_branch is not None:
+        yield "no two rows of the source change one row"
+
+
+def _with_sql(plan: Plan) -> Iterator[str]:
     match plan:
         case QueryPlan():
             yield "SELECT"
@@ -35,9 +108,9 @@ def _lines(plan: Plan) -> Iterator[str]:
             yield from _reads(plan)
             yield from _text("rows, read once", plan.rows)
             for write in plan.writes:
-                yield from _lines(write)
+                yield from _with_sql(write)
         case WritePlan():
-            yield f"{plan.operation} {plan.target.qualified}"
+            yield _title(plan)
             yield from _reads(plan)
             yield from _text("rows", plan.rows)
             if plan.narrowing is not None:

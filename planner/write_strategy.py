@@ -141,13 +141,18 @@ def choose_for_deletes(count: int, facts: WriteFacts) -> ByDriver | Shuffled:
 
 
 def explain_strategy(plan: WritePlan) -> str:
+    """The strategies that the plan allows, in one line."""
+    return ", ".join(strategy_rules(plan))
+
+
+def strategy_rules(plan: WritePlan) -> list[str]:
     """The strategies that the plan allows: the first one is taken for which the bytes that the run reads fit its rule.
 
     The run asks more than a size of some of them: see `choose_strategy`.
     """
     *first, last = _allowed(plan, NO_FACTS)
     rules = [f"{strategy.label} ({_rule(strategy, plan)})" for strategy in first]
-    return ", ".join([*rules, f"else {last.label}" if rules else last.label])
+    return [*rules, f"else {last.label}" if rules else last.label]
 
 
 def _rule(strategy: WriteStrategy, plan: WritePlan) -> str:

@@ -23,7 +23,9 @@ from typing import Any, Final
 from IPython.core.interactiveshell import InteractiveShell
 
 from acidsql.errors import AcidSqlError
-from acidsql.frontends.render import Format, render
+from acidsql.frontends.render import Format
+from acidsql.frontends.script import rendered
+from acidsql.results import QueryResult, RowsResult
 from acidsql.session import Session
 
 GOLDEN: Final = Path(__file__).parent / "golden"
@@ -99,8 +101,8 @@ class PageRunner:
         given: list[str] = []
         try:
             for result in self.session.script(text):
-                if result.columns is not None:
-                    given += render(Format.TABLE, result.columns, result.rows())
+                if isinstance(result, QueryResult | RowsResult):
+                    given += rendered(result, result.rows(), Format.TABLE)
         except AcidSqlError as error:
             if not may_fail:
                 raise

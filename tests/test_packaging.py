@@ -136,7 +136,7 @@ def test_the_installed_package_parses_and_plans(site: Path) -> None:
         file = run_installed(site, "-c", f"import {module} as m; print(m.__file__)").strip()
         assert Path(file).is_relative_to(site)
     shown = run_installed(site, "-m", "acidsql", "shell", "--dry-run", "-e", "SELECT 40 + 2 AS answer")
-    assert "40 + 2" in shown
+    assert "reads no table" in shown
 
 
 def test_the_command_is_installed(site: Path) -> None:

@@ -152,8 +152,8 @@ def test_explain_replaces_variables(embedded: Session) -> None:
         ("my.own", ""),
         ("HIVE.EXEC.PARALLEL", ""),
         (
-            "hive.txn.xlock.writ",
-            "hive.txn.xlock.writ is not a setting of Hive 4 and has no effect. Did you mean hive.txn.xlock.write?",
+            "hive.lock.numretrie",
+            "hive.lock.numretrie is not a setting of Hive 4 and has no effect. Did you mean hive.lock.numretries?",
         ),
         ("hive.qqqq", "hive.qqqq is not a setting of Hive 4 and has no effect."),
     ],

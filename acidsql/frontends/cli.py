@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from acidsql.connection import connect
 from acidsql.errors import AcidSqlError, Condition
@@ -25,9 +25,18 @@ if TYPE_CHECKING:  # the prompt is shown before these are imported
     from acidsql.session import Session
 
 
+_ALONE: Final = ("-h", "--help", "--version")
+"""Options of `acidsql` itself. All others are those of a command."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs `acidsql` with the arguments `argv` (default: the process's own). Returns the exit status."""
-    options = _parsed(argv)
+    """Runs `acidsql` with the arguments `argv` (default: the process's own). Returns the exit status.
+
+    Without a command, `acidsql` is `acidsql shell`.
+    """
+    given = sys.argv[1:] if argv is None else list(argv)
+    is_shell = not given or (given[0].startswith("-") and given[0] not in _ALONE)
+    options = _parsed(["shell", *given] if is_shell else given)
     command: Callable[[argparse.Namespace], int] = options.command
     try:
         return command(options)

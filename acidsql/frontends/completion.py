@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
+from importlib.resources import files
 from typing import Protocol
-
-FUNCTIONS = (
-    *("count", "sum", "min", "max", "avg", "coalesce", "concat", "upper", "lower", "length", "substr", "trim", "round"),
-    *("abs", "cast", "floor", "ceil", "year", "month", "day", "date_add", "datediff", "to_date", "current_date"),
-    *("current_timestamp", "row_number", "rank", "explode", "collect_list", "named_struct", "array", "map", "if"),
-    "nvl",
-)
 
 _TOKEN = re.compile(
     r"""(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z)) | (?P<string>'(?:\\.|[^'\\])*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\Z))
       | `(?P<quoted>(?:[^`]|``)*)(?P<closed>`|\Z) | (?P<word>\w+) | (?P<sign>[^\s\w])""",
     re.VERBOSE | re.DOTALL,
 )
-_BEFORE_TABLE = frozenset({"FROM", "JOIN", "INTO", "TABLE", "UPDATE", "USING", "DESCRIBE", "DESC", "FORMATTED"})
+_BEFORE_TABLE = frozenset(
+    {"FROM", "JOIN", "INTO", "TABLE", "UPDATE", "USING", "DESCRIBE", "DESC", "FORMATTED", "PARTITIONS", "TBLPROPERTIES"}
+)
+_SETTING = re.compile(r"\s*(?:SET|RESET)\s+(?P<key>[\w.:-]*)", re.IGNORECASE)
+_BEFORE_EXPRESSION = frozenset({"SELECT", "WHERE", "AND", "OR", "ON", "BY", "HAVING", "NOT", "WHEN", "THEN", "ELSE"})
+_SIGNS_BEFORE_EXPRESSION = frozenset("(,=<>+-*/%")
 _BEFORE_DATABASE = frozenset({"USE", "DATABASE", "SCHEMA"})
 _CLAUSES = frozenset({"SELECT", "FROM", "WHERE", "ON", "SET", "GROUP", "ORDER", "HAVING", "VALUES", "WHEN", "BY"})
 
@@ -41,6 +41,8 @@ class Kind(Enum):
     DATABASE = "database"
     FUNCTION = "function"
     KEYWORD = "keyword"
+    TYPE = "type"
+    SETTING = "setting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class Candidate:
     text: str
     kind: Kind
     typed: int
+    note: str = ""
+    """The parameters of a function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +90,13 @@ class _Place:
 def complete(text: str, cursor: int, names: Names) -> list[Candidate]:
     """The candidates at `cursor` (characters from the start) of `text`, the likely ones first.
 
-    There are none in a string or a comment. Before the first character of a word there are only the names of tables
-    and databases, where one must follow.
+    There are none in a string or a comment. Before the first character of a word there are those of a name, a type or
+    an expression where one must follow, and keywords where the grammar knows them all.
     """
     start = _statement_start(text, cursor)
+    setting = _SETTING.fullmatch(text, start, cursor)
+    if setting is not None:
+        return _settings(setting["key"])
     here = _place(text[start:cursor])
     if here is None:
         return []
@@ -98,8 +105,24 @@ def complete(text: str, cursor: int, names: Names) -> list[Candidate]:
     for name, kind in _offers(here, text[start : cursor - here.typed], tables, names):
         if name.lower().startswith(here.word.lower()):
             shown = _as_typed(name, kind, here)
-            offered.setdefault(shown, Candidate(shown, kind, here.typed))
+            note = function_signatures()[name] if kind is Kind.FUNCTION else ""
+            offered.setdefault(shown, Candidate(shown, kind, here.typed, note))
     return list(offered.values())
+
+
+def _settings(typed: str) -> list[Candidate]:
+    from acidsql.settings import setting_names
+
+    found = (name for name in setting_names() if name.startswith(typed.lower()))
+    return [Candidate(name, Kind.SETTING, len(typed)) for name in found]
+
+
+@cache
+def function_signatures() -> Mapping[str, str]:
+    """The functions that a query can call, each with its parameters as far as they are known (a generated file)."""
+    text = files(__package__).joinpath("function_signatures.txt").read_text(encoding="utf-8")
+    parts = (line.partition("(") for line in text.splitlines())
+    return {name: f"{sign}{parameters}" for name, sign, parameters in parts}
 
 
 def _statement_start(text: str, cursor: int) -> int:
@@ -150,8 +173,10 @@ def _tables_in(tokens: Sequence[_Token], database: str) -> Iterator[tuple[str, t
     """The tables that a statement names, by name and by alias: `FROM db.t AS a` gives t and a."""
     from acidsql.grammar.next_keywords import NEVER_AN_ALIAS
 
+    clause = ""
     for place, token in enumerate(tokens):
-        if token.upper not in _BEFORE_TABLE and token.text != ",":
+        clause = token.upper if token.upper in _CLAUSES else clause
+        if token.upper not in _BEFORE_TABLE and not (token.text == "," and clause == "FROM"):
             continue
         rest = list(tokens[place + 1 : place + 6])
         if not rest or not rest[0].is_name or rest[0].upper in NEVER_AN_ALIAS:
@@ -176,12 +201,19 @@ def _offers(here: _Place, before: str, tables: dict[str, tuple[str, str]], names
         return ((name, Kind.DATABASE) for name in names.databases())
     if wants_table:
         return _tables_and_databases(names)
-    return _anything(here, before, tables, names) if here.typed else ()
+    if not here.before:  # a statement begins with a keyword
+        return _keywords(before) if here.typed and not here.quoted else ()
+    return _anything(here, before, tables, names)
 
 
 def _table_follows(before: Sequence[_Token]) -> bool:
     if not before:
         return False
+    words = [token.upper for token in before[-3:]]
+    if words[-1:] == ["EXISTS"] and "IF" in words:  # DROP TABLE IF EXISTS
+        return any(token.upper in ("TABLE", "VIEW") for token in before)
+    if words[-1] in ("IN", "FROM") and "SHOW" in words:
+        return words[-2] == "COLUMNS"
     if before[-1].text == ",":
         clause = next((token.upper for token in reversed(before) if token.upper in _CLAUSES), "")
         return clause == "FROM"
@@ -205,21 +237,61 @@ def _tables_and_databases(names: Names) -> Iterator[tuple[str, Kind]]:
 def _anything(
     here: _Place, before: str, tables: dict[str, tuple[str, str]], names: Names
 ) -> Iterator[tuple[str, Kind]]:
-    if here.before:  # a statement begins with a keyword
-        yield from _columns(tables.values(), names)
-        yield from ((name, Kind.TABLE) for name in tables)
-    if not here.quoted:
-        from acidsql.grammar.next_keywords import next_keywords  # late: the prompt does not wait for it
+    """What may stand behind the first words of a statement."""
+    from acidsql.grammar.next_keywords import following  # late: the prompt does not wait for it
 
-        yield from ((keyword, Kind.KEYWORD) for keyword in next_keywords(before))
-        if here.before:
-            yield from ((function, Kind.FUNCTION) for function in FUNCTIONS)
+    grammar = following(before)
+    if grammar.takes_type or _is_cast_type(here.before):
+        yield from ((name, Kind.TYPE) for name in _types())
+        return
+    is_name = grammar.is_known and grammar.takes_name and here.before[0].upper not in ("CREATE", "DROP", "USE")
+    is_expression = not grammar.is_known and _expression_follows(here.before)
+    if here.typed or is_name or is_expression:
+        yield from _columns(tables.values(), names)
+    if here.typed:
+        yield from ((name, Kind.TABLE) for name in tables)
+    if here.quoted:
+        return
+    if here.typed or grammar.is_known:
+        yield from ((keyword, Kind.KEYWORD) for keyword in grammar.keywords)
+    if here.typed and not grammar.is_known:
+        yield from ((function, Kind.FUNCTION) for function in function_signatures())
+
+
+def _keywords(before: str) -> Iterator[tuple[str, Kind]]:
+    from acidsql.grammar.next_keywords import next_keywords
+
+    return ((keyword, Kind.KEYWORD) for keyword in next_keywords(before))
+
+
+def _expression_follows(before: Sequence[_Token]) -> bool:
+    return before[-1].upper in _BEFORE_EXPRESSION or before[-1].text in _SIGNS_BEFORE_EXPRESSION
+
+
+def _is_cast_type(before: Sequence[_Token]) -> bool:
+    """Whether a type follows: behind the AS of a CAST."""
+    depth = 0
+    for place in range(len(before) - 1, 0, -1):
+        text = before[place].text
+        depth += (text == ")") - (text == "(")
+        if depth < 0:
+            return before[-1].upper == "AS" and before[place - 1].upper in ("CAST", "TRY_CAST")
+    return False
+
+
+def _types() -> Sequence[str]:
+    from acidsql.acid.hive_types import PRIMITIVES
+
+    return (*PRIMITIVES, "decimal", "varchar", "char", "array", "map", "struct")
 
 
 def _as_typed(name: str, kind: Kind, here: _Place) -> str:
     """The name as the user types it: keywords in the case of the typed word, names in backticks where needed."""
     if kind is Kind.KEYWORD:
-        return name.lower() if here.word == here.word.lower() else name
+        typed = here.word or "".join(token.text for token in here.before[:1])
+        return name.lower() if typed == typed.lower() else name
+    if kind is Kind.TYPE:
+        return name
     if here.quoted or (kind is not Kind.FUNCTION and not re.fullmatch(r"[a-z_]\w*", name, re.ASCII | re.IGNORECASE)):
         return f"`{name.replace('`', '``')}`"
     return name

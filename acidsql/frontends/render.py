@@ -15,6 +15,7 @@ from typing import Protocol, assert_never
 from rich.cells import cell_len
 
 from acidsql.errors import visible
+from acidsql.frontends.column_widths import Screen, cut, fitted
 from acidsql.frontends.value_text import Row, json_text, json_value, shortest_floats, text, unique_names
 
 ALIGNED_ROWS = 1000
@@ -62,16 +63,19 @@ class Format(Enum):
     MARKDOWN = "markdown"
 
 
-def render(shape: Format, columns: Sequence[Column], rows: Iterable[Row], *, header: bool = True) -> Iterator[str]:
+def render(
+    shape: Format, columns: Sequence[Column], rows: Iterable[Row], *, header: bool = True, screen: Screen | None = None
+) -> Iterator[str]:
     """Yields the text of a result in pieces. The whole text ends in a line feed.
 
     Without `header` there are no column names (vertical: no lines between the rows; json and jsonl keep their keys).
+    A table fits the `screen`: its values are cut, or its rows stand one below the other.
     """
     names = [column.name for column in columns]
     exact = map(shortest_floats([column.type for column in columns]), rows)
     match shape:
         case Format.TABLE:
-            return _table(columns, map(_texts, exact), header=header)
+            return _table(columns, map(_texts, exact), header=header, screen=screen)
         case Format.VERTICAL:
             return _vertical(names, map(_texts, exact), header=header)
         case Format.CSV:
@@ -86,6 +90,12 @@ def render(shape: Format, columns: Sequence[Column], rows: Iterable[Row], *, hea
             return _markdown(columns, map(_texts, exact), header=header)
         case _:
             assert_never(shape)
+
+
+def render_lines(rows: Iterable[Row]) -> Iterator[str]:
+    """The lines of a text whose lines are the rows of a result, such as a plan: without a frame around them."""
+    for row in rows:
+        yield "".join(visible(cell) for cell in map(text, row) if cell is not None) + "\n"
 
 
 def summary(counts: Counted) -> str:
@@ -133,10 +143,23 @@ def _widths(lines: Iterable[Sequence[str]], smallest: Sequence[int]) -> list[int
     return widths
 
 
-def _table(columns: Sequence[Column], rows: Iterator[list[str]], *, header: bool) -> Iterator[str]:
+def _table(
+    columns: Sequence[Column], rows: Iterator[list[str]], *, header: bool, screen: Screen | None
+) -> Iterator[str]:
     names = [visible(column.name) for column in columns]
     first = list(islice(rows, ALIGNED_ROWS))
     widths = _widths(chain([names] if header else [], first), [1] * len(names))
+    if screen is not None:
+        narrow = fitted(widths, list(map(_is_number, columns)), screen.width)
+        if narrow is None:
+            screen.is_vertical = True
+            yield from _vertical(names, chain(first, rows), header=header)
+            return
+        screen.has_cut = narrow != widths
+        widths = narrow
+        first = [_cut_row(row, widths) for row in first]
+        rows = (_cut_row(row, widths) for row in rows)
+        names = _cut_row(names, widths)
     aligners = _aligners(columns)
     border = "+" + "+".join("-" * (width + 2) for width in widths) + "+\n"
     yield border
@@ -145,6 +168,10 @@ def _table(columns: Sequence[Column], rows: Iterator[list[str]], *, header: bool
     for row in chain(first, rows):
         yield _table_row(row, widths, aligners)
     yield border
+
+
+def _cut_row(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+    return [cut(cell, width) for cell, width in zip(cells, widths, strict=True)]
 
 
 def _table_row(cells: Sequence[str], widths: Sequence[int], aligners: Sequence[Callable[[str, int], str]]) -> str:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from acidsql.errors import AcidSqlError, Condition, visible
-from acidsql.frontends.render import Format, render, rows_in_words, summary
+from acidsql.errors import AcidSqlError, Condition, Span, visible
+from acidsql.frontends import pager
+from acidsql.frontends.column_widths import Screen
+from acidsql.frontends.prompt_commands import Command, RunFile, parse_command
+from acidsql.frontends.render import Format, render, render_lines, rows_in_words, summary
 from acidsql.frontends.terminal import report, tell, waiting_shown
 from acidsql.grammar.script_splitter import Piece, is_complete, split_script
-from acidsql.results import CountsResult, Done, QueryResult, Result, ResultColumn, RowsResult, ScanResult
+from acidsql.results import CountsResult, Done, QueryResult, Result, RowsResult, ScanResult
 
 if TYPE_CHECKING:  # the prompt is shown before these are imported
     from acidsql.session import Session
@@ -31,7 +36,10 @@ _BYTE_ORDER_MARK = "\ufeff"
 _LONG_TEXT = 1 << 13
 """Characters. From this length on, `run_lines` looks for the end of a statement only whenever the text has grown by a
 quarter: each look reads the whole text, and a string may hold a `;` in every line."""
-_VERTICAL_END = r"\G"
+_ENDS = re.compile(r";|\\G")
+_FOR_EYES = (Format.TABLE, Format.VERTICAL)
+_DEEPEST = 32
+"""How many files may run each other by `source`."""
 _SETS_THE_SESSION = re.compile(r"(?:USE|SET)\b", re.IGNORECASE)
 
 
@@ -45,6 +53,10 @@ class Manner:
     verbose: bool = False
     force: bool = False
     dry_run: bool = False
+    timing: bool = True
+    """Whether the message about a statement has its seconds."""
+    paged: bool = False
+    """Whether a result that is longer than the screen is shown by the user's pager."""
 
 
 @dataclass(slots=True)
@@ -54,7 +66,10 @@ class Runner:
     session: Session
     manner: Manner
     status: int = OK
+    allows: Callable[[str], bool] = lambda _: True
+    """Whether to run a statement: the prompt asks the user about some."""
     _output_closed: bool = False
+    _depth: int = 0
 
     def run_text(self, text: str, name: str | None = None) -> bool:
         """Runs the statements of `text`, which is the file `name` if that is given. Returns whether to go on.
@@ -68,13 +83,13 @@ class Runner:
         return all(self._run_piece(piece, name) for piece in pieces)
 
     def run_lines(self, lines: Iterable[str]) -> bool:
-        """Runs each statement as soon as the line with its `;` has arrived."""
+        r"""Runs each statement as soon as the line with its `;` or `\G` has arrived."""
         waiting: list[str] = []
         length = looked_at = 0
         for number, line in enumerate(lines):
             waiting.append(line if number else line.removeprefix(_BYTE_ORDER_MARK))
             length += len(line)
-            if ";" not in line or looked_at < length < looked_at + (looked_at >> 2) >= _LONG_TEXT:
+            if not _ENDS.search(line) or looked_at < length < looked_at + (looked_at >> 2) >= _LONG_TEXT:
                 continue
             looked_at = length
             if is_complete("".join(waiting)):
@@ -84,12 +99,29 @@ class Runner:
                 length = looked_at = 0
         return self.run_text("".join(waiting))
 
+    def run_file(self, path: str) -> bool:
+        """Runs the statements of a file. Returns whether to go on."""
+        try:
+            if self._depth >= _DEEPEST:
+                raise AcidSqlError(Condition.STORAGE_FAILED, path=path, reason="the files run each other without end")
+            text = script_text(path)
+        except AcidSqlError as error:
+            return self._failed(error, "")
+        self._depth += 1
+        try:
+            return self.run_text(text, path)
+        finally:
+            self._depth -= 1
+
     def _run_piece(self, piece: Piece, name: str | None) -> bool:
         if self._output_closed:
             tell("Standard output was closed: the statements that follow were not run.")
             self.status = FAILED
             return False
         try:
+            command = parse_command(piece.text)
+            if command is not None:
+                return self._run_command(command, piece, name)
             self._run(piece)
         except KeyboardInterrupt:
             self.session.cancel()
@@ -102,18 +134,30 @@ class Runner:
             return self._failed(error, _place(None, piece, name))
         return True
 
+    def _run_command(self, command: Command, piece: Piece, name: str | None) -> bool:
+        """Runs a command that stands in a script: `source FILE`, as in Hive's shell. The others are for a terminal."""
+        if isinstance(command, RunFile):
+            return self.run_file(command.path)
+        span = Span(piece.source, piece.start, piece.end)
+        message = "Syntax error: a command of the prompt, which no script can use"
+        error = AcidSqlError(Condition.PARSE_SYNTAX_ERROR, span=span, message=message)
+        return self._failed(error, _place(error, piece, name))
+
     def _failed(self, error: Exception, place: str) -> bool:
         report(error, place=place, with_traceback=self.manner.verbose and not isinstance(error, AcidSqlError))
         self.status = exit_status(error)
         return self.manner.force and self.status != CANNOT_START
 
     def _run(self, piece: Piece) -> None:
-        piece, shape = _without_vertical_end(piece, self.manner.shape)
         if self.manner.verbose:
             tell(f"{visible(self.session.substituted(piece.text).expandtabs(4))};")
         if self.manner.dry_run and not _SETS_THE_SESSION.match(piece.text):
             write_rows([visible(self.session.explain(piece.text)).rstrip("\n") + "\n"])
             return
+        if not self.allows(piece.text):
+            tell("Not run.")
+            return
+        shape = Format.VERTICAL if piece.vertical else self.manner.shape
         started = time.perf_counter()
         with ExitStack() as ending:
             with waiting_shown(silent=self.manner.silent, progress=self.session.progress):
@@ -124,7 +168,8 @@ class Runner:
                 first = list(islice(rows, 1))
             message = self._shown(result, chain(first, rows), shape)
         if not self.manner.silent:
-            tell(f"{message} in {time.perf_counter() - started:.2f} s")
+            seconds = f" in {time.perf_counter() - started:.2f} s" if self.manner.timing else ""
+            tell(f"{message}{seconds}")
             if isinstance(result, Done) and result.note:
                 tell(result.note)
 
@@ -136,11 +181,13 @@ class Runner:
             case CountsResult():
                 return summary(result.counts)
             case QueryResult() | ScanResult() | RowsResult():
-                return self._print_rows(result.columns, rows, shape)
+                return self._print_rows(result, rows, shape)
             case _:
                 assert_never(result)
 
-    def _print_rows(self, columns: Sequence[ResultColumn], rows: Iterator[tuple[object, ...]], shape: Format) -> str:
+    def _print_rows(
+        self, result: QueryResult | ScanResult | RowsResult, rows: Iterator[tuple[object, ...]], shape: Format
+    ) -> str:
         number = 0
 
         def counted() -> Iterator[tuple[object, ...]]:
@@ -148,8 +195,54 @@ class Runner:
             for number, row in enumerate(rows, start=1):  # noqa: B007 - counts
                 yield row
 
-        write_rows(render(shape, columns, counted(), header=self.manner.header))
-        return f"({rows_in_words(number)})"
+        width, height = shutil.get_terminal_size()
+        screen = Screen(width) if sys.stdout.isatty() else None
+        parts = rendered(result, counted(), shape, header=self.manner.header, screen=screen)
+        if self.manner.paged and screen is not None and shape in _FOR_EYES:
+            if not pager.show(parts, height):
+                self.session.cancel()  # nobody reads the other rows
+                return f"({rows_in_words(number)} read, there may be more)"
+        else:
+            write_rows(parts)
+        if is_text(result, shape):
+            return result.operation
+        return f"({rows_in_words(number)}{_notes(screen)})"
+
+
+def is_text(result: QueryResult | ScanResult | RowsResult, shape: Format) -> bool:
+    """Whether a result is shown as plain lines, not as rows."""
+    return isinstance(result, RowsResult) and result.is_text and shape in _FOR_EYES
+
+
+def rendered(
+    result: QueryResult | ScanResult | RowsResult,
+    rows: Iterable[tuple[object, ...]],
+    shape: Format,
+    *,
+    header: bool = True,
+    screen: Screen | None = None,
+) -> Iterator[str]:
+    """The text of a result as the shell prints it."""
+    if is_text(result, shape):
+        return render_lines(rows)
+    return render(shape, result.columns, rows, header=header, screen=screen)
+
+
+def _notes(screen: Screen | None) -> str:
+    if screen is not None and screen.has_cut:
+        return "; values are cut, \\G instead of ; shows them whole"
+    return "; the screen is too narrow for a table" if screen is not None and screen.is_vertical else ""
+
+
+def script_text(path: str) -> str:
+    """The text of a file of statements. Raises STORAGE_FAILED."""
+    try:
+        return Path(path).expanduser().read_text(encoding="utf-8-sig")
+    except OSError as error:
+        reason = error.strerror or str(error)
+    except UnicodeDecodeError as error:
+        reason = f"it is not UTF-8: {error}"
+    raise AcidSqlError(Condition.STORAGE_FAILED, path=path, reason=reason)
 
 
 class OutputClosedError(Exception):
@@ -187,11 +280,3 @@ def _place(error: AcidSqlError | None, piece: Piece | None, name: str | None) ->
         return f"{name}:{span.line}:{span.column}: "
     line = 1 if piece is None else piece.source.count("\n", 0, piece.start) + 1
     return f"{name}:{line}: "
-
-
-def _without_vertical_end(piece: Piece, shape: Format) -> tuple[Piece, Format]:
-    r"""Removes `\G` from the end of a statement and selects the vertical format for it."""
-    if not piece.text.endswith(_VERTICAL_END):
-        return piece, shape
-    text = piece.text.removesuffix(_VERTICAL_END).rstrip()
-    return replace(piece, end=piece.start + len(text)), Format.VERTICAL

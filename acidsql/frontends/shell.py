@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from platformdirs import user_state_path
 from prompt_toolkit import PromptSession
@@ -21,23 +22,29 @@ from pygments.lexers.sql import SqlLexer
 
 from acidsql.errors import AcidSqlError
 from acidsql.frontends.completion import complete
+from acidsql.frontends.prompt_actions import changed, confirms, edited, run_program, tell_cancelled
+from acidsql.frontends.prompt_commands import (
+    HELP_TEXT,
+    Command,
+    EditStatement,
+    Help,
+    Leave,
+    Refused,
+    RunFile,
+    RunProgram,
+    RunStatement,
+    SetFormat,
+    Switch,
+    parse_command,
+)
 from acidsql.frontends.script import CANNOT_START, OK, Runner
-from acidsql.frontends.terminal import report, tell, tell_interrupted
+from acidsql.frontends.terminal import report, tell
 from acidsql.grammar.script_splitter import is_complete
 
 if TYPE_CHECKING:
     from acidsql.session import Session
 
-_LEAVE = frozenset({"quit", "exit", r"\q", "!q", "!quit", "!exit"})
-_HELP = frozenset({"help", "?", r"\h", r"\?", "!help"})
 _DEFAULT_DATABASE = "default"
-_HELP_TEXT = r"""A statement ends with ; or, to see its rows one below the other, with \G. It may take several lines.
-  help             this text
-  quit, exit       leave (so does Ctrl-D)
-  Ctrl-C           clear what is typed; cancel the statement that runs
-  Tab              complete keywords, tables and columns
-  Up, Ctrl-R       earlier statements
-EXPLAIN shows what a statement would do; SHOW TABLES and DESCRIBE show what there is."""
 
 
 class Opening:
@@ -64,14 +71,13 @@ class Opening:
         return self._runner
 
     def close(self) -> None:
-        if self._thread.ident:
-            self._opened.wait()
+        """Closes the session. Waits for no start that is under way: the process ends, and takes it along."""
         if self._runner is not None:
             self._runner.session.close()
 
     def _run(self) -> None:
         try:
-            self._runner = self._open()
+            self._runner = _at_the_prompt(self._open())
             self._opened.set()
             self._runner.session.start()
         except Exception as error:  # noqa: BLE001 - the edge: a thread's error must reach the user, whatever it is
@@ -79,6 +85,14 @@ class Opening:
         finally:
             self._opened.set()
             self._when_done()
+
+
+def _at_the_prompt(runner: Runner) -> Runner:
+    """The runner for a user who reads what it prints, and can answer."""
+    runner.manner = replace(runner.manner, paged=True)
+    runner.allows = lambda text: confirms(text, runner.session)
+    runner.session.keeps_transaction = True
+    return runner
 
 
 class Shell:
@@ -89,6 +103,10 @@ class Shell:
         self._opening = Opening(open_runner, self._started)
         self._silent = silent
         self._database = database or _DEFAULT_DATABASE
+        self._last = ""
+        """What was typed last, for the editor."""
+        self._edited = ""
+        """What the editor gave, for the prompt."""
         self._prompt = self._new_prompt()
 
     def run(self) -> int:
@@ -102,35 +120,74 @@ class Shell:
     def _loop(self) -> int:
         while True:
             try:
-                text = self._prompt.prompt(self._message, pre_run=self._leave_if_failed)
+                text, self._edited = self._read(self._edited), ""
             except KeyboardInterrupt:
                 continue
             except EOFError:
                 return OK
             if self._opening.failure is None:
-                word = _word(text)
-                if word in _LEAVE:
+                command = parse_command(text)
+                if isinstance(command, Leave):
                     return OK
-                if word in _HELP:
-                    tell(_HELP_TEXT)
-                    continue
-                if self._run(text):
+                if self._run(text, command):
                     continue
             if self._opening.failure is not None:
                 report(self._opening.failure)
             return CANNOT_START
 
-    def _run(self, text: str) -> bool:
+    def _read(self, default: str) -> str:
+        return self._prompt.prompt(self._message, default=default, pre_run=self._leave_if_failed)
+
+    def _run(self, text: str, command: Command | None) -> bool:
         """Returns whether to go on."""
         try:
-            runner = self._opening.runner()
-            if runner is None:
-                return False
-            runner.run_text(text)
+            if command is None:
+                return self._run_text(text)
+            return self._run_command(command)
         except KeyboardInterrupt as interrupt:
-            tell_interrupted("Cancelled", interrupt)
+            runner = self._opening.runner(wait=False)
+            tell_cancelled(interrupt, None if runner is None else runner.session)
             return True
+
+    def _run_text(self, text: str) -> bool:
+        runner = self._opening.runner()
+        if runner is None:
+            return False
+        self._last = text.strip() or self._last
+        runner.run_text(text)
         return runner.status != CANNOT_START
+
+    def _run_command(self, command: Command) -> bool:
+        match command:
+            case Leave():
+                return False
+            case Help():
+                tell(HELP_TEXT)
+            case Refused(message):
+                tell(message)
+            case RunProgram(line):
+                run_program(line)
+            case EditStatement():
+                self._edited = edited(self._last)
+            case RunStatement(sql):
+                return self._run_text(f"{sql};")
+            case RunFile() | SetFormat() | Switch():
+                return self._run_with(command)
+            case _:
+                assert_never(command)
+        return True
+
+    def _run_with(self, command: RunFile | SetFormat | Switch) -> bool:
+        """Runs a command that needs the runner."""
+        runner = self._opening.runner()
+        if runner is None:
+            return False
+        if isinstance(command, RunFile):
+            runner.run_file(command.path)
+            return runner.status != CANNOT_START
+        runner.manner, message = changed(runner.manner, command)
+        tell(message)
+        return True
 
     def _greet(self) -> None:
         if not self._silent:
@@ -177,17 +234,12 @@ class Shell:
 
 
 def is_done(text: str) -> bool:
-    r"""Whether Enter runs the text: it ends in `;` (outside of quotes and comments) or `\G`, or is a command.
+    r"""Whether Enter runs the text: it ends in `;` or `\G` (outside of quotes and comments), or is a command.
 
     >>> is_done("SELECT ';"), is_done("SELECT 1;"), is_done("exit")
     (False, True, True)
     """
-    vertical = text.rstrip().endswith(r"\G") and is_complete(f"{text};")
-    return vertical or is_complete(text) or _word(text) in _LEAVE | _HELP
-
-
-def _word(text: str) -> str:
-    return text.strip().removesuffix(";").rstrip().lower()
+    return is_complete(text) or parse_command(text) is not None
 
 
 def _bindings() -> KeyBindings:
@@ -250,7 +302,8 @@ class SessionCompleter(Completer):
         if runner is None:
             return
         for candidate in complete(document.text, document.cursor_position, CatalogNames(runner.session)):
-            yield Completion(candidate.text, -candidate.typed, display_meta=candidate.kind.value)
+            shown = f"{candidate.text}{candidate.note}"
+            yield Completion(candidate.text, -candidate.typed, display=shown, display_meta=candidate.kind.value)
 
 
 # ------------------------------------------------------------------------------------------------ files of the user

@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
@@ -106,11 +107,14 @@ def _show_until(done: threading.Event, waiting: _Waiting) -> None:
 
 @contextmanager
 def logs_hidden() -> Iterator[None]:
-    """Hides Python's logs: PySpark and py4j log each error with its stack trace besides raising it."""
+    """Hides Python's logs and warnings. PySpark and py4j log each error with its stack trace besides raising it, and
+    warn of versions of pandas that they do not fully support."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     finally:
         logging.disable(before)
 
@@ -135,15 +139,16 @@ def java_output(*, hidden: bool) -> Iterator[Callable[[], str]]:
         os.dup2(log.fileno(), 2)
         try:
             # A caller's own stream, such as a test's, does not write to descriptor 2.
-            with redirect_stderr(python_only if _is_descriptor_2() else sys.stderr):
+            with redirect_stderr(python_only if descriptor_of_stderr() == 2 else sys.stderr):
                 yield lambda: os.pread(log.fileno(), 20_000, 0).decode(errors="replace")
         finally:
             os.dup2(kept, 2)
             os.close(kept)
 
 
-def _is_descriptor_2() -> bool:
+def descriptor_of_stderr() -> int | None:
+    """The descriptor of standard error, for a program that is started; None if the stream is in memory."""
     try:
-        return sys.stderr.fileno() == 2
-    except OSError:  # io.UnsupportedOperation: the stream is in memory
-        return False
+        return sys.stderr.fileno()
+    except OSError:  # io.UnsupportedOperation
+        return None

@@ -15,9 +15,11 @@ from pyspark.sql import DataFrame, SparkSession
 from acidsql.acid.hive_types import has_instant, has_timestamp, parse_type
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.spark import started_spark
 from acidsql.spark.catalyst import sessions
 from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.catalyst.logical_plans import compares_each_with_each
+from acidsql.spark.catalyst.scheduler import cancelled_tasks
 from acidsql.spark.catalyst.sessions import adopt, clone
 from acidsql.spark.catalyst.spark_connect import require_classic, require_classic_process
 from acidsql.spark.frames import column_types
@@ -25,7 +27,7 @@ from acidsql.spark.jobs import JobGroup, job_group
 from acidsql.spark.jvm_loss import SPARK_ERRORS, forget, forget_ended, gone, is_lost, lost_by, quiet_py4j
 from acidsql.spark.parameter_values import literals
 from acidsql.spark.session_settings import Meaning
-from acidsql.spark.session_start import ZONE, require_own_jvm, start_spark
+from acidsql.spark.session_start import ZONE, require_own_jvm, running_session, start_spark
 from acidsql.spark.spark_types import in_wall_clock_time
 from acidsql.spark.time_zone import UTC
 from acidsql.storage.file_systems import FileSystem, LocalFiles, is_local
@@ -167,7 +169,9 @@ class Engine:
         self._spark = spark
         self._given = spark is not None
         self._own = False
-        """Whether this engine started the session, instead of finding it running."""
+        """Whether acidsql started the session, and its last user stops it."""
+        self._starting = False
+        self._closed = False
         self._gone: AcidSqlError | None = None
         """The reason why the session before this one is gone."""
         self._conf = dict(conf)
@@ -197,12 +201,24 @@ class Engine:
                 require_own_jvm()
                 forget_ended()
                 quiet_py4j()
-                running = SparkSession.getActiveSession()
-                self._own = running is None
-                self._spark = running or start_spark(self._conf)
+                self._spark = self._found_or_started()
                 self._gone = None
             jvm(self._spark)  # refuses a Spark that lacks a private name, at the first statement on it
             return self._spark
+
+    def _found_or_started(self) -> SparkSession:
+        """The Spark session of the process, or a new one. Raises SESSION_CLOSED if this engine is closed meanwhile."""
+        found = running_session()
+        self._starting = found is None
+        try:
+            spark = found or start_spark(self._conf)
+        finally:
+            self._starting = False
+        self._own = started_spark.join(spark.sparkContext, id(self), started=found is None)
+        if self._closed:
+            self._stop(spark)
+            raise AcidSqlError(Condition.SESSION_CLOSED, reason="it was closed while Spark started")
+        return spark
 
     def lost_by(self, error: BaseException) -> AcidSqlError | None:
         """The error SPARK_GONE, if a statement raised `error` because the JVM ended; the next statement starts a new
@@ -220,6 +236,7 @@ class Engine:
 
     def _let_go(self, spark: SparkSession) -> None:
         """Forgets a session whose JVM is gone, or about to go."""
+        started_spark.leave(spark.sparkContext, id(self))
         forget(spark.sparkContext)
         self._spark = self._hadoop = self._of_statements = None
 
@@ -269,7 +286,9 @@ class Engine:
         """The progress of the running jobs in words; empty if none runs. Any thread may call this."""
         spark = self._living
         if spark is None:
-            return ""
+            return "Spark is starting" if self._starting else ""
+        if waits_for := self.cancelled_tasks():
+            return f"waits for {waits_for} tasks of a cancelled statement"
         try:
             tracker = spark.sparkContext.statusTracker()
             stages = [info for i in tracker.getActiveStageIds() if (info := tracker.getStageInfo(i)) is not None]
@@ -277,6 +296,14 @@ class Engine:
             return ""
         total = sum(info.numTasks for info in stages)
         return f"{sum(info.numCompletedTasks for info in stages)} of {total} tasks" if total > 1 else ""
+
+    def cancelled_tasks(self) -> int:
+        """How many tasks of cancelled statements still run. Any thread may call this."""
+        spark = self._living
+        try:
+            return 0 if spark is None else cancelled_tasks(spark.sparkContext)
+        except SPARK_ERRORS:
+            return 0
 
     def files(self, location: str) -> FileSystem:
         """The file system of a location. Starts Spark if the location is not local."""
@@ -342,6 +369,10 @@ class Engine:
                 spark.conf.set(key, value)
             self._conf[key] = value
 
+    def conf(self, key: str) -> str | None:
+        """The value of a Spark setting, or None. Starts Spark if it is not running: its defaults count."""
+        return self.spark.conf.get(key, None)
+
     def cancel(self) -> None:
         """Cancels the running jobs."""
         spark = self._living
@@ -354,19 +385,28 @@ class Engine:
         jvm(self.spark).collect_garbage()
 
     def close(self) -> None:
-        """Stops Spark if this engine started it. Other code may use a session that was running before."""
+        """Stops Spark if acidsql started it and no other session uses it. Does not wait for a start that another thread
+        makes: that thread stops what it has started."""
+        self._closed = True
+        if self._starting:
+            return
         with self._lock:
-            spark = self._living
-            if spark is not None and self._own:
-                try:
-                    spark.stop()
-                except SPARK_ERRORS as error:
-                    if not lost_by(error, spark.sparkContext):
-                        raise
-            elif self._spark is not None and self._own:
-                forget(self._spark.sparkContext)
-            if self._own:
+            if self._spark is not None and self._own:
+                self._stop(self._spark)
                 self._spark = None
+
+    def _stop(self, spark: SparkSession) -> None:
+        context = spark.sparkContext
+        if not started_spark.leave(context, id(self)):
+            return
+        if is_lost(context):
+            forget(context)
+            return
+        try:
+            spark.stop()
+        except SPARK_ERRORS as error:
+            if not lost_by(error, context):
+                raise
 
 
 def for_little(frame: DataFrame) -> DataFrame:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -30,7 +30,7 @@ from acidsql.spark.catalyst.sessions import adopt
 from acidsql.spark.dml_transactions import DmlTransactions, Work, row_counts, write_target
 from acidsql.spark.engine import Engine, StatementSpark
 from acidsql.spark.failures import translate
-from acidsql.spark.frames import to_frame
+from acidsql.spark.frames import plan_text, to_frame
 from acidsql.spark.jvm_loss import SPARK_ERRORS
 from acidsql.spark.open_transaction import SharedTransaction
 from acidsql.spark.outcomes import QueryRows, RowCounts, Written
@@ -128,10 +128,10 @@ class Executor:
         transaction of START TRANSACTION, that is the transaction's snapshot with its own writes."""
         with self.session_transaction.alone() as shared:
             if shared is not None:
-                if locks := self._locks(plan):
+                if locks := self.dml.locks(plan):
                     self._transactions.lock(shared.write.id, locks)
                 return shared.write.view(), self._readers.hold(shared.guard)
-            reader = self._readers.open(self._locks(plan))
+            reader = self._readers.open(self.dml.locks(plan))
             try:
                 return self._now(), self._readers.hold(reader)
             except BaseException:
@@ -187,6 +187,27 @@ class Executor:
             spark = self._statement(plan, request)
             self._define_views(spark, plan, request, None, self._caches)
             return hive_columns(spark.rows(plan.sql, request.args), of_view=of_view)
+
+    def spark_plan(self, plan: QueryPlan | WritePlan | MultiWritePlan, request: Request) -> str:
+        """Spark's plan of a query, or of the query whose rows a statement writes, as text for people. Lists the
+        directories of now, and opens no transaction."""
+        with self._translated(request):
+            spark = self._statement(plan, request)
+            snapshots = StatementSnapshots(self._engine.files, self._now())
+            caches = self._caches.of_statement()
+            try:
+                self._define_views(spark, plan, request, snapshots, caches)
+                match plan:
+                    case QueryPlan():
+                        return plan_text(spark.rows(plan.sql, request.args))
+                    case MultiWritePlan():
+                        return plan_text(spark.rows(plan.rows, request.args))
+                    case WritePlan():
+                        return plan_text(event_rows(spark, plan, request.args, self._settings))
+                    case _:
+                        assert_never(plan)
+            finally:
+                caches.end()
 
     def write(self, plan: WritePlan | MultiWritePlan, request: Request) -> Written:
         """Runs a DML statement, in a transaction of its own or in that of START TRANSACTION.

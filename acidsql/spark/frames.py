@@ -8,6 +8,8 @@ a job, with Python processes, each time it is read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
 from typing import Any, Final
 
 from pyspark.errors import PySparkException
@@ -133,3 +135,11 @@ def frame_of_texts(names: Sequence[str], rows: Sequence[Sequence[object]], spark
 
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
     return spark.createDataFrame(pa.table([pa.array(column, pa.string()) for column in columns], list(names)))
+
+
+def plan_text(frame: DataFrame) -> str:
+    """Spark's physical plan as DataFrame.explain prints it, for people: nothing reads it."""
+    printed = StringIO()
+    with redirect_stdout(printed):
+        frame.explain(mode="formatted")
+    return printed.getvalue().strip()

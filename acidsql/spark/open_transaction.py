@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError, Condition
@@ -62,6 +63,14 @@ class SessionTransaction:
     def lost(self) -> AcidSqlError | None:
         """The error that a heartbeat got for the transaction that is under way, if it is gone."""
         return None if self.current is None else self.current.write.opened.heartbeat.lost
+
+    def outlives(self, error: BaseException) -> TypeGuard[AcidSqlError]:
+        """Whether the transaction goes on after a statement that was refused: a syntax error, an unknown name or
+        another error of its text (SQLSTATE class 42). Takes back what the statement has begun."""
+        if self.current is None or not isinstance(error, AcidSqlError) or not error.sqlstate.startswith("42"):
+            return False
+        with self._lock:
+            return self.current.write.forget_unfinished()
 
     def begin(self, committing: Callable[[WriteTransaction], None] | None, on_lost: Callable[[], None] | None) -> TxnId:
         """Begins a transaction. Its first statement fixes the snapshot. Raises IN_TRANSACTION."""

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.catalyst.driver_log import LOG4J
-from acidsql.spark.catalyst.jvm_process import has_jvm
+from acidsql.spark.catalyst.jvm_process import active_context, has_jvm
 from acidsql.spark.catalyst.spark_connect import require_classic_mode
 from acidsql.spark.time_zone import local_zone
 
@@ -70,6 +70,15 @@ def start_spark(conf: Mapping[str, str]) -> SparkSession:
         # (tests/shell/test_story.py).
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, interrupted)
+
+
+def running_session() -> SparkSession | None:
+    """The Spark session that is running in this process, if there is one. A thread other than the one that started it
+    has no active session, but may use it."""
+    active = SparkSession.getActiveSession()
+    if active is not None or active_context() is None:
+        return active
+    return SparkSession.builder.getOrCreate()
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from acidsql.storage.file_systems import FileSystem, SizedFile
-from acidsql.storage.orc.copies import Copies, CopyLease, OriginalFiles
+from acidsql.storage.orc.copies import Copies, ReadableFiles
 from acidsql.storage.orc.tail import TAIL_GUESS, Tail, read_tail
 from acidsql.storage.parquet_footer import WrittenTimes, written_times
 
@@ -31,7 +31,7 @@ class FooterCache:
     """Tails by file, and a statement's lease for copies of files that Spark cannot read. It is as thread-safe as the
     operations of a dict."""
 
-    copies: CopyLease | OriginalFiles = field(default_factory=lambda: Copies().lease())
+    copies: ReadableFiles = field(default_factory=lambda: Copies().lease())
     _tails: dict[SizedFile, Tail] = field(default_factory=dict)
     _times: dict[SizedFile, WrittenTimes] = field(default_factory=dict)
 

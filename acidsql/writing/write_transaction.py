@@ -99,6 +99,8 @@ class WriteTransaction:
     _txns: ValidTxnList | None = None
     _own: dict[str, WriteId] = field(default_factory=dict)
     _statement_ids: int = 0
+    _finished: int = 0
+    """How many of the writes belong to statements that have ended well."""
 
     def __post_init__(self) -> None:
         self.opened.committing = self._commit
@@ -141,6 +143,18 @@ class WriteTransaction:
         """Ends a statement: the statement IDs of the next one follow those in use."""
         used = (number for write in self.writes for _, number in write.target.branches)
         self._statement_ids = max(used, default=-1) + 1
+        self._finished = len(self.writes)
+
+    def forget_unfinished(self) -> bool:
+        """Removes the files of a statement that failed before it published any. Returns False if it has published
+        some: then the transaction cannot go on."""
+        unfinished = self.writes[self._finished :]
+        if any(write.made for write in unfinished):
+            return False
+        gone = [self._remove(write) for write in unfinished]
+        if all(gone):
+            del self.writes[self._finished :]
+        return all(gone)
 
     def begin(self, target: WriteTarget) -> TableWrite:
         """Registers a write: from here on the transaction removes the files of `target` if it fails."""

@@ -29,7 +29,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "NOT_YET_SUPPORTED": "acidsql recognizes the statement or clause but cannot run it yet.",
         "UNBOUND_PARAMETER": "The statement has a parameter without a value.",
         "INVALID_PARAMETER": "A parameter has a value without an SQL type, or an argument has a wrong value.",
-        "UNKNOWN_SETTING": "A setting begins with `acidsql.` and does not exist.",
+        "UNKNOWN_SETTING": "A setting begins with `acidsql.` or `hive.txn.` and does not exist.",
         "INVALID_SETTING": "The setting does not accept the value.",
         "VARIABLE_DEPTH": "The values of variables name further variables without an end.",
     },

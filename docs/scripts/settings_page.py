@@ -22,8 +22,9 @@ _INTRODUCTION: Final = """# Settings
 Keys and values are not case-sensitive. A duration is a number with one of the units `ms`, `s`, `min`, `h` and `d`.
 Hive 4's new names of the compactor settings (`metastore.compactor.*`) are accepted as well.
 
-All other `hive.*` settings are stored and shown, but they have no effect. Unknown `acidsql.*` settings raise
-`UNKNOWN_SETTING`. Settings that begin with `spark.` go to Spark: see [Spark settings](../sql/set.md#spark-settings).
+All other settings of Hive are stored and shown, but they have no effect. Unknown `acidsql.*` and `hive.txn.*` settings
+raise `UNKNOWN_SETTING`. Settings that begin with `spark.` go to Spark: see
+[Spark settings](../sql/set.md#spark-settings).
 """
 
 

@@ -215,7 +215,7 @@ __all__ = [
 @dataclass(frozen=True, slots=True)
 class Explain:
     """EXPLAIN statement; EXPLAIN LOCKS statement has `locks` set; `detail` holds the other words
-    of EXPLAIN, such as EXTENDED or VECTORIZATION DETAIL. All of them show the plan of acidsql."""
+    of EXPLAIN, such as EXTENDED or VECTORIZATION DETAIL."""
 
     source: str
     statement: Statement

@@ -2,7 +2,8 @@
 
 A file of `cases/` is blocks with an empty line between them. A block with an arrow `-->` is a case: the statement, the
 arrow, the expected text; lines `--` before the statement say what the case shows. The arrow names the aspects of the
-plan that the case is about (projection.py); without a name, the case shows the whole text of EXPLAIN.
+plan that the case is about (projection.py); without a name, the case shows the whole text of EXPLAIN EXTENDED, or of
+the EXPLAIN that it is.
 A block without an arrow sets the stage for the cases after it: CREATE TABLE, CREATE VIEW (a view that Spark itself
 resolves), SET and USE, one or more.
 With ACIDSQL_UPDATE_CASES=1 the expected parts are written anew: read the diff.
@@ -25,7 +26,7 @@ from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parser import parse
 from acidsql.grammar.script_splitter import split_script
 from acidsql.grammar.table_names import table_names
-from acidsql.planner.explain import explain, explain_locks
+from acidsql.planner.explain import Detail, explain, explain_locks
 from acidsql.planner.plan import Facts
 from acidsql.planner.statement_planner import plan_statement
 from tests.planner.projection import project
@@ -129,8 +130,10 @@ def outcome(case: Block, stage: Stage) -> str:
         return str(error)
     if case.aspects:
         return project(plan, case.aspects)
-    shown = explain_locks(plan.locks) if isinstance(parsed, s.Explain) and parsed.locks else explain(plan)
-    return shown.rstrip("\n")
+    if isinstance(parsed, s.Explain) and parsed.locks:
+        return explain_locks(plan.locks).rstrip("\n")
+    detail = Detail.of(parsed.detail) if isinstance(parsed, s.Explain) else Detail.EXTENDED
+    return explain(plan, detail).rstrip("\n")
 
 
 def rewritten(text: str) -> str:

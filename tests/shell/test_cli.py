@@ -44,7 +44,7 @@ def in_subprocess(*arguments: str, cwd: Path, env: dict[str, str] | None = None)
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ([], "required: COMMAND"),
+        (["-x"], "unrecognized arguments: -x"),
         (["nothing"], "invalid choice: 'nothing'"),
         (["shell", "--output", "xml"], "invalid choice: 'xml'"),
         (["shell", "--hivevar", "day"], "'day' is not KEY=VALUE"),
@@ -187,6 +187,46 @@ def test_backslash_g_shows_rows_vertically(place: Path, capsys: pytest.CaptureFi
     shown = capsys.readouterr().out.splitlines()
     assert shown[0] == "*************************** 1. row ***************************"
     assert shown[1].endswith(": default")
+
+
+def test_a_statement_of_a_file_ends_in_backslash_g_too(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = "SHOW DATABASES\\G\nSHOW DATABASES LIKE 'd\\\\G*';\nSHOW DATABASES \\G -- as rows\n"
+    (place / "g.sql").write_text(script)
+    assert main(["shell", "--no-header", "-f", "g.sql"]) == 0
+    shown = capsys.readouterr().out
+    assert shown == "database_name: default\n" * 2
+    monkeypatch.setattr(sys, "stdin", io.StringIO(script))
+    assert main(["shell", "--no-header"]) == 0
+    assert capsys.readouterr().out == shown
+
+
+def test_a_script_runs_another_one_by_source(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "outer.sql").write_text("CREATE DATABASE d;\nsource inner.sql;\nSHOW DATABASES;\n")
+    (place / "inner.sql").write_text("USE d;\nCREATE DATABASE e;\n")
+    (place / "loop.sql").write_text("source loop.sql;")
+    assert main(["shell", "--no-header", "-f", "outer.sql"]) == 0
+    assert capsys.readouterr().out.split() == ["d", "default", "e"]
+    assert main(["shell", "-f", "loop.sql"]) == 1
+    assert "the files run each other without end" in capsys.readouterr().err
+    assert main(["shell", "-e", "source missing.sql; SHOW DATABASES"]) == 1
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "[STORAGE_FAILED] missing.sql: No such file or directory\n")
+    assert main(["shell", "-e", "!ls; SHOW DATABASES"]) == 1
+    assert "a command of the prompt" in capsys.readouterr().err
+
+
+def test_without_a_command_it_is_the_shell(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["-S", "--no-header", "-e", "SHOW DATABASES"]) == 0
+    assert capsys.readouterr().out == "default\n"
+
+
+def test_a_plan_and_a_definition_are_plain_text(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["shell", "--output", "table", "-e", CREATE.format("t"), "-e", "EXPLAIN DROP TABLE t"]) == 0
+    assert capsys.readouterr().out.startswith("DROP TABLE default.t\nlocks\n  default -> SHARED_READ\n")
+    assert main(["shell", "--output", "table", "-e", "SHOW CREATE TABLE t"]) == 0
+    assert capsys.readouterr().out.startswith("CREATE TABLE")
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,9 @@ def offered(text: str, kind: Kind | None = None) -> list[str]:
         ("USE s|", ["sales"]),
         ("USE |", ["default", "sales"]),
         ("SELECT * FROM `emp|", ["`employee`", "`employee_update`"]),
+        ("DROP TABLE IF EXISTS employee_|", ["employee_update"]),
+        ("SHOW PARTITIONS employee_|", ["employee_update"]),
+        ("SHOW COLUMNS IN employee_|", ["employee_update"]),
     ],
 )
 def test_tables_and_databases_where_a_name_must_follow(text: str, candidates: list[str]) -> None:
@@ -75,7 +78,15 @@ def test_tables_and_databases_where_a_name_must_follow(text: str, candidates: li
     ("text", "columns"),
     [
         ("SELECT sal| FROM employee", ["salary"]),
-        ("SELECT | FROM employee", []),
+        ("SELECT | FROM employee", ["id", "name", "salary"]),
+        ("SELECT * FROM employee WHERE |", ["id", "name", "salary"]),
+        ("SELECT * FROM employee WHERE id = |", ["id", "name", "salary"]),
+        ("UPDATE employee SET |", ["id", "name", "salary"]),
+        ("UPDATE employee SET id = 1, |", ["id", "name", "salary"]),
+        ("INSERT INTO employee (|", ["id", "name", "salary"]),
+        ("INSERT INTO sales.orders (order_id, |", ["order_id", "total"]),
+        ("ALTER TABLE employee CHANGE |", ["id", "name", "salary"]),
+        ("CREATE TABLE new (|", []),
         ("UPDATE employee SET sal|", ["salary"]),
         ("SELECT * FROM employee WHERE n|", ["name"]),
         ("SELECT e.| FROM employee e", ["id", "name", "salary"]),
@@ -121,6 +132,13 @@ def test_keywords_come_in_the_case_that_is_typed() -> None:
 @pytest.mark.parametrize(
     ("text", "keywords"),
     [
+        ("show ta|", ["table extended", "tables"]),
+        ("start |", ["transaction"]),
+        (
+            "ALTER TABLE employee COMPACT 'major' |",
+            ["AND WAIT", "CLUSTERED INTO", "ORDER BY", "POOL", "WITH OVERWRITE"],
+        ),
+        ("ALTER TABLE employee R|", ["RENAME TO", "REPLACE COLUMNS"]),
         ("CREATE t|", ["table", "temp view", "temporary", "transactional"]),
         ("SHOW CO|", ["COLUMNS", "COMPACTIONS"]),
         ("CREATE TABLE u (id int) S|", ["SKEWED BY", "STORED"]),
@@ -138,7 +156,7 @@ def test_keywords_are_those_that_the_grammar_allows_there(text: str, keywords: l
 
 def test_a_statement_begins_with_a_keyword_not_with_a_function_or_column() -> None:
     assert {candidate.kind for candidate in complete("s", 1, NAMES)} == {Kind.KEYWORD}
-    assert offered("SELECT cou|", Kind.FUNCTION) == ["count"]
+    assert offered("SELECT cou|", Kind.FUNCTION)[:2] == ["count", "count_if"]
 
 
 def test_columns_come_before_keywords() -> None:
@@ -152,3 +170,22 @@ def test_a_candidate_says_how_much_of_the_text_it_replaces() -> None:
     assert (candidate.text, candidate.typed) == ("`odd table`", 4)
     [candidate] = complete("SELECT * FROM sales.or", 22, NAMES)
     assert (candidate.text, candidate.typed) == ("orders", 2)
+
+
+@pytest.mark.parametrize(
+    "text", ["CREATE TABLE new (a d|", "ALTER TABLE employee ADD COLUMNS (a D|", "SELECT CAST(id AS d| FROM employee"]
+)
+def test_types_where_a_type_must_follow(text: str) -> None:
+    assert offered(text) == ["double", "date", "decimal"]
+    assert "struct" in offered(text.replace("d|", "|").replace("D|", "|"))
+
+
+def test_a_function_comes_with_its_parameters() -> None:
+    [found] = complete("SELECT substring_in", 19, NAMES)
+    assert (found.text, found.note) == ("substring_index", "(str, delim, count)")
+
+
+def test_set_offers_settings() -> None:
+    assert "hive.lock.numretries" in offered("set hive.|", Kind.SETTING)
+    assert offered("SET acidsql.store|") == ["acidsql.store.assignment"]
+    assert offered("SET hive.lock.numretries=|") == []

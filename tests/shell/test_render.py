@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from pyspark.sql import Row
 from rich.cells import cell_len
 
+from acidsql.frontends.column_widths import Screen, fitted
 from acidsql.frontends.render import ALIGNED_ROWS, Format, html, render, rows_in_words, summary
 from acidsql.frontends.value_text import json_value, text
 
@@ -307,3 +308,27 @@ def test_tsv_reads_back_by_its_four_escapes(rows: list[tuple[object, object]]) -
 @given(st.binary())
 def test_binary_reads_back_from_base64(value: bytes) -> None:
     assert base64.b64decode(text(bytearray(value)) or "") == value
+
+
+LONG = [(1, "日本語の長い文字列", "x" * 60), (22, None, "a\nlonger line than the column")]
+COLUMNS = [Column("id", "int"), Column("名前", "string"), Column("description", "string")]
+
+
+@pytest.mark.parametrize("width", range(20, 100, 7))
+def test_a_table_fits_the_screen_or_its_rows_stand_one_below_the_other(width: int) -> None:
+    screen = Screen(width)
+    lines = "".join(render(Format.TABLE, COLUMNS, LONG, screen=screen)).splitlines()
+    if screen.is_vertical:
+        assert lines[1] == "         id: 1"
+        assert width < 33
+    else:
+        assert {cell_len(line) for line in lines} == {cell_len(lines[0])}
+        assert cell_len(lines[0]) == min(width, 90)
+        assert any("…" in line for line in lines) == screen.has_cut == (width < 90)
+        assert "| 22 |" in lines[4]
+
+
+def test_numbers_are_not_cut_before_texts() -> None:
+    assert fitted([18, 100], [True, False], 60) == [18, 35]
+    assert fitted([18, 10], [True, False], 40) == [18, 10]
+    assert fitted([30] * 10, [False] * 10, 100) is None

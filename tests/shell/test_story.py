@@ -150,6 +150,19 @@ def test_the_story_in_the_repl(tmp_path: Path) -> None:
     child.send("SELECT salary FROM employe;\r")
     child.expect(r"Did you mean employee")
     child.expect(PROMPT)
+    child.send(".tables\r")
+    child.expect(r"\| employee_update \|")
+    child.send("\\x\r")
+    child.expect("one below the other")
+    child.send("\\d employee\r")
+    child.expect(r"col_name: id")
+    child.send("\\x\r")
+    child.expect(PROMPT)
+    child.send("DELETE FROM employee;\r")
+    child.expect(r"Run it\? \(y/N\)")
+    child.send("n\r")
+    child.expect("Not run")
+    child.expect(PROMPT)
     child.send("half a line\x03")  # Ctrl-C clears it
     child.expect(PROMPT)
     child.send(f"{SLOW};\r")
@@ -166,6 +179,17 @@ def test_the_story_in_the_repl(tmp_path: Path) -> None:
     history = tmp_path / "state" / "acidsql" / "history"
     assert "+SELECT name,\n+salary FROM employee\n+ORDER BY id;\n" in history.read_text()
     assert history.stat().st_mode & 0o077 == 0
+
+
+def test_exit_ends_at_once_while_spark_starts(tmp_path: Path) -> None:
+    child = repl(tmp_path, tmp_path / "state")
+    child.expect(PROMPT)
+    time.sleep(1)
+    child.send("exit\r")
+    child.expect(pexpect.EOF, timeout=15)
+    child.close()
+    assert child.exitstatus == 0
+    assert "Traceback" not in child.before
 
 
 def leave(child: pexpect.spawn) -> None:

@@ -189,7 +189,8 @@ def test_a_branch_that_fails_undoes_all_branches(tables: Session, statement: str
 
 def test_explain_shows_what_is_read_once_and_what_each_branch_writes(tables: Session) -> None:
     text = tables.explain(
-        "FROM src INSERT INTO a SELECT id, name WHERE id > 1 INSERT OVERWRITE TABLE b SELECT id, name WHERE id < 0"
+        "EXPLAIN EXTENDED FROM src INSERT INTO a SELECT id, name WHERE id > 1"
+        " INSERT OVERWRITE TABLE b SELECT id, name WHERE id < 0"
     )
     assert "rows, read once\n  SELECT * FROM `src@1` AS `src` WHERE id > 1 OR id < 0\n" in text
     assert "delta_W_W_0000: INSERT" in text

@@ -21,6 +21,8 @@ logger.writer.name = org.apache.spark.sql.execution.datasources
 logger.writer.level = off
 logger.utils.name = org.apache.spark.util.Utils
 logger.utils.level = off
+logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
+logger.gateway.level = error
 """
 """Settings of Log4j, as properties. Failures of tasks reach the user as the statement's error; Spark's log would print
 them three more times."""

@@ -36,8 +36,10 @@ class SparkClass:
 SPARK_PACKAGE: Final = SparkClass("org.apache.spark.package$", ("SPARK_VERSION/0",))
 SPARK_CONTEXT: Final = SparkClass("org.apache.spark.SparkContext", ("cancelJobGroupAndFutureJobs/1", "taskScheduler/0"))
 TASK_SCHEDULER: Final = SparkClass("org.apache.spark.scheduler.TaskScheduler", ("rootPool/0",))
-POOL: Final = SparkClass("org.apache.spark.scheduler.Pool", ("getSortedTaskSetQueue/0",))
-TASK_SET_MANAGER: Final = SparkClass("org.apache.spark.scheduler.TaskSetManager", ("runningTasks/0", "taskSet/0"))
+POOL: Final = SparkClass("org.apache.spark.scheduler.Pool", ("schedulableQueue/0",))
+TASK_SET_MANAGER: Final = SparkClass(
+    "org.apache.spark.scheduler.TaskSetManager", ("runningTasks/0", "taskSet/0", "schedulableQueue/0", "isZombie/0")
+)
 TASK_SET: Final = SparkClass("org.apache.spark.scheduler.TaskSet", ("properties/0",))
 PLATFORM: Final = SparkClass("org.apache.spark.unsafe.Platform", ("LONG_ARRAY_OFFSET",))
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from pyspark import SparkContext
-
-from acidsql.spark.catalyst.gateway import items
 
 
 def cancel_job_group(context: SparkContext, group: str) -> None:
@@ -17,12 +16,28 @@ def cancel_job_group(context: SparkContext, group: str) -> None:
 
 def has_running_tasks(context: SparkContext, group: str) -> bool:
     """Asks the scheduler itself: the status tracker learns of a new task a moment later."""
+    return any(task_set.runningTasks() > 0 and _group(task_set) == group for task_set in _task_sets(context))
+
+
+def cancelled_tasks(context: SparkContext) -> int:
+    """How many tasks still run whose stage was cancelled. Spark asks a task to end, and cannot make it: generated code
+    that compares rows looks for the request only between the batches that it reads."""
+    return sum(int(task_set.runningTasks()) for task_set in _task_sets(context) if task_set.isZombie())
+
+
+def _task_sets(context: SparkContext) -> Iterator[Any]:
+    """The stages of which a task runs or waits. Pool.getSortedTaskSetQueue leaves out those that were cancelled."""
     scheduler: Any = context._jsc.sc().taskScheduler()
-    return any(_is_running(task_set, group) for task_set in items(scheduler.rootPool().getSortedTaskSetQueue()))
+    waiting = [scheduler.rootPool()]
+    while waiting:
+        schedulable = waiting.pop()
+        queue = schedulable.schedulableQueue()  # a stage has none, and a pool has one of stages and other pools
+        if queue is None:
+            yield schedulable
+        else:
+            waiting += list(queue.toArray())
 
 
-def _is_running(task_set: Any, group: str) -> bool:
+def _group(task_set: Any) -> str | None:
     properties = task_set.taskSet().properties()
-    return bool(
-        properties is not None and properties.getProperty("spark.jobGroup.id") == group and task_set.runningTasks() > 0
-    )
+    return None if properties is None else properties.getProperty("spark.jobGroup.id")

@@ -14,7 +14,7 @@ from typing import Final
 
 from acidsql.snapshot.scan_binding import BoundScan, SourceFile
 from acidsql.storage.file_systems import LocalFiles, SizedFile
-from acidsql.storage.orc.copies import CopyLease, needs_another_end
+from acidsql.storage.orc.copies import ReadableFiles, needs_another_end
 from acidsql.storage.orc.stripe_appending import movable
 from acidsql.storage.orc.tail import Tail
 
@@ -28,7 +28,7 @@ _OF_SCAN: Final = 32 * 1024 * 1024
 """Bytes that a scan copies at most."""
 
 
-def joined(bound: BoundScan, files: Sequence[SourceFile], copies: CopyLease) -> list[SourceFile]:
+def joined(bound: BoundScan, files: Sequence[SourceFile], copies: ReadableFiles) -> list[SourceFile]:
     """The files of ACID rows, with copies in the place of small ones. The copies have no tail.
 
     A scan that asks for row IDs or the names of files gets the files themselves: a write in place takes the rows of

@@ -84,7 +84,7 @@ from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.spark.scan.small_files import joined
 from acidsql.spark.scan.text_files import load_text
 from acidsql.spark.spark_types import query_type
-from acidsql.storage.orc.copies import CopyLease
+from acidsql.storage.orc.copies import ReadableFiles
 from acidsql.storage.parquet_footer import WrittenTimes
 
 _FILE_NAME: Final = ":file_name"
@@ -187,7 +187,7 @@ class _Read:
 
 
 def _reads(
-    spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], copies: CopyLease, *, names_rows: bool
+    spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], copies: ReadableFiles, *, names_rows: bool
 ) -> list[_Read]:
     """All rows of the files, in groups that one schema fits, with their row IDs if `names_rows`."""
     groups: dict[tuple[bool, tuple[str, ...], Narrower, frozenset[WriteId], WrittenTimes], list[SourceFile]] = {}
@@ -198,7 +198,7 @@ def _reads(
 
 
 def _group(
-    spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], copies: CopyLease, wanted: Sequence[str]
+    spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], copies: ReadableFiles, wanted: Sequence[str]
 ) -> _Read:
     if files[0].is_acid:
         return _acid_rows(spark, bound, files, copies, wanted)
@@ -208,7 +208,7 @@ def _group(
 
 
 def _acid_rows(
-    spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], copies: CopyLease, wanted: Sequence[str]
+    spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile], copies: ReadableFiles, wanted: Sequence[str]
 ) -> _Read:
     """The rows of the insert events, with the ACID columns in `wanted`.
 

@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypeAlias
 from urllib.parse import urlparse
 
 from acidsql.storage.file_systems import FileSystem, SizedFile
@@ -158,8 +158,15 @@ class OriginalFiles:
         """The file itself."""
         return file
 
+    def joined(self, files: FileSystem, originals: Sequence[tuple[SizedFile, Tail]]) -> None:
+        """No copy."""
+
     def end(self) -> None:
         """Does nothing."""
+
+
+ReadableFiles: TypeAlias = CopyLease | OriginalFiles
+"""What gives the files that a reader opens in the place of a table's."""
 
 
 def needs_another_end(tail: Tail) -> bool:

@@ -283,6 +283,24 @@ LOCK INFORMATION:
 default.s -> SHARED_READ
 default.t -> EXCL_WRITE
 
+EXPLAIN MERGE INTO t USING s ON t.id = s.id WHEN MATCHED AND s.n > 2 THEN DELETE WHEN MATCHED THEN UPDATE SET n = s.n WHEN NOT MATCHED THEN INSERT *
+-->
+MERGE default.t
+reads
+  default.t with row__id
+  default.s
+checks
+  no two rows of the source change one row
+writes
+  delta_W_W_0000: WHEN NOT MATCHED THEN INSERT
+  delta_W_W_0002: WHEN MATCHED THEN UPDATE, the new rows
+  delete_delta_W_W_0001: WHEN MATCHED THEN DELETE
+  delete_delta_W_W_0002: WHEN MATCHED THEN UPDATE, the old rows
+strategy
+  by the driver (up to acidsql.driver.write.max.bytes)
+  in each task (from 32 MiB)
+  else shuffled
+
 MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = 1 WHEN MATCHED AND s.n = 2 THEN DELETE
 -->
 [MERGE_UNCONDITIONAL_NOT_LAST] [Error 10404] When there are more than one WHEN MATCHED clauses, all but the last must have an AND predicate: this clause can never act.

@@ -27,6 +27,25 @@ writes
   delete_delta_W_W_0000: UPDATE, the old rows
 strategy: by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each), in each task (from 32 MiB), else shuffled
 
+-- EXPLAIN is for people: no names and errors of the plan's SQL.
+EXPLAIN UPDATE checked SET low = (SELECT max(id) FROM other) WHERE id > 3
+-->
+UPDATE default.checked
+reads
+  default.other
+  default.checked with row__id
+    skips files and stripes without `id` > 3
+checks
+  id IS NOT NULL
+  high < 100
+writes
+  delta_W_W_0000: UPDATE, the new rows
+  delete_delta_W_W_0000: UPDATE, the old rows
+strategy
+  by the driver (up to acidsql.driver.write.max.bytes)
+  in each task (from 32 MiB)
+  else shuffled
+
 UPDATE t SET name = 'x'
 --> rows, values
 rows      SELECT .., 'x' AS `:name` FROM `t@1` AS `t`

@@ -1,0 +1,123 @@
+"""What the commands of the prompt do, and the question before a statement that changes every row."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, assert_never
+
+from acidsql.errors import AcidSqlError
+from acidsql.frontends.prompt_commands import HEADER, PAGER, TIMING, VERTICAL, SetFormat, Switch
+from acidsql.frontends.render import Format
+from acidsql.frontends.script import Manner
+from acidsql.frontends.terminal import descriptor_of_stderr, tell, tell_interrupted
+
+if TYPE_CHECKING:
+    from acidsql.session import Session
+
+_END_SECONDS: Final = 1.0
+"""How long the tasks of a cancelled statement may take to end before the user is told of them."""
+_SWITCHES: Final[Mapping[str, tuple[str, str]]] = {
+    VERTICAL: ("Rows stand one below the other.", "Rows stand in a table."),
+    TIMING: ("Messages have seconds.", "Messages have no seconds."),
+    HEADER: ("Column names are shown.", "Column names are not shown."),
+    PAGER: ("Long results are shown in the pager.", "Long results are written to the terminal."),
+}
+
+
+def changed(manner: Manner, command: SetFormat | Switch) -> tuple[Manner, str]:
+    """The manner after a command, and a message about it."""
+    match command:
+        case SetFormat(shape):
+            wanted = manner.shape if shape is None else shape
+            return replace(manner, shape=wanted), f"The output format is {wanted.value}."
+        case Switch(name, on):
+            turned = not _is_on(manner, name) if on is None else on
+            return _switched(manner, name, turned), _SWITCHES[name][not turned]
+        case _:
+            assert_never(command)
+
+
+def _is_on(manner: Manner, name: str) -> bool:
+    states = {VERTICAL: manner.shape is Format.VERTICAL, TIMING: manner.timing}
+    return (states | {HEADER: manner.header, PAGER: manner.paged})[name]
+
+
+def _switched(manner: Manner, name: str, on: bool) -> Manner:
+    if name == VERTICAL:
+        return replace(manner, shape=Format.VERTICAL if on else Format.TABLE)
+    if name == TIMING:
+        return replace(manner, timing=on)
+    return replace(manner, header=on) if name == HEADER else replace(manner, paged=on)
+
+
+def run_program(line: str) -> None:
+    """Runs a command line of the operating system in the user's shell, on this terminal."""
+    done = subprocess.run(line, shell=True, stderr=descriptor_of_stderr(), check=False)
+    if done.returncode:
+        tell(f"The command ended with exit status {done.returncode}.")
+
+
+def edited(text: str) -> str:
+    """The text as the user leaves it in an editor; the text itself if the editor cannot be run."""
+    editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+    with tempfile.TemporaryDirectory(prefix="acidsql-") as directory:
+        file = Path(directory) / "statement.sql"
+        file.write_text(f"{text}\n", encoding="utf-8")
+        try:
+            subprocess.run([*editor, str(file)], stderr=descriptor_of_stderr(), check=True)
+            return file.read_text(encoding="utf-8").rstrip()
+        except (OSError, subprocess.CalledProcessError, UnicodeDecodeError) as error:
+            tell(f"The editor cannot be used: {error}")
+            return text
+
+
+def tell_cancelled(interrupt: KeyboardInterrupt, session: Session | None) -> None:
+    """Prints that a statement was cancelled, and whether tasks of it go on."""
+    tell_interrupted("Cancelled", interrupt)
+    deadline = time.monotonic() + _END_SECONDS
+    while session is not None and (running := session.cancelled_tasks()):
+        if time.monotonic() > deadline:
+            tell(f"{running} of its tasks still run, because Spark cannot interrupt them. The next statement may wait.")
+            return
+        time.sleep(0.05)
+
+
+def confirms(text: str, session: Session) -> bool:
+    """Whether a statement may run: an UPDATE or DELETE without WHERE runs if the user says so."""
+    from acidsql.settings import CONFIRM_ALL_ROWS
+
+    if session.setting(CONFIRM_ALL_ROWS) != "true" or not sys.stdin.isatty():
+        return True
+    target = _changed_whole(text, session)
+    if target is None:
+        return True
+    sys.stderr.write(f"There is no WHERE: this changes every row of {target}. Run it? (y/N) ")
+    sys.stderr.flush()
+    answer = sys.stdin.readline()
+    return answer.strip().lower() in ("y", "yes")
+
+
+def _changed_whole(text: str, session: Session) -> str | None:
+    """The table of which the statement changes every row; None for other statements."""
+    from acidsql.grammar import statements as s
+    from acidsql.grammar.nesting_depth import depth_limited
+    from acidsql.grammar.parser import parse
+
+    if not text.lstrip().upper().startswith(("UPDATE", "DELETE", "WITH")):
+        return None
+    try:
+        with depth_limited():
+            statement = parse(session.substituted(text))
+    except AcidSqlError:  # the run reports it
+        return None
+    if isinstance(statement, s.Update | s.Delete) and statement.where is None:
+        return ".".join(filter(None, (statement.target.database, statement.target.name)))
+    return None
