@@ -8,7 +8,7 @@ value in a column of the Arrow table is stored as the same value in the text of 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -30,6 +30,7 @@ Parameters = Mapping[str, object]
 FRAME: Final = "acidsql_rows"
 _VALUES: Final = re.compile(r"\bVALUES\s*$", re.IGNORECASE)
 _SIMPLE: Final = (int, float, bool, str, bytes, date, datetime, Decimal)
+_IN_LISTS: Final = (int, float, bool, str, bytes)
 _TEXTS: Final = ("string", "char", "varchar")
 _INT32: Final = range(-(1 << 31), 1 << 31)
 _MOST_DIGITS: Final = 38
@@ -123,6 +124,8 @@ def _array(values: list[object], stored_as: set[str]) -> pa.Array | None:
     """The values as an Arrow array whose values are stored as the single values would be, or None."""
     import pyarrow as pa
 
+    if all(value is None or isinstance(value, list) for value in values) and any(values):
+        return _array_of_lists(values)
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) > 1 or not kinds <= set(_SIMPLE):
         return None
@@ -136,6 +139,25 @@ def _array(values: list[object], stored_as: set[str]) -> pa.Array | None:
         return pa.array(values, _arrow_type(kind, given))
     except (pa.ArrowException, ArithmeticError, ValueError):
         return None
+
+
+def _array_of_lists(values: list[object]) -> pa.Array | None:
+    import pyarrow as pa
+
+    if len({type(leaf) for leaf in _leaves(values)}) > 1 or not all(isinstance(x, _IN_LISTS) for x in _leaves(values)):
+        return None
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, ArithmeticError, ValueError):
+        return None
+
+
+def _leaves(values: list[object]) -> Iterator[object]:
+    for value in values:
+        if isinstance(value, list):
+            yield from _leaves(value)
+        elif value is not None:
+            yield value
 
 
 def _arrow_type(kind: type | None, given: list[object]) -> pa.DataType | None:

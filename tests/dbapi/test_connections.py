@@ -216,6 +216,20 @@ def test_parameters_are_named_and_row_counts_are_those_of_the_statement(cursor: 
     assert cursor.lastrowid is None
     with pytest.raises(dbapi.ProgrammingError, match="UNBOUND_PARAMETER"):
         cursor.execute("SELECT :absent", {})
+    given = {"l": [1, 2], "m": {"k": Decimal("1.5"), "n": Decimal("2.5")}, "d": [[date(2026, 1, 2)]]}
+    assert cursor.execute("SELECT :l, :m, :d", given).fetchone() == tuple(given.values())
+
+
+def test_executemany_of_lists_is_one_statement(cursor: dbapi.Cursor, tmp_path: Path) -> None:
+    cursor.execute(f"CREATE TABLE t (l ARRAY<INT>) {ACID}")
+    cursor.executemany("INSERT INTO t VALUES (:l)", [{"l": [1, 2]}, {"l": [None]}, {"l": []}, {"l": None}])
+    assert deltas(tmp_path, "t") == 1
+    assert sorted(map(str, cursor.execute("SELECT l FROM t").fetchall())) == [
+        "(None,)",
+        "([1, 2],)",
+        "([None],)",
+        "([],)",
+    ]
 
 
 def test_executemany_adds_up_the_counts(cursor: dbapi.Cursor) -> None:

@@ -239,7 +239,7 @@ def test_pandas_reads_and_writes(engine: Any) -> None:
             "i": [1, 2, 3],
             "f": [1.5, None, 2.5],
             "s": ["a", "it's", None],
-            "d": pd.to_datetime(["2026-01-01 10:00", None, "2026-01-03"]),
+            "d": pd.to_datetime(["2026-01-01 10:00", None, "2026-01-03 11:30"]),
             "b": [True, False, True],
         }
     )
