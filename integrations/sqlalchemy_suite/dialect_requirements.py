@@ -18,7 +18,6 @@ _NOT_IN_HIVE: Final[Mapping[str, str]] = {
     "indexes_with_ascdesc": "Hive has no indexes",
     "reflect_indexes_with_ascdesc": "Hive has no indexes",
     "on_update_cascade": "foreign keys are declared, and nothing enforces them",
-    "foreign_key_ddl": "foreign keys take no ON DELETE and ON UPDATE",
     "deferrable_fks": "foreign keys are declared, and nothing enforces them",
     "self_referential_foreign_keys": "a foreign key needs a parent table that exists",
     "time": "Hive has no type for a time of day",
