@@ -113,7 +113,7 @@ class CatalogDialect(DefaultDialect):
 
     @cache
     def get_table_comment(self, connection: Any, table_name: str, schema: str | None = None, **kw: Any) -> Any:
-        return {"text": _existing(connection, table_name, schema).comment}
+        return {"text": _existing(connection, table_name, schema).comment or None}
 
     @cache
     def get_table_options(
