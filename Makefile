@@ -59,6 +59,12 @@ format: $(VENV)/.installed-dev ## let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+.PHONY: sqlalchemy-suite
+sqlalchemy-suite: $(VENV)/.installed-test java ## SQLAlchemy's own tests for dialects, in a temporary warehouse (PYTEST_ARGS='-k CTE' for some)
+	@warehouse=$$(mktemp -d) && trap 'rm -rf "$$warehouse"' EXIT && bin=$$(realpath $(BIN)) && \
+	  cd integrations/sqlalchemy_suite && \
+	  $$bin/python -m pytest -c setup.cfg --rootdir . -q -rfE --tb=short --dburi "acidsql:///$$warehouse" $(PYTEST_ARGS)
+
 .PHONY: soak
 soak: $(VENV)/.installed-test java ## the tests that take long: processes on one warehouse, histories, turns with Hive
 	@$(BIN)/python -m pytest -m soak -q $(PYTEST_ARGS)

@@ -411,6 +411,7 @@ class Condition(Enum):
     )
     CANNOT_START = _info("58000", "{message}")
     SESSION_CLOSED = _info("08003", "The session cannot be used: {reason}")
+    INVALID_CURSOR = _info("24000", "The cursor cannot be used: {reason}")
     SPARK_NOT_SUPPORTED = _info(
         "0A000", "Spark {version} is not supported: {reason}. acidsql runs on Spark {supported}"
     )

@@ -49,8 +49,10 @@ def _column(value: Any) -> Column:
         return F.expr(f"DATE'{value.isoformat()}'")  # java.sql.Date, which PySpark uses, differs before 1582
     if kind is datetime:
         return _time(value)
-    if kind is list and any(isinstance(item, datetime) for item in value):
+    if kind is list:
         return F.array(*map(_column, value))
+    if kind is dict:
+        return F.create_map(*(_column(part) for item in value.items() for part in item))
     if kind is int and not -(1 << 63) <= value < 1 << 63:
         return F.lit(Decimal(value))
     if kind.__module__ == "numpy" and getattr(value, "ndim", 1) == 0 and value.dtype.kind in "biuf":

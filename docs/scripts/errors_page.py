@@ -200,6 +200,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "JAVA_NOT_FOUND": "The machine has no Java.",
         "CANNOT_START": "Spark cannot start, or a file or an extra package is missing. The message names it.",
         "SESSION_CLOSED": "The session was closed, or belongs to another process.",
+        "INVALID_CURSOR": "A cursor of `acidsql.dbapi` was closed, or has no rows to fetch.",
         "SPARK_CONNECT": "acidsql cannot use a session of Spark Connect. The hint says how to get a classic session.",
         "SPARK_NOT_SUPPORTED": "This version of Spark lacks names that acidsql needs. The message lists them.",
         "SPARK_GONE": "Spark's JVM has ended, for example because it ran out of memory. The hint says how to go on.",

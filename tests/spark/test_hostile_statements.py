@@ -162,7 +162,7 @@ def test_numbers_of_other_kinds_are_numbers(hostile: Session) -> None:
 @pytest.mark.parametrize(
     "given",
     [
-        object(), object, 1j, {"a": 1}, {1, 2}, (1, 2), 10**40, Decimal("NaN"), Decimal("1E50"), "\ud800", [1, "a"],
+        object(), object, 1j, {1, 2}, (1, 2), 10**40, Decimal("NaN"), Decimal("1E50"), "\ud800", [1, "a"],
         (n for n in range(3)), memoryview(b"a"), print,
     ],
     ids=lambda given: type(given).__name__,

@@ -1,0 +1,95 @@
+"""The compiler of SQLAlchemy's statements to HiveQL, and the quoting of names."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlalchemy import types
+from sqlalchemy.sql.compiler import IdentifierPreparer, SQLCompiler
+
+_PREFIX: Final = "p_"
+"""Begins the name of each parameter: `:from` or `:1` would not be read as parameters."""
+
+
+class AcidSqlIdentifierPreparer(IdentifierPreparer):
+    """Quotes every name in backticks, so that no name is a keyword."""
+
+    def __init__(self, dialect: Any) -> None:
+        super().__init__(dialect, initial_quote="`")
+
+    def _requires_quotes(self, value: str) -> bool:
+        return True
+
+
+def string_literal(text: str) -> str:
+    r"""A text as a literal of Hive, in which a backslash escapes.
+
+    >>> print(string_literal("it's \\"))
+    'it\'s \\'
+    """
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+class AcidSqlCompiler(SQLCompiler):
+    """Compiles SELECT, INSERT, UPDATE and DELETE."""
+
+    def bindparam_string(self, name: str, **kw: Any) -> str:  # type: ignore[override]
+        if kw.get("escaped_from") or kw.get("post_compile"):
+            return super().bindparam_string(name, **kw)
+        plain = self._bind_translate_re.sub(lambda found: self._bind_translate_chars[found.group(0)], name)
+        kw["escaped_from"] = name
+        return super().bindparam_string(f"{_PREFIX}{plain}", **kw)
+
+    def render_literal_value(self, value: Any, type_: Any) -> str:
+        if isinstance(value, bytes):
+            return f"X'{value.hex()}'"
+        text = super().render_literal_value(value, type_)
+        if not (text.startswith("'") and text.endswith("'")):
+            return text
+        if isinstance(type_, types.DateTime):
+            return f"TIMESTAMP {text}"
+        if isinstance(type_, types.Date):
+            return f"DATE {text}"
+        return string_literal(text[1:-1].replace("''", "'"))
+
+    def limit_clause(self, select: Any, **kw: Any) -> str:
+        text = ""
+        if select._limit_clause is not None:
+            text += "\n LIMIT " + self.process(select._limit_clause, **kw)
+        if select._offset_clause is not None:
+            text += "\n OFFSET " + self.process(select._offset_clause, **kw)
+        return text
+
+    def for_update_clause(self, select: Any, **kw: Any) -> str:
+        """Nothing: readers do not lock rows, and of two writers of a row the first to commit wins."""
+        return ""
+
+    def visit_empty_set_expr(self, element_types: Any, **kw: Any) -> str:
+        nulls = (f"CAST(NULL AS {self._type_in_cast(kind)})" for kind in element_types or [types.INTEGER()])
+        return f"SELECT {', '.join(nulls)} WHERE 1 != 1"
+
+    def _type_in_cast(self, kind: Any) -> str:
+        known = types.INTEGER() if isinstance(kind, types.NullType) else kind
+        return str(self.dialect.type_compiler_instance.process(known))
+
+    def visit_is_distinct_from_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
+        return f"NOT ({self.process(binary.left, **kw)} <=> {self.process(binary.right, **kw)})"
+
+    def visit_is_not_distinct_from_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
+        return f"{self.process(binary.left, **kw)} <=> {self.process(binary.right, **kw)}"
+
+    def visit_regexp_match_op_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
+        return str(self._generate_generic_binary(binary, " RLIKE ", **kw))
+
+    def visit_not_regexp_match_op_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
+        return str(self._generate_generic_binary(binary, " NOT RLIKE ", **kw))
+
+    def visit_regexp_replace_op_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
+        return f"regexp_replace({self.process(binary.left, **kw)}, {self.process(binary.right, **kw)})"
+
+    def visit_getitem_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
+        return f"{self.process(binary.left, **kw)}[{self.process(binary.right, **kw)}]"
+
+    def visit_now_func(self, fn: Any, **kw: Any) -> str:
+        return "current_timestamp()"
