@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, TypeAlias, assert_never
 
-from acidsql.results import CountsResult, Done, QueryResult, Result, RowsResult
+from acidsql.results import CountsResult, Done, QueryResult, Result, RowsResult, ScanResult
 
 Row: TypeAlias = tuple[object, ...]
 ColumnDescription: TypeAlias = tuple[str, str, None, None, int | None, int | None, None]
@@ -21,7 +21,7 @@ def describe(result: Result) -> tuple[ColumnDescription, ...] | None:
     match result:
         case QueryResult():
             return tuple(map(_described, (c.name for c in result.columns), _hive_types(result)))
-        case RowsResult():
+        case ScanResult() | RowsResult():
             return tuple(_described(c.name, c.type) for c in result.columns)
         case CountsResult() | Done():
             return None

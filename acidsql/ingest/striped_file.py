@@ -108,7 +108,11 @@ class StripedFile:
         return encode_second_end(tail)
 
     def _keys(self, write_id: WriteId, part: Part) -> list[Key]:
-        return insert_keys(write_id, self._bucket_property, part.tail) if self._table.is_full_acid else []
+        if not self._table.is_full_acid:
+            return []
+        keys = insert_keys(write_id, self._bucket_property, part.tail)
+        assert keys is not None, "pyarrow writes statistics of each stripe"
+        return keys
 
     def _write(self, at: int, data: bytes) -> None:
         """Writes at the offset, and removes what an unfinished write left behind it."""

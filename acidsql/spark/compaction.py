@@ -29,12 +29,12 @@ from acidsql.acid.layout import (
 from acidsql.acid.partition_names import escape
 from acidsql.acid.row_id import MAX_BUCKET, encode_bucket
 from acidsql.acid.table import Table
-from acidsql.acid.write_ids import StatementId, TxnId
+from acidsql.acid.write_ids import StatementId, TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.event_queries import name_sql
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.delete_applicability import delete_buckets, every_delete_file, without_deletes
-from acidsql.snapshot.scan_binding import BoundPart, BoundScan
+from acidsql.snapshot.scan_binding import BoundPart, BoundScan, data_files
 from acidsql.spark.catalyst.gateway import select
 from acidsql.spark.catalyst.sessions import adopt
 from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, StatementSpark, copy_with
@@ -49,7 +49,8 @@ from acidsql.spark.write.event_rows import code_of_bucket, filed, insert_event
 from acidsql.spark.write.staging import save
 from acidsql.storage.file_systems import FileSystem, remove_all
 from acidsql.storage.footer_cache import read_file_tail
-from acidsql.storage.orc.orc_footers import count_rows, finish_events, finish_plain
+from acidsql.storage.orc.orc_footers import adds_acid_columns, count_rows, finish_events, finish_plain, finish_rows
+from acidsql.storage.orc.tail import BUCKET_COLUMN, ORIGINAL_TRANSACTION_COLUMN
 from acidsql.writing.file_slots import SLOT, Slot, Slots, slot_a_task
 
 _ROW_ID: Final = ":row_id"
@@ -129,17 +130,34 @@ def compact(spark: StatementSpark, job: Job, caches: ScanCaches, before_publishi
     Raises what reading and `before_publishing` raise, and NOT_YET_SUPPORTED.
     """
     try:
-        slots = _write(spark, job, caches)
+        written = _write(spark, job, caches)
     except SPARK_ERRORS as error:
         context = spark.user.sparkContext
         raise (gone(context) if lost_by(error, context) else translate(error, "")) from error
-    staged = _finish(job, slots)
+    staged = _finish(job, written)
     before_publishing()
     return _publish(job, staged)
 
 
-def _write(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots | None:
-    """Stages the files. Gives the slots that name them, or None if they are numbered by task or by bucket."""
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """What all rows of a file have in common."""
+
+    write_id: WriteId
+    bucket_property: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The slots that name the staged files, or None if they are numbered by task or by bucket. Files of the buckets in
+    `origins` lack the ACID columns other than the row IDs."""
+
+    slots: Slots | None
+    origins: Mapping[int, _Origin] = field(default_factory=dict)
+
+
+def _write(spark: StatementSpark, job: Job, caches: ScanCaches) -> _Written:
+    """Stages the files."""
     for key, value in job.settings.items():
         if key.startswith("spark."):
             spark.storage.conf.set(key, value)
@@ -149,7 +167,7 @@ def _write(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots | None:
         _write_rebalanced(spark, job, caches)
     else:
         return _write_events(spark, job, caches)
-    return None
+    return _Written(None)
 
 
 def undo(job: Job) -> bool:
@@ -160,7 +178,7 @@ def undo(job: Job) -> bool:
 # ------------------------------------------------------------------------------------------------ full ACID
 
 
-def _write_events(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots:
+def _write_events(spark: StatementSpark, job: Job, caches: ScanCaches) -> _Written:
     if job.scope.rewrite is not Rewrite.MINOR and job.source.has_one_file_a_bucket:
         return _write_in_order(spark, job, caches)
     is_minor = job.scope.rewrite is Rewrite.MINOR
@@ -177,21 +195,49 @@ def _write_events(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots:
     placed = select(_numbered(events), ("*", slot))
     by_key = (SLOT, *_KEY, F.col("currentTransaction").desc())
     _save(placed.repartition(slots.tasks, SLOT).sortWithinPartitions(*by_key).drop(_FILE), job)
-    return slots
+    return _Written(slots)
 
 
-def _write_in_order(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots:
-    """Each task reads one whole file and writes its rows without the deleted ones: no shuffle and no sort."""
+def _write_in_order(spark: StatementSpark, job: Job, caches: ScanCaches) -> _Written:
+    """Each task reads one whole file and writes its rows without the deleted ones: no shuffle and no sort.
+
+    If every file has rows of one write ID only, the tasks write no other ACID column than the row ID.
+    """
     reading = copy_with(spark.storage, A_FILE_A_TASK)
     slots = slot_a_task([Slot(_ROWS, b) for b in sorted(job.source.buckets)], 1)
-    events = _numbered(_insert_events(scan_frame(reading, job.source, caches), job.table))
+    origins = _origins(job, caches) if adds_acid_columns(job.files, job.target) else {}
+    rows = scan_frame(reading, job.source, caches)
+    row_id = name_sql(_ROW_ID)
+    if origins:
+        kept = (f"{row_id}.rowid AS rowId", f"{_bucket_number(f'{row_id}.bucketid')} AS `{_FILE}`")
+        events = filed(rows, kept, job.table)
+    else:
+        events = _numbered(_insert_events(rows, job.table))
     _save(select(events, ("*", f"{code_of_bucket(slots, _ROWS, _FILE)} AS {name_sql(SLOT)}")).drop(_FILE), job)
-    return slots
+    return _Written(slots, origins)
+
+
+def _origins(job: Job, caches: ScanCaches) -> dict[int, _Origin]:
+    """What the rows of each bucket have in common, by the statistics of its file; empty unless they tell it of all."""
+    found: dict[int, _Origin] = {}
+    sources = data_files(job.source, caches.footers)
+    for source in sources:
+        write_ids, properties = (
+            source.tail.integer_range(c) if source.tail is not None else None
+            for c in (ORIGINAL_TRANSACTION_COLUMN, BUCKET_COLUMN)
+        )
+        if write_ids and properties and write_ids[0] == write_ids[1] and properties[0] == properties[1]:
+            found[properties[0] >> 16 & MAX_BUCKET] = _Origin(WriteId(write_ids[0]), properties[0])
+    return found if len(found) == len(sources) else {}
 
 
 def _numbered(events: DataFrame) -> DataFrame:
     """The events with the bucket number of their file."""
-    return select(events, ("*", f"CAST(shiftright(bucket, 16) & {MAX_BUCKET} AS INT) AS `{_FILE}`"))
+    return select(events, ("*", f"{_bucket_number('bucket')} AS `{_FILE}`"))
+
+
+def _bucket_number(bucket_property: str) -> str:
+    return f"CAST(shiftright({bucket_property}, 16) & {MAX_BUCKET} AS INT)"
 
 
 def _insert_events(rows: DataFrame, table: Table) -> DataFrame:
@@ -269,9 +315,9 @@ class _Staged:
     rows: int
 
 
-def _finish(job: Job, slots: Slots | None) -> list[_Staged]:
+def _finish(job: Job, written: _Written) -> list[_Staged]:
     """Finishes the footers of the staged files, and gives those that hold rows."""
-    by_code = slots.by_code() if slots is not None else None
+    by_code = written.slots.by_code() if written.slots is not None else None
     found = [f for f in job.files.list_below(job.staging).files if _PART.match(f.path.rpartition("/")[2])]
 
     def finish(path: str, length: int) -> _Staged:
@@ -282,6 +328,9 @@ def _finish(job: Job, slots: Slots | None) -> list[_Staged]:
         tail = read_file_tail(job.files, whole, length)
         if tail.rows and job.table.is_insert_only:
             finish_plain(job.files, whole, tail, job.table)
+        elif tail.rows and written.origins:
+            of = written.origins[slot.bucket]
+            whole = finish_rows(job.files, tail, job.table, of.write_id, of.bucket_property, has_row_ids=True)
         elif tail.rows:
             finish_events(job.files, whole, tail, job.table, is_delete=slot.branch == _DELETES)
         return _Staged(whole, slot, tail.rows)

@@ -45,6 +45,15 @@ class Listing:
     """The hidden directories."""
 
 
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """`length` bytes of a file, from the offset `start`."""
+
+    path: str
+    start: int
+    length: int
+
+
 class FileSystem(Protocol):
     """The operations on files. Paths are absolute, as `resolve` gives them."""
 
@@ -125,6 +134,10 @@ class FileSystem(Protocol):
 
     def copy_start(self, path: str, count: int, end: bytes, to: str) -> None:
         """Writes the first `count` bytes of a file, followed by `end`, into a new file."""
+        ...
+
+    def assemble(self, path: str, pieces: Iterable[bytes | Extent]) -> None:
+        """Writes the pieces, one behind the other, into a new file."""
         ...
 
     def scratch_directory(self, path: str) -> str:
@@ -279,12 +292,15 @@ class LocalFiles:
             return f.read(min(size, count))
 
     def copy_start(self, path: str, count: int, end: bytes, to: str) -> None:
-        with open(path, "rb") as source, open(to, "wb") as copy:
-            remaining = count
-            while remaining and (piece := source.read(min(remaining, PIECE))):
-                copy.write(piece)
-                remaining -= len(piece)
-            copy.write(end)
+        self.assemble(to, (Extent(path, 0, count), end))
+
+    def assemble(self, path: str, pieces: Iterable[bytes | Extent]) -> None:
+        with open(path, "wb") as out:
+            for piece in pieces:
+                if isinstance(piece, bytes):
+                    out.write(piece)
+                else:
+                    _copy(piece, out)
 
     def scratch_directory(self, path: str) -> str:
         directory = tempfile.mkdtemp(prefix=SCRATCH)
@@ -303,6 +319,15 @@ class LocalFiles:
     def append(self, path: str, content: bytes) -> None:
         with open(path, "ab") as f:
             f.write(content)
+
+
+def _copy(extent: Extent, out: BinaryIO) -> None:
+    with open(extent.path, "rb", buffering=0) as source:
+        source.seek(extent.start)
+        remaining = extent.length
+        while remaining and (read := source.read(min(remaining, PIECE))):
+            out.write(read)
+            remaining -= len(read)
 
 
 def listing_of(files: Sequence[File], directories: Sequence[str]) -> Listing:

@@ -15,7 +15,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 
 from acidsql.acid.directories import is_hidden
 from acidsql.acid.snapshot_selection import File
-from acidsql.storage.file_systems import PIECE, SCRATCH, Listing, listing_of
+from acidsql.storage.file_systems import PIECE, SCRATCH, Extent, Listing, listing_of
 
 FILE_ERRORS: Final = (OSError, Py4JError)
 """The errors that an operation of any file system may raise."""
@@ -151,12 +151,18 @@ class HadoopFiles:
         return content
 
     def copy_start(self, path: str, count: int, end: bytes, to: str) -> None:
-        source = self._fs(path).open(self._path(path))
-        copy = self._fs(to).create(self._path(to), False)
-        self._streams.copyLarge(source, copy, 0, count)
-        copy.write(end)
-        copy.close()
-        source.close()
+        self.assemble(to, (Extent(path, 0, count), end))
+
+    def assemble(self, path: str, pieces: Iterable[bytes | Extent]) -> None:
+        out = self._fs(path).create(self._path(path), False)
+        for piece in pieces:
+            if isinstance(piece, bytes):
+                out.write(piece)
+            else:
+                source = self._fs(piece.path).open(self._path(piece.path))
+                self._streams.copyLarge(source, out, piece.start, piece.length)
+                source.close()
+        out.close()
 
     def scratch_directory(self, path: str) -> str:
         """Makes it in /tmp, where Hive has its scratch directories (hive.exec.scratchdir)."""

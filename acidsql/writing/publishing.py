@@ -32,7 +32,8 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Branch, EventKind
 from acidsql.storage.file_systems import FileSystem, place_new, remove_all
 from acidsql.storage.footer_cache import read_file_tail
-from acidsql.storage.orc.orc_footers import count_rows, finish_events, finish_plain, insert_keys
+from acidsql.storage.orc.orc_footers import count_rows, finish_events, finish_plain, finish_rows, insert_keys
+from acidsql.storage.orc.tail import Tail
 from acidsql.writing.file_slots import BY_TASK, SLOT, Slot
 from acidsql.writing.placed_columns import PLACE_DIRECTORY
 
@@ -104,11 +105,16 @@ class WriteTarget:
 
 
 def finish_staged(
-    target: WriteTarget, slots: Mapping[int, Slot] | None, kind: EventKind | None = None
+    target: WriteTarget,
+    slots: Mapping[int, Slot] | None,
+    kind: EventKind | None = None,
+    *,
+    lack_acid_columns: bool = False,
 ) -> list[StagedFile]:
     """Finishes the footers of the staged files, and gives those that hold rows; `kind` selects branches.
 
-    `slots` are the slots by code; None if files are numbered by task, or by BUCKET_DIRECTORY.
+    `slots` are the slots by code; None if files are numbered by task, or by BUCKET_DIRECTORY. Files of new rows may
+    lack the ACID columns, which are then added.
     """
     found = staged_files(target)
     if kind is not None and slots is not None:
@@ -117,7 +123,9 @@ def finish_staged(
         found = [f for f in found if f.path.partition("/")[0] in wanted]
     known = by_normal_values(target.partitions.keys(), target.table.partition_columns)
     with ThreadPoolExecutor(_THREADS) as pool:
-        finished = pool.map(lambda f: _finish(target, f, _place(target, f.path, slots, known)), found)
+        finished = pool.map(
+            lambda f: _finish(target, f, _place(target, f.path, slots, known), lack_acid_columns), found
+        )
         staged = [f for f in finished if f is not None]
     places = {place: values for values, place in target.partitions.items()}
     for directory in {f.partition_directory for f in staged if f.new_partition is not None}:
@@ -295,29 +303,31 @@ def _number(parts: dict[str, str], name: str) -> int:
     return int(parts.pop(BUCKET_DIRECTORY, task.group(1)))
 
 
-def _finish(target: WriteTarget, file: File, place: _Place) -> StagedFile | None:
+def _finish(target: WriteTarget, file: File, place: _Place, lacks_acid_columns: bool) -> StagedFile | None:
     """Finishes the footer of a staged file; None for a file without rows."""
     path = f"{target.staging}/{file.path}"
-    is_orc = target.table.file_format == "orc"
-    rows = (
-        _finish_orc(target, path, file.length, place.slot)
-        if is_orc
-        else count_rows(target.files, path, target.table.file_format)
-    )
+    if target.table.file_format == "orc":
+        tail = read_file_tail(target.files, path, file.length)
+        rows = tail.rows
+        if rows:
+            path = _finish_orc(target, tail, place.slot, lacks_acid_columns)
+    else:
+        rows = count_rows(target.files, path, target.table.file_format)
     if rows == 0:
         return None
     return StagedFile(path, place.slot, rows, place.partition_directory, place.new_partition)
 
 
-def _finish_orc(target: WriteTarget, path: str, size: int, slot: Slot) -> int:
-    tail = read_file_tail(target.files, path, size)
-    if not tail.rows:
-        return 0
+def _finish_orc(target: WriteTarget, tail: Tail, slot: Slot, lacks_acid_columns: bool) -> str:
+    """Finishes a file with rows, and gives the path of the finished one."""
     if not target.table.is_full_acid:
-        finish_plain(target.files, path, tail, target.table)
-        return tail.rows
+        finish_plain(target.files, tail.path, tail, target.table)
+        return tail.path
     branch, statement_id = target.branches[slot.branch]
+    bucket_property = encode_bucket(slot.bucket, statement_id)
+    if lacks_acid_columns:
+        return finish_rows(target.files, tail, target.table, target.write_id, bucket_property, has_row_ids=False)
     is_delete = branch.kind is EventKind.DELETE
-    keys = None if is_delete else insert_keys(target.write_id, encode_bucket(slot.bucket, statement_id), tail)
-    finish_events(target.files, path, tail, target.table, is_delete=is_delete, keys=keys)
-    return tail.rows
+    keys = None if is_delete else insert_keys(target.write_id, bucket_property, tail)
+    finish_events(target.files, tail.path, tail, target.table, is_delete=is_delete, keys=keys)
+    return tail.path

@@ -55,6 +55,7 @@ from acidsql.spark.write.event_write import EventWrite
 from acidsql.spark.write.shuffled_write import stage_shuffled
 from acidsql.spark.write.staging import save
 from acidsql.storage.footer_cache import read_file_tail
+from acidsql.storage.orc.orc_footers import adds_acid_columns
 from acidsql.writing.event_files import write_placed
 from acidsql.writing.file_slots import SLOT, Slots, assign_slots, slots_by_task
 from acidsql.writing.placed_columns import OLD_BUCKET, OLD_ROW, OLD_WRITE_ID, PLACE_DIRECTORY, staging_columns
@@ -149,8 +150,15 @@ def stage_in_each_task(write: EventWrite, strategy: InEachTask, facts: WriteFact
 
 
 def _stage_inserts(write: EventWrite, strategy: InEachTask) -> list[StagedFile]:
-    """The rows of an INSERT. The task is the bucket; row IDs count its rows from 0."""
+    """The rows of an INSERT. The task is the bucket; row IDs count its rows from 0.
+
+    Where the ACID columns can be added to the finished file, the tasks do not write them.
+    """
     plan, target = write.plan, write.target
+    if adds_acid_columns(target.files, plan.target):
+        rows = filed(with_constraints(write.events.coalesce(strategy.most_tasks)), (), plan.target)
+        save(rows, plan.target, target.files, target.staging, ())
+        return finish_staged(target, None, lack_acid_columns=True)
     bucket = f"shiftleft({_TASK}, 16) | {encode_bucket(0, target.statement_ids[0])}"
     events = with_constraints(write.events.coalesce(strategy.most_tasks))
     columns = insert_event(NEW_WRITE_ID, bucket, ROW_NUMBER, NEW_WRITE_ID)

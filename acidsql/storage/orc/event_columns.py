@@ -1,5 +1,5 @@
 """The ACID columns of rows that are inserted, as flat columns: the footer makes a struct of the others later
-(acidsql.storage.orc.orc_footers.with_nested_row)."""
+(acidsql.storage.orc.orc_footers.with_nested_row). A writer gets them as arrays, or does not write them at all."""
 
 from __future__ import annotations
 
@@ -18,6 +18,17 @@ from acidsql.acid.layout import (
     ROW_ID,
 )
 from acidsql.acid.write_ids import WriteId
+from acidsql.storage.orc.added_columns import AddedColumn
+from acidsql.storage.orc.footer_messages import KIND_INT, KIND_LONG, KIND_STRUCT
+from acidsql.storage.orc.integer_runs import Sequence
+from acidsql.storage.orc.tail import (
+    BUCKET_COLUMN,
+    CURRENT_TRANSACTION_COLUMN,
+    OPERATION_COLUMN,
+    ORIGINAL_TRANSACTION_COLUMN,
+    ROW_COLUMN,
+    ROW_ID_COLUMN,
+)
 
 
 def insert_columns(count: int, write_id: WriteId, bucket_property: int, first_row: int) -> dict[str, NDArray[Any]]:
@@ -30,3 +41,17 @@ def insert_columns(count: int, write_id: WriteId, bucket_property: int, first_ro
         CURRENT_TRANSACTION: np.full(count, write_id, np.int64),
         ROW: np.full(count, True, np.bool_),
     }
+
+
+def known_columns(write_id: WriteId, bucket_property: int, *, with_row_ids: bool) -> dict[int, AddedColumn]:
+    """The columns of rows of one write ID and one bucket property, to be added to a file of rows. The row IDs count up
+    from 0; without them, the first column of the file has the row IDs."""
+    known = {
+        OPERATION_COLUMN: AddedColumn(OPERATION, KIND_INT, Sequence(OPERATION_INSERT)),
+        ORIGINAL_TRANSACTION_COLUMN: AddedColumn(ORIGINAL_TRANSACTION, KIND_LONG, Sequence(write_id)),
+        BUCKET_COLUMN: AddedColumn(BUCKET, KIND_INT, Sequence(bucket_property)),
+        CURRENT_TRANSACTION_COLUMN: AddedColumn(CURRENT_TRANSACTION, KIND_LONG, Sequence(write_id)),
+        ROW_COLUMN: AddedColumn(ROW, KIND_STRUCT, None),
+    }
+    row_ids = {ROW_ID_COLUMN: AddedColumn(ROW_ID, KIND_LONG, Sequence(0, 1))} if with_row_ids else {}
+    return dict(sorted((known | row_ids).items()))

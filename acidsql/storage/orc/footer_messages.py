@@ -12,6 +12,8 @@ from typing import Final
 
 from acidsql.storage.orc.protobuf import BYTES, VARINT, Field, decode, read_varint
 
+KIND_INT: Final = 3
+KIND_LONG: Final = 4
 KIND_TIMESTAMP: Final = 9
 KIND_VARCHAR: Final = 16
 KIND_CHAR: Final = 17
@@ -32,8 +34,15 @@ FOOTER_TYPES: Final = 4
 FOOTER_METADATA: Final = 5
 FOOTER_ROWS: Final = 6
 FOOTER_STATISTICS: Final = 7
+FOOTER_INDEX_STRIDE: Final = 8
 FOOTER_ENCRYPTION: Final = 10
 FOOTER_CALENDAR: Final = 11
+# orc_proto.StripeInformation
+STRIPE_OFFSET: Final = 1
+STRIPE_INDEX_LENGTH: Final = 2
+STRIPE_DATA_LENGTH: Final = 3
+STRIPE_FOOTER_LENGTH: Final = 4
+STRIPE_ROWS: Final = 5
 # orc_proto.Type
 TYPE_KIND: Final = 1
 TYPE_SUBTYPES: Final = 2

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from acidsql.acid.hive_types import has_instant, parse_type
+from acidsql.acid.layout import BUCKET, ORIGINAL_TRANSACTION, ROW_ID
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import WriteId
 from acidsql.storage.file_systems import FileSystem
+from acidsql.storage.orc.added_columns import with_columns
+from acidsql.storage.orc.event_columns import known_columns
 from acidsql.storage.orc.footer_messages import name_as_written
 from acidsql.storage.orc.rewrite import (
     encode_end,
@@ -24,6 +27,8 @@ Key: TypeAlias = "tuple[int, int, int]"
 """originalTransaction, bucket, rowId."""
 
 _PIECE: Final = 1 << 20
+_ENCRYPTION: Final = ("orc.encrypt", "orc.mask", "orc.key.provider")
+_FINISHED: Final = ".finished"
 _ARROW_CODECS: Final = {"none": "uncompressed", "zlib": "zlib", "snappy": "snappy", "lz4": "lz4", "zstd": "zstd"}
 
 
@@ -66,6 +71,36 @@ def finish_events(
         return
     metadata = user_metadata(tail.rows, sorted_keys(files, tail) if keys is None else keys, is_delete=is_delete)
     _put_end(files, with_user_metadata(with_nested_row(tail, table), metadata))
+
+
+def adds_acid_columns(files: FileSystem, table: Table) -> bool:
+    """Whether `finish_rows` may add the ACID columns to files of the table: on a disk where a file is copied at little
+    cost, and unless the writer encrypts columns."""
+    is_encrypted = any(key.startswith(_ENCRYPTION) for key in writer_options(table))
+    return files.can_rewrite and table.is_full_acid and table.file_format == "orc" and not is_encrypted
+
+
+def finish_rows(
+    files: FileSystem, tail: Tail, table: Table, write_id: WriteId, bucket_property: int, *, has_row_ids: bool
+) -> str:
+    """Makes a file of insert events of one that has the table's columns only, and gives its path. The rows have one
+    write ID and one bucket property. Their row IDs ascend: they are the first column of the file, or count up from 0.
+    The former file is removed.
+    """
+    path = f"{tail.path}{_FINISHED}"
+    with files.open(tail.path) as source:
+        pieces, whole = with_columns(
+            source, tail, known_columns(write_id, bucket_property, with_row_ids=not has_row_ids)
+        )
+    keys = insert_keys(write_id, bucket_property, whole)
+    if keys is None:
+        last = (_last_of_stripe(files, tail.path, n, [ROW_ID]) for n in range(len(tail.stripe_rows)))
+        keys = [(write_id, bucket_property, row_id) for (row_id,) in last]
+    metadata = user_metadata(tail.rows, keys, is_delete=False)
+    end = encode_second_end(with_user_metadata(with_nested_row(whole, table), metadata))
+    files.assemble(path, (*pieces, end))
+    files.delete(tail.path)
+    return path
 
 
 def with_nested_row(tail: Tail, table: Table) -> Tail:
@@ -119,10 +154,11 @@ def user_metadata(rows: int, keys: Sequence[Key], *, is_delete: bool) -> dict[st
     }
 
 
-def insert_keys(write_id: WriteId, bucket_property: int, tail: Tail) -> list[Key]:
-    """The last key of each stripe of new rows. They share write ID and bucket property, and ascend by row ID."""
-    ranges = tail.stripe_integer_ranges(ROW_ID_COLUMN)
-    return [(write_id, bucket_property, r[1]) for r in ranges if r is not None]
+def insert_keys(write_id: WriteId, bucket_property: int, tail: Tail) -> list[Key] | None:
+    """The last key of each stripe of new rows, by the statistics of their row IDs; None without statistics, which
+    writers leave out with `orc.create.index`. The rows share write ID and bucket property, and ascend by row ID."""
+    ranges = [r for r in tail.stripe_integer_ranges(ROW_ID_COLUMN) if r is not None]
+    return [(write_id, bucket_property, r[1]) for r in ranges] if len(ranges) == len(tail.stripe_rows) else None
 
 
 def sorted_keys(files: FileSystem, tail: Tail) -> list[Key]:
@@ -140,9 +176,15 @@ def sorted_keys(files: FileSystem, tail: Tail) -> list[Key]:
 
 
 def _last_key(files: FileSystem, path: str, stripe: int) -> Key:
+    write_id, bucket_property, row_id = _last_of_stripe(files, path, stripe, [ORIGINAL_TRANSACTION, BUCKET, ROW_ID])
+    return write_id, bucket_property, row_id
+
+
+def _last_of_stripe(files: FileSystem, path: str, stripe: int, columns: list[str]) -> list[int]:
+    """The values of integer columns in the last row of a stripe."""
     from pyarrow import orc
 
     with files.open(path) as file:
-        batch = orc.ORCFile(file).read_stripe(stripe, columns=["originalTransaction", "bucket", "rowId"])
+        batch = orc.ORCFile(file).read_stripe(stripe, columns=columns)
     last = batch.slice(batch.num_rows - 1, 1).to_pydict()
-    return (last["originalTransaction"][0], last["bucket"][0], last["rowId"][0])
+    return [last[column][0] for column in columns]

@@ -37,9 +37,8 @@ from acidsql.storage.orc.footer_messages import (
     subtypes,
 )
 from acidsql.storage.orc.protobuf import BYTES, VARINT, Field, decode, encode, varint
-from acidsql.storage.orc.tail import Tail, struct_of_columns
+from acidsql.storage.orc.tail import ROW_COLUMN, Tail, struct_of_columns
 
-_ROW_COLUMN: Final = 6
 _MAX_CHUNK: Final = 128 * 1024
 
 
@@ -50,13 +49,13 @@ def nest_row(tail: Tail, columns: Sequence[tuple[str, HiveType]]) -> Tail:
     have a NULL there.
     """
     types = [decode(f.bytes) for f in tail.footer if f.number == FOOTER_TYPES]
-    children = subtypes(types[0])[_ROW_COLUMN:]
-    types[_ROW_COLUMN] = (
+    children = subtypes(types[0])[ROW_COLUMN:]
+    types[ROW_COLUMN] = (
         Field(TYPE_KIND, VARINT, KIND_STRUCT),
         Field(TYPE_SUBTYPES, BYTES, b"".join(varint(c) for c in children)),
         *(Field(TYPE_FIELD_NAMES, BYTES, name_as_written(name).encode()) for name, _ in columns),
     )
-    types[0] = _first_children(types[0], _ROW_COLUMN)
+    types[0] = _first_children(types[0], ROW_COLUMN)
     for child, (_, hive_type) in zip(children, columns, strict=True):
         types[child] = _with_length(types[child], hive_type)
     return _replace_types(tail, [encode(t) for t in types])
@@ -120,7 +119,7 @@ def encode_second_end(tail: Tail) -> bytes:
 def _stored(data: bytes, tail: Tail) -> bytes:
     """The bytes in chunks of the file's codec. Those of a file to which stripes are appended have to be small: the file
     keeps all its former ends."""
-    return compress(data, tail.codec, _chunk_size(tail))
+    return compress(data, tail.codec, chunk_size(tail))
 
 
 def _postscript(tail: Tail, lengths: Mapping[int, int]) -> bytes:
@@ -187,6 +186,6 @@ def _replace_types(tail: Tail, types: Sequence[bytes]) -> Tail:
     return replace(tail, footer=footer)
 
 
-def _chunk_size(tail: Tail) -> int:
+def chunk_size(tail: Tail) -> int:
     """The longest chunk before its compression."""
     return min(_MAX_CHUNK, next((f.int for f in tail.postscript if f.number == PS_BLOCK_SIZE), _MAX_CHUNK))

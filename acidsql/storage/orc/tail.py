@@ -44,6 +44,7 @@ ORIGINAL_TRANSACTION_COLUMN: Final = 2
 BUCKET_COLUMN: Final = 3
 ROW_ID_COLUMN: Final = 4
 CURRENT_TRANSACTION_COLUMN: Final = 5
+ROW_COLUMN: Final = 6
 """ORC's numbers of the ACID columns."""
 
 
