@@ -58,8 +58,11 @@ def _has_default(rows: Sequence[Sequence[exp.Expr | Default]]) -> bool:
 def _frame(query: exp.Select) -> GivenFrame | None:
     """The frame of a query that only selects columns of it."""
     source = query.args["from_"].this
-    frame = frame_of(source) if isinstance(source, exp.Table) and _has_only(source, "this") else None
-    if frame is None:
+    if not isinstance(source, exp.Table) or not _has_only(source, "this", "alias"):
+        return None
+    frame = frame_of(source)
+    alias = source.args.get("alias")
+    if frame is None or (alias is not None and not _has_only(alias, "this")):  # an alias may rename the columns
         return None
     if query.expressions == [exp.Star()]:
         return GivenFrame(frame)

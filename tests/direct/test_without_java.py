@@ -20,11 +20,26 @@ START TRANSACTION;
 INSERT INTO t SELECT 4, 'd';
 COMMIT;
 """
+METHODS = """
+import sys
+import pandas
+import acidsql
+with acidsql.connect(sys.argv[1]) as session:
+    session.execute(
+        "CREATE TABLE t (id int, name string) PARTITIONED BY (k int)"
+        " STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+    )
+    session.insert("t", pandas.DataFrame({"name": ["a", None], "id": [1, 2], "k": [7, 8]}))
+    session.insert("t", [{"id": 3, "name": "c"}], partition={"k": 7})
+    session.update("t", {"name": "'changed'"}, where="id = :id", args={"id": 2})
+    session.delete("t", where="k = 7 AND id < 3")
+    print(sorted(session.read_arrow("t", ["k", "id", "name"]).read_all().to_pylist(), key=str))
+"""
 EXPRESSION = "UPDATE t SET id = id + 1"
 
 
 def test_the_shell_runs_small_statements_without_java(tmp_path: Path) -> None:
-    without_java = {k: v for k, v in os.environ.items() if k != "JAVA_HOME"} | {"PATH": str(tmp_path)}
+    without_java = _without_java(tmp_path)
     command = [sys.executable, "-m", "acidsql", "shell", "--warehouse", str(tmp_path / "warehouse"), "-e"]
     done = subprocess.run([*command, SCRIPT], env=without_java, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
@@ -47,3 +62,15 @@ def test_the_shell_runs_small_statements_without_java(tmp_path: Path) -> None:
     assert refused.returncode != 0
     assert "JAVA_NOT_FOUND" in refused.stdout + refused.stderr
     assert len(files_below(table)) == 2 * len(events)
+
+
+def test_methods_write_and_read_frames_without_java(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", METHODS, str(tmp_path / "warehouse")]
+    done = subprocess.run(command, env=_without_java(tmp_path), capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["[{'k': 7, 'id': 3, 'name': 'c'}, {'k': 8, 'id': 2, 'name': 'changed'}]"]
+
+
+def _without_java(path: Path) -> dict[str, str]:
+    """The environment, with an empty directory as PATH."""
+    return {k: v for k, v in os.environ.items() if k != "JAVA_HOME"} | {"PATH": str(path)}
