@@ -167,9 +167,9 @@ class Connection:
             raise exceptions.InterfaceError(Condition.SESSION_CLOSED, reason="the connection was closed")
 
     def run(self, text: str, parameters: Mapping[str, object] | Sequence[object] | None) -> Result:
-        """Runs a statement, in a transaction if autocommit is off."""
+        """Runs a statement, in a transaction if autocommit is off. A query that is only a scan needs no Spark."""
         with self._in_transaction(text):
-            return self.session.execute(text, parameters)
+            return self.session.execute(text, parameters, rows_only=True)
 
     def run_many(self, text: str, rows: Sequence[Mapping[str, object] | Sequence[object]]) -> Iterator[Result]:
         """Runs a statement for each set of parameters, or once for all of them where this is the same."""

@@ -21,7 +21,10 @@ def describe(result: Result) -> tuple[ColumnDescription, ...] | None:
     match result:
         case QueryResult():
             return tuple(map(_described, (c.name for c in result.columns), _hive_types(result)))
-        case ScanResult() | RowsResult():
+        case ScanResult():
+            kinds = map(str, result.batches.kinds)
+            return tuple(_described(c.name, kind) for c, kind in zip(result.columns, kinds, strict=True))
+        case RowsResult():
             return tuple(_described(c.name, c.type) for c in result.columns)
         case CountsResult() | Done():
             return None

@@ -24,6 +24,7 @@ METHODS = """
 import sys
 import pandas
 import acidsql
+import acidsql.dbapi
 with acidsql.connect(sys.argv[1]) as session:
     session.execute(
         "CREATE TABLE t (id int, name string) PARTITIONED BY (k int)"
@@ -34,6 +35,11 @@ with acidsql.connect(sys.argv[1]) as session:
     session.update("t", {"name": "'changed'"}, where="id = :id", args={"id": 2})
     session.delete("t", where="k = 7 AND id < 3")
     print(sorted(session.read_arrow("t", ["k", "id", "name"]).read_all().to_pylist(), key=str))
+with acidsql.dbapi.connect(sys.argv[1]) as connection:
+    cursor = connection.cursor()
+    cursor.execute("INSERT INTO t PARTITION (k = 9) VALUES (:id, :name)", {"id": 4, "name": "d"})
+    cursor.execute("SELECT name, id FROM t WHERE k >= 9")
+    print(cursor.fetchall(), [column[1] for column in cursor.description])
 """
 EXPRESSION = "UPDATE t SET id = id + 1"
 
@@ -64,11 +70,14 @@ def test_the_shell_runs_small_statements_without_java(tmp_path: Path) -> None:
     assert len(files_below(table)) == 2 * len(events)
 
 
-def test_methods_write_and_read_frames_without_java(tmp_path: Path) -> None:
+def test_methods_and_dbapi_write_and_read_without_java(tmp_path: Path) -> None:
     command = [sys.executable, "-c", METHODS, str(tmp_path / "warehouse")]
     done = subprocess.run(command, env=_without_java(tmp_path), capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["[{'k': 7, 'id': 3, 'name': 'c'}, {'k': 8, 'id': 2, 'name': 'changed'}]"]
+    assert done.stdout.splitlines() == [
+        "[{'k': 7, 'id': 3, 'name': 'c'}, {'k': 8, 'id': 2, 'name': 'changed'}]",
+        "[('d', 4)] ['string', 'int']",
+    ]
 
 
 def _without_java(path: Path) -> dict[str, str]:
