@@ -7,21 +7,8 @@ from typing import Final, assert_never
 import pyarrow as pa
 
 from acidsql.acid.hive_types import Array, Char, Decimal, HiveType, Map, Primitive, Struct, Varchar
+from acidsql.storage.file_arrow_types import arrow_type
 
-_SIMPLE: Final[dict[str, pa.DataType]] = {
-    "tinyint": pa.int8(),
-    "smallint": pa.int16(),
-    "int": pa.int32(),
-    "bigint": pa.int64(),
-    "float": pa.float32(),
-    "double": pa.float64(),
-    "string": pa.string(),
-    "boolean": pa.bool_(),
-    "binary": pa.binary(),
-    "date": pa.date32(),
-    "timestamp": pa.timestamp("us"),
-    "timestamp with local time zone": pa.timestamp("us", tz="UTC"),
-}
 _RENAMED: Final = {"timestamp": "timestamp_ntz", "timestamp with local time zone": "timestamp"}
 ROW_ID_TYPE: Final = Struct(
     (("writeid", Primitive("bigint")), ("bucketid", Primitive("int")), ("rowid", Primitive("bigint")))
@@ -35,12 +22,8 @@ def column_type(hive_type: HiveType) -> pa.DataType:
     ListType(list<element: decimal128(10, 2)>)
     """
     match hive_type:
-        case Primitive(name):
-            return _SIMPLE[name]
-        case Decimal(precision, scale):
-            return pa.decimal128(precision, scale)
-        case Char() | Varchar():
-            return pa.string()
+        case Primitive() | Decimal() | Char() | Varchar():
+            return arrow_type(hive_type)
         case Array(element):
             return pa.list_(pa.field("element", column_type(element)))
         case Map(key, value):
