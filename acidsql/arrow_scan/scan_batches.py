@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
+from queue import SimpleQueue
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +20,7 @@ from acidsql.acid.hive_types import HiveType, Primitive, parse_type
 from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
 from acidsql.arrow_scan.spark_schema import ROW_ID_TYPE, column_type
 from acidsql.arrow_scan.stored_arrays import mask_array, number_array, padded
+from acidsql.errors import AcidSqlError
 from acidsql.planner.plan import QueryPlan, Scan, SimpleScan
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import NO_WRITE_ID
@@ -24,6 +30,25 @@ from acidsql.storage.footer_cache import FooterCache
 from acidsql.storage.orc.copies import OriginalFiles
 
 BATCH_ROWS: Final = 64 * 1024
+_DROPPED: SimpleQueue[Callable[[], None]] = SimpleQueue()
+"""What ends the transactions of scans that nobody refers to any more. The garbage collector runs finalizers anywhere,
+also inside a transaction of the metastore, so a finalizer only puts its function here: `put` may interrupt itself."""
+
+
+def _end_dropped() -> None:
+    while True:
+        release = _DROPPED.get()
+        with suppress(AcidSqlError):  # the session was closed, or the metastore is away
+            release()
+
+
+@lru_cache(maxsize=1)
+def _start_ending() -> None:
+    """Starts the thread that ends dropped scans, once in a process."""
+    threading.Thread(target=_end_dropped, name="acidsql-dropped-scans", daemon=True).start()
+
+
+os.register_at_fork(after_in_child=_start_ending.cache_clear)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +120,7 @@ class ScanBatches:
     """An iterator over record batches of at most BATCH_ROWS rows.
 
     Its transaction ends with the last batch, with an error, with `close`, and when nobody refers to the iterator any
-    more; nothing that it holds refers to it, so that this is at once.
+    more; nothing that it holds refers to it, so that this is soon.
     """
 
     def __init__(self, scan: Scan, simple: SimpleScan, prepared: PreparedRows, release: Callable[[], None]) -> None:
@@ -103,7 +128,10 @@ class ScanBatches:
         self.kinds = shape.kinds
         self.schema = shape.schema
         self._rows = shape.batches(prepared.rows())
-        self._release = weakref.finalize(self, release)
+        _start_ending()
+        self._release = release
+        self._dropped = weakref.finalize(self, _DROPPED.put, release)
+        self._dropped.atexit = False
 
     def __iter__(self) -> Iterator[Any]:
         return self
@@ -117,6 +145,7 @@ class ScanBatches:
 
     def close(self) -> None:
         """Ends the transaction. A second call does nothing."""
+        self._dropped.detach()
         self._release()
 
     def reader(self) -> Any:

@@ -68,7 +68,8 @@ def _by_socket(address: Address, place: Place, user: str, context: ssl.SSLContex
         # The owner of new table directories, as Hive sets it (hive.metastore.execute.setugi).
         client.set_ugi(user, [])
     except BaseException:
-        transport.close()
+        if socket.isOpen():
+            transport.close()
         raise
     return Connection(client, transport, socket)
 
@@ -80,7 +81,7 @@ def _by_http(address: Address, place: Place, user: str, context: ssl.SSLContext 
     transport.setTimeout(address.timeout * 1000)
     transport.setCustomHeaders({_USER_HEADER: user})
     client = ThriftHiveMetastore.Client(TBinaryProtocol(transport))
-    client.getStatus()  # HTTP connects with the first call
+    client.get_databases("default")  # HTTP connects with the first call
     return Connection(client, transport)
 
 

@@ -74,7 +74,10 @@ class Copies:
 
     def _take(self, original: SizedFile | tuple[SizedFile, ...], make: Callable[[], _Copy]) -> _Copy:
         with self._lock:
-            copy = self._made.pop(original, None) or make()
+            known = self._made.pop(original, None)
+            if known is not None and not known.files.exists(known.file.path):
+                known = None  # the system has cleaned its directory of temporary files
+            copy = known or make()
             self._made[original] = copy  # as the newest
             copy.users += 1
             return copy
