@@ -123,12 +123,21 @@ def _table_of_dicts(records: Sequence[object], table: Table | None, static: Coll
             raise invalid_record(number, f"it is a {type(record).__name__}", "Give a list of dicts.")
     found = columns_of(records, 0)
     assert isinstance(found, NamedColumns)
-    arrays = [_array(name, _listed(values), guides.get(name.lower())) for name, values in found.columns]
+    columns = [(name, values, guides.get(name.lower())) for name, values in found.columns]
+    arrays = [_array(name, _listed(values, guide), guide) for name, values, guide in columns]
     return pa.Table.from_arrays(arrays, names=[name for name, _ in found.columns])
 
 
-def _listed(values: Any) -> list[object]:
-    return [None if value is MISSING else value for value in values]
+def _listed(values: Any, guide: HiveType | None) -> list[object]:
+    """The values, with None in the place of those that are missing: also what pandas puts there, a NaN in a column that
+    is known to hold no FLOAT or DOUBLE among them."""
+    holds_nan = guide is None or guide in (Primitive("float"), Primitive("double"))
+    return [None if _is_missing(value, holds_nan=holds_nan) else value for value in values]
+
+
+def _is_missing(value: object, *, holds_nan: bool) -> bool:
+    is_nan = isinstance(value, float) and value != value
+    return value is MISSING or type(value).__name__ in ("NAType", "NaTType") or (is_nan and not holds_nan)
 
 
 def _guide(text: str) -> HiveType | None:

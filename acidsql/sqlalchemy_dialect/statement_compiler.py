@@ -15,7 +15,7 @@ class AcidSqlIdentifierPreparer(IdentifierPreparer):
     """Quotes every name in backticks, so that no name is a keyword."""
 
     def __init__(self, dialect: Any) -> None:
-        super().__init__(dialect, initial_quote="`")
+        super().__init__(dialect, initial_quote="`", escape_quote="`")
 
     def _requires_quotes(self, value: str) -> bool:
         return True

@@ -298,3 +298,14 @@ def test_parameters_are_stored_as_spark_stores_them(pair: tuple[Session, Session
             session.execute("INSERT INTO a VALUES (?, ?, ?, ?, ?, ?, ?)", row)
     assert direct_writes == [1, 1, 1]
     check_same_files(pair, "a")
+
+
+def test_what_pandas_puts_for_a_missing_value_in_dicts_is_null(session: Session) -> None:
+    session.execute(
+        "CREATE TABLE missing (i int, s string, d double) STORED AS ORC TBLPROPERTIES('transactional'='true')"
+    )
+    nan = float("nan")
+    session.insert("missing", [{"i": nan, "s": nan, "d": 1.5}, {"i": 2, "s": "b", "d": nan}])
+    rows = session.read_arrow("missing").read_all().to_pylist()
+    assert rows[0] == {"i": None, "s": None, "d": 1.5}
+    assert (rows[1]["i"], rows[1]["s"], rows[1]["d"] != rows[1]["d"]) == (2, "b", True)
