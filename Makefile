@@ -37,7 +37,7 @@ test: $(VENV)/.installed-test java ## run the core of the tests, in ten minutes 
 
 # The files whose code calls private classes of Spark, directly or through the plans that they test.
 SPARK_VERSION_TESTS := $(addprefix tests/spark/test_,$(addsuffix .py,private_names spark_connect plan_shape counted \
-  skipping narrowing dml driver_writes spread multi_insert))
+  skipping narrowing dml driver_writes spread multi_insert qualify))
 
 .PHONY: test-oldest-spark
 test-oldest-spark: ## run the tests that depend on Spark's version on the oldest version that acidsql supports

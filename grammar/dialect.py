@@ -35,6 +35,7 @@ _CASTS = frozenset({"CAST", "TRY_CAST"})
 _NO_PAREN = frozenset(
     {TokenType.CURRENT_DATE, TokenType.CURRENT_TIMESTAMP, TokenType.CURRENT_USER, TokenType.SESSION_USER}
 )
+_QUALIFIES = "__acidsql_qualifies"
 _TYPED_LITERALS = frozenset(
     {TokenType.DATE, TokenType.TIMESTAMP, TokenType.TIMESTAMPTZ, TokenType.TIMESTAMPNTZ, TokenType.TIMESTAMPLTZ}
 )
@@ -85,6 +86,10 @@ class AcidSqlParser(SparkParser):
         token: parser
         for token, parser in SparkParser.PLACEHOLDER_PARSERS.items()
         if token in (TokenType.PLACEHOLDER, TokenType.COLON)
+    }
+    LAMBDAS: ClassVar = {
+        **SparkParser.LAMBDAS,
+        TokenType.FARROW: lambda self, names: _named_argument(self, names),
     }
     ARRAY_CONSTRUCTORS: ClassVar = {}  # array(1, 2)[0] is a call and a subscript
     ADD_JOIN_ON_TRUE = False
@@ -365,6 +370,35 @@ class AcidSqlParser(SparkParser):
         return False
 
 
+def _named_argument(parser: SqlglotParser, names: list[exp.Expr | None]) -> exp.Expr:
+    """`name => value` as an argument of a call. sqlglot also reads several names, or none, and ignores all but one."""
+    if len(names) != 1 or names[0] is None:
+        parser.raise_error("Expected one name before =>")
+    return SparkParser.LAMBDAS[TokenType.FARROW](parser, names)
+
+
+def _without_qualify(query: exp.Select) -> exp.Select:
+    """The query with its QUALIFY as the WHERE of a query around it, because Spark has QUALIFY only from version 4.2 on.
+
+    The condition becomes a column of the inner query, which the outer one leaves out. A name in it that is the alias of
+    an item stands for that item. DISTINCT and LIMIT apply to the rows that remain.
+    """
+    aliased = {item.alias.lower(): item.this for item in query.selects if isinstance(item, exp.Alias)}
+    condition = exp.paren(query.args["qualify"].pop().this, copy=False)
+    for column in list(condition.find_all(exp.Column)):
+        if not column.table and column.name.lower() in aliased:
+            column.replace(exp.paren(aliased[column.name.lower()]))
+    query.append("expressions", exp.alias_(condition, _QUALIFIES, quoted=True))
+    outer = exp.Select(expressions=[exp.Star(except_=[exp.to_identifier(_QUALIFIES, quoted=True)])])
+    moved = ("distinct", "limit", "offset", *(("order",) if query.args.get("distinct") else ()))
+    for clause in moved:
+        outer.set(clause, query.args.get(clause))
+        query.set(clause, None)
+    return outer.from_(query.subquery("_t", copy=False), copy=False).where(
+        exp.column(exp.to_identifier(_QUALIFIES, quoted=True)), copy=False
+    )
+
+
 class AcidSqlGenerator(SparkGenerator):
     """Writes Spark SQL as it was typed."""
 
@@ -373,6 +407,9 @@ class AcidSqlGenerator(SparkGenerator):
 
     TRANSFORMS: ClassVar = {
         **SparkGenerator.TRANSFORMS,
+        exp.Select: lambda self, node: SparkGenerator.TRANSFORMS[exp.Select](
+            self, _without_qualify(node) if node.args.get("qualify") else node
+        ),
         exp.CurrentDate: lambda self, node: "CURRENT_DATE",
         exp.CurrentTimestamp: lambda self, node: "CURRENT_TIMESTAMP",
         exp.CurrentUser: lambda self, node: "CURRENT_USER",

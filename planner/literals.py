@@ -61,7 +61,8 @@ def value_of(node: exp.Expr, values: Mapping[str, object]) -> object:
 
 
 def _number(text: str) -> object:
-    return UNKNOWN if _INEXACT.search(text) else _exact(_SUFFIX.sub("", text))
+    is_exact = text[-2:].lower() == "bd" or not _INEXACT.search(text)
+    return _exact(_SUFFIX.sub("", text)) if is_exact else UNKNOWN
 
 
 def _integer(number: object, bits: int) -> object:
@@ -103,6 +104,12 @@ def fraction_digits(number: Decimal) -> int:
     _, _, exponent = number.as_tuple()
     assert isinstance(exponent, int)  # the number is finite
     return -exponent
+
+
+def number_digits(number: Decimal) -> tuple[int, int]:
+    """The digits of a number before and behind its point."""
+    fraction = fraction_digits(number)
+    return len(number.as_tuple().digits) - fraction, fraction
 
 
 def _exact(text: str) -> object:

@@ -21,7 +21,7 @@ from sqlglot import exp
 
 from acidsql.acid.hive_types import Decimal, HiveType, Primitive, parse_type
 from acidsql.acid.table import Column, Table
-from acidsql.planner.literals import fraction_digits, value_of
+from acidsql.planner.literals import number_digits, value_of
 from acidsql.planner.star_columns import hides_right_side
 from acidsql.planner.typed_rules.casts import text_of_number
 
@@ -264,12 +264,6 @@ def is_exact(literal: exp.Expr, column: Column) -> bool:
         return True
     (whole, fraction), (of_column, scale) = number_digits(number), digits
     return max(whole, of_column) + max(fraction, scale) <= MOST_DIGITS
-
-
-def number_digits(number: Number) -> tuple[int, int]:
-    """The digits of a number before and behind its point."""
-    fraction = fraction_digits(number)
-    return len(number.as_tuple().digits) - fraction, fraction
 
 
 def decimal_digits(kind: HiveType) -> tuple[int, int] | None:

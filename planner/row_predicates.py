@@ -23,8 +23,8 @@ from sqlglot import exp
 
 from acidsql.acid.hive_types import Char, Decimal, HiveType, Primitive, Varchar, parse_type
 from acidsql.acid.table import Column
-from acidsql.planner.literals import value_of
-from acidsql.planner.row_conditions import MOST_DIGITS, decimal_digits, has_only, is_exact, number_digits
+from acidsql.planner.literals import number_digits, value_of
+from acidsql.planner.row_conditions import MOST_DIGITS, decimal_digits, has_only, is_exact
 from acidsql.planner.typed_rules.casts import text_of_timestamp
 from acidsql.planner.value_ranges import FLIPPED
 

@@ -26,7 +26,7 @@ from acidsql.planner.common_types import (
     is_text,
 )
 from acidsql.planner.expression_types import ExpressionTypes
-from acidsql.planner.literals import exact_number, fraction_digits
+from acidsql.planner.literals import exact_number, fraction_digits, number_digits, value_of
 from acidsql.planner.typed_rules.casts import date_of_text, number_of_text, timestamp_of_text
 
 Pair: TypeAlias = tuple[exp.Expr, exp.Expr]
@@ -64,6 +64,10 @@ def comparison_in_hive(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | Non
 
 def converted(left: exp.Expr, right: exp.Expr, types: ExpressionTypes) -> Pair | None:
     """Copies of the operands, converted to the type in which Hive compares them; None where Spark uses the same."""
+    if (number := _beyond_bigint(right, left, types)) is not None:
+        return left.copy(), number
+    if (number := _beyond_bigint(left, right, types)) is not None:
+        return number, right.copy()
     a, b = types.of(left), types.of(right)
     if a is None or b is None or a == b:
         return None
@@ -80,6 +84,24 @@ def converted(left: exp.Expr, right: exp.Expr, types: ExpressionTypes) -> Pair |
     if FLOAT in (a, b) and (isinstance(a, Decimal) or isinstance(b, Decimal)):
         return (left.copy(), _cast(right, "float")) if a == FLOAT else (_cast(left, "float"), right.copy())
     return None
+
+
+def _beyond_bigint(node: exp.Expr, other: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
+    """A copy of a number that no BIGINT reaches, as a cast to its own type, where it is compared with an integer.
+
+    Spark's analyzer replaces the order of an integer and such a literal by TRUE or FALSE, for NULL as well
+    (DecimalPrecision.integralAndDecimalLiteral, where ANSI is off). Hive's answer for NULL is NULL, as is Spark's where
+    the number is not a literal.
+    """
+    kind = types.of(other)
+    if kind is not None and not is_integer(kind):
+        return None
+    inner = node.unnest()
+    number = value_of(inner, {}) if isinstance(inner, exp.Literal | exp.Neg) else None
+    if not isinstance(number, Number) or types.of(inner) in (FLOAT, DOUBLE) or -(2**63) <= number <= 2**63 - 1:
+        return None
+    whole, fraction = number_digits(number)
+    return _cast(inner, f"decimal({whole + max(fraction, 0)},{max(fraction, 0)})")
 
 
 def _unpadded(text: exp.Expr, column: exp.Expr, kind: HiveType) -> exp.Expr:

@@ -359,8 +359,8 @@ def _as_read(row: Row, table: Table) -> Row:
 
 
 def _key_as_read(column: Column, value: Any) -> Any:
-    """A VARCHAR or CHAR that is too short for the name is NULL instead."""
-    if column.type.family in ("text", "char"):
+    """A VARCHAR that is too short for the name is NULL instead. The name of an empty CHAR consists of its blanks."""
+    if column.type.family == "text":
         return value or (DEFAULT_PARTITION if column.type.sql == "string" else None)
     return value
 

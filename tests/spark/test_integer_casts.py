@@ -102,3 +102,28 @@ def test_strict_store_assignment_refuses_what_does_not_fit(db: Session) -> None:
     finally:
         db.execute("SET acidsql.store.assignment=hive")
     assert rows(db, "SELECT * FROM strict") == [(100, 1)]
+
+
+BEYOND_BIGINT = (
+    "9223372036854775808",
+    "9223372036854775807.5",
+    "-9223372036854775809",
+    "(9223372036854775808BD)",
+    "-1e19BD",
+)
+
+
+@pytest.mark.parametrize("kind", ["tinyint", "bigint"])
+def test_the_order_of_null_and_a_number_beyond_bigint_is_null(db: Session, kind: str) -> None:
+    table = f"beyond_{kind}"
+    db.execute(f"CREATE TRANSACTIONAL TABLE {table} (k int, v {kind})")
+    db.execute(f"INSERT INTO {table} VALUES (1, 1), (2, NULL)")
+    for number in BEYOND_BIGINT:
+        for condition in (f"v {operator} {number}" for operator in ("<", "<=", ">", ">=", "=", "<>")):
+            turned = f"{number} {condition.split(' ')[1]} v"
+            for asked in (condition, turned, f"v + 0 {condition[2:]}", f"v BETWEEN {number} AND {number}"):
+                found = rows(db, f"SELECT k FROM {table} WHERE {asked} OR NOT ({asked})")
+                assert found == [(1,)], asked
+    db.execute(f"UPDATE {table} SET v = 2 WHERE v < {BEYOND_BIGINT[0]} AND NOT (v > {BEYOND_BIGINT[1]})")
+    db.execute(f"DELETE FROM {table} WHERE v >= {BEYOND_BIGINT[2]}")
+    assert rows(db, f"SELECT k, v FROM {table}") == [(2, None)]

@@ -994,3 +994,15 @@ SELECT CAST(a AS `varchar(3))`) FROM t
 [PARSE_SYNTAX_ERROR] Syntax error near '`varchar(3))`': expected TYPE after CAST
 1 | SELECT CAST(a AS `varchar(3))`) FROM t
   |                  ^^^^^^^^^^^^^
+
+SELECT posexplode(() => 1) FROM t
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near '1': expected one name before =>
+1 | SELECT posexplode(() => 1) FROM t
+  |                         ^
+
+SELECT f((a, b) => 1)
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near '1': expected one name before =>
+1 | SELECT f((a, b) => 1)
+  |                    ^
