@@ -233,6 +233,11 @@ class Condition(Enum):
     INVALID_PARTITION_VALUE = _info(
         "22001", "No directory can be named after the value '{value}' of the partition column {column}: {reason}"
     )
+    PARTITION_VALUE_TYPE = _info(
+        "22018",
+        "Cannot add partition column {column} of type {source} as it cannot be converted to type {target}",
+        10248,
+    )
     PARTITION_REQUIRED = _info(
         "42000", "Need to specify partition columns because the destination table {table} is partitioned", 10062
     )

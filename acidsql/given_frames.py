@@ -42,17 +42,17 @@ class GivenFrame:
 
 
 def check_fields(frame: GivenFrame, table: Table) -> None:
-    """Checks that no struct of the frame has the fields of the table's column in another order.
+    """Checks that the structs of the frame have the fields of the table's column in its order, if they have as many.
 
-    As in SQL, the fields of a struct are stored by their places, so that they would change their values. Raises
-    INCOMPATIBLE_TYPE.
+    As in SQL, the fields of a struct are stored by their places, so that a value would go to another field. A struct of
+    another length cannot be stored at all. Raises INCOMPATIBLE_TYPE.
     """
     found = column_types(frame.value)
     for column in table.all_columns:
         given = found.get(column.name)
         wanted = _guide(column.type)
-        if given is not None and wanted is not None and _has_moved_fields(parse_type(given), wanted):
-            hint = "The fields of a struct are stored by their places: give them in the order of the table's column."
+        if given is not None and wanted is not None and _has_other_fields(parse_type(given), wanted):
+            hint = "Give the fields of a struct the names, and the order, that they have in the table's column."
             raise AcidSqlError(
                 Condition.INCOMPATIBLE_TYPE,
                 table=table.qualified,
@@ -63,18 +63,18 @@ def check_fields(frame: GivenFrame, table: Table) -> None:
             )
 
 
-def _has_moved_fields(given: HiveType, wanted: HiveType) -> bool:
+def _has_other_fields(given: HiveType, wanted: HiveType) -> bool:
     match given, wanted:
         case Struct(fields), Struct(others):
-            names, known = [name for name, _ in fields], [name for name, _ in others]
-            if names != known and sorted(names) == sorted(known):
+            names, known = [name.lower() for name, _ in fields], [name.lower() for name, _ in others]
+            if names != known and len(names) == len(known):
                 return True
             pairs = zip(fields, others, strict=False)
-            return any(_has_moved_fields(one, other) for (_, one), (_, other) in pairs)
+            return any(_has_other_fields(one, other) for (_, one), (_, other) in pairs)
         case Array(element), Array(other):
-            return _has_moved_fields(element, other)
+            return _has_other_fields(element, other)
         case Map(key, value), Map(other_key, other_value):
-            return _has_moved_fields(key, other_key) or _has_moved_fields(value, other_value)
+            return _has_other_fields(key, other_key) or _has_other_fields(value, other_value)
         case _:
             return False
 

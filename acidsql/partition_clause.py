@@ -20,6 +20,9 @@ def partition_clause(values: Mapping[str, object], table: Table | None) -> str:
     """
     if not values:
         return ""
+    if not isinstance(values, Mapping):
+        reason = f"it is a {type(values).__name__}: give a dict of partition columns and their values"
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="partition", reason=reason)
     given = [f"{name_sql(name.lower())} = {_literal(name, value)}" for name, value in values.items()]
     static = {name.lower() for name in values}
     columns = () if table is None else table.partition_columns

@@ -374,7 +374,8 @@ def _named_argument(parser: SqlglotParser, names: list[exp.Expr | None]) -> exp.
     """`name => value` as an argument of a call. sqlglot also reads several names, or none, and ignores all but one."""
     if len(names) != 1 or names[0] is None:
         parser.raise_error("Expected one name before =>")
-    return SparkParser.LAMBDAS[TokenType.FARROW](parser, names)
+    argument: exp.Expr = SparkParser.LAMBDAS[TokenType.FARROW](parser, names)
+    return argument
 
 
 def _without_qualify(query: exp.Select) -> exp.Select:

@@ -19,7 +19,7 @@ from acidsql.planner.given_rows import given_rows
 from acidsql.planner.integer_casts import assigned
 from acidsql.planner.lock_requests import LockRules, insert_locks, overwrite_locks
 from acidsql.planner.name_resolution import Binder, default_of, find_column, find_table
-from acidsql.planner.partition_spec import check_assignments, partition_values
+from acidsql.planner.partition_spec import check_assignments, check_static_value, partition_values
 from acidsql.planner.plan import (
     BRANCH,
     Append,
@@ -95,6 +95,9 @@ def static_values(statement: Insert, table: Table, facts: Facts) -> dict[str, st
         detail = f"the PARTITION clause does not name {', '.join(missing)}."
         span = statement.partition[0].column.span
         raise AcidSqlError(Condition.INSERT_COLUMN_COUNT, span=span, table=table.qualified, detail=detail)
+    for column in table.partition_columns:
+        if column.name in items:
+            check_static_value(items[column.name], column)
     static = {
         c.name: to_spark(assigned(value, c, facts.settings))
         for c in table.partition_columns

@@ -52,6 +52,8 @@ def value_of(node: exp.Expr, values: Mapping[str, object]) -> object:
             return day_of(str(node.this.this))
         case exp.Cast() if node.to.this in _INTEGER_BITS:
             return _integer(value_of(node.this, values), _INTEGER_BITS[node.to.this])
+        case exp.Cast() if node.to.this == exp.DataType.Type.DECIMAL and len(node.to.expressions) == 2:
+            return _decimal(value_of(node.this, values), *(int(size.name) for size in node.to.expressions))
         case exp.Cast() if node.to.this == exp.DataType.Type.DOUBLE:
             return _double(value_of(node.this, values))
         case exp.Null():
@@ -69,6 +71,14 @@ def _integer(number: object, bits: int) -> object:
     """The number, if the cast does not change it; UNKNOWN for others, which Spark cuts or wraps."""
     fits = isinstance(number, Decimal) and number == int(number) and -(2 ** (bits - 1)) <= number < 2 ** (bits - 1)
     return number if fits else UNKNOWN
+
+
+def _decimal(number: object, precision: int, scale: int) -> object:
+    """The number, if the cast does not change it; UNKNOWN for others, which Spark rounds, and texts."""
+    if not isinstance(number, Decimal):
+        return UNKNOWN
+    whole, fraction = number_digits(number)
+    return number if whole <= precision - scale and fraction <= scale else UNKNOWN
 
 
 def _double(value: object) -> object:

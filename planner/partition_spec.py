@@ -1,4 +1,4 @@
-"""PARTITION clauses of ALTER TABLE and LOAD DATA: converts their literals to the texts of partition values."""
+"""PARTITION clauses: converts their literals to the texts of partition values, and checks those of an INSERT."""
 
 from __future__ import annotations
 
@@ -69,6 +69,36 @@ def check_assignments(items: Sequence[PartitionItem]) -> None:
             detail = f"{name} is named twice"
             raise AcidSqlError(Condition.INVALID_PARTITION_SPEC, span=item.column.span, detail=detail)
         seen.add(name)
+
+
+def check_static_value(item: PartitionItem, column: Column) -> None:
+    """Raises PARTITION_VALUE_TYPE for a text in the PARTITION clause of an INSERT that is no value of the column's type
+    (ErrorMsg 10248; BaseSemanticAnalyzer.validatePartColumnType). Stored, it would be NULL."""
+    value = item.value
+    if isinstance(value, exp.Literal) and value.is_string and not _is_convertible(str(value.this), column):
+        raise AcidSqlError(
+            Condition.PARTITION_VALUE_TYPE,
+            span=item.column.span,
+            column=column.name,
+            source="string",
+            target=column.type,
+            hint=f"For the partition of NULL, write {column.name} = NULL.",
+        )
+
+
+def _is_convertible(text: str, column: Column) -> bool:
+    if text == DEFAULT_PARTITION:
+        return True
+    match parse_type(column.type):
+        case Primitive(name) if name in _INTEGERS:
+            number = exact_number(text.strip(" "))
+            return number is not None and _integer(str(int(number)), _INTEGERS[name]) is not None
+        case Primitive("float" | "double") | DecimalType():
+            return _as_type(text.strip(" "), column) is not None
+        case Primitive("date" | "timestamp"):
+            return _date(text.strip(" ")[:10].split(" ")[0]) is not None
+        case _:
+            return True
 
 
 def partitions_named(

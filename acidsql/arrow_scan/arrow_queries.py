@@ -23,8 +23,11 @@ _VIRTUAL = ("row__id", "input__file__name")
 
 
 def arrow_query(name: str, columns: Sequence[str] | None, where: str | None) -> s.Query:
-    """SELECT columns FROM name WHERE where. Raises SYNTAX_ERROR, and NOT_YET_SUPPORTED for a text that is more than a
-    condition."""
+    """SELECT columns FROM name WHERE where. Raises INVALID_PARAMETER for columns that are no list of names,
+    SYNTAX_ERROR, and NOT_YET_SUPPORTED for a text that is more than a condition."""
+    if isinstance(columns, str) or (columns is not None and not columns):
+        reason = "give a list of one name or more, or None for all columns"
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="columns", reason=f"it is {columns!r}: {reason}")
     table = ".".join(_quoted(part) for part in name.replace("`", "").split("."))
     items = "*" if columns is None else ", ".join(map(_quoted, columns))
     text = f"SELECT {items} FROM {table}" + ("" if where is None else f" WHERE {where}")

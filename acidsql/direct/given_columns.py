@@ -20,6 +20,7 @@ from acidsql.ingest.column_arrays import UnfitValue, array_of_arrow, array_of_va
 from acidsql.ingest.placement import Numbers, Rows, partitions_of
 from acidsql.planner.literal_values import FIRST_DATE, FIRST_TIMESTAMP, stored_column
 from acidsql.planner.plan import GivenFrame, GivenRows
+from acidsql.storage.arrow_tables import arrow_table
 
 _INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
 _PARTITIONED_BY: Final = (*_INTEGERS, "string", "date")
@@ -118,7 +119,7 @@ def stored_literals(trees: Iterable[exp.Expr], column: Column, args: Mapping[str
 
 
 def _of_frame(given: GivenFrame, columns: Sequence[Column], frames: Mapping[str, object]) -> dict[str, pa.Array] | None:
-    frame = _arrow_table(frames.get(given.frame))
+    frame = _table(frames.get(given.frame))
     if frame is None:
         return None
     names = [name.lower() for name in frame.column_names]
@@ -132,16 +133,14 @@ def _of_frame(given: GivenFrame, columns: Sequence[Column], frames: Mapping[str,
     return _certain(found)
 
 
-def _arrow_table(frame: Any) -> Any:
-    """A frame of Arrow or pandas as an Arrow table, as acidsql.spark.frames gives it to Spark; None for another one."""
-    if isinstance(frame, pa.Table):
-        return frame
-    if type(frame).__module__.startswith("pandas.") and type(frame).__name__ == "DataFrame":
-        try:
-            return pa.Table.from_pandas(frame, preserve_index=False)
-        except (pa.ArrowException, TypeError, ValueError):  # Spark's way reports the error
-            return None
-    return None
+def _table(frame: Any) -> Any:
+    """A frame of Arrow or pandas as an Arrow table; None for another one: a reader could not be read again by Spark."""
+    if not isinstance(frame, pa.Table) and not type(frame).__module__.startswith("pandas."):
+        return None
+    try:
+        return arrow_table(frame, "frame")
+    except (pa.ArrowException, TypeError, ValueError, AcidSqlError):  # Spark's way reports the error
+        return None
 
 
 def _stored(column: pa.ChunkedArray, target: t.HiveType) -> pa.Array | None:

@@ -22,6 +22,7 @@ from acidsql.spark.arrow_frames import with_known_types
 from acidsql.spark.catalyst.spark_connect import is_of_connect
 from acidsql.spark.jvm_loss import SPARK_ERRORS
 from acidsql.spark.spark_types import hive_type_name
+from acidsql.storage.arrow_tables import arrow_table
 
 _UNREADABLE: Final = (PySparkException, TypeError, ValueError, ArithmeticError, AttributeError, NotImplementedError)
 """The exceptions of PySpark and Arrow (ArrowInvalid is a ValueError) for rows whose types they cannot infer."""
@@ -39,7 +40,8 @@ def readable_frame(value: Any, name: str) -> Any:
     """The frame as a Spark DataFrame, an Arrow table with types that Spark knows, or the list that it is.
 
     A frame of pandas, and whatever gives its rows as a stream of Arrow (a frame of polars, a reader), becomes an Arrow
-    table. Raises UNRESOLVED_QUERY, which calls the frame `name`, for a value that is not a frame.
+    table. Raises UNRESOLVED_QUERY, which calls the frame `name`, for a value that is not a frame, and what
+    `arrow_table` raises.
     """
     if is_of_connect(value):
         message = f"{name} is a frame of Spark Connect: give a frame of a classic Spark session"
@@ -48,32 +50,13 @@ def readable_frame(value: Any, name: str) -> Any:
         return value
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     try:
-        table = _arrow_table(value, kind)
+        table = arrow_table(value, name)
         if table is not None:
             return with_known_types(table)
     except _UNREADABLE as error:
         raise _unreadable(name, error, kind) from error
     message = f"{name} is a {kind}: give a Spark, pandas or Arrow frame, or one that has __arrow_c_stream__"
     raise AcidSqlError(Condition.UNRESOLVED_QUERY, message=message)
-
-
-def _arrow_table(value: Any, kind: str) -> Any:
-    """The rows as an Arrow table; None for a value that is not a frame."""
-    import pyarrow as pa
-
-    match value:
-        case pa.Table():
-            return value
-        case pa.RecordBatch():
-            return pa.Table.from_batches([value])
-        case pa.RecordBatchReader():
-            return value.read_all()
-        case _ if kind.startswith("pandas."):  # pandas' own stream would have the index as a column
-            return pa.Table.from_pandas(value, preserve_index=False)
-        case _ if hasattr(value, "__arrow_c_stream__"):
-            return pa.RecordBatchReader.from_stream(value).read_all()
-        case _:
-            return None
 
 
 def _unreadable(name: str, error: BaseException, kind: str) -> AcidSqlError:

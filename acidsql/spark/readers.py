@@ -14,6 +14,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from py4j.protocol import Py4JError
@@ -62,7 +63,8 @@ class Readers:
         self._transactions = transactions
         self._kept: dict[TxnId, Reader] = {}
         self._lock = threading.Lock()
-        self._wake = threading.Event()
+        # Not an Event: a finalizer may run while its own thread holds the Event's lock.
+        self._wake: SimpleQueue[None] = SimpleQueue()
         self._closed = False
         self._thread: threading.Thread | None = None
         self._spark: SparkSession | None = None
@@ -99,7 +101,7 @@ class Readers:
             reader.indexes += found
             self._kept[reader.txn] = reader
             self._spark = frame.sparkSession
-        weakref.finalize(frame, self._wake.set).atexit = False
+        weakref.finalize(frame, self._wake.put, None).atexit = False
 
     def hold(self, reader: Reader) -> Callable[[], None]:
         """Keeps the transaction open until the function that it returns is called, which may happen several times and
@@ -129,7 +131,7 @@ class Readers:
         if reader.pinned or reader.held:
             return
         if reader.indexes:
-            self._wake.set()
+            self._wake.put(None)
         else:
             self.end(reader)
 
@@ -147,7 +149,7 @@ class Readers:
     def close(self) -> None:
         """Ends all read transactions."""
         self._closed = True
-        self._wake.set()
+        self._wake.put(None)
         for reader in list(self._kept.values()):
             self.end(reader)
 
@@ -157,16 +159,26 @@ class Readers:
         beat = interval_of(self._transactions.metastore)
         pause, next_beat = _FIRST_PAUSE, time.monotonic() + beat
         while not self._closed:
-            woken = self._wake.wait(max(0.0, min(pause, next_beat - time.monotonic())))
+            woken = self._is_woken(max(0.0, min(pause, next_beat - time.monotonic())))
             if time.monotonic() >= next_beat:
                 self._heartbeat()
                 next_beat = time.monotonic() + beat
             if woken:  # a frame was released in Python
-                self._wake.clear()
                 pause = _FIRST_PAUSE
             elif self._kept:
                 self._end_unread(collect=pause >= _IDLE_PAUSE or self._is_waited_for())
                 pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _is_woken(self, seconds: float) -> bool:
+        """Waits for at most so long for one wake-up or several, and tells whether there was one."""
+        try:
+            self._wake.get(timeout=seconds)
+        except Empty:
+            return False
+        with suppress(Empty):
+            while True:
+                self._wake.get_nowait()
+        return True
 
     def _heartbeat(self) -> None:
         for txn in list(self._transactions.readers):

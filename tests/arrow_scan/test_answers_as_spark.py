@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from pyspark.sql import SparkSession
@@ -144,6 +144,10 @@ def test_a_view_and_a_missing_table_are_errors(tables: Session) -> None:
     tables.execute("CREATE VIEW w AS SELECT id FROM t")
     with pytest.raises(AcidSqlError, match=r"the view default\.w without Spark"):
         tables.read_arrow("w")
+    wrong: tuple[Sequence[str], ...] = ("id", [])
+    for columns in wrong:
+        with pytest.raises(AcidSqlError, match=r"INVALID_PARAMETER.*columns"):
+            tables.read_arrow("t", columns)
     with pytest.raises(AcidSqlError, match=r"TABLE_NOT_FOUND"):
         tables.read_arrow("missing")
 

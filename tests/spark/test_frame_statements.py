@@ -138,6 +138,10 @@ def test_dicts_take_the_types_of_the_table(db: Session) -> None:
     moved = pa.table({"s": [{"y": "z", "x": 1}]})
     for call in (lambda: db.insert("typed", moved), lambda: db.upsert("typed", moved, on="s")):
         assert "column s from struct<y:string,x:bigint>" in str(fails("INCOMPATIBLE_TYPE", call))
+    misnamed = fails("INCOMPATIBLE_TYPE", lambda: db.insert("typed", [{"s": {"x": 1, "z": "z"}}]))
+    assert "x:bigint,z:string" in str(misnamed)
+    assert db.insert("typed", [{"s": {"x": 2}}, {"s": {"X": 3, "Y": "y"}}]).inserted == 2
+    assert rows(db, "SELECT s.x, s.y FROM typed WHERE s.x > 1 ORDER BY 1") == [(2, None), (3, "y")]
     # What Hive's store assignment converts is converted, as from VALUES.
     db.insert("typed", [{"i": "8", "c": 5, "d": "2026-01-02"}, {"i": "x"}])
     assert rows(db, "SELECT c, d FROM typed WHERE i = 8") == [("5  ", datetime.date(2026, 1, 2))]
@@ -163,6 +167,12 @@ def test_columns_that_do_not_fit_are_errors_before_anything_is_written(db: Sessi
     fails("INVALID_RECORD", lambda: db.insert("one", [(1, "x")]))
     fails("INVALID_PARAMETER", lambda: db.insert("one", pd.DataFrame()))
     fails("INVALID_PARAMETER", lambda: db.insert("one", [{"id": 1}], partition={"d": ["x"], "h": 1}))
+    fails("INVALID_PARAMETER", lambda: db.insert("one", [{"id": 1}], partition="d"))  # type: ignore[arg-type]
+    fails("PARTITION_VALUE_TYPE", lambda: db.insert("one", [{"id": 1}], partition={"d": "x", "h": "one"}))
+    indexed = pd.DataFrame({"name": ["x"]}, pd.Index([1], name="id"))
+    assert "reset_index()" in str(fails("INVALID_PARAMETER", lambda: db.insert("one", indexed)))
+    grouped = pd.DataFrame(NEW).groupby(["id", "d"]).max()
+    assert "reset_index()" in str(fails("INVALID_PARAMETER", lambda: db.sql("SELECT * FROM {f}", f=grouped)))
     assert rows(db, "SELECT row__id, * FROM one") == before
 
 

@@ -345,3 +345,24 @@ def test_random_partition_values_are_read_back_unchanged(session: Session, seed:
     condition = f"p <=> {_read(given[n][0], kinds[0])} AND q <=> {_read(given[n][1], kinds[1])}"
     expected = [r[0] for r in plain.where(condition).collect()]
     assert ids(session, condition) == sorted(expected, key=repr), f"{about}: {condition}"
+
+
+def test_a_text_that_is_no_value_of_its_partition_column_is_refused_as_in_hive(session: Session) -> None:
+    session.execute("CREATE TRANSACTIONAL TABLE typed (k int) PARTITIONED BY (n int, m decimal(4,1), d date, f double)")
+    good = {"n": "'07'", "m": "' 1.5'", "d": "'2026-1-2'", "f": "'1e3'"}
+    for column, text in (("n", "abc"), ("n", "7x"), ("n", "2147483648"), ("m", "x"), ("d", "2026-13-01"), ("f", "one")):
+        given = ", ".join(f"{name} = {value}" for name, value in (good | {column: f"'{text}'"}).items())
+        for source in ("VALUES (1)", "SELECT 1"):
+            with pytest.raises(AcidSqlError) as raised:
+                session.execute(f"INSERT INTO typed PARTITION ({given}) {source}")
+            assert raised.value.condition == "PARTITION_VALUE_TYPE"
+            assert raised.value.hive_code == 10248
+    session.execute(f"INSERT INTO typed PARTITION ({', '.join(f'{n} = {v}' for n, v in good.items())}) VALUES (1)")
+    session.execute(
+        "INSERT INTO typed PARTITION (n = '__HIVE_DEFAULT_PARTITION__', m = NULL, d, f) VALUES (2, NULL, 7.5)"
+    )
+    found = session.sql("SELECT k, n, m, CAST(d AS string), f FROM typed ORDER BY k").collect()
+    assert [tuple(map(str, row)) for row in found] == [
+        ("1", "7", "1.5", "2026-01-02", "1000.0"),
+        ("2", "None", "None", "None", "7.5"),
+    ]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from pyspark.sql import DataFrame, SparkSession
 
+from acidsql.errors import AcidSqlError
 from acidsql.session import Session
-from acidsql.spark.scan import data_skipping, small_files
+from acidsql.spark.catalyst.file_relations import orc_scan
+from acidsql.spark.scan import data_skipping, exact_paths, small_files
 from acidsql.storage import file_systems
 from acidsql.storage.orc import copies
 
@@ -143,3 +147,23 @@ def test_files_from_before_a_column_was_added_have_copies_of_their_own(table: Se
     rows = read(table)
     assert len(rows) == 46
     assert [row[-2] for row in rows][-1] == "7"
+
+
+def test_copies_are_made_again_when_the_system_has_removed_their_directory(table: Session) -> None:
+    expected = read(table)
+    for name in table.sql("SELECT * FROM t").inputFiles():
+        shutil.rmtree(Path(name.removeprefix("file://")).parent, ignore_errors=True)
+    table.execute("INSERT INTO t PARTITION (p = 1) (id) VALUES (1000)")
+    assert [row[0] for row in read(table)] == [*(row[0] for row in expected), "1000"]
+
+
+def test_a_file_that_vanishes_in_mid_statement_is_an_error(table: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(small_files, "_SMALL", 0)
+
+    def without_one(spark: SparkSession, uris: Sequence[str], schema: str, options: Mapping[str, str]) -> DataFrame:
+        Path(uris[3].removeprefix("file:")).unlink(missing_ok=True)
+        return orc_scan(spark, uris, schema, options)
+
+    monkeypatch.setattr(exact_paths, "orc_scan", without_one)
+    with pytest.raises(AcidSqlError, match=r"STORAGE_FAILED.*/t/p=.*the file is gone"):
+        read(table)

@@ -90,6 +90,8 @@ class SqliteFile:
             raise self._unavailable(f"process {self._process} opened it, and this one was forked")
         with self._lock, self._named_errors():
             db = self._connection()
+            if db.in_transaction:  # the lock is reentrant, and this would commit what the caller has not finished
+                raise self._unavailable("this thread uses it inside another transaction, as in a finalizer")
             try:
                 yield db
                 db.commit()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from pyspark.sql import DataFrame, SparkSession
 
+from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.catalyst import names
 from acidsql.spark.catalyst.gateway import Jvm, items, jvm
 from acidsql.spark.catalyst.logical_plans import plan_of, scan_of
@@ -18,7 +19,10 @@ _SCAN: Final = "LogicalRelation"
 
 
 def orc_scan(spark: SparkSession, uris: Sequence[str], schema: str, options: Mapping[str, str]) -> DataFrame:
-    """All columns of ORC files, each file listed once; `schema` is Spark's JSON."""
+    """All columns of ORC files, each file listed once; `schema` is Spark's JSON.
+
+    Raises STORAGE_FAILED if one of the files does not exist: Spark's index would leave it out and lose its rows.
+    """
     return scan_of(spark, _relations(jvm(spark)).orc(spark._jsparkSession, uris, schema, options))
 
 
@@ -44,8 +48,23 @@ class _Relations:
         paths = self._scala_arrays.unsafeWrapArray(self._to_paths(java.texts(uris)))
         given = java.scala_map(options)
         index = self._file_index(jsession, paths, given, java.none, self._no_cache, self._no_partitions, java.none)
+        if index.allFiles().size() != len(uris):
+            self._raise_missing(index, uris)
         columns = java.data_type(schema)
         return self._relation(index, self._no_columns, columns, java.none, self._orc_format, given, jsession)
+
+    def _raise_missing(self, index: Any, uris: Sequence[str]) -> NoReturn:
+        found = {str(status.getPath().toString()) for status in items(index.allFiles())}
+        wanted = {
+            str(path.toString()): uri for path, uri in zip(self._to_paths(self._java.texts(uris)), uris, strict=True)
+        }
+        missing = sorted(uri for path, uri in wanted.items() if path not in found)
+        raise AcidSqlError(
+            Condition.STORAGE_FAILED,
+            path=missing[0] if missing else uris[0],
+            reason="the file is gone, or is listed twice, although the statement has just found it in its snapshot",
+            hint="Something other than acidsql and Hive removes files of the table. Run the statement again.",
+        )
 
     @cached_property
     def _file_index(self) -> Any:

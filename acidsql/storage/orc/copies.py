@@ -116,7 +116,8 @@ class Copies:
     def _directory(self, files: FileSystem, path: str) -> str:
         parsed = urlparse(path)
         where = (parsed.scheme, parsed.netloc)
-        if where not in self._directories:
+        known = self._directories.get(where)
+        if known is None or not files.exists(known):  # the system may have cleaned its directory of temporary files
             self._directories[where] = files.scratch_directory(path)
         return self._directories[where]
 
