@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from tests.fuzz.expressions import Expressions, Seen
+from tests.fuzz.expressions import COMPARED, OPERATORS, Expressions, Seen
 from tests.fuzz.queries import Queries, visible
 from tests.fuzz.tables import Column, Table, Type, quoted
 
@@ -111,6 +111,51 @@ class Changes:
         model = " UNION ALL ".join(f"SELECT {select}" for select in selects)
         text = f"INSERT INTO @{target}@ VALUES {', '.join(_tuple(row) for row in rows)}"
         return Insert(text, (target,), (model,))
+
+    def simple(self, target: int) -> Change:
+        """A statement of literals, for which acidsql may need no Spark."""
+        match self._r.randrange(5):
+            case 0:
+                return self.values(target)
+            case 1 | 2:
+                return self._simple_delete(target)
+            case _:
+                return self._simple_update(target)
+
+    def _simple_update(self, target: int) -> Update:
+        r, table = self._r, self._tables[target]
+        columns = r.sample(table.regular, r.randint(1, min(3, len(table.regular))))
+        given = {c.name: c.type.literal(r) for c in columns}
+        where = f" WHERE {self._simple_condition(table)}" if r.random() < 0.95 else ""
+        new = ", ".join(_new_values(table, given, None))
+        text = f"UPDATE @{target}@ SET {_assignments(given)}{where}"
+        return Update(text, target, f"SELECT {RID}, {new} FROM @rows@{where}")
+
+    def _simple_delete(self, target: int) -> Delete:
+        table = self._tables[target]
+        where = f" WHERE {self._simple_condition(table)} AND {self._simple_condition(table)}"
+        return Delete(f"DELETE FROM @{target}@{where}", target, f"SELECT {RID} FROM @rows@{where}")
+
+    def _simple_condition(self, table: Table, depth: int = 2) -> str:
+        """Comparisons of columns with literals of their types."""
+        r = self._r
+        if depth and r.random() < 0.4:
+            one, other = (self._simple_condition(table, depth - 1) for _ in range(2))
+            return r.choice((f"({one} AND {other})", f"({one} OR {other})", f"NOT ({one})"))
+        column = r.choice([c for c in table.columns if c.type.family in COMPARED])
+        name = quoted(column.name)
+        one, other = (column.type.literal(r) for _ in range(2))
+        match r.randrange(8):
+            case 0:
+                return f"{name} IS {r.choice(('', 'NOT '))}NULL"
+            case 1:
+                return f"{name} {r.choice(('', 'NOT '))}IN ({one}, {other})"
+            case 2:
+                return f"{name} {r.choice(('', 'NOT '))}BETWEEN {one} AND {other}"
+            case 3 if column.type.family == "text":
+                return f"{name} LIKE {r.choice(('_', '%a%', 'b%', '%1', ''))!r}"
+            case _:
+                return f"{name} {r.choice(OPERATORS)} {one}"
 
     # -- INSERT .. SELECT
 

@@ -20,8 +20,8 @@ from tests.fuzz.tables import (
     quoted,
 )
 
-_OPERATORS: Final = ("=", "=", "<>", "<", "<=", ">", ">=", "<=>")
-_ORDERED: Final = ("integer", "float", "decimal", "text", "char", "date", "timestamp", "boolean", "binary")
+OPERATORS: Final = ("=", "=", "<>", "<", "<=", ">", ">=", "<=>")
+COMPARED: Final = ("integer", "float", "decimal", "text", "char", "date", "timestamp", "boolean", "binary")
 TYPE_OF: Final = {
     "integer": BIGINT,
     "float": DOUBLE,
@@ -105,9 +105,9 @@ class Expressions:
         lit = self._literal
         kind = r.randrange(12)
         if kind < 4:
-            return f"{x} {r.choice(_OPERATORS)} {lit(c)}"
+            return f"{x} {r.choice(OPERATORS)} {lit(c)}"
         if kind == 4:
-            return f"{lit(c)} {r.choice(_OPERATORS)} {x}"
+            return f"{lit(c)} {r.choice(OPERATORS)} {x}"
         if kind == 5:
             return f"{x} {r.choice(('', 'NOT '))}BETWEEN {lit(c)} AND {lit(c)}"
         if kind in (6, 7):
@@ -115,9 +115,9 @@ class Expressions:
             return f"{x} {r.choice(('', '', 'NOT '))}IN ({items})"
         if kind == 8:
             same = [o for o in self.columns if o.type.family == c.type.family]
-            return f"{x} {r.choice(_OPERATORS)} {r.choice(same).sql(r)}"
+            return f"{x} {r.choice(OPERATORS)} {r.choice(same).sql(r)}"
         if kind == 9:
-            return f"{self.value(c.type.family)} {r.choice(_OPERATORS)} {lit(c)}"
+            return f"{self.value(c.type.family)} {r.choice(OPERATORS)} {lit(c)}"
         if c.type.family in ("text", "char"):
             pattern = r.choice(("a%", "%b", "_", "%", "", "%Z%", r"\\%", "a_%"))
             return f"{x} {r.choice(('', 'NOT '))}LIKE '{pattern}'"
@@ -137,7 +137,7 @@ class Expressions:
             "text": ("5", "0", "5.0", "date '2000-01-01'"),
             "boolean": ("'true'", "1", "0"),
         }.get(c.type.family, ("NULL",))
-        return f"{x} {r.choice(_OPERATORS)} {r.choice(others)}"
+        return f"{x} {r.choice(OPERATORS)} {r.choice(others)}"
 
     def _literal(self, c: Seen) -> str:
         text = c.type.literal(self._r)
@@ -226,5 +226,5 @@ class Expressions:
 
     def ordered(self, *families: str) -> Seen | None:
         """A column that can be sorted by, of some families."""
-        found = [c for c in self.columns if c.type.family in (families or _ORDERED)]
+        found = [c for c in self.columns if c.type.family in (families or COMPARED)]
         return self._r.choice(found) if found else None

@@ -70,6 +70,8 @@ def _change(world: World, r: random.Random, count: int) -> None:
             world.compact(world.lives[target], r.choice(("minor", "major")))
         elif len(world.lives[target].rows) > _MOST_ROWS:
             world.apply(made.delete(target), random_path(r))
+        elif r.random() < 0.4:
+            world.apply(made.simple(target), None)
         else:
             world.apply(made.change(target), random_path(r))
 

@@ -14,8 +14,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
 from acidsql.acid.partition_names import DEFAULT_PARTITION
+from acidsql.direct.direct_write import DirectWriter
+from acidsql.planner.plan import Plan, WritePlan
 from acidsql.planner.write_strategy import STRATEGIES, ByDriver, StrategyKind
 from acidsql.session import Session
+from acidsql.spark.executor import Request
+from acidsql.spark.outcomes import Written
 from tests.fuzz.answers import Answer, Outcome, Refused, Row, described, plain_rows, run
 from tests.fuzz.dml import RID, SID, Change, Clause, Delete, Insert, Merge, Update
 from tests.fuzz.tables import Column, Table, quoted
@@ -112,7 +116,7 @@ class World:
         new: list[Row] = []
         for insert in inserts:
             model = self.over_frames(insert.models[0])
-            outcome = self._execute(insert.text, ByDriver)
+            outcome = self._execute(insert.text, ByDriver if len(new) % 2 else None)
             if isinstance(outcome, Refused) or isinstance(model, Refused):
                 if not (isinstance(outcome, Refused) and isinstance(model, Refused)):
                     self.found("insert", insert.text, f"{outcome} but the model says {model}")
@@ -123,8 +127,9 @@ class World:
         if len(self.findings) > before:
             self.resync(live)
 
-    def apply(self, change: Change, path: StrategyKind) -> None:
-        """Runs a statement and holds what it does against its model."""
+    def apply(self, change: Change, path: StrategyKind | None) -> None:
+        """Runs a statement and holds what it does against its model. `path` is how it is written if it can be; None
+        leaves the choice to acidsql, which may do it without Spark."""
         kind = type(change).__name__.lower()
         before = len(self.findings)
         match change:
@@ -136,7 +141,7 @@ class World:
                 self._insert(change, path)
             case Merge():
                 self._merge(change, path)
-        self.done[f"{kind} {path.label}"] += 1
+        self.done[f"{kind} {_label(path)}"] += 1
         if len(self.findings) > before:
             for live in self.lives:
                 self.resync(live)
@@ -162,7 +167,7 @@ class World:
         self.settle(live, live.rows, [], self.history[-1])
         return self.resync(live) if len(self.findings) > before else None
 
-    def _update(self, change: Update, path: StrategyKind) -> None:
+    def _update(self, change: Update, path: StrategyKind | None) -> None:
         live = self.lives[change.target]
         model = self.over_frames(change.model, rows=self._numbered(live))
         outcome = self._execute(change.text, path)
@@ -174,7 +179,7 @@ class World:
         self._count(change.text, outcome, (len(new), 0, 0))
         return self.settle(live, kept, new, change.text)
 
-    def _delete(self, change: Delete, path: StrategyKind) -> None:
+    def _delete(self, change: Delete, path: StrategyKind | None) -> None:
         live = self.lives[change.target]
         model = self.over_frames(change.model, rows=self._numbered(live))
         outcome = self._execute(change.text, path)
@@ -185,7 +190,7 @@ class World:
         self._count(change.text, outcome, (0, len(gone), 0))
         return self.settle(live, {rid: row for rid, row in live.rows.items() if rid not in gone}, [], change.text)
 
-    def _insert(self, change: Insert, path: StrategyKind) -> None:
+    def _insert(self, change: Insert, path: StrategyKind | None) -> None:
         models = [self.over_frames(model) for model in change.models]
         static = self.over_frames(change.static) if change.static is not None else None
         outcome = self._execute(change.text, path)
@@ -206,7 +211,7 @@ class World:
             self.settle(live, kept, rows, change.text)
         return None
 
-    def _merge(self, change: Merge, path: StrategyKind) -> None:
+    def _merge(self, change: Merge, path: StrategyKind | None) -> None:
         live = self.lives[change.target]
         source = self.over_frames(change.source)
         expected = source if isinstance(source, Refused) else self._merged(change, live, source)
@@ -306,10 +311,10 @@ class World:
 
     # -- statements
 
-    def _execute(self, text: str, path: StrategyKind) -> Outcome:
+    def _execute(self, text: str, path: StrategyKind | None) -> Outcome:
         named = re.sub(r"@(\d+)@", r"t\1", text)
-        self.history.append(f"{named}  -- {path.label}")
-        with write_path(self.session, path):
+        self.history.append(f"{named}  -- {_label(path)}")
+        with write_path(self.session, path), _counted_without_spark(self.done):
             outcome = run(self.session, named)
         if isinstance(outcome, Refused) and not outcome.is_known:
             self.found("leaked exception", named, f"{outcome.condition}: {outcome.text}")
@@ -332,7 +337,7 @@ class _Merged:
 
 
 @contextmanager
-def write_path(session: Session, path: StrategyKind) -> Iterator[None]:
+def write_path(session: Session, path: StrategyKind | None) -> Iterator[None]:
     """Statements inside are written so, where they can be."""
     steering = session._executor.steering
     steering.preferred = path
@@ -340,6 +345,28 @@ def write_path(session: Session, path: StrategyKind) -> Iterator[None]:
         yield
     finally:
         steering.preferred = None
+
+
+@contextmanager
+def _counted_without_spark(done: Counter[str]) -> Iterator[None]:
+    """Counts the statements inside that needed no Spark."""
+    write = DirectWriter.write
+
+    def counted(self: DirectWriter, plan: Plan, request: Request) -> Written | None:
+        written = write(self, plan, request)
+        if written is not None and isinstance(plan, WritePlan):
+            done[f"{plan.operation.lower()} without Spark"] += 1
+        return written
+
+    DirectWriter.write = counted  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        DirectWriter.write = write  # type: ignore[method-assign]
+
+
+def _label(path: StrategyKind | None) -> str:
+    return "as it comes" if path is None else path.label
 
 
 def _made(clauses: Sequence[Clause], place: int, values: Row) -> Row | None:
