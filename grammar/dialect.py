@@ -11,13 +11,13 @@ from typing import ClassVar, TypeVar
 
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
-from sqlglot.errors import ErrorLevel, ParseError
+from sqlglot.errors import ErrorLevel, ParseError, UnsupportedError
 from sqlglot.generators.spark import SparkGenerator
 from sqlglot.parser import Parser as SqlglotParser
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from acidsql.errors import Span
+from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.lexer import is_word
 
 # Functions with a special syntax, and the keywords that tell it: TRIM(BOTH 'x' FROM a), FLOOR(a TO DAY).
@@ -453,8 +453,16 @@ def to_spark(tree: exp.Expr) -> str:
 
     >>> to_spark(exp.column("a").eq(exp.Literal.string("it's")))
     "a = 'it\\\\'s'"
+
+    Raises PARSE_SYNTAX_ERROR for a clause that Spark does not have.
     """
-    return tree.sql(dialect=AcidSql, normalize_functions=False, comments=False)
+    try:
+        return tree.sql(
+            dialect=AcidSql, normalize_functions=False, comments=False, unsupported_level=ErrorLevel.IMMEDIATE
+        )
+    except UnsupportedError as error:  # sqlglot would write the tree without that clause
+        message = str(error).split("\n", 1)[0]
+        raise AcidSqlError(Condition.PARSE_SYNTAX_ERROR, message=f"Syntax error: {message}") from error
 
 
 def has_explicit_null_order(key: exp.Ordered) -> bool:

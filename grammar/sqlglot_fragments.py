@@ -127,6 +127,8 @@ def _refusal(node: exp.Expr) -> str | None:
             return "expected '(' after TABLESAMPLE"
         case exp.In() if not node.expressions and node.args.get("query") is None:
             return "expected '(' after IN"
+        case exp.WindowSpec() if node.args.get("exclude"):
+            return "EXCLUDE is not part of Hive's SQL"
         case exp.Limit() if node.meta.get("top"):
             return "TOP is not part of Hive's SQL; use LIMIT"
         case _:

@@ -1006,3 +1006,9 @@ SELECT f((a, b) => 1)
 [PARSE_SYNTAX_ERROR] Syntax error near '1': expected one name before =>
 1 | SELECT f((a, b) => 1)
   |                    ^
+
+SELECT sum(a) OVER (ORDER BY b ROWS BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE CURRENT ROW) FROM t
+-->
+[PARSE_SYNTAX_ERROR] Syntax error: EXCLUDE is not part of Hive's SQL
+1 | SELECT sum(a) OVER (ORDER BY b ROWS BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE CURRENT ROW) FROM t
+  |                                             ^
