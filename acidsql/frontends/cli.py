@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import signal
 import sys
 import threading
@@ -38,6 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     is_shell = not given or (given[0].startswith("-") and given[0] not in _ALONE)
     options = _parsed(["shell", *given] if is_shell else given)
     command: Callable[[argparse.Namespace], int] = options.command
+    if sys.stdout is None:  # it was closed before the start (`acidsql .. >&-`)
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
         return command(options)
     except KeyboardInterrupt as interrupt:

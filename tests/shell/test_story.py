@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -99,6 +100,14 @@ def test_standard_output_that_is_closed_ends_quietly(place: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == ""
         assert process.wait(timeout=120) == 0
+
+
+def test_without_standard_output_the_statements_run(place: Path) -> None:
+    script = f"exec {shlex.join([*COMMAND, '-e', 'SHOW TABLES', '-e', 'CREATE TABLE unseen (a INT)'])} >&-"
+    done = subprocess.run(["sh", "-c", script], cwd=place, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "unseen" in run("-e", "SHOW TABLES", cwd=place).stdout
 
 
 def test_an_interrupt_cancels_the_statement_and_exits_130(place: Path) -> None:

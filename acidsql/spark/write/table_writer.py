@@ -197,7 +197,7 @@ def _check_types(rows: DataFrame, plan: WritePlan) -> None:
                 column=value.column.name,
                 source=source.simpleString(),
                 target=value.column.type,
-                hint=f"Convert it to {value.column.type} in the statement.",
+                hint=f"Convert it to {value.column.type}.",
             )
 
 
