@@ -143,6 +143,23 @@ def test_the_command_is_installed(site: Path) -> None:
     assert run_installed(site, site / "bin" / "acidsql", "--version") == f"acidsql {acidsql.__version__}\n"
 
 
+def test_sqlalchemy_finds_the_dialect_by_the_entry_point_of_the_wheel(site: Path) -> None:
+    """The entry points are read from the wheel's metadata: the checkout may be installed in this interpreter, too."""
+    pytest.importorskip("sqlalchemy")
+    code = (
+        "import importlib.metadata as m, inspect, sqlalchemy as sa\n"
+        "for url in ('acidsql:///warehouse', 'acidsql+dbapi:///warehouse'):\n"
+        "    kind = sa.make_url(url).get_dialect()\n"
+        "    print(kind.name, kind.driver, inspect.getfile(kind))\n"
+        f"(wheel,) = m.distributions(name='acidsql', path=[{str(site)!r}])\n"
+        "print(*sorted(e.name for e in wheel.entry_points if e.group == 'sqlalchemy.dialects'))\n"
+    )
+    *found, names = run_installed(site, "-c", code).splitlines()
+    file = site / "acidsql" / "sqlalchemy_dialect" / "engine_dialect.py"
+    assert found == [f"acidsql dbapi {file}"] * 2
+    assert names == "acidsql acidsql.dbapi"
+
+
 # ------------------------------------------------------------------------------------------------ imports, versions
 
 

@@ -172,9 +172,13 @@ class Connection:
             return self.session.execute(text, parameters, rows_only=True)
 
     def run_many(self, text: str, rows: Sequence[Mapping[str, object] | Sequence[object]]) -> Iterator[Result]:
-        """Runs a statement for each set of parameters, or once for all of them where this is the same."""
+        """Runs a statement for each set of parameters, or once for all of them where this is the same.
+
+        Raises UNBOUND_PARAMETER before anything runs if a set lacks a parameter.
+        """
         from acidsql.dbapi.row_batches import row_batch
 
+        self._check_all_bound(text, rows)
         named = [row for row in rows if isinstance(row, Mapping)]
         whole = len(named) == len(rows)
         batch = row_batch(text, named, self.session.catalog, self.session.database) if whole else None
@@ -186,6 +190,18 @@ class Connection:
             result.close()
             yield result
 
+    def _check_all_bound(self, text: str, rows: Sequence[Mapping[str, object] | Sequence[object]]) -> None:
+        if len(rows) < 2:
+            return
+        from acidsql.grammar.parser import parse
+        from acidsql.grammar.placeholders import check_all_bound
+
+        try:
+            statement = parse(self.session.substituted(text))
+        except AcidSqlError:  # the statement itself raises the error, with its place
+            return
+        check_all_bound(statement, rows)
+
     def _run_batch(self, text: str, batch: RowBatch) -> Result:
         with self._in_transaction(text):
             try:
@@ -195,9 +211,11 @@ class Connection:
 
     @contextmanager
     def _in_transaction(self, text: str) -> Iterator[None]:
-        """Begins a transaction for a statement of the block if autocommit is off. An error that rolls back what
-        earlier statements did must be answered by `rollback`: going on would commit a part of the transaction."""
+        """Begins a transaction for a statement of the block if autocommit is off. A statement that is refused, and has
+        changed nothing, leaves the transaction of earlier statements open. An error that rolls back what they did must
+        be answered by `rollback`: going on would commit a part of the transaction."""
         if self._autocommit:
+            self.session.keeps_transaction = True  # one that START TRANSACTION has begun
             yield
             return
         with self._in_order:
@@ -205,6 +223,7 @@ class Connection:
             if self.session.transaction_id is None and _OF_TRANSACTION.match(text):
                 self.session.execute("START TRANSACTION")
                 self._ran_before = False
+            self.session.keeps_transaction = self._ran_before
             txn_id = self.session.transaction_id
             try:
                 yield

@@ -21,6 +21,7 @@ class CatalogDialect(DefaultDialect):
     def has_schema(self, connection: Any, schema_name: str, **kw: Any) -> bool:
         return schema_name.lower() in self.get_schema_names(connection, **kw)
 
+    @cache
     def has_table(self, connection: Any, table_name: str, schema: str | None = None, **kw: Any) -> bool:
         self._ensure_has_table_connection(connection)
         return _found(connection, table_name, schema) is not None
