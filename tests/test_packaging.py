@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -14,10 +13,9 @@ from pathlib import Path
 import pytest
 
 import acidsql
+from tests.installation import LINKED, ROOT, build_wheel, copy_of_the_source, pip
 
-ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-LINKED = {"grammar": "../grammar", "planner": "../planner"}
 HEAVY = ("pyspark", "py4j", "pyarrow", "pandas", "numpy", "sqlglot", "lark", "prompt_toolkit", "IPython", "rich")
 
 
@@ -65,47 +63,14 @@ def test_every_module_has_its_layer_and_its_side_of_the_engine() -> None:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel of what is here, built in a copy, so that nothing is left in the checkout."""
-    source = tmp_path_factory.mktemp("source")
-    for name in ("acidsql", *LINKED):
-        shutil.copytree(ROOT / name, source / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--no-deps",
-        "--no-build-isolation",
-        "--no-index",
-        "-w",
-        "dist",
-        ".",
-    ]
-    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    (built,) = (source / "dist").glob("*.whl")
-    return built
+    return build_wheel(copy_of_the_source(tmp_path_factory.mktemp("source")))
 
 
 @pytest.fixture(scope="module")
 def site(wheel: Path) -> Path:
     """A directory with the wheel installed and nothing else; the dependencies are this interpreter's."""
     site = wheel.parent / "site"
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--no-deps",
-        "--no-index",
-        "--quiet",
-        "--target",
-        str(site),
-        str(wheel),
-    ]
-    subprocess.run(command, check=True, capture_output=True)
+    pip("install", "--no-deps", "--no-index", "--quiet", "--target", site, wheel)
     return site
 
 

@@ -58,6 +58,10 @@ def connect(
 
     Raises:
         OperationalError: METASTORE_UNAVAILABLE if the metastore cannot be opened.
+
+    >>> with dbapi.connect("warehouse", spark=spark) as books:
+    ...     books.cursor().execute("SELECT 1 + 1").fetchall()
+    [(2,)]
     """
     with raising_dbapi_errors():
         place = None if warehouse is None else os.fspath(warehouse)
@@ -95,6 +99,9 @@ class Connection:
         """Whether each statement commits by itself. Can be set while no transaction is open.
 
         Raises ProgrammingError (IN_TRANSACTION).
+
+        >>> connection.autocommit
+        True
         """
         return self._autocommit
 
@@ -111,11 +118,19 @@ class Connection:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction is open."""
+        """Whether a transaction is open.
+
+        >>> connection.in_transaction
+        False
+        """
         return self.session.transaction_id is not None
 
     def cursor(self) -> Cursor:
-        """A new cursor."""
+        """A new cursor.
+
+        >>> connection.cursor().execute("SELECT name FROM employee WHERE id = 2").fetchone()
+        ('Tom',)
+        """
         self.require_open()
         made = Cursor(self)
         self._cursors.add(made)
@@ -128,16 +143,27 @@ class Connection:
             OperationalError: WRITE_CONFLICT if another transaction changed the same rows first. The transaction is
                 then rolled back.
             InternalError: TRANSACTION_ABORTED if an error has rolled back the transaction. Call `rollback` first.
+
+        >>> connection.autocommit = False
+        >>> connection.cursor().execute("DELETE FROM employee WHERE id = 2").rowcount
+        1
+        >>> connection.commit()
         """
         self._end("COMMIT")
 
     def rollback(self) -> None:
-        """Rolls back the open transaction. Without one it does nothing. DDL is not undone."""
+        """Rolls back the open transaction. Without one it does nothing. DDL is not undone.
+
+        >>> connection.rollback()
+        """
         self._lost = None
         self._end("ROLLBACK")
 
     def close(self) -> None:
-        """Closes the cursors, rolls back the open transaction, and closes the session. A second call does nothing."""
+        """Closes the cursors, rolls back the open transaction, and closes the session. A second call does nothing.
+
+        >>> connection.close()
+        """
         if self._closed:
             return
         for cursor in list(self._cursors):

@@ -56,6 +56,9 @@ class Cursor:
 
         Raises:
             Error: For every error, as the exception of PEP 249 for its condition.
+
+        >>> cursor.execute("UPDATE employee SET salary = :to WHERE id = :id", {"to": 1, "id": 2}).rowcount
+        1
         """
         self._begin()
         _check_is_text(operation)
@@ -76,6 +79,10 @@ class Cursor:
 
         Raises:
             Error: As `execute`. A set that lacks a parameter is found before anything runs.
+
+        >>> rows = [{"id": 7, "name": "Ann"}, {"id": 8, "name": "Bob"}]
+        >>> cursor.executemany("INSERT INTO employee (id, name) VALUES (:id, :name)", rows).rowcount
+        2
         """
         self._begin()
         _check_is_text(operation)
@@ -93,7 +100,11 @@ class Cursor:
     # -- rows
 
     def fetchone(self) -> Row | None:
-        """The next row, or None."""
+        """The next row, or None.
+
+        >>> cursor.execute("SELECT name FROM employee WHERE id = 3").fetchone()
+        ('Kate',)
+        """
         rows = self._open_rows()
         with raising_dbapi_errors():
             row = next(rows, None)
@@ -105,6 +116,9 @@ class Cursor:
         """The next rows, at most `size`, or `arraysize` of them.
 
         Raises ProgrammingError (INVALID_PARAMETER) for a size that is not a number of rows.
+
+        >>> cursor.execute("SELECT id FROM employee ORDER BY id").fetchmany(2)
+        [(2,), (3,)]
         """
         rows, wanted = self._open_rows(), self.arraysize if size is None else size
         if not isinstance(wanted, int) or wanted < 0:
@@ -118,7 +132,11 @@ class Cursor:
         return fetched
 
     def fetchall(self) -> list[Row]:
-        """All remaining rows."""
+        """All remaining rows.
+
+        >>> cursor.execute("SELECT id, name FROM employee ORDER BY id LIMIT 2").fetchall()
+        [(2, 'Tom'), (3, 'Kate')]
+        """
         rows = self._open_rows()
         with raising_dbapi_errors():
             fetched = list(rows)
@@ -137,7 +155,10 @@ class Cursor:
     # -- the end
 
     def close(self) -> None:
-        """Closes the cursor, and lets go of its snapshot. A second call does nothing."""
+        """Closes the cursor, and lets go of its snapshot. A second call does nothing.
+
+        >>> cursor.close()
+        """
         self._forget()
         self._closed = True
 

@@ -49,6 +49,7 @@ _ALSO_SUPPORTED: Final = (
     "order_by_label_with_expression",
     "precision_numerics_enotation_small",
     "precision_numerics_many_significant_digits",
+    "reflect_table_options",
     "reflects_pk_names",
     "regexp_match",
     "regexp_replace",
