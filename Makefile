@@ -65,6 +65,15 @@ sqlalchemy-suite: $(VENV)/.installed-test java ## SQLAlchemy's own tests for dia
 	  cd integrations/sqlalchemy_suite && \
 	  $$bin/python -m pytest -c setup.cfg --rootdir . -q -rfE --tb=short --dburi "acidsql:///$$warehouse" $(PYTEST_ARGS)
 
+.venv-dbt/.installed: pyproject.toml integrations/dbt/pyproject.toml | java
+	@$(if $(PYTHON),$(PYTHON),python3) -m venv .venv-dbt
+	@.venv-dbt/bin/python -m pip --disable-pip-version-check install -q -e . 'integrations/dbt[test]' 'pandas>=2.2,<3'
+	@touch $@
+
+.PHONY: dbt-suite
+dbt-suite: .venv-dbt/.installed ## dbt's own tests for adapters, in an environment of their own (PYTEST_ARGS='-k Merge' for some)
+	@cd integrations/dbt && PYTHONPATH=. ../../.venv-dbt/bin/python -m pytest -q -rfE $(PYTEST_ARGS)
+
 .PHONY: soak
 soak: $(VENV)/.installed-test java ## the tests that take long: processes on one warehouse, histories, turns with Hive
 	@$(BIN)/python -m pytest -m soak -q $(PYTEST_ARGS)

@@ -62,6 +62,9 @@ def run_sql(
 
     Raises:
         AcidSqlError: For every error.
+
+    >>> acidsql.run_sql("SELECT 40 + :n AS answer", {"n": 2}, spark=spark).first().answer
+    42
     """
     session = default_session(spark)
     if spark is not None:

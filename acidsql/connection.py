@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ _default_lock = threading.Lock()
 
 
 def connect(
-    warehouse: str | None = None,
+    warehouse: str | os.PathLike[str] | None = None,
     metastore: str | None = None,
     spark: SparkSession | None = None,
     conf: Mapping[str, str] | None = None,
@@ -38,6 +39,10 @@ def connect(
 
     Raises:
         AcidSqlError: METASTORE_UNAVAILABLE if the metastore cannot be opened.
+
+    >>> with acidsql.connect("warehouse", spark=spark) as session:
+    ...     session.sql("SELECT 1 AS one").collect()
+    [Row(one=1)]
     """
     from acidsql.session import connect as open_session
 
@@ -45,7 +50,11 @@ def connect(
 
 
 def default_session(spark: SparkSession | None = None) -> Session:
-    """The session of `run_sql`. The first call opens it on `$ACIDSQL_WAREHOUSE` and `$ACIDSQL_METASTORE`."""
+    """The session of `run_sql`. The first call opens it on `$ACIDSQL_WAREHOUSE` and `$ACIDSQL_METASTORE`.
+
+    >>> acidsql.default_session(spark).database
+    'default'
+    """
     global _default
     with _default_lock:
         if _default is None:

@@ -106,6 +106,12 @@ class QueryResult(_NoTransaction):
 
         return fetch(self.fetched, self.text, limit)
 
+    def rows_with_instants(self) -> Iterator[tuple[object, ...]]:
+        """The rows as `rows` gives them, but with each point in time as a datetime in the time zone UTC."""
+        from acidsql.spark.failures import fetch_with_instants
+
+        return fetch_with_instants(self.fetched, self.text, None)
+
     def frame(self) -> DataFrame:
         return self.query
 

@@ -106,11 +106,13 @@ def _embedded_uri(warehouse: str) -> str:
 class Session(FrameStatements):
     """Runs statements on a warehouse. `acidsql.connect` opens a session, which is a context manager."""
 
+    keeps_transaction: bool = False
+    """Whether a statement that is refused, and has changed nothing, leaves an open transaction as it is. By default
+    every error rolls back the transaction that START TRANSACTION began."""
+
     def __init__(self, warehouse: str, metastore: Metastore, engine: Engine) -> None:
         self.warehouse = warehouse
         self.last_result: Summary | None = None
-        self.keeps_transaction = False
-        """Whether a statement that is refused, and has changed nothing, leaves an open transaction as it is."""
         self._uses = Uses()
         self._metastore = SessionMetastore(metastore)
         self._engine = engine
@@ -148,42 +150,75 @@ class Session(FrameStatements):
 
     @property
     def database(self) -> str:
-        """The current database, which USE changes."""
+        """The current database, which USE changes.
+
+        >>> session.database
+        'default'
+        """
         return self._plans.database
 
     @property
     def catalog(self) -> Catalog:
-        """Databases, tables and partitions."""
+        """Databases, tables and partitions.
+
+        >>> [(column.name, column.type) for column in session.catalog.table("default", "employee").columns]
+        [('id', 'int'), ('name', 'string'), ('salary', 'int')]
+        """
         return self._metastore
 
     @property
     def spark(self) -> SparkSession:
-        """The Spark session. Starts Spark if it is not running."""
+        """The Spark session. Starts Spark if it is not running.
+
+        >>> session.spark.range(2).count()
+        2
+        """
         return self._engine.spark
 
     @property
     def transaction_id(self) -> int | None:
-        """The ID of the transaction that START TRANSACTION has opened, or None."""
+        """The ID of the transaction that START TRANSACTION has opened, or None.
+
+        >>> session.transaction_id is None
+        True
+        """
         return self._executor.session_transaction.id
 
     def start(self) -> None:
-        """Starts Spark if it is not running. Raises JAVA_NOT_FOUND, CANNOT_START."""
+        """Starts Spark if it is not running. Raises JAVA_NOT_FOUND, CANNOT_START.
+
+        >>> session.start()
+        """
         _ = self._engine.spark
 
     def use_spark(self, spark: SparkSession) -> None:
-        """Uses this Spark session for the following statements."""
+        """Uses this Spark session for the following statements.
+
+        >>> session.use_spark(session.spark.newSession())
+        """
         self._engine.use(spark)
 
     def cancel(self) -> None:
-        """Cancels the running Spark jobs, for example those of a query whose rows are being fetched."""
+        """Cancels the running Spark jobs, for example those of a query whose rows are being fetched.
+
+        >>> session.cancel()
+        """
         self._engine.cancel()
 
     def progress(self) -> str:
-        """The progress of the running Spark jobs, in words, or an empty text. Any thread may call this."""
+        """The progress of the running Spark jobs, in words, or an empty text. Any thread may call this.
+
+        >>> session.progress()
+        ''
+        """
         return self._engine.progress()
 
     def cancelled_tasks(self) -> int:
-        """How many tasks of cancelled statements still run: Spark cannot interrupt every task."""
+        """How many tasks of cancelled statements still run: Spark cannot interrupt every task.
+
+        >>> session.cancelled_tasks()
+        0
+        """
         return self._engine.cancelled_tasks()
 
     def close(self) -> None:
@@ -192,6 +227,9 @@ class Session(FrameStatements):
         This ends the statements of other threads and open streams, rolls back an open transaction, removes the
         session's temporary tables, closes the metastore, and stops Spark if the session has started it. DataFrames of
         the session cannot be read afterwards. In a forked process this does nothing.
+
+        >>> other = acidsql.connect(session.warehouse, spark=session.spark)
+        >>> other.close()
         """
         if not self._uses.is_of_this_process:
             return
@@ -230,11 +268,22 @@ class Session(FrameStatements):
 
         Raises:
             AcidSqlError: For every error.
+
+        >>> session.sql("SELECT name FROM employee WHERE salary > :least", {"least": 8000}).collect()
+        [Row(name='Mary')]
+        >>> session.sql("DELETE FROM employee WHERE id = ?", [2]).first().num_deleted_rows
+        1
         """
         return self.execute(sql, args, frames=frames).frame()
 
     def script(self, text: str) -> Iterator[Result]:
-        """Runs the statements of a script and yields a Result for each. Stops at the first error."""
+        """Runs the statements of a script and yields a Result for each. Stops at the first error.
+
+        >>> for result in session.script("UPDATE employee SET salary = 1 WHERE id > 2; SHOW TABLES;"):
+        ...     print(result.operation, result.counts, list(result.rows()))
+        UPDATE Counts(affected=2, updated=2, deleted=0, inserted=0) []
+        SHOW TABLES None [('employee',)]
+        """
         for piece in split_script(text):
             yield self.execute(piece.text, piece=piece)
 
@@ -252,6 +301,10 @@ class Session(FrameStatements):
 
         `progress` is what the statement, which must write, commits of a stream with its rows. With `rows_only` a query
         that is nothing but a scan is answered without Spark.
+
+        >>> result = session.execute("UPDATE employee SET salary = 7000 WHERE id = 2")
+        >>> result.counts.updated, sorted(result.write_ids)
+        (1, ['default.employee'])
         """
         started = time.perf_counter()
         with _located(text, piece), self._uses.use(), depth_limited(), interruptible(self.cancel):
@@ -294,15 +347,31 @@ class Session(FrameStatements):
             raise
 
     def set_variables(self, values: Mapping[str, str]) -> None:
-        """Sets variables, as `SET hivevar:name=value` does: statements name them as `${name}` or `${hivevar:name}`."""
+        """Sets variables, as `SET hivevar:name=value` does: statements name them as `${name}` or `${hivevar:name}`.
+
+        >>> session.set_variables({"who": "Kate"})
+        >>> session.sql("SELECT salary FROM employee WHERE name = '${who}'").first().salary
+        6000
+        """
         self._variables.hive.update(values)
 
     def setting(self, key: str) -> str | None:
-        """The value of a setting, which SET changes."""
+        """The value of a setting of acidsql or Hive, which SET changes; None for a setting without a value.
+
+        >>> session.execute("SET acidsql.store.assignment=ansi").operation
+        'SET'
+        >>> session.setting("acidsql.store.assignment")
+        'ansi'
+        """
         return self._settings.get(key)
 
     def substituted(self, sql: str) -> str:
-        """The statement with its variables (`${name}`) replaced, as it is read. Raises VARIABLE_DEPTH."""
+        """The statement with its variables (`${name}`) replaced, as it is read. Raises VARIABLE_DEPTH.
+
+        >>> session.set_variables({"least": "5"})
+        >>> session.substituted("SELECT * FROM employee WHERE id > ${least}")
+        'SELECT * FROM employee WHERE id > 5'
+        """
         return self._variables.substituted(sql).text
 
     @contextmanager
@@ -322,6 +391,9 @@ class Session(FrameStatements):
         statement` have the Spark SQL and the plan of Spark too.
 
         Starts Spark for CREATE TABLE .. AS, to find the types of the columns, and for FORMATTED.
+
+        >>> "employee" in session.explain("DELETE FROM employee WHERE id = 2")
+        True
         """
         with _located(sql, None), depth_limited(), self._substituted(sql) as read:
             statement = with_macros(parse(read), self._macros)
@@ -333,6 +405,9 @@ class Session(FrameStatements):
         """The rows of a table at the current snapshot. Raises TABLE_NOT_FOUND.
 
         `version` is not supported yet and raises NOT_YET_SUPPORTED.
+
+        >>> session.table("employee").count()
+        3
         """
         if version is not None:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Reading an earlier version of a table")
@@ -355,6 +430,9 @@ class Session(FrameStatements):
 
         Raises:
             AcidSqlError: TABLE_NOT_FOUND, COLUMN_NOT_FOUND, NOT_YET_SUPPORTED for what only Spark can read.
+
+        >>> session.read_arrow("employee", columns=["name"], where="salary < 7000").read_all().to_pylist()
+        [{'name': 'Kate'}]
         """
         if version is not None:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Reading an earlier version of a table")
@@ -365,20 +443,35 @@ class Session(FrameStatements):
         """The directories and files of a table, and why a reader ignores some of them. Local tables need no Spark.
 
         Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND.
+
+        >>> session.inspect("employee").table.qualified
+        'default.employee'
         """
         found = self._metastore.table(*table_of(name, self.database))
         return table_content(found, self._metastore, self._engine.files(found.location))
 
     def events(self, content: TableContent, part: PartContent) -> Iterator[StoredEvent]:
-        """The events in the files of a partition from `inspect`: whether a reader sees them, and why not."""
+        """The events in the files of a partition from `inspect`: whether a reader sees them, and why not.
+
+        >>> content = session.inspect("employee")
+        >>> sum(1 for part in content.parts for event in session.events(content, part))
+        3
+        """
         return stored_events(content, part, self._engine.files(content.table.location))
 
     def metrics(self) -> Sequence[Metric]:
-        """Figures about transactions and compactions, with Hive's names."""
+        """Figures about transactions and compactions, with Hive's names.
+
+        >>> {metric.name: metric.value for metric in session.metrics()}["num_locks"]
+        0
+        """
         return metrics(self._metastore, self.compactor)
 
     def serve_metrics(self, port: int) -> None:
-        """Serves the metrics in Prometheus' text format from a thread, on all interfaces. Raises CANNOT_START."""
+        """Serves the metrics in Prometheus' text format from a thread, on all interfaces. Raises CANNOT_START.
+
+        >>> session.serve_metrics(9464)  # doctest: +SKIP
+        """
         serve_prometheus(port, self._metastore, self.compactor)
 
     def stream(
@@ -404,6 +497,12 @@ class Session(FrameStatements):
 
         Raises:
             AcidSqlError: TABLE_NOT_FOUND, STREAM_IN_USE, and the errors of a table that takes no streams.
+
+        >>> with session.stream("employee", id="hr") as stream:
+        ...     stream.write([{"id": 9, "name": "Ann", "salary": 5000}], offset=42)
+        ...     stream.commit()
+        ...     stream.committed_offset
+        42
         """
         table = self._metastore.table(*table_of(name, self.database))
         options = StreamOptions(
@@ -428,6 +527,12 @@ class Session(FrameStatements):
         """Runs the statements of a `with` block as one transaction, and rolls it back if the block raises.
 
         Raises IN_TRANSACTION at the beginning, and the errors of COMMIT, such as WRITE_CONFLICT, at the end.
+
+        >>> with session.transaction():
+        ...     paid = session.update("employee", {"salary": "salary - 10"}, where="id = 2")
+        ...     earned = session.update("employee", {"salary": "salary + 10"}, where="id = 3")
+        >>> session.transaction_id is None
+        True
         """
         self.execute("START TRANSACTION")
         try:

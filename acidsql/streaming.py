@@ -75,6 +75,13 @@ def append(
     Raises:
         AcidSqlError: INVALID_PARAMETER. The function raises the errors of INSERT, STREAM_IN_USE while another process
             writes under the ID, and STREAM_REPLAY_DIFFERS.
+
+    >>> add = acidsql.streaming.append("employee", id="hires", session=session)
+    >>> batch = session.spark.createDataFrame([(9, "Ann")], "id int, name string")
+    >>> add(batch, 0)  # Structured Streaming calls it: frame.writeStream.foreachBatch(add)
+    >>> add(batch, 0)  # the same batch after a restart: it is there already
+    >>> session.sql("SELECT count(*) AS n FROM employee WHERE id = 9").first().n
+    1
     """
     static = _static(partition or {})
 
@@ -122,6 +129,11 @@ def merge(
     Raises:
         AcidSqlError: INVALID_PARAMETER, and PARSE_SYNTAX_ERROR for `on` or `clauses`. The function raises the errors
             of MERGE, STREAM_IN_USE while another process writes under the ID, and STREAM_REPLAY_DIFFERS.
+
+    >>> upsert = acidsql.streaming.merge("employee", on="target.id = source.id", id="cdc", session=session)
+    >>> upsert(session.spark.createDataFrame([(2, "Tom", 8000)], "id int, name string, salary int"), 0)
+    >>> session.sql("SELECT salary FROM employee WHERE id = 2").first().salary
+    8000
     """
     by = (newest_by,) if isinstance(newest_by, str) else tuple(newest_by or ())
     target = _Target.of(table, session)

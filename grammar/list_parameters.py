@@ -13,7 +13,8 @@ from sqlglot import exp
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.dialect import span_of
 
-_LIST: Final = (list, tuple, Set, range)
+_ONLY_IN_LISTS: Final = (tuple, Set, range)
+_LIST: Final = (list, *_ONLY_IN_LISTS)
 _ARRAYS: Final = ("numpy.ndarray", "pandas.core.series.Series", "pyarrow.lib.")
 """The types of further lists, as the beginnings of their names: this package imports none of these libraries."""
 
@@ -25,7 +26,8 @@ def expand_lists(found: Sequence[exp.Placeholder], values: Mapping[str, object],
     all parameters. `found` are the named parameters of a statement.
 
     As in SQL, `x IN (..)` without elements is false, also for NULL, and a NULL among the elements makes it NULL for
-    an x that is not found. Raises INVALID_PARAMETER where the elements have different types.
+    an x that is not found. Raises INVALID_PARAMETER where the elements have different types, and for a tuple, a set or
+    a range in another place: only a list is a value, an ARRAY.
     """
     known = dict(values)
     lists: set[str] = set()
@@ -33,6 +35,7 @@ def expand_lists(found: Sequence[exp.Placeholder], values: Mapping[str, object],
     for node in found:
         place, elements = node.parent, _elements(values.get(node.name))
         if elements is None or not isinstance(place, exp.In) or node.arg_key != "expressions":
+            _check_is_value(node, values.get(node.name), source)
             kept.add(node.name)
             continue
         lists.add(node.name)
@@ -44,6 +47,14 @@ def expand_lists(found: Sequence[exp.Placeholder], values: Mapping[str, object],
         if not place.expressions:
             _make_false(place)
     return {name: value for name, value in known.items() if name in kept or name not in lists}
+
+
+def _check_is_value(node: exp.Placeholder, value: object, source: str) -> None:
+    if isinstance(value, _ONLY_IN_LISTS):
+        reason = f"a {type(value).__name__} gives the elements of IN (:{node.name}) and is no value by itself"
+        hint = "A Python list becomes an ARRAY."
+        span = span_of(node, source)
+        raise AcidSqlError(Condition.INVALID_PARAMETER, span=span, hint=hint, name=node.name, reason=reason)
 
 
 def _elements(value: object) -> Sequence[object] | None:

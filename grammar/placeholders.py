@@ -22,9 +22,7 @@ def name_placeholders(
     Raises UNBOUND_PARAMETER, and INVALID_PARAMETER where `args` is neither a mapping nor a sequence, and for a list
     whose elements have different types.
     """
-    if isinstance(args, str | bytes | Set) or not isinstance(args, Iterable | None):
-        reason = f"they are given as a mapping (:name) or a sequence (?), not as {type(args).__name__}"
-        raise AcidSqlError(Condition.INVALID_PARAMETER, name="args", reason=reason)
+    _check_shape(args)
     found = sorted(_placeholders(statement), key=_position)
     bare = [node for node in found if not node.this]
     values = {str(k): v for k, v in args.items()} if isinstance(args, Mapping) else {}
@@ -32,11 +30,40 @@ def name_placeholders(
         values = {f"p{i}": v for i, v in enumerate(() if args is None else args, start=1)}
         for number, node in enumerate(bare, start=1):
             node.set("this", f"p{number}")
-    for node in found:
-        if not node.this or node.name not in values:
-            name = "?" if any(node is one for one in bare) else f":{node.name}"
-            raise AcidSqlError(Condition.UNBOUND_PARAMETER, span=span_of(node, statement.source), name=name)
+    missing = next((node for node in found if not node.this or node.name not in values), None)
+    if missing is not None:
+        raise _unbound(missing, statement.source, bare=any(missing is one for one in bare))
     return statement, expand_lists(found, values, statement.source)
+
+
+def check_all_bound(statement: Statement, rows: Sequence[Mapping[str, object] | Sequence[object] | None]) -> None:
+    """Checks that each set of parameters has a value for each parameter of the statement, which is to be run with all.
+
+    Raises UNBOUND_PARAMETER and INVALID_PARAMETER as `name_placeholders` does, with the number of the set, from 1.
+    """
+    found = sorted(_placeholders(statement), key=_position)
+    named = [node for node in found if node.this]
+    bare = [node for node in found if not node.this]
+    for number, row in enumerate(rows, start=1):
+        try:
+            _check_shape(row)
+            count = 0 if row is None or isinstance(row, Mapping) else len(row)
+            known = {str(name) for name in row} if isinstance(row, Mapping) else {f"p{i + 1}" for i in range(count)}
+            for node in [*bare[count:], *(node for node in named if node.name not in known)]:
+                raise _unbound(node, statement.source, bare=not node.this)
+        except AcidSqlError as error:
+            raise error.with_hint(f"This is set {number} of {len(rows)}; no set was run.") from error.__cause__
+
+
+def _check_shape(args: object) -> None:
+    if isinstance(args, str | bytes | Set) or not isinstance(args, Iterable | None):
+        reason = f"they are given as a mapping (:name) or a sequence (?), not as {type(args).__name__}"
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="args", reason=reason)
+
+
+def _unbound(node: exp.Placeholder, source: str, *, bare: bool) -> AcidSqlError:
+    name = "?" if bare else f":{node.name}"
+    return AcidSqlError(Condition.UNBOUND_PARAMETER, span=span_of(node, source), name=name)
 
 
 def _position(node: exp.Placeholder) -> int:

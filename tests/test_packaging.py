@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -14,10 +13,9 @@ from pathlib import Path
 import pytest
 
 import acidsql
+from tests.installation import LINKED, ROOT, build_wheel, copy_of_the_source, pip
 
-ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-LINKED = {"grammar": "../grammar", "planner": "../planner"}
 HEAVY = ("pyspark", "py4j", "pyarrow", "pandas", "numpy", "sqlglot", "lark", "prompt_toolkit", "IPython", "rich")
 
 
@@ -65,47 +63,14 @@ def test_every_module_has_its_layer_and_its_side_of_the_engine() -> None:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel of what is here, built in a copy, so that nothing is left in the checkout."""
-    source = tmp_path_factory.mktemp("source")
-    for name in ("acidsql", *LINKED):
-        shutil.copytree(ROOT / name, source / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--no-deps",
-        "--no-build-isolation",
-        "--no-index",
-        "-w",
-        "dist",
-        ".",
-    ]
-    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    (built,) = (source / "dist").glob("*.whl")
-    return built
+    return build_wheel(copy_of_the_source(tmp_path_factory.mktemp("source")))
 
 
 @pytest.fixture(scope="module")
 def site(wheel: Path) -> Path:
     """A directory with the wheel installed and nothing else; the dependencies are this interpreter's."""
     site = wheel.parent / "site"
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--no-deps",
-        "--no-index",
-        "--quiet",
-        "--target",
-        str(site),
-        str(wheel),
-    ]
-    subprocess.run(command, check=True, capture_output=True)
+    pip("install", "--no-deps", "--no-index", "--quiet", "--target", site, wheel)
     return site
 
 
@@ -141,6 +106,23 @@ def test_the_installed_package_parses_and_plans(site: Path) -> None:
 
 def test_the_command_is_installed(site: Path) -> None:
     assert run_installed(site, site / "bin" / "acidsql", "--version") == f"acidsql {acidsql.__version__}\n"
+
+
+def test_sqlalchemy_finds_the_dialect_by_the_entry_point_of_the_wheel(site: Path) -> None:
+    """The entry points are read from the wheel's metadata: the checkout may be installed in this interpreter, too."""
+    pytest.importorskip("sqlalchemy")
+    code = (
+        "import importlib.metadata as m, inspect, sqlalchemy as sa\n"
+        "for url in ('acidsql:///warehouse', 'acidsql+dbapi:///warehouse'):\n"
+        "    kind = sa.make_url(url).get_dialect()\n"
+        "    print(kind.name, kind.driver, inspect.getfile(kind))\n"
+        f"(wheel,) = m.distributions(name='acidsql', path=[{str(site)!r}])\n"
+        "print(*sorted(e.name for e in wheel.entry_points if e.group == 'sqlalchemy.dialects'))\n"
+    )
+    *found, names = run_installed(site, "-c", code).splitlines()
+    file = site / "acidsql" / "sqlalchemy_dialect" / "engine_dialect.py"
+    assert found == [f"acidsql dbapi {file}"] * 2
+    assert names == "acidsql acidsql.dbapi"
 
 
 # ------------------------------------------------------------------------------------------------ imports, versions

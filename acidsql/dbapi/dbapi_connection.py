@@ -58,6 +58,10 @@ def connect(
 
     Raises:
         OperationalError: METASTORE_UNAVAILABLE if the metastore cannot be opened.
+
+    >>> with dbapi.connect("warehouse", spark=spark) as books:
+    ...     books.cursor().execute("SELECT 1 + 1").fetchall()
+    [(2,)]
     """
     with raising_dbapi_errors():
         place = None if warehouse is None else os.fspath(warehouse)
@@ -95,6 +99,9 @@ class Connection:
         """Whether each statement commits by itself. Can be set while no transaction is open.
 
         Raises ProgrammingError (IN_TRANSACTION).
+
+        >>> connection.autocommit
+        True
         """
         return self._autocommit
 
@@ -111,11 +118,19 @@ class Connection:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction is open."""
+        """Whether a transaction is open.
+
+        >>> connection.in_transaction
+        False
+        """
         return self.session.transaction_id is not None
 
     def cursor(self) -> Cursor:
-        """A new cursor."""
+        """A new cursor.
+
+        >>> connection.cursor().execute("SELECT name FROM employee WHERE id = 2").fetchone()
+        ('Tom',)
+        """
         self.require_open()
         made = Cursor(self)
         self._cursors.add(made)
@@ -128,16 +143,27 @@ class Connection:
             OperationalError: WRITE_CONFLICT if another transaction changed the same rows first. The transaction is
                 then rolled back.
             InternalError: TRANSACTION_ABORTED if an error has rolled back the transaction. Call `rollback` first.
+
+        >>> connection.autocommit = False
+        >>> connection.cursor().execute("DELETE FROM employee WHERE id = 2").rowcount
+        1
+        >>> connection.commit()
         """
         self._end("COMMIT")
 
     def rollback(self) -> None:
-        """Rolls back the open transaction. Without one it does nothing. DDL is not undone."""
+        """Rolls back the open transaction. Without one it does nothing. DDL is not undone.
+
+        >>> connection.rollback()
+        """
         self._lost = None
         self._end("ROLLBACK")
 
     def close(self) -> None:
-        """Closes the cursors, rolls back the open transaction, and closes the session. A second call does nothing."""
+        """Closes the cursors, rolls back the open transaction, and closes the session. A second call does nothing.
+
+        >>> connection.close()
+        """
         if self._closed:
             return
         for cursor in list(self._cursors):
@@ -172,9 +198,13 @@ class Connection:
             return self.session.execute(text, parameters, rows_only=True)
 
     def run_many(self, text: str, rows: Sequence[Mapping[str, object] | Sequence[object]]) -> Iterator[Result]:
-        """Runs a statement for each set of parameters, or once for all of them where this is the same."""
+        """Runs a statement for each set of parameters, or once for all of them where this is the same.
+
+        Raises UNBOUND_PARAMETER before anything runs if a set lacks a parameter.
+        """
         from acidsql.dbapi.row_batches import row_batch
 
+        self._check_all_bound(text, rows)
         named = [row for row in rows if isinstance(row, Mapping)]
         whole = len(named) == len(rows)
         batch = row_batch(text, named, self.session.catalog, self.session.database) if whole else None
@@ -186,6 +216,18 @@ class Connection:
             result.close()
             yield result
 
+    def _check_all_bound(self, text: str, rows: Sequence[Mapping[str, object] | Sequence[object]]) -> None:
+        if len(rows) < 2:
+            return
+        from acidsql.grammar.parser import parse
+        from acidsql.grammar.placeholders import check_all_bound
+
+        try:
+            statement = parse(self.session.substituted(text))
+        except AcidSqlError:  # the statement itself raises the error, with its place
+            return
+        check_all_bound(statement, rows)
+
     def _run_batch(self, text: str, batch: RowBatch) -> Result:
         with self._in_transaction(text):
             try:
@@ -195,9 +237,11 @@ class Connection:
 
     @contextmanager
     def _in_transaction(self, text: str) -> Iterator[None]:
-        """Begins a transaction for a statement of the block if autocommit is off. An error that rolls back what
-        earlier statements did must be answered by `rollback`: going on would commit a part of the transaction."""
+        """Begins a transaction for a statement of the block if autocommit is off. A statement that is refused, and has
+        changed nothing, leaves the transaction of earlier statements open. An error that rolls back what they did must
+        be answered by `rollback`: going on would commit a part of the transaction."""
         if self._autocommit:
+            self.session.keeps_transaction = True  # one that START TRANSACTION has begun
             yield
             return
         with self._in_order:
@@ -205,6 +249,7 @@ class Connection:
             if self.session.transaction_id is None and _OF_TRANSACTION.match(text):
                 self.session.execute("START TRANSACTION")
                 self._ran_before = False
+            self.session.keeps_transaction = self._ran_before
             txn_id = self.session.transaction_id
             try:
                 yield

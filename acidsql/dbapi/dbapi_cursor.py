@@ -7,7 +7,7 @@ from itertools import islice
 from types import TracebackType
 from typing import Protocol
 
-from acidsql.dbapi.exceptions import InterfaceError, raising_dbapi_errors
+from acidsql.dbapi.exceptions import InterfaceError, ProgrammingError, raising_dbapi_errors
 from acidsql.dbapi.result_rows import ColumnDescription, Row, describe, result_rows, row_count
 from acidsql.errors import Condition
 from acidsql.results import Result
@@ -56,8 +56,12 @@ class Cursor:
 
         Raises:
             Error: For every error, as the exception of PEP 249 for its condition.
+
+        >>> cursor.execute("UPDATE employee SET salary = :to WHERE id = :id", {"to": 1, "id": 2}).rowcount
+        1
         """
         self._begin()
+        _check_is_text(operation)
         with raising_dbapi_errors():
             result = self.connection.run(operation, parameters)
             self._result, self.description, self.rowcount = result, describe(result), row_count(result)
@@ -72,8 +76,16 @@ class Cursor:
 
         INSERT .. VALUES with one row of parameters is run once for all sets: it is one transaction with one delta
         directory, and all rows or none are inserted.
+
+        Raises:
+            Error: As `execute`. A set that lacks a parameter is found before anything runs.
+
+        >>> rows = [{"id": 7, "name": "Ann"}, {"id": 8, "name": "Bob"}]
+        >>> cursor.executemany("INSERT INTO employee (id, name) VALUES (:id, :name)", rows).rowcount
+        2
         """
         self._begin()
+        _check_is_text(operation)
         with raising_dbapi_errors():
             counts = [row_count(result) for result in self.connection.run_many(operation, list(seq_of_parameters))]
         self.rowcount = -1 if -1 in counts else sum(counts)
@@ -88,7 +100,11 @@ class Cursor:
     # -- rows
 
     def fetchone(self) -> Row | None:
-        """The next row, or None."""
+        """The next row, or None.
+
+        >>> cursor.execute("SELECT name FROM employee WHERE id = 3").fetchone()
+        ('Kate',)
+        """
         rows = self._open_rows()
         with raising_dbapi_errors():
             row = next(rows, None)
@@ -97,8 +113,18 @@ class Cursor:
         return row
 
     def fetchmany(self, size: int | None = None) -> list[Row]:
-        """The next rows, at most `size`, or `arraysize` of them."""
+        """The next rows, at most `size`, or `arraysize` of them.
+
+        Raises ProgrammingError (INVALID_PARAMETER) for a size that is not a number of rows.
+
+        >>> cursor.execute("SELECT id FROM employee ORDER BY id").fetchmany(2)
+        [(2,), (3,)]
+        """
         rows, wanted = self._open_rows(), self.arraysize if size is None else size
+        if not isinstance(wanted, int) or wanted < 0:
+            name = "arraysize" if size is None else "size"
+            reason = f"{wanted!r} is not a number of rows"
+            raise ProgrammingError(Condition.INVALID_PARAMETER, name=name, reason=reason)
         with raising_dbapi_errors():
             fetched = list(islice(rows, wanted))
         if len(fetched) < wanted:
@@ -106,7 +132,11 @@ class Cursor:
         return fetched
 
     def fetchall(self) -> list[Row]:
-        """All remaining rows."""
+        """All remaining rows.
+
+        >>> cursor.execute("SELECT id, name FROM employee ORDER BY id LIMIT 2").fetchall()
+        [(2, 'Tom'), (3, 'Kate')]
+        """
         rows = self._open_rows()
         with raising_dbapi_errors():
             fetched = list(rows)
@@ -125,7 +155,10 @@ class Cursor:
     # -- the end
 
     def close(self) -> None:
-        """Closes the cursor, and lets go of its snapshot. A second call does nothing."""
+        """Closes the cursor, and lets go of its snapshot. A second call does nothing.
+
+        >>> cursor.close()
+        """
         self._forget()
         self._closed = True
 
@@ -168,3 +201,9 @@ class Cursor:
         if result is not None:
             with raising_dbapi_errors():
                 result.close()
+
+
+def _check_is_text(operation: object) -> None:
+    if not isinstance(operation, str):
+        reason = f"a statement is a text, not {type(operation).__name__}"
+        raise ProgrammingError(Condition.INVALID_PARAMETER, name="operation", reason=reason)

@@ -38,12 +38,13 @@ def row_count(result: Result) -> int:
 
 
 def result_rows(result: Result, columns: tuple[ColumnDescription, ...]) -> Iterator[Row]:
-    """The rows as tuples of Python values: a list for an ARRAY, a dict for a MAP or a STRUCT.
+    """The rows as tuples of Python values: a list for an ARRAY, a dict for a MAP or a STRUCT, and a datetime in the
+    time zone UTC for a TIMESTAMP WITH LOCAL TIME ZONE.
 
     Reads them in bounded memory, partition by partition.
     """
     nested = [number for number, column in enumerate(columns) if column[1].startswith(_NESTED)]
-    rows = result.rows()
+    rows = result.rows_with_instants() if isinstance(result, QueryResult) else result.rows()
     return (_converted(row, nested) for row in rows) if nested else rows
 
 

@@ -71,21 +71,44 @@ class Stream:
 
     @property
     def id(self) -> str | None:
+        """The ID under which offsets are committed, or None.
+
+        >>> stream.id
+        'orders'
+        """
         return self._writer.claim.id if self._writer.claim else None
 
     @property
     def columns(self) -> Sequence[Column]:
-        """The columns that records may have: those of the table but for the partition columns that are given."""
+        """The columns that records may have: those of the table but for the partition columns that are given.
+
+        >>> [column.name for column in stream.columns]
+        ['id', 'name', 'salary']
+        """
         return self._writer.columns
 
     @property
     def committed_offset(self) -> Offset:
-        """The offset of the last commit under the stream's ID, also of an earlier process; None if there is none."""
+        """The offset of the last commit under the stream's ID, also of an earlier process; None if there is none.
+
+        >>> stream.write([{"id": 9}], offset=17)
+        >>> stream.committed_offset is None
+        True
+        >>> stream.commit()
+        >>> stream.committed_offset
+        17
+        """
         return self._writer.offset
 
     @property
     def counts(self) -> StreamCounts:
-        """What this object has committed."""
+        """What this object has committed.
+
+        >>> stream.write([{"id": 9}, {"id": 10}])
+        >>> stream.commit()
+        >>> stream.counts.rows
+        2
+        """
         return self._writer.counts
 
     # -- writing
@@ -101,6 +124,9 @@ class Stream:
         Raises:
             AcidSqlError: For a record that does not fit the table; nothing of this call is added then. And the error of
                 a commit that has failed.
+
+        >>> stream.write([{"id": 9, "name": "Ann"}, {"id": 10}], offset={"file": "a.csv", "line": 2})
+        >>> stream.write((11, "Bob", 5000))
         """
         with self._changed:
             self._require_usable()
@@ -112,6 +138,11 @@ class Stream:
 
         Raises LOCK_TIMEOUT, TABLE_CHANGED, STREAM_LOST, COMMIT_UNKNOWN, METASTORE_UNAVAILABLE; the rows are then
         dropped, except after COMMIT_UNKNOWN, when only `committed_offset` of a new stream tells.
+
+        >>> stream.write({"id": 9})
+        >>> stream.commit()
+        >>> session.read_arrow("employee", where="id = 9").read_all().num_rows
+        1
         """
         with self._changed:
             self._require_usable()
@@ -119,7 +150,14 @@ class Stream:
             self._changed.notify_all()
 
     def abort(self) -> None:
-        """Drops the rows that were written and are not committed. The stream can be used further."""
+        """Drops the rows that were written and are not committed. The stream can be used further.
+
+        >>> stream.write({"id": 9})
+        >>> stream.abort()
+        >>> stream.commit()
+        >>> session.read_arrow("employee", where="id = 9").read_all().num_rows
+        0
+        """
         with self._changed:
             self._require_usable()
             self._writer.drop()
@@ -128,6 +166,8 @@ class Stream:
         """Commits what was written and ends the stream; closing twice is no error.
 
         Raises the errors of `commit`, and STREAM_CLOSED where an earlier commit has failed and nobody was told.
+
+        >>> stream.close()
         """
         try:
             with self._changed:
@@ -149,7 +189,10 @@ class Stream:
             self.drop_and_close()
 
     def drop_and_close(self) -> None:
-        """Drops the rows that are not committed and ends the stream."""
+        """Drops the rows that are not committed and ends the stream.
+
+        >>> stream.drop_and_close()
+        """
         try:
             with self._changed, suppress(AcidSqlError):
                 self._writer.drop()

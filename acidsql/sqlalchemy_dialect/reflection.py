@@ -21,6 +21,7 @@ class CatalogDialect(DefaultDialect):
     def has_schema(self, connection: Any, schema_name: str, **kw: Any) -> bool:
         return schema_name.lower() in self.get_schema_names(connection, **kw)
 
+    @cache
     def has_table(self, connection: Any, table_name: str, schema: str | None = None, **kw: Any) -> bool:
         self._ensure_has_table_connection(connection)
         return _found(connection, table_name, schema) is not None
@@ -34,9 +35,7 @@ class CatalogDialect(DefaultDialect):
 
     @cache
     def get_table_names(self, connection: Any, schema: str | None = None, **kw: Any) -> list[str]:
-        session, database = _database(connection, schema)
-        views = set(session.catalog.views(database))
-        return [name for name in session.catalog.tables(database) if name not in views]
+        return [name for name, temporary in _tables(connection, schema) if not temporary]
 
     @cache
     def get_view_names(self, connection: Any, schema: str | None = None, **kw: Any) -> list[str]:
@@ -44,9 +43,7 @@ class CatalogDialect(DefaultDialect):
         return list(session.catalog.views(database))
 
     def get_temp_table_names(self, connection: Any, schema: str | None = None, **kw: Any) -> list[str]:
-        session, database = _database(connection, schema)
-        named = ((name, _found(connection, name, database)) for name in session.catalog.tables(database))
-        return [name for name, table in named if isinstance(table, Table) and table.temporary]
+        return [name for name, temporary in _tables(connection, schema) if temporary]
 
     @cache
     def get_view_definition(self, connection: Any, view_name: str, schema: str | None = None, **kw: Any) -> str:
@@ -69,7 +66,7 @@ class CatalogDialect(DefaultDialect):
     @cache
     def get_pk_constraint(self, connection: Any, table_name: str, schema: str | None = None, **kw: Any) -> Any:
         for key in _keys(connection, table_name, schema, ConstraintKind.PRIMARY_KEY):
-            return {"constrained_columns": list(key.columns), "name": key.name, "comment": None}
+            return {"constrained_columns": list(key.columns), "name": key.name}
         return ReflectionDefaults.pk_constraint()
 
     @cache
@@ -86,7 +83,6 @@ class CatalogDialect(DefaultDialect):
                     "referred_table": name,
                     "referred_columns": list(key.parent_columns),
                     "options": {},
-                    "comment": None,
                 }
             )
         return keys
@@ -96,7 +92,7 @@ class CatalogDialect(DefaultDialect):
         self, connection: Any, table_name: str, schema: str | None = None, **kw: Any
     ) -> list[Any]:
         keys = _keys(connection, table_name, schema, ConstraintKind.UNIQUE)
-        return [{"name": key.name, "column_names": list(key.columns), "comment": None} for key in keys]
+        return [{"name": key.name, "column_names": list(key.columns)} for key in keys]
 
     @cache
     def get_check_constraints(
@@ -156,6 +152,15 @@ def _found(connection: Any, name: str, schema: str | None) -> Table | View | Non
         raise
 
 
+def _tables(connection: Any, schema: str | None) -> list[tuple[str, bool]]:
+    """The tables of a database, and whether they are temporary."""
+    session, database = _database(connection, schema)
+    catalog = session.catalog
+    names = set(catalog.tables(database)) - set(catalog.views(database))
+    found = ((name, catalog.find(database, name)) for name in sorted(names))
+    return [(name, relation.temporary) for name, relation in found if relation is not None]
+
+
 def _existing(connection: Any, name: str, schema: str | None) -> Table | View:
     found = _found(connection, name, schema)
     if found is None:
@@ -165,7 +170,9 @@ def _existing(connection: Any, name: str, schema: str | None) -> Table | View:
 
 def _keys(connection: Any, name: str, schema: str | None, kind: ConstraintKind) -> list[ConstraintName]:
     found = _existing(connection, name, schema)
-    return [] if isinstance(found, View) else [key for key in found.constraints.names if key.kind is kind]
+    if isinstance(found, View):
+        return []
+    return sorted((key for key in found.constraints.names if key.kind is kind), key=lambda key: key.name)
 
 
 def _reflected(column: Column, *, nullable: bool = True, default: str | None = None) -> dict[str, Any]:
@@ -174,6 +181,5 @@ def _reflected(column: Column, *, nullable: bool = True, default: str | None = N
         "type": reflected_type(parse_type(column.type)),
         "nullable": nullable,
         "default": default,
-        "autoincrement": False,
         "comment": column.comment,
     }

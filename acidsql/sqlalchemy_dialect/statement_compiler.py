@@ -31,8 +31,18 @@ def string_literal(text: str) -> str:
     return f"'{escaped}'"
 
 
+_ESCAPED: Final = {
+    character: f"_{ord(character):x}_"
+    for character in map(chr, range(32, 127))
+    if not (character.isalnum() or character == "_")
+}
+"""What stands in the name of a parameter for a character that it cannot have."""
+
+
 class AcidSqlCompiler(SQLCompiler):
     """Compiles SELECT, INSERT, UPDATE and DELETE."""
+
+    bindname_escape_characters = _ESCAPED
 
     def bindparam_string(self, name: str, **kw: Any) -> str:  # type: ignore[override]
         if kw.get("escaped_from") or kw.get("post_compile"):
@@ -44,14 +54,22 @@ class AcidSqlCompiler(SQLCompiler):
     def render_literal_value(self, value: Any, type_: Any) -> str:
         if isinstance(value, bytes):
             return f"X'{value.hex()}'"
+        if isinstance(type_, types.ARRAY) and isinstance(value, list | tuple):
+            return f"array({', '.join(self._element(item, type_) for item in value)})"
         text = super().render_literal_value(value, type_)
         if not (text.startswith("'") and text.endswith("'")):
             return text
         if isinstance(type_, types.DateTime):
-            return f"TIMESTAMP {text}"
+            return f"{'TIMESTAMP_LTZ' if value.tzinfo is not None else 'TIMESTAMP'} {text}"
         if isinstance(type_, types.Date):
             return f"DATE {text}"
         return string_literal(text[1:-1].replace("''", "'"))
+
+    def _element(self, value: Any, type_: Any) -> str:
+        """An element of an array as a literal: an array too, if the type has several dimensions."""
+        if value is None:
+            return "NULL"
+        return self.render_literal_value(value, type_ if isinstance(value, list | tuple) else type_.item_type)
 
     def limit_clause(self, select: Any, **kw: Any) -> str:
         text = ""

@@ -26,6 +26,8 @@ _NOT_IN_HIVE: Final[Mapping[str, str]] = {
     "unusual_column_name_characters": "names of columns contain neither `.` nor `:`",
     "empty_inserts": "INSERT needs at least one value",
     "temp_table_reflect_indexes": "Hive has no indexes",
+    "independent_readonly_connections": "there is one isolation level besides AUTOCOMMIT",
+    "unicode_ddl": "names of tables have letters of ASCII, digits and underscores",
     "tuple_in_w_empty": "a tuple of no type has no empty set",
 }
 _ALSO_SUPPORTED: Final = (
@@ -37,6 +39,7 @@ _ALSO_SUPPORTED: Final = (
     "date_historic",
     "datetime_historic",
     "datetime_literals",
+    "datetime_timezone",
     "except_",
     "has_temp_table",
     "intersect",
@@ -46,6 +49,7 @@ _ALSO_SUPPORTED: Final = (
     "order_by_label_with_expression",
     "precision_numerics_enotation_small",
     "precision_numerics_many_significant_digits",
+    "reflect_table_options",
     "reflects_pk_names",
     "regexp_match",
     "regexp_replace",
@@ -59,7 +63,6 @@ _ALSO_SUPPORTED: Final = (
     "table_value_constructor",
     "timestamp_microseconds",
     "tuple_in",
-    "unicode_ddl",
     "views",
     "window_functions",
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import doctest
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 
@@ -13,7 +12,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 import acidsql
-from acidsql import frame_statements, merge_builder, merge_clauses
 from acidsql.merge_clauses import MergeClauses
 from acidsql.results import Counts
 from acidsql.session import Session, connect
@@ -329,22 +327,3 @@ def test_a_list_is_a_value_of_in(db: Session, tables: tuple[str, str]) -> None:
     assert counts(db, "UPDATE one SET name = 'u' WHERE id IN (?)", [[1, 2]]) == (2, 2, 0, 0)
     assert counts(db, "DELETE FROM one WHERE id IN (:v)", {"v": []}) == (0, 0, 0, 0)
     assert counts(db, "DELETE FROM one WHERE d IN (:v)", {"v": ["b", "x"]}) == (1, 0, 1, 0)
-
-
-# ------------------------------------------------------------------------------------------------ examples
-
-
-def test_the_examples_of_the_methods_run(db: Session) -> None:
-    found = [
-        example
-        for module in (frame_statements, merge_builder, merge_clauses)
-        for example in doctest.DocTestFinder(exclude_empty=True).find(module)
-        if example.examples
-    ]
-    assert {e.name.rpartition(".")[2] for e in found} >= {"insert", "upsert", "update", "delete", "merge", "sql"}
-    for example in found:
-        db.sql("DROP TABLE IF EXISTS employee")
-        db.sql("CREATE TRANSACTIONAL TABLE employee (id int, name string, salary int)")
-        db.sql("INSERT INTO employee VALUES (2, 'Tom', 7500), (3, 'Kate', 6000), (4, 'Mary', 9000)")
-        example.globs = {"session": db}
-        assert doctest.DocTestRunner(verbose=False).run(example).failed == 0, example.name

@@ -1,16 +1,18 @@
 """A program as a user writes it, for type checkers: every call of the public API, and the types of what it gives.
 
-tests/typing/test_typing.py has mypy check it. Nothing runs it.
+tests/typing/test_typing.py has mypy and pyright check it. Nothing runs it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import assert_type
 
 from pyspark.sql import DataFrame
 
 import acidsql
+from acidsql import dbapi
 from acidsql.merge_builder import MergeBuilder
 from acidsql.merge_clauses import MergeClauses
 from acidsql.results import Counts, Summary
@@ -29,6 +31,14 @@ def statements(session: Session, frame: DataFrame) -> None:
         assert_type(result.counts, Counts | None)
     with session.transaction() as same:
         assert_type(same, Session)
+    assert_type(session.setting("acidsql.store.assignment"), str | None)
+    assert_type(session.database, str)
+    assert_type(session.transaction_id, int | None)
+    assert_type(session.cancelled_tasks(), int)
+    assert_type(session.progress(), str)
+    session.keeps_transaction = True
+    for metric in session.metrics():
+        assert_type(metric.name, str)
 
 
 def methods(session: Session, frame: DataFrame) -> None:
@@ -59,9 +69,25 @@ def streams(session: Session) -> None:
         stream.commit()
 
 
+def through_dbapi() -> None:
+    with dbapi.connect(Path("warehouse"), autocommit=False) as connection:
+        assert_type(connection.in_transaction, bool)
+        with connection.cursor() as cursor:
+            assert_type(cursor.execute("SELECT :id", {"id": 1}).fetchone(), tuple[object, ...] | None)
+            assert_type(cursor.executemany("INSERT INTO t VALUES (?)", [[1], [2]]).rowcount, int)
+            for row in cursor:
+                assert_type(row, tuple[object, ...])
+            assert_type(cursor.fetchmany(3), list[tuple[object, ...]])
+        try:
+            connection.commit()
+        except dbapi.OperationalError as error:
+            assert_type(error.sqlstate, str)
+            connection.rollback()
+
+
 def errors() -> None:
     try:
-        with acidsql.connect("warehouse", metastore=None, conf={"spark.master": "local"}) as session:
+        with acidsql.connect(Path("warehouse"), metastore=None, conf={"spark.master": "local"}) as session:
             assert_type(session, Session)
     except acidsql.AcidSqlError as error:
         assert_type(error.condition, str)

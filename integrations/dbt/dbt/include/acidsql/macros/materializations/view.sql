@@ -1,0 +1,3 @@
+{% materialization view, adapter='acidsql' -%}
+  {{ return(create_or_replace_view()) }}
+{%- endmaterialization %}
