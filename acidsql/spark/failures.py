@@ -16,7 +16,7 @@ from acidsql.grammar.fragment_places import place_of_call, place_of_fragment
 from acidsql.interrupts import interruptible
 from acidsql.planner.analysis_errors import explained
 from acidsql.planner.sql_errors import find_raised
-from acidsql.spark.jobs import JobGroup, job_group
+from acidsql.spark.jobs import JobGroup, job_description, job_group
 from acidsql.spark.jvm_loss import SPARK_ERRORS, gone, lost_by
 from acidsql.spark.spark_types import in_wall_clock_time
 
@@ -69,7 +69,11 @@ def fetch(frame: DataFrame, text: str, limit: int | None) -> Iterator[tuple[obje
     context = frame.sparkSession.sparkContext
     try:
         # The thread that feeds a local iterator starts in here, so its jobs belong to the group too.
-        with interruptible(_no_job), job_group(context, "SELECT") as jobs, interruptible(jobs.cancel):
+        with (
+            interruptible(_no_job),
+            job_group(context, job_description(text, "SELECT")) as jobs,
+            interruptible(jobs.cancel),
+        ):
             frame = in_wall_clock_time(frame)
             rows = iter(
                 frame.limit(limit).collect() if limit is not None else frame.toLocalIterator(prefetchPartitions=True)
