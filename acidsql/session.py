@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from acidsql.acid.object_names import table_of
 from acidsql.arrow_scan.scan_batches import ArrowScans
 from acidsql.compactor.background import Background
-from acidsql.compactor.metrics import Metric, metrics, serve_prometheus
+from acidsql.compactor.metrics import Metric, metrics, serve_pages
 from acidsql.compactor.service import Compactor
 from acidsql.ddl.plan_runner import Ddl
 from acidsql.ddl.table_lookup import TableLookup
@@ -393,7 +393,12 @@ class Session(FrameStatements):
 
     def serve_metrics(self, port: int) -> None:
         """Serves the metrics in Prometheus' text format from a thread, on all interfaces. Raises CANNOT_START."""
-        serve_prometheus(port, self._metastore, self.compactor)
+        serve_pages(port, self._metastore, self.compactor, needs_metrics=True)
+
+    def serve_health(self, port: int) -> int:
+        """Serves /healthz of the compaction service, and /metrics where prometheus_client is installed, from a thread,
+        on all interfaces. Returns the port, which the system chooses for 0. Raises CANNOT_START."""
+        return serve_pages(port, self._metastore, self.compactor, needs_metrics=False)
 
     def stream(
         self,
