@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from acidsql.acid.object_names import table_of
 from acidsql.arrow_scan.scan_batches import ArrowScans
 from acidsql.compactor.background import Background
-from acidsql.compactor.metrics import Metric, metrics, serve_prometheus
+from acidsql.compactor.metrics import Metric, metrics, serve_pages
 from acidsql.compactor.service import Compactor
 from acidsql.ddl.plan_runner import Ddl
 from acidsql.ddl.table_lookup import TableLookup
@@ -53,9 +53,11 @@ from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
 from acidsql.spark.write.load_data import Loader
 from acidsql.statement_dispatch import StatementDispatch
+from acidsql.statement_log import check_variables, logged
 from acidsql.statement_plans import StatementPlans
 from acidsql.storage.file_systems import is_local
 from acidsql.storage.session_scratch import SessionScratch
+from acidsql.tracing import Phase, phase
 from acidsql.uses import Uses
 from acidsql.variables import Variables
 
@@ -82,8 +84,9 @@ def connect(
     brings its own warehouse; the default is $ACIDSQL_METASTORE; without it, and if no warehouse is named either, the
     metastore of $HIVE_CONF_DIR/hive-site.xml; else <warehouse>/.acidsql/metastore.db. `spark` is a Spark session to use
     instead of a new one, and `conf` holds Spark settings for the new one.
-    Raises METASTORE_UNAVAILABLE, SPARK_CONNECT.
+    Raises METASTORE_UNAVAILABLE, SPARK_CONNECT, INVALID_SETTING for $ACIDSQL_LOG.
     """
+    check_variables()
     named = os.environ.get(WAREHOUSE_VARIABLE) if warehouse is None else str(warehouse)
     where = "warehouse" if named is None else named
     root = os.path.abspath(where) if is_local(where) and not where.startswith("file:") else where.rstrip("/")
@@ -307,8 +310,16 @@ class Session(FrameStatements):
         (1, ['default.employee'])
         """
         started = time.perf_counter()
-        with _located(text, piece), self._uses.use(), depth_limited(), interruptible(self.cancel):
+        with (
+            logged(text, self.database, self.transaction_id) as record,
+            _located(text, piece),
+            self._uses.use(),
+            depth_limited(),
+            interruptible(self.cancel),
+        ):
             result = self._run_or_roll_back(text, args, frames or {}, progress, rows_only=rows_only)
+            if record is not None:
+                record.succeed(result)
         seconds = time.perf_counter() - started
         result = replace(result, seconds=seconds, spark_of=self)
         self.last_result = Summary.of(result)  # without the frame of a query, which would keep its transaction open
@@ -330,10 +341,10 @@ class Session(FrameStatements):
             raise AcidSqlError(Condition.IN_TRANSACTION, operation=operation, txn_id=f"txnid:{txn_id}")
         try:
             with self._substituted(text) as read:
-                statement, named = name_placeholders(parse(read), args)
-                return self._dispatch.run(
-                    with_macros(statement, self._macros), Request(read, named, frames, progress, rows_only)
-                )
+                with phase(Phase.PARSE):
+                    statement, named = name_placeholders(parse(read), args)
+                    statement = with_macros(statement, self._macros)
+                return self._dispatch.run(statement, Request(read, named, frames, progress, rows_only))
         except BaseException as error:
             if txn_id is None or self._executor.session_transaction.id is None:
                 raise
@@ -436,7 +447,10 @@ class Session(FrameStatements):
         """
         if version is not None:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Reading an earlier version of a table")
-        with self._uses.use(), depth_limited():
+        shown = f"read_arrow {name}{f' WHERE {where}' if where else ''}"
+        with logged(shown, self.database, self.transaction_id) as record, self._uses.use(), depth_limited():
+            if record is not None:
+                record.operation = "READ ARROW"
             return self._dispatch.read_arrow(name, columns, where).reader()
 
     def inspect(self, name: str) -> TableContent:
@@ -472,7 +486,16 @@ class Session(FrameStatements):
 
         >>> session.serve_metrics(9464)  # doctest: +SKIP
         """
-        serve_prometheus(port, self._metastore, self.compactor)
+        serve_pages(port, self._metastore, self.compactor, needs_metrics=True)
+
+    def serve_health(self, port: int) -> int:
+        """Serves /healthz of the compaction service, and /metrics where prometheus_client is installed, from a thread,
+        on all interfaces. Returns the port, which the system chooses for 0. Raises CANNOT_START.
+
+        >>> session.serve_health(8080)  # doctest: +SKIP
+        8080
+        """
+        return serve_pages(port, self._metastore, self.compactor, needs_metrics=False)
 
     def stream(
         self,

@@ -32,6 +32,7 @@ from acidsql.planner.view_expansion import find_cycle, recursion, tables_of_view
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
 from acidsql.spark.frames import column_types as column_types_of_frame
+from acidsql.tracing import Phase, phase
 
 
 class StatementPlans:
@@ -56,6 +57,10 @@ class StatementPlans:
 
         Raises NOT_YET_SUPPORTED for a statement that has no plan, and what the planner raises.
         """
+        with phase(Phase.PLAN):
+            return self._plan(statement, request)
+
+    def _plan(self, statement: s.Statement, request: Request | None) -> Plan:
         match statement:
             case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():
                 return plan_statement(statement, self._facts(statement, request))
@@ -69,12 +74,13 @@ class StatementPlans:
     def plan_create(self, statement: s.CreateTable, request: Request) -> WritePlan:
         """The plan of CREATE TABLE .. AS. Spark analyzes the query for the types of its columns."""
         assert statement.query is not None
-        facts = self._facts(statement, request)
-        query = s.Query(statement.source, statement.query)
-        plan = plan_create_query(query, facts)
-        columns = self._columns(query, plan, request)
-        table = self._ddl.declared(statement, self.database, columns)
-        return plan_create_as(statement, table, plan, [name for name, _ in columns], facts)
+        with phase(Phase.PLAN):
+            facts = self._facts(statement, request)
+            query = s.Query(statement.source, statement.query)
+            plan = plan_create_query(query, facts)
+            columns = self._columns(query, plan, request)
+            table = self._ddl.declared(statement, self.database, columns)
+            return plan_create_as(statement, table, plan, [name for name, _ in columns], facts)
 
     def _plan_directory(self, statement: s.InsertDirectory, request: Request) -> WritePlan:
         """The plan of INSERT OVERWRITE DIRECTORY. Spark analyzes the query for the types of its columns."""

@@ -5,11 +5,14 @@ They are values for Python, rows for SHOW METRICS, and text for Prometheus from 
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from acidsql.compactor.health import Status
+from acidsql.compactor.http_endpoint import Page, serve_http
 from acidsql.compactor.service import Compactor, Cycle
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore, Transaction
@@ -164,13 +167,13 @@ def _cycles(compactor: Compactor) -> Iterator[Metric]:
         yield Metric(f"compaction_{part}_failure_counter", cycle.failures)
 
 
-def serve_prometheus(port: int, metastore: Metastore, compactor: Compactor) -> None:
-    """Serves the text for Prometheus at http://HOST:port/metrics, from a new thread.
+def prometheus_text(metastore: Metastore, compactor: Compactor) -> Callable[[], Page]:
+    """The page of all figures in Prometheus' text format, which reads them whenever it is called.
 
-    Raises CANNOT_START without the extra `metrics`, and OSError if the port is taken.
+    Raises CANNOT_START without the extra `metrics`.
     """
     try:
-        from prometheus_client import CollectorRegistry, start_http_server
+        from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
         from prometheus_client.registry import Collector
     except ImportError:
@@ -189,6 +192,25 @@ def serve_prometheus(port: int, metastore: Metastore, compactor: Compactor) -> N
                 family.add_metric(list(labels.values()), metric.value)
             yield from families.values()
 
-    registry = CollectorRegistry()
+    registry = CollectorRegistry(auto_describe=False)
     registry.register(Figures())
-    start_http_server(port, registry=registry)
+    return lambda: Page(generate_latest(registry), CONTENT_TYPE_LATEST)
+
+
+def health_page(compactor: Compactor) -> Page:
+    """What /healthz answers: status 200 while the service works, 503 while it starts, drains or fails."""
+    status, reason = compactor.health.status()
+    body = {"status": status.value} | ({"reason": reason} if reason else {})
+    return Page(f"{json.dumps(body)}\n".encode(), "application/json", 200 if status is Status.OK else 503)
+
+
+def serve_pages(port: int, metastore: Metastore, compactor: Compactor, *, needs_metrics: bool) -> int:
+    """Serves /healthz, and /metrics where the extra `metrics` is installed, from a thread on all interfaces. Returns
+    the port. Raises CANNOT_START if the port is taken, and without the extra if it is needed."""
+    pages: dict[str, Callable[[], Page]] = {"/healthz": lambda: health_page(compactor)}
+    try:
+        pages["/metrics"] = prometheus_text(metastore, compactor)
+    except AcidSqlError:
+        if needs_metrics:
+            raise
+    return serve_http(port, pages)

@@ -17,6 +17,7 @@ from typing import Final, TypeVar
 
 from acidsql.compactor.cleaner import Cleaned, Cleaner
 from acidsql.compactor.compactor_settings import CHECK_INTERVAL, CLEAN_INTERVAL, CLEANER_ON, WORKER_TIMEOUT, WORKERS
+from acidsql.compactor.health import Health
 from acidsql.compactor.housekeeper import keep_house
 from acidsql.compactor.initiator import Initiated, Initiator
 from acidsql.compactor.worker import Outcome, Worker
@@ -95,6 +96,9 @@ class Compactor:
     def __init__(self, engine: Engine, transactions: Transactions, settings: Mapping[str, str]) -> None:
         """`settings` are read at each use, so that SET takes effect."""
         self.cycles = Cycles()
+        self.health = Health()
+        self.giving_back = threading.Event()
+        """Set it to make the workers return what they work on to the queue, instead of finishing it."""
         self.tell: Callable[[str], None] = lambda line: None
         """Progress callback: receives one line for each finished step."""
         self.pools: tuple[str, ...] = (DEFAULT_POOL,)
@@ -113,7 +117,7 @@ class Compactor:
         (`is_named_gone`)."""
         name = f"{process_name()}.{threading.get_ident()}.{number}"
         pools = self.pools if pool is None else (pool,)
-        return Worker(self._engine, self._transactions, self._queue, self._settings, name, pools)
+        return Worker(self._engine, self._transactions, self._queue, self._settings, name, pools, self.giving_back)
 
     # -- requests
 
@@ -239,17 +243,23 @@ class Compactor:
 
     # -- the service
 
-    def serve(self, stop: threading.Event) -> None:
+    def serve(self, stop: threading.Event, drain_seconds: float | None = None) -> None:
         """Runs until `stop` is set: each worker in a thread, each other part at its interval. Keeps trying if the
-        metastore cannot be reached."""
+        metastore cannot be reached.
+
+        After `stop` workers finish what they work on. After `drain_seconds`, or when `giving_back` is set, they return
+        it to the queue.
+        """
         workers = [
             threading.Thread(
                 target=self._keep_working, args=(number, stop), name=f"acidsql-worker-{number}", daemon=True
             )
             for number in range(max(1, int(self._settings[WORKERS])))
         ]
+        self.giving_back.clear()
         for thread in workers:
             thread.start()
+        self.health.begin(workers)
         due_check = due_clean = 0.0
         while not stop.is_set():
             now = time.monotonic()
@@ -261,8 +271,18 @@ class Compactor:
                 self._guarded(self.clean)
                 due_clean = now + seconds(self._settings[CLEAN_INTERVAL])
             stop.wait(min(max(0.05, min(due_check, due_clean) - time.monotonic()), 1.0))
-        for thread in workers:
-            thread.join()
+        self.health.drain()
+        self._drain(workers, drain_seconds)
+
+    def _drain(self, workers: Sequence[threading.Thread], drain_seconds: float | None) -> None:
+        """Waits for the workers to end."""
+        until = None if drain_seconds is None else time.monotonic() + drain_seconds
+        while running := [thread for thread in workers if thread.is_alive()]:
+            if until is not None and time.monotonic() >= until:
+                self.giving_back.set()
+            if self.giving_back.is_set():
+                self._engine.cancel_statements()
+            running[0].join(_POLL)
 
     def _keep_working(self, number: int, stop: threading.Event) -> None:
         worker = self.worker(number)
@@ -273,8 +293,11 @@ class Compactor:
     def _guarded(self, part: Callable[[], _T]) -> _T | None:
         """Runs a part; reports an error and returns None if it fails."""
         try:
-            return part()
+            result = part()
+            self.health.succeeded()
+            return result
         except (AcidSqlError, OSError) as error:
+            self.health.failed(error)
             self.tell(f"error: {error}")
             return None
 

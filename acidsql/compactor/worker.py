@@ -8,6 +8,7 @@ transaction is aborted, the request goes back to the queue, and the directories 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -54,6 +55,10 @@ class _RefusedError(Exception):
     """There is nothing to compact, or the compaction is not allowed; the message gives the reason."""
 
 
+class _GivenBackError(Exception):
+    """The compaction is to be given back to the queue."""
+
+
 class Worker:
     """Runs compactions, one at a time. Several workers may run at once, in this process and in others."""
 
@@ -65,7 +70,9 @@ class Worker:
         settings: Mapping[str, str],
         name: str,
         pools: Collection[str] = (DEFAULT_POOL,),
+        giving_back: threading.Event | None = None,
     ) -> None:
+        """`giving_back` is set when the worker must return what it works on to the queue and end."""
         self._engine = engine
         self._transactions = transactions
         self._queue = queue
@@ -73,6 +80,7 @@ class Worker:
         self._name = name
         self._pools = pools
         self._caches = ScanCaches()
+        self._giving_back = giving_back or threading.Event()
 
     def run_next(self) -> Outcome | None:
         """Takes the compaction that has waited longest and runs it; None if none waits.
@@ -95,7 +103,11 @@ class Worker:
         except _RefusedError as refused:
             self._queue.refuse_compaction(current, str(refused))
             return Outcome(current, CompactionState.REFUSED, reason=str(refused))
+        except _GivenBackError:
+            return self._given_back(current)
         except (AcidSqlError, OSError) as error:
+            if self._giving_back.is_set():
+                return self._given_back(current)
             reason = str(error)
             self._queue.fail_compaction(current, reason)
             return Outcome(current, CompactionState.FAILED, reason=reason)
@@ -103,6 +115,15 @@ class Worker:
             self._queue.fail_compaction(current, "it was interrupted")
             raise
         return Outcome(current, CompactionState.READY_FOR_CLEANING, merged)
+
+    def _given_back(self, compaction: Compaction) -> Outcome:
+        reason = "the service was stopped"
+        self._queue.give_back_compaction(compaction, reason)
+        return Outcome(compaction, CompactionState.INITIATED, reason=f"given back, because {reason}")
+
+    def _check_wanted(self) -> None:
+        if self._giving_back.is_set():
+            raise _GivenBackError
 
     def _merge(self, compaction: Compaction, begun: Callable[[Compaction], None]) -> Merged:
         request = compaction.request
@@ -119,14 +140,20 @@ class Worker:
             ) as txn,
         ):
             txn.undo.append(jobs.end)
+            self._check_wanted()
             job = self._job(request, place, txn)
             mine = self._queue.begin_compaction(compaction, txn.id, WriteId(max(job.scope.high, 0)))
             begun(mine)
             txn.undo.insert(0, lambda: self._undo(job))
             txn.committing = lambda: self._queue.commit_compaction(mine)
             caches = self._caches.of_statement()
+
+            def require_open() -> None:
+                self._check_wanted()
+                txn.require_open()
+
             try:
-                return compact(self._engine.statement(), job, caches, before_publishing=txn.require_open)
+                return compact(self._engine.statement(), job, caches, before_publishing=require_open)
             finally:
                 caches.end()
 

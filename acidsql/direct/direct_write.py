@@ -27,6 +27,7 @@ from acidsql.spark.failures import translate
 from acidsql.spark.outcomes import RowCounts, Written
 from acidsql.storage.file_systems import LocalFiles, is_local
 from acidsql.storage.orc.copies import OriginalFiles
+from acidsql.tracing import Phase, phase
 from acidsql.writing.event_files import can_write_files, write_inserts, write_placed
 from acidsql.writing.file_slots import SLOT, Slots, assign_slots
 from acidsql.writing.placed_columns import NEW_BUCKET, OLD_BUCKET, OLD_ROW, OLD_WRITE_ID, value_directories
@@ -123,7 +124,8 @@ class DirectWriter:
             buckets = frozenset[int]().union(*(part.buckets for part in bound.parts))
             slots = assign_slots(plan.branches, buckets, 1, plan.target.bucket_count)
             most_read = _MOST_READ_BESIDE_SPARK if self.engine.is_running else _MOST_READ
-            placed = changed_rows.placed_changes(plan, changes, bound, footers, slots, most_read)
+            with phase(Phase.SCAN):
+                placed = changed_rows.placed_changes(plan, changes, bound, footers, slots, most_read)
             if placed is None or placed.get_total_buffer_size() > self._most_bytes:
                 return self.executor.write_in(plan, request, txn, jobs)
             places = tuple(part.directory for part in bound.parts)

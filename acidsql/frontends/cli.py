@@ -183,10 +183,12 @@ def _compactor(options: argparse.Namespace) -> int:
         session.compactor.pools = tuple(options.pool) or session.compactor.pools
         if options.metrics_port is not None:
             session.serve_metrics(options.metrics_port)
+        if options.health_port is not None:
+            session.serve_health(options.health_port)
         if options.once:
             session.compactor.run_once()
         else:
-            _serve(session)
+            _serve(session, options.drain_seconds)
     return OK
 
 
@@ -213,18 +215,32 @@ def _ingest(options: argparse.Namespace) -> int:
         return ingest(stream, text, source, options.commit_rows)
 
 
-def _serve(session: Session) -> None:
-    """Serves until SIGTERM or Ctrl-C. Workers finish their compactions first."""
+def _serve(session: Session, drain_seconds: float | None) -> None:
+    """Serves until SIGTERM or Ctrl-C. Workers finish their compactions first, or give them back to the queue after
+    `drain_seconds` or at a second signal."""
     stop = threading.Event()
+
+    def stopped(*_: object) -> None:
+        if stop.is_set():
+            session.compactor.giving_back.set()
+        stop.set()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, stopped)
     _log("the compactor runs; Ctrl-C stops it")
-    session.compactor.serve(stop)
+    session.compactor.serve(stop, drain_seconds)
     _log("the compactor has stopped")
 
 
 def _log(line: str) -> None:
-    sys.stdout.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}\n")
+    """Writes a line of the compactor: as JSON where ACIDSQL_LOG asks for it."""
+    from acidsql.statement_log import JSON, as_json, log_form
+
+    if log_form() == JSON:
+        utc = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        sys.stdout.write(f"{as_json({'time': utc, 'event': 'compactor', 'pid': os.getpid(), 'message': line})}\n")
+    else:
+        sys.stdout.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}\n")
     sys.stdout.flush()
 
 
@@ -306,6 +322,18 @@ def _add_compactor(commands: argparse._SubParsersAction[argparse.ArgumentParser]
         "--pool", action="append", default=[], metavar="POOL", help="do the requests of this pool (default: default)"
     )
     compactor.add_argument("--metrics-port", type=int, metavar="PORT", help="serve metrics as Prometheus' text")
+    compactor.add_argument(
+        "--health-port",
+        type=int,
+        metavar="PORT",
+        help="serve /healthz, and /metrics with the extra acidsql[metrics]",
+    )
+    compactor.add_argument(
+        "--drain-seconds",
+        type=float,
+        metavar="S",
+        help="after SIGTERM, give unfinished compactions back to the queue after S seconds (default: finish them)",
+    )
     compactor.add_argument("--hiveconf", type=pair, action="append", default=[], metavar="K=V", help="SET K=V")
     compactor.add_argument("--conf", type=pair, action="append", default=[], metavar="K=V", help="a setting of Spark")
     compactor.add_argument("--master", metavar="M", help="Spark's master, for example local[4]")

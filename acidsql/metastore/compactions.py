@@ -187,6 +187,11 @@ class CompactionQueue(Protocol):
         """Moves the entry to the history as failed. No error where it does not belong to this worker any more."""
         ...
 
+    def give_back_compaction(self, compaction: Compaction, reason: str) -> None:
+        """Returns the entry to the queue for another worker, after its transaction was aborted. On a Hive Metastore,
+        which has no call for it, the entry fails with the reason. No error where it does not belong to this worker."""
+        ...
+
     def refuse_compaction(self, compaction: Compaction, reason: str) -> None:
         """Moves the entry to the history as refused: there is nothing to compact, or it is not allowed."""
         ...

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import DEFAULT_DATABASE, Metastore
+from acidsql.redaction import redacted
 
 if TYPE_CHECKING:
     from acidsql.metastore.hive.hive_metastore import HiveMetastore
@@ -34,6 +35,8 @@ def open_metastore(uri: str, warehouse: str) -> OpenedMetastore:
     Raises METASTORE_UNAVAILABLE.
     """
     scheme, colon, _ = uri.partition(":")
+    if scheme != "sqlite" and colon and redacted(uri) != uri:
+        raise AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri=redacted(uri), reason="its URI takes no password")
     open_uri = _OPENERS.get(scheme if colon else "", _open_embedded)
     return open_uri(uri, warehouse)
 

@@ -386,6 +386,9 @@ class SessionMetastore:
     def fail_compaction(self, compaction: Compaction, error: str) -> None:
         self.shared.fail_compaction(compaction, error)
 
+    def give_back_compaction(self, compaction: Compaction, reason: str) -> None:
+        self.shared.give_back_compaction(compaction, reason)
+
     def refuse_compaction(self, compaction: Compaction, reason: str) -> None:
         self.shared.refuse_compaction(compaction, reason)
 

@@ -26,6 +26,7 @@ from acidsql.metastore.client import (
 )
 from acidsql.metastore.heartbeat import Heartbeat, interval_of, is_lost
 from acidsql.metastore.lock_rules import Resources, resource
+from acidsql.tracing import Phase, current, phase
 
 _ATTEMPTS: Final = 5
 """How often a statement opens another transaction because its locks came too late (Hive:
@@ -96,18 +97,20 @@ class OpenTransaction:
 
         Raises WRITE_CONFLICT, TRANSACTION_ABORTED (a heartbeat came too late), NO_SUCH_TRANSACTION.
         """
-        self.heartbeat.check()
-        if hold():
-            raise KeyboardInterrupt
-        (self.committing or (lambda: self.metastore.commit(self.id)))()
-        self.heartbeat.stop()
+        with phase(Phase.COMMIT):
+            self.heartbeat.check()
+            if hold():
+                raise KeyboardInterrupt
+            (self.committing or (lambda: self.metastore.commit(self.id)))()
+            self.heartbeat.stop()
 
     def abort(self) -> None:
         """Aborts the transaction, and only then removes its files: until the abort it may have committed."""
-        self.heartbeat.stop()
-        self.metastore.abort(self.id)
-        for step in reversed(self.undo):
-            step()
+        with phase(Phase.UNDO):
+            self.heartbeat.stop()
+            self.metastore.abort(self.id)
+            for step in reversed(self.undo):
+                step()
 
 
 @dataclass(slots=True)
@@ -190,11 +193,14 @@ class Transactions:
         exclusive = [c for c in components if c.lock_type is LockType.EXCLUSIVE]
         if exclusive and self.readers:
             self._make_way(exclusive)
-        return self.metastore.lock(txn, components, patience=self.patience())
+        with phase(Phase.LOCK):
+            return self.metastore.lock(txn, components, patience=self.patience())
 
     def _begin(self, on_lost: Callable[[], None] | None, opener: Callable[[], TxnId]) -> OpenTransaction:
         interval = interval_of(self.metastore)
         txn = opener()
+        if (trace := current()) is not None:
+            trace.txn_id = txn
         heartbeat = Heartbeat(self.metastore, txn, interval=interval, on_lost=on_lost)
         heartbeat.start()
         return OpenTransaction(self.metastore, txn, heartbeat)

@@ -44,6 +44,11 @@ class BoundPart:
         return (*self.snapshot.original_files, *(f for d in self.data_directories for f in d.files))
 
     @property
+    def count_of_files(self) -> int:
+        """How many files a reader opens, of data and of delete events."""
+        return len(self.data_files) + sum(len(d.files) for d in self.snapshot.delete_deltas)
+
+    @property
     def buckets(self) -> frozenset[int]:
         """The numbers of the files that hold live rows."""
         return frozenset(f.bucket for f in self.data_files)

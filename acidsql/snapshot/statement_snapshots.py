@@ -19,6 +19,7 @@ from acidsql.planner.plan import Scan
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
 from acidsql.storage.file_systems import FileSystem, Listing
+from acidsql.tracing import Phase, current, phase
 
 _LISTING_THREADS: Final = 16
 
@@ -36,10 +37,11 @@ class StatementSnapshots:
         """The scan with the snapshots of the partitions that it may need."""
         table = scan.table
         files = self._files_of(table.location)
-        wanted = self._wanted(scan, files)
-        missing = [p for p in wanted if (table.qualified, p.values) not in self._parts]
-        if missing:
-            self._select(table, files, missing)
+        with phase(Phase.SCAN):
+            wanted = self._wanted(scan, files)
+            missing = [p for p in wanted if (table.qualified, p.values) not in self._parts]
+            if missing:
+                self._select(table, files, missing)
         return BoundScan(scan, files, tuple(self._parts[table.qualified, p.values] for p in wanted))
 
     def _wanted(self, scan: Scan, files: FileSystem) -> Sequence[Partition]:
@@ -62,6 +64,10 @@ class StatementSnapshots:
         with ThreadPoolExecutor(min(_LISTING_THREADS, len(partitions))) as pool:
             for partition, part in zip(partitions, pool.map(select, partitions), strict=True):
                 self._parts[table.qualified, partition.values] = part
+        if (trace := current()) is not None:
+            if writes is not None:
+                trace.snapshot[table.qualified] = writes.high_watermark
+            trace.files_read += sum(self._parts[table.qualified, p.values].count_of_files for p in partitions)
 
 
 def snapshot_of(

@@ -25,6 +25,7 @@ from acidsql.spark.outcomes import RowCounts, Written
 from acidsql.spark.readers import Readers
 from acidsql.storage.file_systems import FileSystem
 from acidsql.storage.leftovers import tidy_up
+from acidsql.tracing import Phase, current, phase
 from acidsql.writing.publishing import StagedFile, WriteTarget
 from acidsql.writing.row_conflicts import commit_by_rows
 from acidsql.writing.write_transaction import WriteTransaction, transaction
@@ -98,7 +99,8 @@ class DmlTransactions:
                 on_lost=work.cancel,
                 before_undo=work.end,
             ) as txn:
-                counts = write(txn)
+                with phase(Phase.WRITE):
+                    counts = write(txn)
                 if progress is not None:
                     txn.progress = replace(progress, rows=counts.affected)
             self.tidy_up(txn)
@@ -134,7 +136,8 @@ class DmlTransactions:
             for one in plan.writes:
                 if one.overwrite is not None:
                     txn.check_seen(one.target)
-            counts = write(txn)
+            with phase(Phase.WRITE):
+                counts = write(txn)
         except BaseException as error:
             lost = txn.opened.lost(error)
             work.end()
@@ -185,5 +188,7 @@ def row_counts(plan: WritePlan, staged: Sequence[StagedFile]) -> RowCounts:
 
 def _written(txn: WriteTransaction, counts: RowCounts, first: int = 0) -> Written:
     """The result of the statement whose writes begin at index `first`."""
+    if (trace := current()) is not None:
+        trace.files_written += sum(len(w.staged) for w in txn.writes[first:])
     targets = (w.target for w in txn.writes[first:])
     return Written(counts, txn.id, {t.table.qualified: t.write_id for t in targets if t.table.is_transactional})

@@ -31,6 +31,7 @@ from acidsql.spark.dml_transactions import DmlTransactions, Work, row_counts, wr
 from acidsql.spark.engine import Engine, StatementSpark
 from acidsql.spark.failures import translate
 from acidsql.spark.frames import plan_text, to_frame
+from acidsql.spark.jobs import job_description
 from acidsql.spark.jvm_loss import SPARK_ERRORS
 from acidsql.spark.open_transaction import SharedTransaction
 from acidsql.spark.outcomes import QueryRows, RowCounts, Written
@@ -217,12 +218,12 @@ class Executor:
         """
         for write in plan.writes:
             check_format(write.target)
-        with self._translated(request), self._engine.jobs(_description(plan)) as jobs:
+        with self._translated(request), self._engine.jobs(_description(plan, request)) as jobs:
             return self.dml.run(plan, request.progress, jobs, lambda txn: self._write_tables(plan, request, txn))
 
     def write_in(self, plan: WritePlan, request: Request, txn: WriteTransaction, work: LateWork) -> RowCounts:
         """Writes the rows of a statement whose transaction is open and has its locks. `work` gets its jobs."""
-        with self._translated(request), self._engine.jobs(_description(plan)) as jobs:
+        with self._translated(request), self._engine.jobs(_description(plan, request)) as jobs:
             work.jobs = jobs
             return self._write_tables(plan, request, txn)
 
@@ -325,8 +326,9 @@ class Executor:
             raise translated from error
 
 
-def _description(plan: WritePlan | MultiWritePlan) -> str:
-    return f"{plan.operation} {' and '.join(dict.fromkeys(w.target.qualified for w in plan.writes))}"
+def _description(plan: WritePlan | MultiWritePlan, request: Request) -> str:
+    targets = " and ".join(dict.fromkeys(w.target.qualified for w in plan.writes))
+    return job_description(request.text, f"{plan.operation} {targets}")
 
 
 def _given_frame(frame: FrameScan, request: Request, spark: SparkSession) -> DataFrame:

@@ -17,7 +17,7 @@ from acidsql.interrupts import interruptible
 from acidsql.planner.analysis_errors import explained
 from acidsql.planner.sql_errors import find_raised
 from acidsql.spark.instants import instants_as_microseconds, python_row
-from acidsql.spark.jobs import JobGroup, job_group
+from acidsql.spark.jobs import JobGroup, job_description, job_group
 from acidsql.spark.jvm_loss import SPARK_ERRORS, gone, lost_by
 from acidsql.spark.spark_types import in_wall_clock_time
 
@@ -85,7 +85,11 @@ def _fetched(
     context = frame.sparkSession.sparkContext
     try:
         # The thread that feeds a local iterator starts in here, so its jobs belong to the group too.
-        with interruptible(_no_job), job_group(context, "SELECT") as jobs, interruptible(jobs.cancel):
+        with (
+            interruptible(_no_job),
+            job_group(context, job_description(text, "SELECT")) as jobs,
+            interruptible(jobs.cancel),
+        ):
             frame = prepared(frame)
             rows = iter(
                 frame.limit(limit).collect() if limit is not None else frame.toLocalIterator(prefetchPartitions=True)

@@ -11,11 +11,14 @@ from typing import Final
 
 from pyspark import SparkContext
 
+from acidsql.redaction import clipped, shown_statement
 from acidsql.spark.catalyst.scheduler import cancel_job_group, has_running_tasks
 from acidsql.spark.jvm_loss import SPARK_ERRORS, is_lost, lost_by
 
 _END_SECONDS: Final = 30.0
 """Seconds that a failed statement waits for its tasks to end."""
+_LONGEST: Final = 500
+"""Characters of a description."""
 _PROPERTIES: Final = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 
 
@@ -59,6 +62,12 @@ class JobGroup:
         except AttributeError:
             if not is_lost(self.context):
                 raise
+
+
+def job_description(text: str, otherwise: str) -> str:
+    """What Spark's UI shows of the jobs of a statement: its text in one line, or `otherwise` where texts are hidden."""
+    shown = shown_statement(text, 4 * _LONGEST)
+    return otherwise if shown is None else clipped(shown, _LONGEST)
 
 
 @contextmanager

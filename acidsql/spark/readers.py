@@ -28,6 +28,7 @@ from acidsql.metastore.heartbeat import interval_of
 from acidsql.metastore.transactions import Transactions
 from acidsql.spark.catalyst.file_relations import file_index_references
 from acidsql.spark.catalyst.gateway import jvm
+from acidsql.tracing import current
 
 _FIRST_PAUSE: Final = 1.0
 """Seconds from the end of a frame in Python to the first check whether the JVM has released it too. The pauses between
@@ -79,6 +80,8 @@ class Readers:
             with holding():  # an interrupt here would leave a transaction open that nobody ends
                 reader = Reader(self._transactions.metastore.open_txn(read_only=True), pinned=pinned)
                 self._transactions.readers[reader.txn] = tuple(locks)
+            if (trace := current()) is not None:
+                trace.txn_id = reader.txn
             if locks:
                 self._transactions.lock(reader.txn, locks)
         except BaseException:

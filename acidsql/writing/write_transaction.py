@@ -19,6 +19,7 @@ from acidsql.planner.plan import Branch, Effect
 from acidsql.snapshot.read_view import ReadView
 from acidsql.storage.file_systems import remove_all
 from acidsql.storage.leftovers import is_there
+from acidsql.tracing import current
 from acidsql.writing.publishing import StagedFile, WriteTarget, remove
 
 FIRST_WRITE_ID = WriteId(1)
@@ -127,6 +128,8 @@ class WriteTransaction:
         if table is self.creates:
             return FIRST_WRITE_ID
         self._own[table.qualified] = write_id = self.metastore.allocate_write_id(self.id, table)
+        if (trace := current()) is not None:
+            trace.write_ids[table.qualified] = write_id
         return write_id
 
     def statement_ids(self, branches: tuple[Branch, ...]) -> tuple[tuple[Branch, StatementId], ...]:

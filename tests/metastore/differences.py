@@ -53,6 +53,9 @@ DIFFERENCES: Final[dict[str, str]] = {
         "transaction IDs are the metastore's: a table that was compacted under others is refused"
     ),
     # -- compactions
+    "test_a_compaction_that_is_given_back_waits_again": (
+        "no call of the metastore returns an entry to the queue: the entry fails, and its initiator asks again"
+    ),
     "test_the_list_has_all_facts_of_a_request": (
         "ShowCompactHandler reads neither properties nor ORDER BY nor buckets of an entry; its worker gets them"
     ),

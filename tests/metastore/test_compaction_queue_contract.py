@@ -247,6 +247,17 @@ def test_a_failed_compaction_stays_in_the_list(queue: Metastore) -> None:
     assert queue.take_compaction("w1") is None
 
 
+def test_a_compaction_that_is_given_back_waits_again(queue: Metastore) -> None:
+    compaction = begun(queue)
+    assert compaction.txn is not None
+    queue.abort(compaction.txn)
+    queue.give_back_compaction(compaction, "the service was stopped")
+    queue.fail_compaction(compaction, "it does not belong to this worker any more")
+    found = listed(queue, compaction.id)
+    assert (found.state, found.txn, found.error) == (CompactionState.INITIATED, None, "")
+    assert taken(queue, "w2").id == compaction.id
+
+
 def test_a_refused_compaction_stays_in_the_list(queue: Metastore) -> None:
     asked(queue)
     compaction = taken(queue)

@@ -7,12 +7,14 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from acidsql.metastore.compactions import CompactionState
 from acidsql.session import Session
 from tests.compactor.layout import directories, location
 from tests.crash.writers import PATIENCE
@@ -80,3 +82,33 @@ def test_the_service_takes_requests_serves_metrics_and_stops_at_sigterm(
     process.send_signal(signal.SIGTERM)
     assert list(said) == ["the compactor has stopped"]
     assert process.wait(PATIENCE) == 0
+
+
+@pytest.mark.full
+@pytest.mark.timeout(900)
+def test_two_services_on_one_metastore_do_each_request_once_and_drain_at_sigterm(
+    session: Session, tmp_path: Path
+) -> None:
+    tables = [f"t{number}" for number in range(4)]
+    for name in tables:
+        session.execute(f"CREATE TABLE {name} (id int) {ACID}")
+        for value in range(2):
+            session.execute(f"INSERT INTO {name} VALUES ({value})")
+    services = [start(tmp_path, "--drain-seconds", "300") for _ in range(2)]
+    said = [lines(service) for service in services]
+    for one in said:
+        assert next(one) == "the compactor runs; Ctrl-C stops it"
+    for name in tables:
+        session.execute(f"ALTER TABLE {name} COMPACT 'major'")
+    while [one.state for one in session._metastore.compactions()] != [CompactionState.SUCCEEDED] * len(tables):
+        time.sleep(0.5)
+    for service in services:
+        service.send_signal(signal.SIGTERM)
+    rest = [list(one) for one in said]
+    assert [service.wait(PATIENCE) for service in services] == [0, 0]
+    assert [one[-1] for one in rest] == ["the compactor has stopped"] * 2
+    merged = [line for one in rest for line in one if re.match(r"major compaction \d+ of \S+: ", line)]
+    assert sorted(line.split()[4].rstrip(":") for line in merged) == [f"default.{name}" for name in tables]
+    for name in tables:
+        assert directories(location(session, name)) == ["base_0000002_v"]
+        assert session.execute(f"SELECT count(*) FROM {name}").frame().collect()[0][0] == 2

@@ -137,6 +137,11 @@ class HiveCompactions(HiveTransactions):
     def fail_compaction(self, compaction: Compaction, error: str) -> None:
         self._end("mark_failed", idl.mark_failed, compaction, error)
 
+    def give_back_compaction(self, compaction: Compaction, reason: str) -> None:
+        """Ends the entry as failed: the metastore has no call to return it to the queue, and its initiator asks again
+        while the table needs the compaction."""
+        self.fail_compaction(compaction, reason)
+
     def refuse_compaction(self, compaction: Compaction, reason: str) -> None:
         """No error where the entry does not belong to this worker any more."""
         self._end("mark_refused", idl.mark_refused, compaction, reason)

@@ -60,6 +60,10 @@ class SqliteQueue:
         with self._file.writing() as db:
             compaction_rows.end(db, compaction, CompactionState.FAILED, error, _now())
 
+    def give_back_compaction(self, compaction: Compaction, reason: str) -> None:
+        with self._file.writing() as db:
+            compaction_rows.give_back(db, compaction)
+
     def refuse_compaction(self, compaction: Compaction, reason: str) -> None:
         with self._file.writing() as db:
             compaction_rows.end(db, compaction, CompactionState.REFUSED, reason, _now())

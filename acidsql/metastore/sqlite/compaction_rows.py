@@ -151,6 +151,20 @@ def end(db: sqlite3.Connection, compaction: Compaction, state: CompactionState, 
         _end(db, compaction.id, state, message, now)
 
 
+def give_back(db: sqlite3.Connection, compaction: Compaction) -> None:
+    """Returns an entry to the queue. Does nothing where it does not belong to this worker any more."""
+    if _is_own(db, compaction):
+        _wait_again(db, compaction.id)
+
+
+def _wait_again(db: sqlite3.Connection, number: int) -> None:
+    db.execute(
+        "UPDATE compaction_queue SET state = 'initiated', worker = '', worker_host = '', started = 0,"
+        " txn_id = NULL, highest_write_id = NULL WHERE id = ?",
+        (number,),
+    )
+
+
 def _end(db: sqlite3.Connection, number: int, state: CompactionState, message: str, now: int) -> None:
     db.execute(
         "UPDATE compaction_queue SET state = ?, error = ?, ended = ? WHERE id = ?",
@@ -265,11 +279,7 @@ def revoke_dead(
             continue
         if txn is not None and not is_lost:
             transaction_rows.abort(db, TxnId(txn), "its compaction was given to another worker")
-        db.execute(
-            "UPDATE compaction_queue SET state = 'initiated', worker = '', worker_host = '', started = 0,"
-            " txn_id = NULL, highest_write_id = NULL WHERE id = ?",
-            (number,),
-        )
+        _wait_again(db, number)
         revoked.append(number)
     return revoked
 
