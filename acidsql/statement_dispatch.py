@@ -44,6 +44,9 @@ from acidsql.variables import HIVEVAR, Variables
 _NO_COLUMN_STATISTICS: Final = "Rows and files were counted. acidsql collects no statistics of columns."
 _COLUMN_STATISTICS_NOT_KEPT: Final = "Nothing was changed: acidsql keeps no statistics of columns."
 
+_MOST_EVOLUTIONS: Final = 5
+"""How often a statement that evolves a table is planned, if other sessions keep changing the table."""
+
 
 @dataclass(frozen=True, slots=True)
 class StatementDispatch:
@@ -72,6 +75,8 @@ class StatementDispatch:
         self._check_writable(statement)
         request = replace(request, frames=readable_frames(request.frames))
         match statement:
+            case s.Insert(evolves=True) | s.Merge(evolves=True):
+                return self._evolve(statement, request)
             case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge() | s.InsertDirectory():
                 return self._execute(self.plans.plan(statement, request), request)
             case s.LoadData():
@@ -170,6 +175,24 @@ class StatementDispatch:
     def _execute(self, plan: Plan, request: Request) -> Result:
         with _naming_views(plan):
             return self._execute_plan(plan, request)
+
+    def _evolve(self, statement: s.Insert | s.Merge, request: Request) -> Result:
+        """INSERT and MERGE with WITH SCHEMA EVOLUTION. They are planned again if another session has changed the table
+        while they waited for its lock, for instance by the same evolution.
+
+        Raises IN_TRANSACTION: like ALTER TABLE, the clause changes the catalog, and ROLLBACK could not take that back.
+        """
+        txn_id = self.executor.session_transaction.id
+        if txn_id is not None:
+            operation = f"{'MERGE' if isinstance(statement, s.Merge) else 'INSERT'} WITH SCHEMA EVOLUTION"
+            raise AcidSqlError(Condition.IN_TRANSACTION, operation=operation, txn_id=f"txnid:{txn_id}")
+        for _ in range(_MOST_EVOLUTIONS - 1):
+            try:
+                return self._execute(self.plans.plan(statement, request), request)
+            except AcidSqlError as error:
+                if error.condition != Condition.TABLE_CHANGED.name:
+                    raise
+        return self._execute(self.plans.plan(statement, request), request)
 
     def _execute_plan(self, plan: Plan, request: Request) -> Result:
         match plan:

@@ -99,6 +99,7 @@ class DmlTransactions:
                 before_undo=work.end,
             ) as txn:
                 counts = write(txn)
+                txn.evolutions.extend(one.evolution for one in plan.writes if one.evolution is not None)
                 if progress is not None:
                     txn.progress = replace(progress, rows=counts.affected)
             self.tidy_up(txn)
