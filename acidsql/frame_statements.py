@@ -16,7 +16,7 @@ from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.given_frames import SOURCE, GivenFrame, check_fields, given_frame
 from acidsql.grammar.statements import Delete, Update
-from acidsql.merge_builder import MergeBuilder, parsed, require_shape, run
+from acidsql.merge_builder import EVOLVING, MergeBuilder, parsed, require_shape, run
 from acidsql.merge_clauses import assignments_sql, checked_assignments, fragment, names_sql, sql_text
 from acidsql.metastore.client import Catalog
 from acidsql.partition_clause import partition_clause
@@ -59,7 +59,13 @@ class FrameStatements(ABC):
     ) -> Result: ...
 
     def insert(
-        self, table: str, frame: Any, *, partition: Mapping[str, object] | None = None, overwrite: bool = False
+        self,
+        table: str,
+        frame: Any,
+        *,
+        partition: Mapping[str, object] | None = None,
+        overwrite: bool = False,
+        evolve: bool = False,
     ) -> Counts:
         """INSERT INTO, or INSERT OVERWRITE: adds the rows of a frame to a table.
 
@@ -71,6 +77,8 @@ class FrameStatements(ABC):
             frame: The rows.
             partition: The values of partition columns that the frame does not have: the static PARTITION clause.
             overwrite: Whether the rows replace those of the table, or of the partitions that they go to.
+            evolve: Whether the table gets the columns that only the frame has, and wider types where the frame has
+                them (WITH SCHEMA EVOLUTION).
 
         Returns:
             The numbers of rows.
@@ -83,20 +91,23 @@ class FrameStatements(ABC):
         """
         target = _Target.of(table, self)
         given = given_frame(frame, target.table, [name.lower() for name in partition or {}])
-        target.check_inserted(given, partition or {})
+        target.check_inserted(given, partition or {}, evolve=evolve)
         columns = names_sql(given.columns)
-        into = "INSERT OVERWRITE TABLE" if overwrite else "INSERT INTO"
+        into = f"INSERT{EVOLVING if evolve else ''} {'OVERWRITE TABLE' if overwrite else 'INTO'}"
         clause = partition_clause(partition or {}, target.table)
         text = f"{into} {target.sql}{clause} ({columns})\nSELECT {columns} FROM {{{SOURCE}}} AS source"
         return run(self, text, frame=given)
 
-    def upsert(self, table: str, frame: Any, on: str | Sequence[str]) -> Counts:
+    def upsert(self, table: str, frame: Any, on: str | Sequence[str], *, evolve: bool = False) -> Counts:
         """MERGE: updates the rows whose keys the frame has, in all columns, and inserts the others.
 
         Args:
             table: The table, as `t` or `db.t`.
-            frame: The rows, which have all columns of the table.
+            frame: The rows, which have all columns of the table, unless `evolve` is given.
             on: The columns of the key. As in SQL, a key with a NULL is equal to no other.
+            evolve: Whether the table gets the columns that only the frame has, and wider types where the frame has
+                them (WITH SCHEMA EVOLUTION). The frame may then lack columns: updated rows keep their values, and
+                inserted rows get the DEFAULT, else NULL.
 
         Returns:
             The numbers of rows.
@@ -114,7 +125,7 @@ class FrameStatements(ABC):
         keys = (on,) if isinstance(on, str) else tuple(on)
         target.check_keys(keys, given)
         equal = " AND ".join(f"target.{name_sql(key)} = source.{name_sql(key)}" for key in keys)
-        builder = MergeBuilder(runner=self, table=target.sql, source=given, on=equal)
+        builder = MergeBuilder(runner=self, table=target.sql, source=given, on=equal, evolve=evolve)
         return builder.when_matched().update_all().when_not_matched().insert_all().execute()
 
     def update(
@@ -175,13 +186,15 @@ class FrameStatements(ABC):
         require_shape(statement, isinstance(statement, Delete) and (statement.where is None) == (where is None))
         return run(self, text, args)
 
-    def merge(self, table: str, frame: Any, on: str) -> MergeBuilder:
+    def merge(self, table: str, frame: Any, on: str, *, evolve: bool = False) -> MergeBuilder:
         """MERGE: begins a statement that merges a frame into a table. The builder's `execute` runs it.
 
         Args:
             table: The table, as `t` or `db.t`, which the clauses name as `target`.
             frame: The rows, which the clauses name as `source`.
             on: The condition under which a row of the frame matches a row of the table, as SQL text.
+            evolve: Whether the table gets the columns that only the frame has, and wider types where the frame has
+                them (WITH SCHEMA EVOLUTION).
 
         Returns:
             The builder, which is immutable.
@@ -198,7 +211,7 @@ class FrameStatements(ABC):
         """
         target = _Target.of(table, self)
         given = given_frame(frame, target.table)
-        return MergeBuilder(runner=self, table=target.sql, source=given, on=sql_text("on", on))
+        return MergeBuilder(runner=self, table=target.sql, source=given, on=sql_text("on", on), evolve=evolve)
 
 
 def _where(condition: str | None) -> str:
@@ -231,15 +244,15 @@ class _Target:
         """The quoted name."""
         return f"{name_sql(self.database)}.{name_sql(self.name)}"
 
-    def check_inserted(self, frame: GivenFrame, partition: Mapping[str, object]) -> None:
-        """Raises INSERT_COLUMN_NOT_FOUND for a column of the frame that the table does not have, or whose value the
-        PARTITION clause gives, and what `check_fields` raises."""
+    def check_inserted(self, frame: GivenFrame, partition: Mapping[str, object], *, evolve: bool) -> None:
+        """Raises INSERT_COLUMN_NOT_FOUND for a column of the frame that the table does not have and, without `evolve`,
+        does not get, or whose value the PARTITION clause gives, and what `check_fields` raises."""
         if self.table is None:
             return
         static = {name.lower() for name in partition}
         known = [name for name in self.table.column_names if name not in static]
         for name in frame.columns:
-            if name.lower() not in known:
+            if name.lower() not in known and (not evolve or name.lower() in static):
                 near = suggestion(name, known)
                 hint = f"The partition argument gives the value of {name}." if name.lower() in static else frame.hint
                 raise AcidSqlError(

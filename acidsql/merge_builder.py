@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _REPEATED: Final = Condition.CARDINALITY_VIOLATION.name
+EVOLVING: Final = " WITH SCHEMA EVOLUTION"
+"""The clause, behind the first word of a statement."""
 _ABOUT_COLUMNS: Final = (Condition.COLUMN_NOT_FOUND.name, Condition.AMBIGUOUS_COLUMN.name)
 
 
@@ -58,6 +60,7 @@ class MergeBuilder(MergeClauses):
     """The quoted name of the table."""
     source: GivenFrame = field(repr=False, compare=False)
     on: str
+    evolve: bool = False
 
     def sql(self) -> str:
         """The MERGE statement as text, which names the frame as `{source}`.
@@ -69,7 +72,7 @@ class MergeBuilder(MergeClauses):
         ON target.id = source.id
         WHEN MATCHED THEN DELETE
         """
-        into = f"MERGE INTO {self.table} AS target"
+        into = f"MERGE{EVOLVING if self.evolve else ''} INTO {self.table} AS target"
         return f"{into}\nUSING {{{SOURCE}}} AS source\nON {fragment(self.on)}\n{self.clauses_sql()}".rstrip("\n")
 
     def execute(self, args: Mapping[str, object] | None = None) -> Counts:

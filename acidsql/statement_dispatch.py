@@ -27,6 +27,7 @@ from acidsql.planner.ddl_settings import ignores_missing
 from acidsql.planner.lock_requests import CONFLICTS
 from acidsql.planner.macro_expansion import Macro, with_macros
 from acidsql.planner.plan import MultiWritePlan, Plan, QueryPlan, WritePlan
+from acidsql.planner.simple_scans import with_parameters
 from acidsql.planner.written_databases import is_read_only, written_databases
 from acidsql.results import Counts, CountsResult, Done, QueryResult, Result, ResultColumn, RowsResult, ScanResult
 from acidsql.settings import OPEN_TXNS, Settings, note_on_unknown
@@ -43,6 +44,9 @@ from acidsql.variables import HIVEVAR, Variables
 
 _NO_COLUMN_STATISTICS: Final = "Rows and files were counted. acidsql collects no statistics of columns."
 _COLUMN_STATISTICS_NOT_KEPT: Final = "Nothing was changed: acidsql keeps no statistics of columns."
+
+_MOST_EVOLUTIONS: Final = 5
+"""How often a statement that evolves a table is planned, if other sessions keep changing the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,8 @@ class StatementDispatch:
         self._check_writable(statement)
         request = replace(request, frames=readable_frames(request.frames))
         match statement:
+            case s.Insert(evolves=True) | s.Merge(evolves=True):
+                return self._evolve(statement, request)
             case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge() | s.InsertDirectory():
                 return self._execute(self.plans.plan(statement, request), request)
             case s.LoadData():
@@ -171,10 +177,28 @@ class StatementDispatch:
         with _naming_views(plan):
             return self._execute_plan(plan, request)
 
+    def _evolve(self, statement: s.Insert | s.Merge, request: Request) -> Result:
+        """INSERT and MERGE with WITH SCHEMA EVOLUTION. They are planned again if another session has changed the table
+        while they waited for its lock, for instance by the same evolution.
+
+        Raises IN_TRANSACTION: like ALTER TABLE, the clause changes the catalog, and ROLLBACK could not take that back.
+        """
+        txn_id = self.executor.session_transaction.id
+        if txn_id is not None:
+            operation = f"{'MERGE' if isinstance(statement, s.Merge) else 'INSERT'} WITH SCHEMA EVOLUTION"
+            raise AcidSqlError(Condition.IN_TRANSACTION, operation=operation, txn_id=f"txnid:{txn_id}")
+        for _ in range(_MOST_EVOLUTIONS - 1):
+            try:
+                return self._execute(self.plans.plan(statement, request), request)
+            except AcidSqlError as error:
+                if error.condition != Condition.TABLE_CHANGED.name:
+                    raise
+        return self._execute(self.plans.plan(statement, request), request)
+
     def _execute_plan(self, plan: Plan, request: Request) -> Result:
         match plan:
             case QueryPlan():
-                if request.rows_only and (scanned := self._scanned(plan)) is not None:
+                if request.rows_only and (scanned := self._scanned(with_parameters(plan, request.args))) is not None:
                     return scanned
                 rows, release = self.executor.query(plan, request)
                 columns = tuple(ResultColumn(f.name, f.dataType.simpleString()) for f in rows.frame.schema.fields)

@@ -25,6 +25,7 @@ from acidsql.planner.load_query import loaded_table, needs_query, plan_load_quer
 from acidsql.planner.lock_requests import on_partitions
 from acidsql.planner.macro_expansion import Macro, defined_macro, trial
 from acidsql.planner.plan import Facts, Plan, QueryPlan, Shortcuts, WritePlan
+from acidsql.planner.schema_evolution import SourceColumn, columns_of_frame, evolution, source_query
 from acidsql.planner.statement_planner import plan_statement
 from acidsql.planner.view_ddl import check_free
 from acidsql.planner.view_definition import check_query, view_definition
@@ -62,6 +63,8 @@ class StatementPlans:
 
     def _plan(self, statement: s.Statement, request: Request | None) -> Plan:
         match statement:
+            case s.Insert(evolves=True) | s.Merge(evolves=True):
+                return self._plan_evolving(statement, request or Request(statement.source, {}, {}))
             case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():
                 return plan_statement(statement, self._facts(statement, request))
             case s.InsertDirectory():
@@ -70,6 +73,21 @@ class StatementPlans:
                 return self.plan_create(statement, Request(statement.source, {}, {}))
             case _:
                 raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"EXPLAIN {first_words(statement)}")
+
+    def _plan_evolving(self, statement: s.Insert | s.Merge, request: Request) -> Plan:
+        """The plan of a statement WITH SCHEMA EVOLUTION."""
+        facts = self._facts(statement, request)
+        changes = evolution(statement, facts, self._source_columns(statement, facts, request))
+        return plan_statement(statement, facts, changes)
+
+    def _source_columns(self, statement: s.Insert | s.Merge, facts: Facts, request: Request) -> Sequence[SourceColumn]:
+        """The columns of the statement's source. Spark analyzes its query, unless it is nothing but a frame."""
+        known = columns_of_frame(statement, facts)
+        if known is not None:
+            return known
+        query = source_query(statement)
+        found = self._columns(query, plan_create_query(query, facts), request, of_view=True)
+        return [SourceColumn(name, kind) for name, kind in found]
 
     def plan_create(self, statement: s.CreateTable, request: Request) -> WritePlan:
         """The plan of CREATE TABLE .. AS. Spark analyzes the query for the types of its columns."""

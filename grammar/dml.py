@@ -69,6 +69,7 @@ def _insert(node: Node, source: str, rows: Values | exp.Query) -> Insert:
         partition=clauses.partition_of(node),
         overwrite=node.has("overwrite"),
         if_not_exists=node.has("if_not_exists"),
+        evolves=node.has("schema_evolution"),
     )
 
 
@@ -163,6 +164,7 @@ def merge(node: Node, source: str) -> Merge:
         tuple(_clause(part) for part in node.nodes("when")),
         _ctes(node),
         on.span,
+        evolves=node.has("schema_evolution"),
     )
 
 

@@ -77,11 +77,20 @@ def _filters(scan: Scan) -> Iterator[str]:
         yield f"    skips files and stripes without {' AND '.join(map(to_spark, scan.row_filter))}"
 
 
+def _changed_columns(plan: WritePlan) -> Iterator[str]:
+    """What WITH SCHEMA EVOLUTION changes in the definition of the target."""
+    if plan.evolution is not None:
+        yield "changes columns"
+        yield from (f"  adds {column.name} {column.type}" for column in plan.evolution.added)
+        yield from (f"  widens {new.name} from {old.type} to {new.type}" for old, new in plan.evolution.widened)
+
+
 def _effects(plan: WritePlan) -> Iterator[str]:
     checks = list(_checks(plan))
     if checks:
         yield "checks"
         yield from (f"  {check}" for check in checks)
+    yield from _changed_columns(plan)
     yield "writes"
     yield from (f"  {_written(b, plan)}" for b in plan.branches if b.kind is not EventKind.CHECK)
     yield "strategy"
@@ -117,6 +126,7 @@ def _with_sql(plan: Plan) -> Iterator[str]:
                 yield from _text("where the source is small, its keys", plan.narrowing.keys)
                 yield from _text(f"and {plan.narrowing.view} by them", plan.narrowing.rows)
             yield from _text("events", plan.events)
+            yield from _changed_columns(plan)
             yield "writes"
             yield from (f"  {_written(b, plan)}" for b in plan.branches)
             if plan.cardinality_branch is not None:

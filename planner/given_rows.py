@@ -45,8 +45,8 @@ def _rows(
         case exp.Select() as query if _has_only(query, "expressions"):
             row = tuple(item.unalias().copy() for item in query.expressions)
             return (row,) if len(row) == len(columns) else None
-        case exp.Select() as query if _has_only(query, "expressions", "from_"):
-            return _frame(query)
+        case exp.Select() as query:
+            return frame_columns(query)
         case _:
             return None
 
@@ -55,8 +55,10 @@ def _has_default(rows: Sequence[Sequence[exp.Expr | Default]]) -> bool:
     return any(isinstance(value, Default) for row in rows for value in row)
 
 
-def _frame(query: exp.Select) -> GivenFrame | None:
-    """The frame of a query that only selects columns of it."""
+def frame_columns(query: exp.Select) -> GivenFrame | None:
+    """The frame of a query that only selects columns of it; None for another query."""
+    if not _has_only(query, "expressions", "from_") or query.args.get("from_") is None:
+        return None
     source = query.args["from_"].this
     if not isinstance(source, exp.Table) or not _has_only(source, "this", "alias"):
         return None

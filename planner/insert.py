@@ -17,7 +17,7 @@ from acidsql.metastore.client import PartitionValues
 from acidsql.planner.event_queries import checked_branch, name_sql, no_identity, rows_view, select_list, stored
 from acidsql.planner.given_rows import given_rows
 from acidsql.planner.integer_casts import assigned
-from acidsql.planner.lock_requests import LockRules, insert_locks, overwrite_locks
+from acidsql.planner.lock_requests import LockRules, evolving_locks, insert_locks, overwrite_locks
 from acidsql.planner.name_resolution import Binder, default_of, find_column, find_table
 from acidsql.planner.partition_spec import check_assignments, check_static_value, partition_values
 from acidsql.planner.plan import (
@@ -26,11 +26,13 @@ from acidsql.planner.plan import (
     Branch,
     Effect,
     EventKind,
+    Evolution,
     Facts,
     Overwrite,
     RowSource,
     StoredValue,
     WritePlan,
+    changing,
 )
 from acidsql.planner.values_queries import rows_query
 
@@ -38,7 +40,9 @@ FIRST: Final = StatementId(0)
 DYNAMIC_PARTITION_MODE: Final = "hive.exec.dynamic.partition.mode"
 
 
-def plan_insert(statement: Insert, facts: Facts, statement_id: StatementId = FIRST) -> WritePlan:
+def plan_insert(
+    statement: Insert, facts: Facts, statement_id: StatementId = FIRST, evolution: Evolution | None = None
+) -> WritePlan:
     """INSERT INTO and INSERT OVERWRITE, with static and dynamic partitions.
 
     Raises TABLE_NOT_FOUND, INSERT_COLUMN_NOT_FOUND, DUPLICATE_COLUMN, INSERT_COLUMN_COUNT (for VALUES),
@@ -49,6 +53,7 @@ def plan_insert(statement: Insert, facts: Facts, statement_id: StatementId = FIR
     if table.sort_columns and table.is_transactional:
         raise AcidSqlError(Condition.SORTED_TABLE, span=statement.target.span, table=table.qualified)
     check_serializes(table, statement.target.span)
+    table = table if evolution is None else evolution.after
     static = static_values(statement, table, facts)
     if statement.if_not_exists and len(static) < max(1, len(table.partition_columns)):
         raise AcidSqlError(Condition.IF_NOT_EXISTS_DYNAMIC, span=statement.target.span)
@@ -56,6 +61,7 @@ def plan_insert(statement: Insert, facts: Facts, statement_id: StatementId = FIR
     binder = Binder(facts, statement.source)
     rows = binder.bind(_rows(statement, table, columns))
     given = {c.name: name_sql(f":{c.name}") for c in columns} | static
+    locks = (overwrite_locks if statement.overwrite else insert_locks)(table, binder.scans, LockRules.of(facts))
     return WritePlan(
         operation="INSERT OVERWRITE" if statement.overwrite else "INSERT",
         target=table,
@@ -66,7 +72,7 @@ def plan_insert(statement: Insert, facts: Facts, statement_id: StatementId = FIR
         scans=binder.scans,
         frames=binder.frames,
         views=binder.views,
-        locks=(overwrite_locks if statement.overwrite else insert_locks)(table, binder.scans, LockRules.of(facts)),
+        locks=evolving_locks(locks, evolution),
         positional=tuple(f":{c.name}" for c in columns),
         row_source=RowSource.TEXT if isinstance(statement.rows, Values) else RowSource.QUERY,
         mode=Overwrite(statement.if_not_exists) if statement.overwrite else Append(),
@@ -74,6 +80,7 @@ def plan_insert(statement: Insert, facts: Facts, statement_id: StatementId = FIR
         partition=_literal_partition(statement, table) if len(static) == len(table.partition_columns) else None,
         source_span=statement.target.span,
         given=given_rows(statement, table, columns),
+        evolution=changing(evolution),
     )
 
 

@@ -124,6 +124,24 @@ def literal(node: exp.Expr, args: Mapping[str, object]) -> Typed:
             return _OTHER
 
 
+def with_value(node: exp.Expr, args: Mapping[str, object]) -> exp.Expr:
+    """The literal of a parameter that is an integer, a text or a date; other nodes as they are.
+
+    >>> with_value(exp.Placeholder(this="n"), {"n": -5}).sql()
+    '-5'
+    """
+    match literal(node, args) if isinstance(node, exp.Placeholder) else _OTHER:
+        case Kind.INTEGER, int(number):
+            positive = exp.Literal.number(abs(number))
+            return exp.Neg(this=positive) if number < 0 else positive
+        case Kind.STRING, str(text):
+            return exp.Literal.string(text)
+        case Kind.DATE, date() as day:
+            return exp.cast(exp.Literal.string(day.isoformat()), "date")
+        case _:
+            return node
+
+
 def _text(text: str) -> Typed:
     try:
         text.encode()

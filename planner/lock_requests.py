@@ -15,7 +15,7 @@ from acidsql.acid.partition_values import as_known
 from acidsql.acid.table import Table
 from acidsql.metastore.client import LockComponent, LockType, Operation, Partition
 from acidsql.planner.partition_pruning import keeps
-from acidsql.planner.plan import Effect, Facts, MultiWritePlan, Plan, Scan, WritePlan
+from acidsql.planner.plan import Effect, Evolution, Facts, MultiWritePlan, Plan, Scan, WritePlan, changing
 
 XLOCK_OVERWRITE: Final = "hive.txn.xlock.iow"
 XLOCK_WRITE: Final = "hive.txn.xlock.write"
@@ -135,6 +135,21 @@ def merge_locks(
     return (*insert, *(lock for lock in locks if lock not in insert))
 
 
+def evolving_locks(locks: tuple[LockComponent, ...], evolution: Evolution | None) -> tuple[LockComponent, ...]:
+    """The locks of a statement WITH SCHEMA EVOLUTION: its locks on the target become EXCLUSIVE, as that of ALTER TABLE,
+    if it changes the target's definition."""
+    changed = changing(evolution)
+    if changed is None:
+        return locks
+    target = (changed.before.database, changed.before.name)
+    return tuple(
+        replace(lock, lock_type=LockType.EXCLUSIVE)
+        if (lock.database, lock.table) == target and lock.operation is not Operation.SELECT
+        else lock
+        for lock in locks
+    )
+
+
 def _lock(table: Table, lock_type: LockType, operation: Operation) -> LockComponent:
     """A lock on a table. The metastore records no operation for writes of plain tables."""
     kept = table.is_transactional or operation is Operation.SELECT
@@ -181,6 +196,8 @@ def _written_partitions(
     if len(writes) != 1:
         return None
     (write,) = writes
+    if write.evolution is not None:
+        return None  # it changes the definition of the whole table
     if write.partition is not None:
         known = [p.values for p in partitions_of(write.target)]
         return [

@@ -40,7 +40,7 @@ from acidsql.planner.event_queries import (
     stored,
 )
 from acidsql.planner.literal_rows import implied
-from acidsql.planner.lock_requests import LockRules, merge_locks
+from acidsql.planner.lock_requests import LockRules, evolving_locks, merge_locks
 from acidsql.planner.merge_cardinality import cardinality_branch, check_branches, check_event
 from acidsql.planner.merge_narrowing import narrowing
 from acidsql.planner.merge_rules import check_clauses, check_on, insert_columns, only_from, without_databases
@@ -55,7 +55,7 @@ from acidsql.planner.name_resolution import (
     quoted,
     target_table,
 )
-from acidsql.planner.plan import Branch, Effect, EventKind, Facts, StoredValue, WritePlan
+from acidsql.planner.plan import Branch, Effect, EventKind, Evolution, Facts, StoredValue, WritePlan, changing
 from acidsql.planner.query_normalization import ROW_ID_COLUMN
 from acidsql.planner.update import moves, set_clause
 
@@ -107,24 +107,34 @@ class Sides:
     target: str
     source: str
     databases: Mapping[str, str]
+    source_columns: frozenset[str] | None = None
+    """WITH SCHEMA EVOLUTION: the columns of the source, for which a star stands; None without the clause."""
+
+    def has(self, target: Column) -> bool:
+        """Whether a star assigns a column of the target. Without the clause it assigns all of them."""
+        return self.source_columns is None or target.name in self.source_columns
 
 
-def plan_merge(statement: Merge, facts: Facts) -> WritePlan:
+def plan_merge(statement: Merge, facts: Facts, evolution: Evolution | None = None) -> WritePlan:
     """Raises what UPDATE and INSERT raise, MERGE_CLAUSE_ORDER, MERGE_UNCONDITIONAL_NOT_LAST, MERGE_INSERT_LENGTH,
     MERGE_ON_WITHOUT_TARGET, and COLUMN_NOT_FOUND for a clause that names the side of which it has no row."""
     table = find_table(statement.target, facts)
     check_writable(table, statement.target)
     check_clauses(statement)
+    table = table if evolution is None else evolution.after
     statement = replace(statement, using=cast("exp.Expression", _joinable(statement.using)))
     sides = _sides(statement, table, facts)
+    if evolution is not None:
+        sides = replace(sides, source_columns=frozenset(evolution.source))
     statement = replace(statement, on=cast("exp.Expression", without_databases(statement.on, sides.databases)))
     check_on(statement, table, sides.target, sides.source)
     keys = _literal_keys(statement, table, sides) if facts.shortcuts.keys else []
     statement = replace(statement, on=cast("exp.Expression", exp.and_(statement.on, *keys)))
     clauses = _clauses(statement, table, sides)
-    binder = Binder(facts, statement.source)
+    binder = Binder(facts, statement.source, target=table)
     rows = binder.bind(_rows(statement, table, sides, clauses))
     branches = _branches(clauses, table, facts)
+    locks = merge_locks(table, {b.effect for b in branches}, binder.scans, LockRules.of(facts))
     return WritePlan(
         operation="MERGE",
         target=table,
@@ -135,9 +145,10 @@ def plan_merge(statement: Merge, facts: Facts) -> WritePlan:
         scans=binder.scans,
         frames=binder.frames,
         views=binder.views,
-        locks=merge_locks(table, {b.effect for b in branches}, binder.scans, LockRules.of(facts)),
+        locks=evolving_locks(locks, evolution),
         cardinality_branch=cardinality_branch(branches, _matched_ids(clauses), facts.settings),
         narrowing=narrowing(rows, sides.target, sides.source) if facts.shortcuts.keys and not keys else None,
+        evolution=changing(evolution),
     )
 
 
@@ -178,8 +189,11 @@ def _values(written: MergeClause, table: Table, sides: Sides) -> tuple[tuple[Col
     match written.action:
         case MergeDelete():
             return ()
-        case MergeUpdate(None) | MergeInsert(_, None):
-            return tuple((c, column(c.name, sides.source)) for c in table.all_columns)
+        case MergeUpdate(None):
+            return tuple((c, column(c.name, sides.source)) for c in table.all_columns if sides.has(c))
+        case MergeInsert(_, None):
+            given_by = {c: column(c.name, sides.source) for c in table.all_columns if sides.has(c)}
+            return tuple((c, given_by.get(c) or default_of(c, table)) for c in table.all_columns)
         case MergeUpdate(assignments):
             return tuple(set_clause(assignments or (), table).items())
         case MergeInsert(_, values):

@@ -120,8 +120,10 @@ class Binder:
     exclude them (`* EXCEPT (..)`).
     """
 
-    def __init__(self, facts: Facts, source: str) -> None:
+    def __init__(self, facts: Facts, source: str, target: Table | None = None) -> None:
+        """`target` is the definition of the statement's target, where the statement changes it."""
         self._facts = facts
+        self._target = target
         self._source = source
         self._scans: dict[str, Scan] = {}
         self._frames: dict[str, FrameScan] = {}
@@ -199,7 +201,7 @@ class Binder:
         name = TableName(node.db.lower() or None, node.name.lower(), span_of(node, self._source))
         if name.database is None and self._is_view(name.name):
             return None
-        table = find_table(name, self._facts)
+        table = self._target if self._target is not None and node.meta.get(TARGET) else find_table(name, self._facts)
         view = next(v for n in count(len(self._scans) + 1) if (v := f"{table.name}@{n}") not in self._ctes)
         with_deleted = fetches_deleted(node) and table.is_full_acid
         self._scans[view] = Scan(view, table, is_target=bool(node.meta.get(TARGET)), with_deleted=with_deleted)
@@ -211,6 +213,8 @@ class Binder:
             return None  # a table function
         frame, name = frame_of(node), node.name.lower()
         table = None if frame else self._facts.tables.get(f"{node.db.lower() or self._facts.database}.{name}")
+        if self._target is not None and node.meta.get(TARGET):
+            table = self._target
         if table is not None:
             return {column.name: parse_type(column.type) for column in table.all_columns}
         relation = self._facts.relations.get(f"{{{frame}}}" if frame else name, {})

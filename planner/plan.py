@@ -127,6 +127,10 @@ class SimpleScan:
     outputs: tuple[OutputColumn, ...]
     predicate: RowPredicate | None
     limit: int | None
+    condition: exp.Expr | None = field(default=None, compare=False, repr=False)
+    """The predicate as a tree, where it has parameters, whose values are known only when the statement is run."""
+    alias: str = field(default="", compare=False, repr=False)
+    """The name of the scan's table in the condition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +220,31 @@ class GivenChanges:
 
 
 @dataclass(frozen=True, slots=True)
+class Evolution:
+    """WITH SCHEMA EVOLUTION: the target as the catalog has it, the target as the statement needs it, and the names of
+    the columns of its source (schema_evolution.py)."""
+
+    before: Table
+    after: Table
+    source: tuple[str, ...]
+
+    @property
+    def added(self) -> tuple[Column, ...]:
+        return self.after.columns[len(self.before.columns) :]
+
+    @property
+    def widened(self) -> tuple[tuple[Column, Column], ...]:
+        """The columns whose types change, each before and after."""
+        pairs = zip(self.before.columns, self.after.columns, strict=False)
+        return tuple((old, new) for old, new in pairs if old != new)
+
+
+def changing(evolution: Evolution | None) -> Evolution | None:
+    """The evolution, if it changes the definition of the target."""
+    return None if evolution is None or evolution.before == evolution.after else evolution
+
+
+@dataclass(frozen=True, slots=True)
 class WritePlan:
     """A DML statement, as one query: `events` over the view ROWS, which is `rows` over the scans.
 
@@ -250,6 +279,13 @@ class WritePlan:
     source_span: Span | None = field(default=None, compare=False)
     given: GivenRows | GivenChanges | None = field(default=None, repr=False)
     """What the statement does, where it can be read from values instead of SQL: a program without Spark may run it."""
+    evolution: Evolution | None = None
+    """How the commit changes the definition of the target; None if it leaves it as it is."""
+
+    @property
+    def known_target(self) -> Table:
+        """The target as the catalog has it before the commit."""
+        return self.target if self.evolution is None else self.evolution.before
 
     @property
     def writes(self) -> tuple[WritePlan, ...]:

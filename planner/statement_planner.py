@@ -8,28 +8,36 @@ from acidsql.planner.delete import plan_delete
 from acidsql.planner.insert import plan_insert
 from acidsql.planner.merge import plan_merge
 from acidsql.planner.multi_insert import plan_multi_insert
-from acidsql.planner.plan import Facts, Plan
+from acidsql.planner.plan import Evolution, Facts, Plan
 from acidsql.planner.query import plan_query
+from acidsql.planner.schema_evolution import check_no_evolution
 from acidsql.planner.update import plan_update
 
 
-def plan_statement(statement: Query | Insert | MultiInsert | Update | Delete | Merge, facts: Facts) -> Plan:
-    """The plan of a query or a DML statement. Raises the AcidSqlError of the first rule it breaks."""
+def plan_statement(
+    statement: Query | Insert | MultiInsert | Update | Delete | Merge, facts: Facts, evolution: Evolution | None = None
+) -> Plan:
+    """The plan of a query or a DML statement. `evolution` is what its clause WITH SCHEMA EVOLUTION means.
+
+    Raises the AcidSqlError of the first rule that the statement breaks."""
     with depth_limited():
-        return _plan(statement, facts)
+        return _plan(statement, facts, evolution)
 
 
-def _plan(statement: Query | Insert | MultiInsert | Update | Delete | Merge, facts: Facts) -> Plan:
+def _plan(
+    statement: Query | Insert | MultiInsert | Update | Delete | Merge, facts: Facts, evolution: Evolution | None
+) -> Plan:
     match statement:
         case Query():
             return plan_query(statement, facts)
         case Insert():
-            return plan_insert(statement, facts)
+            return plan_insert(statement, facts, evolution=evolution)
         case MultiInsert():
+            check_no_evolution(statement)
             return plan_multi_insert(statement, facts)
         case Update():
             return plan_update(statement, facts)
         case Delete():
             return plan_delete(statement, facts)
         case Merge():
-            return plan_merge(statement, facts)
+            return plan_merge(statement, facts, evolution)

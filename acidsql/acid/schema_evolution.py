@@ -9,6 +9,8 @@ from acidsql.acid.hive_types import Char, Decimal, HiveType, Primitive, Varchar
 _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "double")
 """From narrow to wide (org.apache.hadoop.hive.metastore.ColumnType.NumericCastOrder)."""
 _DIGITS: Final = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
+_EXACT_DIGITS: Final = {"float": 7, "double": 15}
+"""How many decimal digits of an integer the type always keeps (float has 24 bits, double 53)."""
 
 
 def is_widening(old: HiveType, new: HiveType) -> bool:
@@ -41,6 +43,22 @@ def is_widening(old: HiveType, new: HiveType) -> bool:
         case _:
             before_rank, after_rank = _rank(old), _rank(new)
             return before_rank is not None and after_rank is not None and before_rank < after_rank
+
+
+def is_widening_unattended(old: HiveType, new: HiveType) -> bool:
+    """Whether a statement may widen a type although nobody has named the new one (WITH SCHEMA EVOLUTION).
+
+    ALTER TABLE also follows Hive where a number gets fewer exact digits, from BIGINT to DOUBLE or from INT to FLOAT.
+
+    >>> is_widening(Primitive("bigint"), Primitive("double"))
+    True
+    >>> is_widening_unattended(Primitive("bigint"), Primitive("double"))
+    False
+    """
+    if isinstance(new, Primitive) and new.name in _EXACT_DIGITS and old not in (new, Primitive("float")):
+        digits = _DIGITS.get(old.name) if isinstance(old, Primitive) else None
+        return digits is not None and digits <= _EXACT_DIGITS[new.name]
+    return is_widening(old, new)
 
 
 def is_widening_in_parquet(old: HiveType, new: HiveType) -> bool:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-from sqlglot import exp
 
 from acidsql.acid import hive_types as t
 from acidsql.acid.row_id import MAX_BUCKET
@@ -19,7 +17,7 @@ from acidsql.direct.given_columns import buckets_of, is_known, stored_literals, 
 from acidsql.errors import AcidSqlError
 from acidsql.ingest.column_arrays import UnfitValue, array_of_arrow
 from acidsql.planner.given_changes import column_of
-from acidsql.planner.literal_values import Kind, literal
+from acidsql.planner.literal_values import with_value
 from acidsql.planner.plan import BRANCH, EventKind, GivenChanges, WritePlan
 from acidsql.planner.row_predicates import RowPredicate, row_predicate, undecided
 from acidsql.snapshot.file_skipping import needed_stripes
@@ -44,7 +42,7 @@ class Changes:
 def changes_of(plan: WritePlan, given: GivenChanges, args: Mapping[str, object]) -> Changes | None:
     """The changes, if there is no doubt about the condition, about what SET stores, and about the new rows' places."""
     table = plan.target
-    condition = given.condition.transform(lambda node: _with_value(node, args))
+    condition = given.condition.transform(lambda node: with_value(node, args))
     predicate = row_predicate(condition, lambda node: column_of(node, given, table))
     if undecided(predicate) is not None:
         return None
@@ -54,20 +52,6 @@ def changes_of(plan: WritePlan, given: GivenChanges, args: Mapping[str, object])
     if len(known) < len(values) or (values and not _makes_rows(table)):
         return None
     return Changes(predicate, known)
-
-
-def _with_value(node: exp.Expr, args: Mapping[str, object]) -> exp.Expr:
-    """The literal of a parameter that is an integer, a text or a date; other nodes as they are."""
-    match literal(node, args) if isinstance(node, exp.Placeholder) else (Kind.OTHER, None):
-        case Kind.INTEGER, int(number):
-            positive = exp.Literal.number(abs(number))
-            return exp.Neg(this=positive) if number < 0 else positive
-        case Kind.STRING, str(text):
-            return exp.Literal.string(text)
-        case Kind.DATE, date() as day:
-            return exp.cast(exp.Literal.string(day.isoformat()), "date")
-        case _:
-            return node
 
 
 def _makes_rows(table: Table) -> bool:

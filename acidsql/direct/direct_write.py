@@ -106,7 +106,7 @@ class DirectWriter:
             return None
 
         def write(txn: WriteTransaction, _: _LateJobs) -> RowCounts:
-            txn.check_unchanged(plan.target)
+            txn.check_unchanged(plan.known_target)
             txn.view()  # the first statement of a transaction fixes its snapshot
             return _published(plan, (), txn, lambda target: _staged_inserts(plan, rows, target))
 
@@ -118,7 +118,7 @@ class DirectWriter:
             return None
 
         def write(txn: WriteTransaction, jobs: _LateJobs) -> RowCounts:
-            txn.check_unchanged(plan.target)
+            txn.check_unchanged(plan.known_target)
             bound = StatementSnapshots(self.engine.files, txn.view()).bind(plan.scans[0])
             footers = replace(self.executor.footers, copies=OriginalFiles())
             buckets = frozenset[int]().union(*(part.buckets for part in bound.parts))

@@ -101,6 +101,7 @@ class DmlTransactions:
             ) as txn:
                 with phase(Phase.WRITE):
                     counts = write(txn)
+                txn.evolutions.extend(one.evolution for one in plan.writes if one.evolution is not None)
                 if progress is not None:
                     txn.progress = replace(progress, rows=counts.affected)
             self.tidy_up(txn)

@@ -265,7 +265,7 @@ class Executor:
     def _write_tables(self, plan: WritePlan | MultiWritePlan, request: Request, txn: WriteTransaction) -> RowCounts:
         """Stages the files of all tables, then publishes them. `txn` knows at any moment what to undo."""
         for one in plan.writes:
-            txn.check_unchanged(one.target)
+            txn.check_unchanged(one.known_target)
         spark = self._statement(plan, request)
         snapshots = StatementSnapshots(self._engine.files, txn.view())
         before = len(txn.writes)

@@ -15,7 +15,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore, Operation, Partition, PartitionValues
 from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import Locks, OpenTransaction, Transactions, report_writes
-from acidsql.planner.plan import Branch, Effect
+from acidsql.planner.plan import Branch, Effect, Evolution
 from acidsql.snapshot.read_view import ReadView
 from acidsql.storage.file_systems import remove_all
 from acidsql.storage.leftovers import is_there
@@ -96,6 +96,8 @@ class WriteTransaction:
     """Commits in place of `Metastore.commit`, where a commit takes more than one call (row_conflicts.py)."""
     progress: StreamProgress | None = None
     """What is committed of a stream together with the writes."""
+    evolutions: list[Evolution] = field(default_factory=list)
+    """The changes of the targets' definitions that come with the commit."""
     writes: list[TableWrite] = field(default_factory=list)
     _txns: ValidTxnList | None = None
     _own: dict[str, WriteId] = field(default_factory=dict)
@@ -218,6 +220,7 @@ class WriteTransaction:
         if self.creates is not None:
             self.metastore.commit_created(self.id, self.creates, [p for w in self.writes for p in w.new_partitions])
             return
+        self._evolve()
         for write in self.writes:
             table = write.target.table
             if (write.staged or write.emptied) and not table.is_directory:
@@ -233,6 +236,15 @@ class WriteTransaction:
             self.committing(self)
         else:
             self.metastore.commit(self.id, progress=self.progress)
+
+    def _evolve(self) -> None:
+        """Gives the targets their new definitions, as the last step before the commit: a statement that fails before it
+        changes nothing. If the commit itself fails, the columns stay, NULL in all rows: other transactions may have
+        seen them, because the locks have ended with the transaction."""
+        if self.evolutions:
+            self.opened.require_open()
+        for change in self.evolutions:
+            self.metastore.alter_table(change.before, change.after)
 
     def _remove_files(self) -> None:
         gone = [self._remove(write) for write in self.writes]

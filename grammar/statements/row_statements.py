@@ -31,9 +31,9 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """INSERT INTO/OVERWRITE [TABLE] target [PARTITION (..)] [(columns)] VALUES .. | query.
+    """INSERT [WITH SCHEMA EVOLUTION] INTO/OVERWRITE [TABLE] target [PARTITION (..)] [(columns)] VALUES .. | query.
 
-    CTEs written before INSERT are part of the query.
+    CTEs written before INSERT are part of the query. `evolves` is the clause WITH SCHEMA EVOLUTION.
     """
 
     source: str
@@ -43,6 +43,7 @@ class Insert:
     partition: tuple[PartitionItem, ...] = ()
     overwrite: bool = False
     if_not_exists: bool = False
+    evolves: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ class MergeClause:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """MERGE INTO target [alias] USING using ON on WHEN ..
+    """MERGE [WITH SCHEMA EVOLUTION] INTO target [alias] USING using ON on WHEN ..
 
     `using` is an exp.Table, exp.Subquery or exp.Values with its alias. The order and kinds of the clauses are as
     written: the planner checks the rules.
@@ -156,6 +157,7 @@ class Merge:
     clauses: tuple[MergeClause, ...]
     ctes: exp.With | None = None
     on_span: Span | None = field(default=None, compare=False)
+    evolves: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import date
 
 import pytest
 from pyspark.sql import SparkSession
@@ -173,6 +174,33 @@ def test_the_shell_shows_the_same_text_with_and_without_spark(tables: Session, q
         assert result.columns is not None
         shown.append([sorted("".join(render(form, result.columns, rows)).splitlines()) for form in Format])
     assert shown[0] == shown[1]
+
+
+@pytest.mark.parametrize(
+    ("condition", "args", "needs_spark"),
+    [
+        ("id = :a", {"a": 5}, False),
+        ("id > :a AND id <= :b", {"a": -1, "b": 6}, False),
+        ("id IN (:a)", {"a": [1, 5, 7]}, False),
+        ("s <> :a", {"a": "it's \\ :b ? 'x'"}, False),
+        ("t.dt > :a OR p = :b", {"a": date(1, 1, 1), "b": 1}, False),
+        ("id = ?", (5,), False),
+        ("id = :a", {"a": None}, True),
+        ("id > :a", {"a": 1.5}, True),
+        ("length(s) > :a", {"a": 1}, True),
+    ],
+)
+def test_a_query_with_parameters_gives_what_spark_gives(
+    tables: Session, condition: str, args: dict[str, object] | tuple[object, ...], needs_spark: bool
+) -> None:
+    found = []
+    for rows_only in (True, False):
+        result = tables.execute(f"SELECT id, s, dt FROM t WHERE {condition}", args, rows_only=rows_only)
+        assert isinstance(result, ScanResult) == (rows_only and not needs_spark)
+        found.append(sorted(result.rows(), key=repr))
+        result.close()
+    assert found[0] == found[1]
+    assert needs_spark or found[0]
 
 
 def test_insert_only_parquet_and_plain_tables_are_read(tables: Session) -> None:

@@ -40,6 +40,8 @@ with acidsql.dbapi.connect(sys.argv[1]) as connection:
     cursor.execute("INSERT INTO t PARTITION (k = 9) VALUES (:id, :name)", {"id": 4, "name": "d"})
     cursor.execute("SELECT name, id FROM t WHERE k >= 9")
     print(cursor.fetchall(), [column[1] for column in cursor.description])
+    cursor.execute("SELECT id FROM t WHERE k >= :k AND name <> :name", {"k": 8, "name": "d"})
+    print(cursor.fetchall())
 """
 EXPRESSION = "UPDATE t SET id = id + 1"
 
@@ -77,6 +79,7 @@ def test_methods_and_dbapi_write_and_read_without_java(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == [
         "[{'k': 7, 'id': 3, 'name': 'c'}, {'k': 8, 'id': 2, 'name': 'changed'}]",
         "[('d', 4)] ['string', 'int']",
+        "[(2,)]",
     ]
 
 

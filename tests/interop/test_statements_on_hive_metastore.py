@@ -131,6 +131,30 @@ def test_insert_only_tables(both: Both, file_format: str) -> None:
     assert both.read("io", "*") == [[20, "b"], [30, "c"]]
 
 
+def test_tables_whose_columns_statements_add_and_widen(both: Both) -> None:
+    both.run(
+        f"CREATE TABLE grown (k int, v int) PARTITIONED BY (p string) {ACID}",
+        "INSERT INTO grown VALUES (1, 10, 'a'), (2, 20, 'b')",
+        "MERGE WITH SCHEMA EVOLUTION INTO grown t"
+        " USING (SELECT 2 AS k, 1L << 40 AS v, 'new' AS x, 'b' AS p UNION ALL SELECT 3, 30L, 'other', 'c') s"
+        " ON t.k = s.k WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+        "INSERT WITH SCHEMA EVOLUTION INTO grown PARTITION (p = 'a') (k, y) VALUES (4, true)",
+    )
+    expected: list[HiveRow] = [
+        [1, 10, None, None, "a"],
+        [2, 1 << 40, "new", None, "b"],
+        [3, 30, "other", None, "c"],
+        [4, None, None, True, "a"],
+    ]
+    assert both.read("grown") == expected
+    both.hive.run(f"UPDATE {DATABASE}.grown SET x = 'hive' WHERE k = 1")
+    expected[0] = [1, 10, "hive", None, "a"]
+    assert both.read("grown") == expected
+    both.run(f"CREATE TABLE io (k int) {INSERT_ONLY}", "INSERT INTO io VALUES (1)")
+    both.run("INSERT WITH SCHEMA EVOLUTION INTO io SELECT 2, 'x' AS x")
+    assert both.read("io", "*") == [[1, None], [2, "x"]]
+
+
 def test_tables_that_are_created_altered_renamed_loaded_and_dropped(both: Both, tmp_path: Path) -> None:
     both.run(
         f"CREATE TABLE source {ACID} AS SELECT 1 AS k, 'a' AS v UNION ALL SELECT 2, 'b'",

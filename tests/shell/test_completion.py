@@ -126,7 +126,7 @@ def test_nothing_is_offered(text: str) -> None:
 def test_keywords_come_in_the_case_that_is_typed() -> None:
     assert "select" in offered("sel|")
     assert "SELECT" in offered("SEL|")
-    assert "MERGE INTO" in offered("ME|")
+    assert "DELETE FROM" in offered("DE|")
 
 
 @pytest.mark.parametrize(
@@ -134,6 +134,7 @@ def test_keywords_come_in_the_case_that_is_typed() -> None:
     [
         ("show ta|", ["table extended", "tables"]),
         ("start |", ["transaction"]),
+        ("merge |", ["into", "with schema"]),
         (
             "ALTER TABLE employee COMPACT 'major' |",
             ["AND WAIT", "CLUSTERED INTO", "ORDER BY", "POOL", "WITH OVERWRITE"],

@@ -22,3 +22,8 @@ WITH c AS (SELECT 1 AS a) MERGE INTO t USING c ON t.a = c.a WHEN MATCHED THEN DE
 -->
 Merge(target=t, alias=None, using=c, on=t.a = c.a, clauses=[MergeClause(when=MATCHED, condition=None, action=MergeDelete())], ctes=WITH c AS (SELECT 1 AS a))
 tables: t
+
+MERGE WITH SCHEMA EVOLUTION INTO t USING s ON t.a = s.a WHEN MATCHED THEN DELETE
+-->
+Merge(target=t, alias=None, using=s, on=t.a = s.a, clauses=[MergeClause(when=MATCHED, condition=None, action=MergeDelete())], evolves=True)
+tables: t s

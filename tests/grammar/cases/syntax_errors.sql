@@ -452,7 +452,7 @@ INSERT INTO t SELEC 1
 
 INSERT t VALUES (1)
 -->
-[PARSE_SYNTAX_ERROR] Syntax error near 't': expected INTO or OVERWRITE
+[PARSE_SYNTAX_ERROR] Syntax error near 't': expected INTO, OVERWRITE or WITH
 1 | INSERT t VALUES (1)
   |        ^
 
