@@ -48,13 +48,19 @@ def is_widening(old: HiveType, new: HiveType) -> bool:
 def is_widening_unattended(old: HiveType, new: HiveType) -> bool:
     """Whether a statement may widen a type although nobody has named the new one (WITH SCHEMA EVOLUTION).
 
-    ALTER TABLE also follows Hive where a number gets fewer exact digits, from BIGINT to DOUBLE or from INT to FLOAT.
+    ALTER TABLE also follows Hive where a number gets fewer exact digits, from BIGINT to DOUBLE or from INT to FLOAT, and
+    where a number or a date becomes text. There a single wrong value in a source would change a column for all its
+    readers, who would find that 10 comes before 9.
 
     >>> is_widening(Primitive("bigint"), Primitive("double"))
     True
     >>> is_widening_unattended(Primitive("bigint"), Primitive("double"))
     False
+    >>> is_widening_unattended(Primitive("int"), Primitive("string"))
+    False
     """
+    if new == Primitive("string") and not isinstance(old, Char | Varchar):
+        return old == new
     if isinstance(new, Primitive) and new.name in _EXACT_DIGITS and old not in (new, Primitive("float")):
         digits = _DIGITS.get(old.name) if isinstance(old, Primitive) else None
         return digits is not None and digits <= _EXACT_DIGITS[new.name]
