@@ -146,6 +146,11 @@ class AcidSqlParser(SparkParser):
         """The FROM of a multi-insert: a relation with its joins and lateral views."""
         self._match(TokenType.FROM)
         relation = self._parse_table(joins=True)
+        if isinstance(relation, exp.Values):  # sqlglot reads no joins behind it, and has no place for them
+            alias = relation.args.pop("alias", None)
+            relation = exp.Subquery(this=exp.select("*").from_(relation, copy=False), alias=alias)
+            for join in self._parse_joins():
+                relation.append("joins", join)
         if relation is not None:
             for lateral in iter(self._parse_lateral, None):
                 relation.append("laterals", lateral)

@@ -48,8 +48,8 @@ def is_widening(old: HiveType, new: HiveType) -> bool:
 def is_widening_unattended(old: HiveType, new: HiveType) -> bool:
     """Whether a statement may widen a type although nobody has named the new one (WITH SCHEMA EVOLUTION).
 
-    ALTER TABLE also follows Hive where a number gets fewer exact digits, from BIGINT to DOUBLE or from INT to FLOAT, and
-    where a number or a date becomes text. There a single wrong value in a source would change a column for all its
+    ALTER TABLE also follows Hive where a number gets fewer exact digits, from BIGINT to DOUBLE or from INT to FLOAT,
+    and where a number or a date becomes text. There a single wrong value in a source would change a column for all its
     readers, who would find that 10 comes before 9.
 
     >>> is_widening(Primitive("bigint"), Primitive("double"))

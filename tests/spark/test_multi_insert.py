@@ -207,3 +207,24 @@ def test_no_branch_is_visible_before_all_are_committed(tables: Session, open_ses
     tables.execute("FROM src INSERT INTO a SELECT * INSERT INTO b SELECT id, (SELECT count(*) FROM a)")
     assert {name for _, name in rows(other, "b")} == {"0"}
     assert len(rows(other, "a")) == 4
+
+
+def test_values_are_joined_and_exploded_in_front_of_the_branches(session: Session) -> None:
+    for name in ("a", "b"):
+        session.execute(f"CREATE TRANSACTIONAL TABLE {name} (x int, y string)")
+    session.execute("CREATE TRANSACTIONAL TABLE u (k int, v string)")
+    session.execute("INSERT INTO u VALUES (1, 'one'), (2, 'two')")
+    session.execute(
+        "FROM (VALUES (1, 'p'), (3, 'q')) AS s(n, t) LEFT JOIN u ON s.n = u.k"
+        " INSERT INTO a SELECT n, v INSERT INTO b SELECT n, t WHERE v IS NULL"
+    )
+    session.execute(
+        "FROM (VALUES (7)) AS s(n) LATERAL VIEW explode(array('l', 'm')) e AS z"
+        " INSERT INTO a SELECT n, z INSERT INTO b SELECT s.n, e.z WHERE z = 'm'"
+    )
+    session.execute("FROM VALUES (8, 'w') AS s(n, t), u INSERT INTO a SELECT s.n, u.v")
+    found = {name: sorted(map(tuple, session.sql(f"SELECT * FROM {name}").collect()), key=str) for name in ("a", "b")}
+    assert found == {
+        "a": [(1, "one"), (3, None), (7, "l"), (7, "m"), (8, "one"), (8, "two")],
+        "b": [(3, "q"), (7, "m")],
+    }
