@@ -22,6 +22,7 @@ from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl_plan import EmptyTable
 from acidsql.planner.plan import DRIVER_BYTES, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
 from acidsql.planner.wall_clock import tells_wall_clock_time
+from acidsql.snapshot.earlier_versions import Version
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
@@ -69,6 +70,8 @@ class Request:
     progress: StreamProgress | None = None
     rows_only: bool = False
     """Whether the caller takes the rows of a query as Python values, and never as a DataFrame."""
+    version: Version | None = None
+    """The earlier version of a table that a query reads."""
 
 
 class LateWork(Protocol):
@@ -116,7 +119,7 @@ class Executor:
                 return self._frame(plan, request, self._now(), self._caches), lambda: None
             reader = self._readers.open(self.dml.locks(plan))
             try:
-                rows = self._frame(plan, request, self._now(), self._caches_of(reader))
+                rows = self._frame(plan, request, _at(request, self._now()), self._caches_of(reader))
                 self._readers.keep(reader, rows.frame)
             except BaseException:
                 self._readers.end(reader)
@@ -141,7 +144,7 @@ class Executor:
     def _query_in(self, shared: SharedTransaction, plan: QueryPlan, request: Request) -> QueryRows:
         if locks := self.dml.locks(plan):
             self._transactions.lock(shared.write.id, locks)
-        rows = self._frame(plan, request, shared.write.view(), self._caches_of(shared.guard))
+        rows = self._frame(plan, request, _at(request, shared.write.view()), self._caches_of(shared.guard))
         self._readers.keep(shared.guard, rows.frame)
         return rows
 
@@ -336,6 +339,10 @@ def _given_frame(frame: FrameScan, request: Request, spark: SparkSession) -> Dat
         span = Span(request.text, start, start + len(name)) if start >= 0 else None
         raise AcidSqlError(Condition.UNBOUND_PARAMETER, span=span, name=name)
     return to_frame(request.frames[frame.frame], frame.frame, spark)
+
+
+def _at(request: Request, view: ReadView) -> ReadView:
+    return view if request.version is None else view.at(request.version)
 
 
 def _skips_existing(spark: StatementSpark, plan: WritePlan, target: WriteTarget) -> bool:
