@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, assert_never
 
 from pyspark.sql import DataFrame, SparkSession
@@ -42,6 +42,7 @@ from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.spark.scan.shared_scan import scanned_once
 from acidsql.spark.scan.source_keys import narrow
 from acidsql.spark.scan.table_scan import scan_frame
+from acidsql.spark.write.nulled_values import nulled_values
 from acidsql.spark.write.staging import check_format
 from acidsql.spark.write.table_writer import (
     Steering,
@@ -288,6 +289,8 @@ class Executor:
             publish(write.target, write.staged, write.made)
             for directory in write.emptied:
                 empty(write.target, directory, write.made)
+        if len(counts) == 1:
+            return counts[0]
         return RowCounts(*(sum(of) for of in zip(*((c.updated, c.deleted, c.inserted) for c in counts), strict=True)))
 
     def _write_table(
@@ -313,7 +316,8 @@ class Executor:
         driver_bytes = int(self._settings.get(DRIVER_BYTES, 0))
         write.staged.extend(stage(events, plan, target, of_target, driver_bytes, self.steering))
         write.emptied.extend(replaced_directories(spark, plan, write))
-        return row_counts(plan, write.staged)
+        nulled = nulled_values(plan, request.args, request.frames, target, write.staged)
+        return replace(row_counts(plan, write.staged), nulled=nulled)
 
     # -- edges
 
