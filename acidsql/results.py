@@ -183,6 +183,17 @@ class CountsResult(_NoRows):
     counts: Counts
     txn_id: int | None = None
     write_ids: Mapping[str, int] = field(default_factory=dict)
+    nulled: Mapping[str, int] | None = None
+    """How many values of an INSERT did not fit their columns and became NULL, by column; None where they are not
+    counted: in rows that a query computes, and in files other than ORC."""
+
+    @property
+    def note(self) -> str:
+        """A note about values that became NULL, or an empty text."""
+        if not self.nulled:
+            return ""
+        counts = ", ".join(f"{count} in column {name}" for name, count in self.nulled.items())
+        return f"Values that do not fit became NULL: {counts}."
 
     def frame(self) -> DataFrame:
         """One row of counts."""
@@ -228,5 +239,5 @@ class Summary:
 
     @classmethod
     def of(cls, result: Result) -> Summary:
-        note = result.note if isinstance(result, Done) else ""
+        note = result.note if isinstance(result, Done | CountsResult) else ""
         return cls(result.operation, result.txn_id, result.write_ids, result.counts, result.seconds, note)

@@ -413,15 +413,24 @@ class Session(FrameStatements):
             return self._plans.explain(statement)
 
     def table(self, name: str, version: int | None = None) -> DataFrame:
-        """The rows of a table at the current snapshot. Raises TABLE_NOT_FOUND.
+        """The rows of a table at the current snapshot, or of an earlier version.
 
-        `version` is not supported yet and raises NOT_YET_SUPPORTED.
+        Args:
+            name: The table.
+            version: A write ID of the table: the rows are those that the committed writes up to it made, with the
+                columns of now.
+
+        Raises:
+            AcidSqlError: TABLE_NOT_FOUND; for a version NOT_ENOUGH_HISTORY where a compaction or an overwrite has
+                replaced its files, INVALID_PARAMETER for a write ID that the table does not have, and
+                NOT_YET_SUPPORTED for a view or a partitioned table.
 
         >>> session.table("employee").count()
         3
         """
         if version is not None:
-            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Reading an earlier version of a table")
+            with self._uses.use(), depth_limited():
+                return self._dispatch.earlier_rows(name, version).frame()
         quoted = ".".join(f"`{part}`" for part in name.replace("`", "").split("."))
         return self.sql(f"SELECT * FROM {quoted}")
 
@@ -434,24 +443,24 @@ class Session(FrameStatements):
             name: The table.
             columns: The columns in the wanted order, `row__id` and `input__file__name` among them; None for all.
             where: A condition in HiveQL on columns and literals: comparisons, IN, BETWEEN, LIKE, IS NULL, AND, OR, NOT.
-            version: Not supported yet.
+            version: A write ID of the table: the rows are those of this version (see `table`).
 
         Returns:
-            A reader on the snapshot of now, whose transaction is open until it is read to its end or dropped.
+            A reader on the snapshot of now, or of the version, whose transaction is open until it is read to its end or
+            dropped.
 
         Raises:
-            AcidSqlError: TABLE_NOT_FOUND, COLUMN_NOT_FOUND, NOT_YET_SUPPORTED for what only Spark can read.
+            AcidSqlError: TABLE_NOT_FOUND, COLUMN_NOT_FOUND, NOT_YET_SUPPORTED for what only Spark can read; for a
+                version also what `table` raises.
 
         >>> session.read_arrow("employee", columns=["name"], where="salary < 7000").read_all().to_pylist()
         [{'name': 'Kate'}]
         """
-        if version is not None:
-            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Reading an earlier version of a table")
         shown = f"read_arrow {name}{f' WHERE {where}' if where else ''}"
         with logged(shown, self.database, self.transaction_id) as record, self._uses.use(), depth_limited():
             if record is not None:
                 record.operation = "READ ARROW"
-            return self._dispatch.read_arrow(name, columns, where).reader()
+            return self._dispatch.read_arrow(name, columns, where, version).reader()
 
     def inspect(self, name: str) -> TableContent:
         """The directories and files of a table, and why a reader ignores some of them. Local tables need no Spark.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
 from acidsql.acid.table import Table
-from acidsql.acid.write_ids import TxnId
+from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.arrow_scan.arrow_queries import arrow_query, can_answer_as_spark, check_arrow_plan
 from acidsql.arrow_scan.scan_batches import ArrowScans, ScanBatches
 from acidsql.arrow_scan.spark_schema import spark_name
@@ -33,9 +33,11 @@ from acidsql.results import Counts, CountsResult, Done, QueryResult, Result, Res
 from acidsql.settings import OPEN_TXNS, Settings, note_on_unknown
 from acidsql.show import show
 from acidsql.show.function_documentation import check_function_name
+from acidsql.snapshot.earlier_versions import Version
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
 from acidsql.spark.frames import readable_frames
+from acidsql.spark.outcomes import QueryRows
 from acidsql.spark.python_functions import imported_function, register
 from acidsql.spark.table_analysis import RowCountsOfParts, TableAnalysis, count_query, counted_parts
 from acidsql.spark.write.load_data import Loader
@@ -201,23 +203,41 @@ class StatementDispatch:
                 if request.rows_only and (scanned := self._scanned(with_parameters(plan, request.args))) is not None:
                     return scanned
                 rows, release = self.executor.query(plan, request)
-                columns = tuple(ResultColumn(f.name, f.dataType.simpleString()) for f in rows.frame.schema.fields)
-                return QueryResult(columns, rows.frame, rows.private, release, request.text)
+                return _query_result(rows, release, request)
             case WritePlan() | MultiWritePlan():
                 done = self._direct.write(plan, request) or self.executor.write(plan, request)
                 c = done.counts
                 counts = Counts(c.affected, c.updated, c.deleted, c.inserted)
-                return CountsResult(plan.operation, counts, done.txn_id or None, done.write_ids)
+                return CountsResult(plan.operation, counts, done.txn_id or None, done.write_ids, done.counts.nulled)
             case _:
                 assert_never(plan)
 
-    def read_arrow(self, name: str, columns: Sequence[str] | None, where: str | None) -> ScanBatches:
-        """The live rows of a table, read without Spark. Raises what `check_arrow_plan` and `ArrowScans.open` raise."""
+    def read_arrow(
+        self, name: str, columns: Sequence[str] | None, where: str | None, version: int | None = None
+    ) -> ScanBatches:
+        """The live rows of a table, or of an earlier version, read without Spark. Raises what `check_arrow_plan` and
+        `ArrowScans.open` raise, and for a version what `ReadView.at` and `check_history` raise."""
         query = arrow_query(name, columns, where)
         plan = self.plans.plan(with_macros(query, self.macros))
         assert isinstance(plan, QueryPlan)
         check_arrow_plan(plan, query)
-        return self.arrow_scans.open(plan, *self.executor.hold_snapshot(plan))
+        view, release = self.executor.hold_snapshot(plan)
+        try:
+            view = view if version is None else view.at(_version(plan, version))
+        except BaseException:
+            release()
+            raise
+        return self.arrow_scans.open(plan, view, release)
+
+    def earlier_rows(self, name: str, version: int) -> QueryResult:
+        """The rows of an earlier version of a table. Raises NOT_YET_SUPPORTED for a view, and what `ReadView.at` and
+        `check_history` raise."""
+        query = arrow_query(name, None, None)
+        plan = self.plans.plan(query)
+        assert isinstance(plan, QueryPlan)
+        request = Request(query.source, {}, {}, version=_version(plan, version))
+        rows, release = self.executor.query(plan, request)
+        return _query_result(rows, release, request)
 
     def _scanned(self, plan: QueryPlan) -> ScanResult | None:
         """The answer of a query that needs no Spark: the planner has found that it is nothing but the scan of a table
@@ -383,6 +403,18 @@ class StatementDispatch:
         """Hands the settings that act at once to those that act on them."""
         self.background.adjust()
         self.metastore.limit_open_txns(int(self.settings.values[OPEN_TXNS]))
+
+
+def _query_result(rows: QueryRows, release: Callable[[], None], request: Request) -> QueryResult:
+    columns = tuple(ResultColumn(f.name, f.dataType.simpleString()) for f in rows.frame.schema.fields)
+    return QueryResult(columns, rows.frame, rows.private, release, request.text)
+
+
+def _version(plan: QueryPlan, write_id: int) -> Version:
+    """The version of the plan's one table. Raises NOT_YET_SUPPORTED for a view."""
+    if plan.views or len(plan.scans) != 1:
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Reading an earlier version of a view")
+    return Version(plan.scans[0].table, WriteId(write_id))
 
 
 @contextmanager

@@ -149,7 +149,7 @@ def _published(
     write.staged.extend(stage(target))
     txn.opened.require_open()
     publish(target, write.staged, write.made)
-    return row_counts(plan, write.staged)
+    return replace(row_counts(plan, write.staged), nulled={})  # values that may not fit are left to Spark
 
 
 def _staged_inserts(plan: WritePlan, rows: Rows, target: WriteTarget) -> list[StagedFile]:

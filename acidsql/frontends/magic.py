@@ -206,7 +206,7 @@ def _shown(result: Result, order: Order) -> object:
         case Done():
             return Message(f"{result.operation}\n{result.note}".rstrip())
         case CountsResult():
-            return Message(summary(result.counts))
+            return Message(f"{summary(result.counts)}\n{result.note}".rstrip())
         case QueryResult() | ScanResult() | RowsResult():
             limit = SHOWN_ROWS if order.limit is None else order.limit
             if order.pandas:

@@ -170,7 +170,7 @@ class Runner:
         if not self.manner.silent:
             seconds = f" in {time.perf_counter() - started:.2f} s" if self.manner.timing else ""
             tell(f"{message}{seconds}")
-            if isinstance(result, Done) and result.note:
+            if isinstance(result, Done | CountsResult) and result.note:
                 tell(result.note)
 
     def _shown(self, result: Result, rows: Iterator[tuple[object, ...]], shape: Format) -> str:

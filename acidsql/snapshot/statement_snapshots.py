@@ -16,6 +16,7 @@ from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList
 from acidsql.metastore.client import Partition
 from acidsql.planner.partition_pruning import keeps
 from acidsql.planner.plan import Scan
+from acidsql.snapshot.earlier_versions import check_history
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
 from acidsql.storage.file_systems import FileSystem, Listing
@@ -53,10 +54,13 @@ class StatementSnapshots:
     def _select(self, table: Table, files: FileSystem, partitions: Sequence[Partition]) -> None:
         """Lists the partitions in parallel, after one request for the write IDs."""
         writes = self._view.write_ids(table) if table.is_transactional else None
+        version = self._view.version_of(table)
 
         def select(partition: Partition) -> BoundPart:
             directory = files.resolve(partition.location)
             listing = files.list_below(directory)
+            if version is not None:
+                check_history(version, listing, self._view.all_write_ids(table), self._view.txns)
             return BoundPart(
                 partition.values, directory, snapshot_of(table, files, directory, listing, writes, self._view.txns)
             )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, assert_never
 
 from pyspark.sql import DataFrame, SparkSession
@@ -22,6 +22,7 @@ from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl_plan import EmptyTable
 from acidsql.planner.plan import DRIVER_BYTES, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
 from acidsql.planner.wall_clock import tells_wall_clock_time
+from acidsql.snapshot.earlier_versions import Version
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
@@ -42,6 +43,7 @@ from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.spark.scan.shared_scan import scanned_once
 from acidsql.spark.scan.source_keys import narrow
 from acidsql.spark.scan.table_scan import scan_frame
+from acidsql.spark.write.nulled_values import nulled_values
 from acidsql.spark.write.staging import check_format
 from acidsql.spark.write.table_writer import (
     Steering,
@@ -70,6 +72,8 @@ class Request:
     progress: StreamProgress | None = None
     rows_only: bool = False
     """Whether the caller takes the rows of a query as Python values, and never as a DataFrame."""
+    version: Version | None = None
+    """The earlier version of a table that a query reads."""
 
 
 class LateWork(Protocol):
@@ -117,7 +121,7 @@ class Executor:
                 return self._frame(plan, request, self._now(), self._caches), lambda: None
             reader = self._readers.open(self.dml.locks(plan))
             try:
-                rows = self._frame(plan, request, self._now(), self._caches_of(reader))
+                rows = self._frame(plan, request, _at(request, self._now()), self._caches_of(reader))
                 self._readers.keep(reader, rows.frame)
             except BaseException:
                 self._readers.end(reader)
@@ -142,7 +146,7 @@ class Executor:
     def _query_in(self, shared: SharedTransaction, plan: QueryPlan, request: Request) -> QueryRows:
         if locks := self.dml.locks(plan):
             self._transactions.lock(shared.write.id, locks)
-        rows = self._frame(plan, request, shared.write.view(), self._caches_of(shared.guard))
+        rows = self._frame(plan, request, _at(request, shared.write.view()), self._caches_of(shared.guard))
         self._readers.keep(shared.guard, rows.frame)
         return rows
 
@@ -286,6 +290,8 @@ class Executor:
             publish(write.target, write.staged, write.made)
             for directory in write.emptied:
                 empty(write.target, directory, write.made)
+        if len(counts) == 1:
+            return counts[0]
         return RowCounts(*(sum(of) for of in zip(*((c.updated, c.deleted, c.inserted) for c in counts), strict=True)))
 
     def _write_table(
@@ -311,7 +317,8 @@ class Executor:
         driver_bytes = int(self._settings.get(DRIVER_BYTES, 0))
         write.staged.extend(stage(events, plan, target, of_target, driver_bytes, self.steering))
         write.emptied.extend(replaced_directories(spark, plan, write))
-        return row_counts(plan, write.staged)
+        nulled = nulled_values(plan, request.args, request.frames, target, write.staged)
+        return replace(row_counts(plan, write.staged), nulled=nulled)
 
     # -- edges
 
@@ -338,6 +345,10 @@ def _given_frame(frame: FrameScan, request: Request, spark: SparkSession) -> Dat
         span = Span(request.text, start, start + len(name)) if start >= 0 else None
         raise AcidSqlError(Condition.UNBOUND_PARAMETER, span=span, name=name)
     return to_frame(request.frames[frame.frame], frame.frame, spark)
+
+
+def _at(request: Request, view: ReadView) -> ReadView:
+    return view if request.version is None else view.at(request.version)
 
 
 def _skips_existing(spark: StatementSpark, plan: WritePlan, target: WriteTarget) -> bool:

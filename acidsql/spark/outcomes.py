@@ -17,6 +17,8 @@ class RowCounts:
     updated: int = 0
     deleted: int = 0
     inserted: int = 0
+    nulled: Mapping[str, int] | None = None
+    """How many given values became NULL by store assignment, by column; None where they were not counted."""
 
     @property
     def affected(self) -> int:

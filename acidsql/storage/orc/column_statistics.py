@@ -12,6 +12,7 @@ from acidsql.acid.value_range import Range
 from acidsql.storage.orc.protobuf import VARINT, decode
 
 # orc_proto.ColumnStatistics
+_VALUES: Final = 1
 _INTEGERS: Final = 2
 _TEXTS: Final = 4
 _DECIMALS: Final = 6
@@ -25,6 +26,11 @@ _MAXIMUM_UTC: Final = 4
 _LOWER_BOUND: Final = 4
 _UPPER_BOUND: Final = 5
 _EPOCH: Final = date(1970, 1, 1)
+
+
+def value_count(statistics: bytes) -> int | None:
+    """The number of values that are not NULL."""
+    return next((f.int for f in decode(statistics) if f.number == _VALUES and f.wire == VARINT), None)
 
 
 def integer_range(statistics: bytes) -> tuple[int, int] | None:

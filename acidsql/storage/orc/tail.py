@@ -16,7 +16,7 @@ from acidsql.acid.layout import ACID_FIELDS
 from acidsql.acid.value_range import Range
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.storage.orc.codecs import codec_name, decompress
-from acidsql.storage.orc.column_statistics import integer_range, time_range, value_range
+from acidsql.storage.orc.column_statistics import integer_range, time_range, value_count, value_range
 from acidsql.storage.orc.footer_messages import (
     FOOTER_CALENDAR,
     FOOTER_ROWS,
@@ -138,6 +138,13 @@ class Tail:
             found = value_range(statistics[column], hive_type) if column < len(statistics) else None
             self._value_ranges[position] = found
         return self._value_ranges[position]
+
+    def nulls(self, position: int) -> int | None:
+        """The number of rows in which a table's column is NULL, by its position in the row; None without statistics.
+        In an ACID file only where every row is an insert event."""
+        column = self.row_columns[position]
+        count = value_count(self._statistics[column]) if column < len(self._statistics) else None
+        return None if count is None else self.rows - count
 
     @property
     def _statistics(self) -> list[bytes]:
