@@ -60,6 +60,7 @@ _ALSO_SUPPORTED: Final = (
     "supports_bitwise_or",
     "supports_bitwise_xor",
     "table_ddl_if_exists",
+    "temp_table_names",
     "table_value_constructor",
     "timestamp_microseconds",
     "tuple_in",

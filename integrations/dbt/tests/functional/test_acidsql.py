@@ -20,7 +20,8 @@ DAYS = """{{ config(materialized='incremental', incremental_strategy='insert_ove
 {% else %} select 1 as id, 'a' as day union all select 2, 'b' {% endif %}"""
 GRANTS = "{{ config(materialized='table', grants={'select': ['reader']}) }} select 1 as id"
 FAILING = """{{ config(materialized='incremental', incremental_strategy='delete+insert', unique_key='id') }}
-{% if is_incremental() %} select 1 as id, assert_true(false) as v {% else %} select 1 as id, 'kept' as v {% endif %}"""
+{% if is_incremental() %} select 1 as id, 'new' as v union all select -1, 'refused'
+{% else %} select 1 as id, 'kept' as v {% endif %}"""
 
 
 class Models:
@@ -94,7 +95,8 @@ class TestFailure(Models):
 
     def test_a_failed_run_leaves_the_rows_and_no_transaction(self, project: Any) -> None:
         run_dbt(["run"])
+        project.run_sql("alter table {schema}.failing add constraint positive check (id > 0)")
         (result,) = run_dbt(["run"], expect_pass=False).results
-        assert "is not true" in str(result.message)
+        assert "CONSTRAINT_VIOLATED" in str(result.message)  # by the INSERT, after the DELETE
         assert project.run_sql("select id, v from {schema}.failing", fetch="all") == [(1, "kept")]
         assert project.run_sql("show transactions", fetch="all") == []
