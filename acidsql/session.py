@@ -166,6 +166,11 @@ class Session(FrameStatements):
         """The ID of the transaction that START TRANSACTION has opened, or None."""
         return self._executor.session_transaction.id
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the session was closed."""
+        return self._uses.is_closed
+
     def start(self) -> None:
         """Starts Spark if it is not running. Raises JAVA_NOT_FOUND, CANNOT_START."""
         _ = self._engine.spark
