@@ -103,6 +103,10 @@ docs-pages: $(VENV)/.installed ## write the pages that are generated: settings a
 docs-picture: $(VENV)/.installed-docs java ## draw docs/terminal.svg from a session in a real shell
 	@$(BIN)/python -m docs.scripts.terminal_picture
 
+.PHONY: notebooks
+notebooks: $(VENV)/.installed java ## run the notebooks and store them with their outputs (NOTEBOOKS='merge streaming' for some)
+	@$(BIN)/python -m tests.shell.notebook_runs $(NOTEBOOKS)
+
 .PHONY: clean
 clean: ## remove what the other targets made; tables stay
 	rm -rf .venv .venv-* benchmarks/jars build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -60,3 +60,15 @@ def default_session(spark: SparkSession | None = None) -> Session:
         if _default is None:
             _default = connect(spark=spark)
         return _default
+
+
+def opened_default_session() -> Session | None:
+    """The session of `run_sql` if a call has opened one."""
+    return _default
+
+
+def set_default_session(session: Session) -> None:
+    """Makes this the session of `run_sql`, `default_session` and the magics. The former one stays open."""
+    global _default
+    with _default_lock:
+        _default = session

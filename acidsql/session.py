@@ -187,6 +187,11 @@ class Session(FrameStatements):
         """
         return self._executor.session_transaction.id
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the session was closed."""
+        return self._uses.is_closed
+
     def start(self) -> None:
         """Starts Spark if it is not running. Raises JAVA_NOT_FOUND, CANNOT_START.
 

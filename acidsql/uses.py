@@ -28,6 +28,11 @@ class Uses:
         use them."""
         return os.getpid() == self._process
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether new statements are refused."""
+        return self._closed
+
     @contextmanager
     def use(self) -> Iterator[None]:
         """Counts a statement as running during the block. Raises SESSION_CLOSED."""

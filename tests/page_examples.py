@@ -15,11 +15,12 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from acidsql.errors import AcidSqlError
@@ -80,11 +81,12 @@ class PageRunner:
         """Each block that runs, what it gave, and what the page says about it (None: nothing)."""
         self.namespace["session"] = self.session
         found = blocks(page)
-        for block, following in zip(found, [*found, None][1:], strict=True):
-            if block.language in RUNNING:
-                has_output = following is not None and block.is_followed and following.language == "text"
-                says = following.text if following is not None and has_output else None
-                yield block, self._output(block, may_fail=says is not None and says.startswith("[")), says
+        with _own_notebook():
+            for block, following in zip(found, [*found, None][1:], strict=True):
+                if block.language in RUNNING:
+                    has_output = following is not None and block.is_followed and following.language == "text"
+                    says = following.text if following is not None and has_output else None
+                    yield block, self._output(block, may_fail=says is not None and says.startswith("[")), says
 
     def _output(self, block: Block, *, may_fail: bool) -> str:
         text = block.text.replace("/data/", f"{self.place}/data/").replace("/golden/", f"{GOLDEN}/")
@@ -116,14 +118,22 @@ class PageRunner:
         return written.getvalue()
 
     def _run_cells(self, text: str) -> str:
-        InteractiveShell.clear_instance()
         shell = InteractiveShell.instance()
         written = io.StringIO()
-        try:
-            with redirect_stdout(written):
-                for cell in text.split("\n\n"):
-                    shell.run_cell(cell).raise_error()  # type: ignore[no-untyped-call]
-        finally:
-            self.namespace["cells"] = dict(shell.user_ns)
-            InteractiveShell.clear_instance()
+        with redirect_stdout(written):
+            for cell in text.split("\n\n"):
+                shell.run_cell(cell).raise_error()  # type: ignore[no-untyped-call]
+        self.namespace["cells"] = dict(shell.user_ns)
         return written.getvalue()
+
+
+@contextmanager
+def _own_notebook() -> Iterator[None]:
+    """IPython and a default session of one page: its blocks of cells are one notebook."""
+    InteractiveShell.clear_instance()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("acidsql.connection._default", None)
+        try:
+            yield
+        finally:
+            InteractiveShell.clear_instance()

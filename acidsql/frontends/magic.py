@@ -2,163 +2,65 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import assert_never
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
-from acidsql.connection import default_session
+from acidsql.connection import connect, default_session, opened_default_session, set_default_session
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.frontends.render import Column, Format, html, render, rows_in_words, summary
-from acidsql.frontends.terminal import logs_hidden
-from acidsql.frontends.value_text import Row
-from acidsql.grammar.script_splitter import split_script
+from acidsql.frontends.catalog_names import CatalogNames
+from acidsql.frontends.cell_completion import NoNames, matcher
+from acidsql.frontends.cell_progress import progress_shown
+from acidsql.frontends.cell_results import (
+    MOST_SHOWN_ROWS,
+    SHOWN_ROWS,
+    CellCancelled,
+    CellError,
+    CellResult,
+    Lines,
+    Message,
+    Rows,
+)
+from acidsql.frontends.completion import Names
+from acidsql.frontends.magic_line import USAGE, Order, frames_in, parse_line, values_in
+from acidsql.frontends.prompt_actions import tasks_after_cancel
+from acidsql.frontends.render import Format, summary
+from acidsql.frontends.script import is_text
+from acidsql.frontends.terminal import java_output
+from acidsql.grammar.script_splitter import Piece, split_script
 from acidsql.results import CountsResult, Done, QueryResult, Result, RowsResult, ScanResult
-from acidsql.session import Session, connect
-
-SHOWN_ROWS = 100
-"""How many rows a cell without `--limit` shows."""
-
-USAGE = """%acidsql [options] [name << | name =<<] statements
-  name <<, name =<<   bind the last result as a DataFrame; with = also show it
-  -n N, --limit N     show or bind at most N rows
-  --pandas            a pandas DataFrame instead of a Spark one
-  --warehouse DIR, --metastore URI   where the tables are, from here on"""
-
-_OPTION = re.compile(
-    r"""\s*(?:--(?P<flag>pandas) | (?:--(?P<long>warehouse|metastore|limit)|-(?P<short>n))(?:=|\s*)
-        (?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<bare>[^\s'"]+)))(?=\s|\Z)""",
-    re.VERBOSE,
-)
-_BINDING = re.compile(r"\s*(?P<name>[^\W\d]\w*)\s*(?P<how>=?<<)")
-_UNKNOWN_OPTION = re.compile(r"\s*(--?[A-Za-z][\w-]*)")
-_FRAME = re.compile(
-    r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`]|``)*`|--[^\n]*|/\*.*?\*/|(?<!\$)\{(?P<name>[^\W\d]\w*)\}""",
-    re.DOTALL,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """The options and the binding of a cell's first line."""
-
-    warehouse: str | None = None
-    metastore: str | None = None
-    limit: int | None = None
-    pandas: bool = False
-    name: str | None = None
-    show: bool = True
-    sql: str = ""
-
-
-def parse_line(line: str) -> Order:
-    """The options, the binding and the rest of a magic's first line.
-
-    Raises UsageError for an unknown option: SQL would read it as a comment.
-
-    >>> parse_line("top =<< --limit 3 SELECT 1").limit
-    3
-    """
-    order = Order()
-    while True:
-        if option := _OPTION.match(line):
-            order, line = _with_option(order, option), line[option.end() :]
-        elif order.name is None and (binding := _BINDING.match(line)):
-            order = replace(order, name=binding["name"], show=binding["how"] == "=<<")
-            line = line[binding.end() :]
-        else:
-            break
-    if unknown := _UNKNOWN_OPTION.match(line):
-        raise UsageError(f"{unknown[1]} is not an option, or its value is missing\n{USAGE}")
-    return replace(order, sql=line.strip())
-
-
-def _with_option(order: Order, option: re.Match[str]) -> Order:
-    value = next((option[group] for group in ("double", "single", "bare") if option[group] is not None), "")
-    match option["long"] or option["short"] or option["flag"]:
-        case "pandas":
-            return replace(order, pandas=True)
-        case "warehouse":
-            return replace(order, warehouse=value)
-        case "metastore":
-            return replace(order, metastore=value)
-        case _:
-            if not value.isdecimal():
-                raise UsageError(f"--limit takes a number of rows, not {value}")
-            return replace(order, limit=int(value))
-
-
-def frames_in(text: str, namespace: Mapping[str, object]) -> dict[str, object]:
-    """The variables that the text names as `{name}` outside quotes and comments."""
-    names = (match["name"] for match in _FRAME.finditer(text))
-    return {name: namespace[name] for name in names if name and name in namespace}
-
-
-# ------------------------------------------------------------------------------------------------ what a cell shows
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Rows:
-    """The rows that a cell shows: a table in a notebook and in a terminal."""
-
-    columns: Sequence[Column]
-    rows: Sequence[Row]
-    complete: bool
-
-    @property
-    def _footer(self) -> str:
-        count = rows_in_words(len(self.rows))
-        return f"({count})" if self.complete else f"(the first {count}; more with --limit)"
-
-    def __repr__(self) -> str:
-        return "".join(render(Format.TABLE, self.columns, self.rows)) + self._footer
-
-    def _repr_html_(self) -> str:
-        return f"{html(self.columns, self.rows)}\n<p>{self._footer}</p>"
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Message:
-    """The message of a cell about a statement that returns no rows."""
-
-    text: str
-
-    def __repr__(self) -> str:
-        return self.text
-
-
-class CellError(AcidSqlError):
-    """An error of a statement in a cell: IPython shows its message and caret without a stack trace."""
-
-    @classmethod
-    def showing(cls, error: AcidSqlError) -> AcidSqlError:
-        return cls.of(Condition[error.condition], error.getMessageParameters(), span=error.span, hint=error.hint)
-
-    def _render_traceback_(self) -> list[str]:
-        return str(self).splitlines()
-
-
-# ------------------------------------------------------------------------------------------------ the magic
+from acidsql.session import Session
 
 
 @magics_class
 class AcidSqlMagics(Magics):
-    """The magics and the session that they share."""
+    """The magics. They run their statements in the default session, as `acidsql.run_sql` does."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
         self._ipython = shell
         self._namespace: dict[str, object] = shell.user_ns
-        self._session: Session | None = None
+        self._place: tuple[str | None, str | None] | None = None
+        """The warehouse and the metastore of the last cell that named one."""
 
     @line_cell_magic
     @no_var_expand  # IPython would replace {name} by the text of the frame
     def acidsql(self, line: str, cell: str = "") -> object:
-        """Runs SQL statements; shows the last result."""
+        """Runs SQL statements, and shows their results.
+
+        %acidsql [options] [name << | name =<<] statements
+          name <<, name =<<   bind the last result as a DataFrame; with = also show it
+          -n N, --limit N     show or bind at most N rows
+          --pandas            a pandas DataFrame instead of a Spark one
+          --warehouse DIR, --metastore URI   where the tables are, from here on
+
+        A statement names frames of the notebook as {name}, and values as :name.
+        """
         order = parse_line(line)
         try:
             if order.warehouse is not None or order.metastore is not None:
@@ -168,9 +70,21 @@ class AcidSqlMagics(Magics):
         except AcidSqlError as error:
             raise CellError.showing(error) from None
 
+    def names(self) -> Names:
+        """The names of the session's catalog, if a cell has opened a session: completion opens none."""
+        session = opened_default_session()
+        return NoNames() if session is None else CatalogNames(session)
+
     def _connect(self, order: Order) -> None:
-        # The former session stays open: names may still be bound to its frames.
-        self._session = connect(warehouse=self._expanded(order.warehouse), metastore=self._expanded(order.metastore))
+        """Opens a session on the warehouse and makes it the default session. A cell that runs again changes nothing.
+
+        The former session stays open: names may still be bound to its frames.
+        """
+        place = (self._expanded(order.warehouse), self._expanded(order.metastore))
+        session = opened_default_session()
+        if session is None or session.is_closed or place != self._place:
+            set_default_session(connect(warehouse=place[0], metastore=place[1]))
+            self._place = place
 
     def _expanded(self, value: str | None) -> str | None:
         """The value of an option with `{variable}` and `$variable` as in other magics."""
@@ -179,38 +93,92 @@ class AcidSqlMagics(Magics):
     def _run(self, text: str, order: Order) -> object:
         pieces = split_script(text)
         if not pieces:
-            if order == Order():
+            if order == Order() and not text.strip():
                 raise UsageError(f"There is no statement\n{USAGE}")
             return None
-        session = self._session or default_session()
+        *others, last = pieces
+        session = default_session()
+        for piece in others:
+            self._shown(session, piece, Order())._ipython_display_()
+        if order.name or order.pandas:
+            return self._frame(session, last, order)
+        return self._shown(session, last, order)
+
+    def _shown(self, session: Session, piece: Piece, order: Order) -> CellResult:
+        """Runs a statement; returns what a cell shows of it, for the place of its progress."""
+        with _cancelling(session), _java_hidden(), progress_shown(session.progress, self._ipython) as progress:
+            result = self._executed(session, piece, rows_only=True)
+            try:
+                shown = _for_cell(result, SHOWN_ROWS if order.limit is None else order.limit)
+            finally:
+                result.close()
+        shown.place, shown.seconds = progress.place, progress.seconds
+        return shown
+
+    def _frame(self, session: Session, piece: Piece, order: Order) -> object:
+        """Runs a statement for its frame and binds that if the order has a name; returns what is to be shown."""
+        from acidsql.spark.failures import fetch_pandas
+
+        shown_rows = SHOWN_ROWS if order.limit is None else order.limit
+        with _cancelling(session), _java_hidden(), progress_shown(session.progress, self._ipython) as progress:
+            result = self._executed(session, piece, rows_only=False)
+            if order.name is None and result.columns is None:
+                shown = _for_cell(result, shown_rows)
+            else:
+                limit = shown_rows if order.name is None else order.limit
+                frame = result.frame() if limit is None else result.frame().limit(limit)
+                value: object = fetch_pandas(frame, piece.text) if order.pandas else frame
+                if order.name is not None:
+                    self._namespace[order.name] = value
+                if order.pandas or not order.show:
+                    return value if order.show else None
+                shown = _for_cell(result, shown_rows)
+        shown.place, shown.seconds = progress.place, progress.seconds
+        return shown
+
+    def _executed(self, session: Session, piece: Piece, *, rows_only: bool) -> Result:
+        frames, values = frames_in(piece.text, self._namespace), values_in(piece.text, self._namespace)
         try:
-            with logs_hidden():
-                for piece in pieces:
-                    frames = frames_in(piece.text, self._namespace)
-                    result = session.execute(piece.text, piece=piece, frames=frames)
-                return self._bound(result, order) if order.name else _shown(result, order)
-        except KeyboardInterrupt:
-            session.cancel()
+            return session.execute(piece.text, values, piece=piece, frames=frames, rows_only=rows_only)
+        except AcidSqlError as error:
+            if error.condition == Condition.UNBOUND_PARAMETER.name:
+                raise error.with_hint("The notebook has no variable of this name.") from error.__cause__
             raise
 
-    def _bound(self, result: Result, order: Order) -> object:
-        frame = result.frame()
-        if order.limit is not None:
-            frame = frame.limit(order.limit)
-        self._namespace[str(order.name)] = frame.toPandas() if order.pandas else frame
-        return _shown(result, order) if order.show else None
+
+@contextmanager
+def _cancelling(session: Session) -> Iterator[None]:
+    """Cancels the statement of the block where the user interrupts it, and says what became of it."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        session.cancel()
+        notes = (*getattr(interrupt, "__notes__", ()), tasks_after_cancel(session))
+        raise CellCancelled("\n".join(["The statement was cancelled.", *filter(None, notes)])) from None
 
 
-def _shown(result: Result, order: Order) -> object:
+@contextmanager
+def _java_hidden() -> Iterator[None]:
+    """Hides what Java and Python's logs write while a statement runs, but not what explains a failed start."""
+    with java_output(hidden=True) as hidden:
+        try:
+            yield
+        except AcidSqlError as error:
+            if error.condition == Condition.CANNOT_START.name:
+                sys.stderr.write(hidden())
+            raise
+
+
+def _for_cell(result: Result, limit: int) -> CellResult:
     match result:
         case Done():
-            return Message(f"{result.operation}\n{result.note}".rstrip())
+            return Message(result.operation, result.note)
         case CountsResult():
-            return Message(f"{summary(result.counts)}\n{result.note}".rstrip())
+            return Message(summary(result.counts), result.note)
+        case RowsResult() if is_text(result, Format.TABLE):
+            return Lines(tuple(result.rows()), is_plan=result.operation == "EXPLAIN")
         case QueryResult() | ScanResult() | RowsResult():
-            limit = SHOWN_ROWS if order.limit is None else order.limit
-            if order.pandas:
-                return result.frame().limit(limit).toPandas()
+            limit = min(limit, MOST_SHOWN_ROWS)
             rows = list(result.rows(limit + 1))
             return Rows(result.columns, rows[:limit], complete=len(rows) <= limit)
         case _:
@@ -219,4 +187,10 @@ def _shown(result: Result, order: Order) -> object:
 
 def load_ipython_extension(ipython: InteractiveShell) -> None:
     """`%load_ext acidsql`"""
-    ipython.register_magics(AcidSqlMagics)
+    magics = AcidSqlMagics(ipython)
+    ipython.register_magics(magics)
+    if ipython.Completer is not None:
+        known = [
+            one for one in ipython.Completer.custom_matchers if getattr(one, "matcher_identifier", "") != "acidsql"
+        ]
+        ipython.Completer.custom_matchers = [*known, matcher(magics.names, ipython.user_ns)]

@@ -82,12 +82,20 @@ def edited(text: str) -> str:
 def tell_cancelled(interrupt: KeyboardInterrupt, session: Session | None) -> None:
     """Prints that a statement was cancelled, and whether tasks of it go on."""
     tell_interrupted("Cancelled", interrupt)
+    if session is not None and (said := tasks_after_cancel(session)):
+        tell(said)
+
+
+def tasks_after_cancel(session: Session) -> str:
+    """Waits a moment for the end of the tasks of a cancelled statement; says how many go on, or nothing."""
     deadline = time.monotonic() + _END_SECONDS
-    while session is not None and (running := session.cancelled_tasks()):
+    while running := session.cancelled_tasks():
         if time.monotonic() > deadline:
-            tell(f"{running} of its tasks still run, because Spark cannot interrupt them. The next statement may wait.")
-            return
+            return (
+                f"{running} of its tasks still run, because Spark cannot interrupt them. The next statement may wait."
+            )
         time.sleep(0.05)
+    return ""
 
 
 def confirms(text: str, session: Session) -> bool:

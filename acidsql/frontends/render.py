@@ -1,4 +1,4 @@
-"""Rows as text: seven formats and HTML, as pure functions over columns and rows. value_text.py has the text of a value.
+"""Rows as text: seven formats, as pure functions over columns and rows. value_text.py has the text of a value.
 
 This is code of our own because output is streamed while rows arrive, and because values must look as Hive's Beeline
 shows them; tabulate and rich's Table need all rows at once and format values by rules of their own.
@@ -6,7 +6,6 @@ shows them; tabulate and rich's Table need all rows at once and format values by
 
 from __future__ import annotations
 
-import html as html_text
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import chain, islice
@@ -119,7 +118,8 @@ def _texts(row: Row) -> list[str]:
     return [visible("NULL" if cell is None else cell) for cell in map(text, row)]
 
 
-def _is_number(column: Column) -> bool:
+def is_number(column: Column) -> bool:
+    """Whether the values of a column stand at its right side."""
     return column.type.partition("(")[0] in _NUMBERS
 
 
@@ -132,7 +132,7 @@ def _right(cell: str, width: int) -> str:
 
 
 def _aligners(columns: Sequence[Column]) -> list[Callable[[str, int], str]]:
-    return [_right if _is_number(column) else _left for column in columns]
+    return [_right if is_number(column) else _left for column in columns]
 
 
 def _widths(lines: Iterable[Sequence[str]], smallest: Sequence[int]) -> list[int]:
@@ -150,7 +150,7 @@ def _table(
     first = list(islice(rows, ALIGNED_ROWS))
     widths = _widths(chain([names] if header else [], first), [1] * len(names))
     if screen is not None:
-        narrow = fitted(widths, list(map(_is_number, columns)), screen.width)
+        narrow = fitted(widths, list(map(is_number, columns)), screen.width)
         if narrow is None:
             screen.is_vertical = True
             yield from _vertical(names, chain(first, rows), header=header)
@@ -211,25 +211,6 @@ def _markdown(columns: Sequence[Column], rows: Iterator[list[str]], *, header: b
 def _markdown_cell(cell: str) -> str:
     signs = {"\\": "\\\\", "|": "\\|", "<": "&lt;", "\n": "<br>"}
     return "".join(signs.get(sign, sign) for sign in cell)
-
-
-def html(columns: Sequence[Column], rows: Iterable[Row]) -> str:
-    """An HTML table; every text is escaped."""
-    numbers = [_is_number(column) for column in columns]
-    exact = map(shortest_floats([column.type for column in columns]), rows)
-    head = "".join(f"<th>{html_text.escape(column.name)}</th>" for column in columns)
-    body = "".join(
-        "<tr>"
-        + "".join(_html_cell(text(cell), right=right) for cell, right in zip(row, numbers, strict=True))
-        + "</tr>\n"
-        for row in exact
-    )
-    return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
-
-
-def _html_cell(cell: str | None, *, right: bool) -> str:
-    align = f"text-align: {'right' if right else 'left'}; white-space: pre-wrap"
-    return f'<td style="{align}">{"<i>NULL</i>" if cell is None else html_text.escape(cell)}</td>'
 
 
 # ------------------------------------------------------------------------------------------------ for programs

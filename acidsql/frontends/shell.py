@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from platformdirs import user_state_path
 from prompt_toolkit import PromptSession
@@ -20,7 +20,7 @@ from prompt_toolkit.lexers import PygmentsLexer
 from prompt_toolkit.output import create_output
 from pygments.lexers.sql import SqlLexer
 
-from acidsql.errors import AcidSqlError
+from acidsql.frontends.catalog_names import CatalogNames
 from acidsql.frontends.completion import complete
 from acidsql.frontends.prompt_actions import changed, confirms, edited, run_program, tell_cancelled
 from acidsql.frontends.prompt_commands import (
@@ -40,9 +40,6 @@ from acidsql.frontends.prompt_commands import (
 from acidsql.frontends.script import CANNOT_START, OK, Runner
 from acidsql.frontends.terminal import report, tell
 from acidsql.grammar.script_splitter import is_complete
-
-if TYPE_CHECKING:
-    from acidsql.session import Session
 
 _DEFAULT_DATABASE = "default"
 
@@ -259,36 +256,6 @@ def _bindings() -> KeyBindings:
 
 
 # ------------------------------------------------------------------------------------------------ completion
-
-
-class CatalogNames:
-    """The names of a session for completion. Errors of the metastore count as no names."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    @property
-    def current_database(self) -> str:
-        return self._session.database
-
-    def databases(self) -> Sequence[str]:
-        try:
-            return [database.name for database in self._session.catalog.databases()]
-        except AcidSqlError:
-            return ()
-
-    def tables(self, database: str) -> Sequence[str]:
-        try:
-            return self._session.catalog.tables(database)
-        except AcidSqlError:
-            return ()
-
-    def columns(self, database: str, table: str) -> Sequence[str]:
-        try:
-            found = self._session.catalog.find(database, table)
-        except AcidSqlError:
-            return ()
-        return () if found is None else found.column_names
 
 
 class SessionCompleter(Completer):

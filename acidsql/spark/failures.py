@@ -100,6 +100,16 @@ def _fetched(
         raise (gone(context) if lost_by(error, context) else translate(error, text)) from error
 
 
+def fetch_pandas(frame: DataFrame, text: str) -> object:
+    """The rows of a query as a frame of pandas. A failure in its job is raised as an AcidSqlError."""
+    context = frame.sparkSession.sparkContext
+    try:
+        with job_group(context, "SELECT") as jobs, interruptible(jobs.cancel):
+            return frame.toPandas()
+    except SPARK_ERRORS as error:
+        raise (gone(context) if lost_by(error, context) else translate(error, text)) from error
+
+
 def _no_job() -> None:
     """Cancels nothing, while no job of the query can be running."""
 

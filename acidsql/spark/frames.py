@@ -48,7 +48,7 @@ def readable_frame(value: Any, name: str) -> Any:
         raise AcidSqlError(Condition.UNRESOLVED_QUERY, message=message)
     if isinstance(value, DataFrame | list):
         return value
-    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
     try:
         table = arrow_table(value, name)
         if table is not None:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from acidsql.errors import AcidSqlError, Condition, Span
+from acidsql.frontends.cell_results import CellError, Rows
 from acidsql.frontends.cli import main
-from acidsql.frontends.magic import CellError, Rows
-from acidsql.frontends.render import Format, html, render
+from acidsql.frontends.html_results import html_table
+from acidsql.frontends.render import Format, render
 from acidsql.frontends.script import Manner, Runner
 from acidsql.results import ResultColumn
 from acidsql.session import connect
@@ -124,7 +125,7 @@ def test_formats_for_programs_keep_every_character_but_their_own(shape: Format) 
 
 
 def test_a_notebook_shows_values_and_names_as_text() -> None:
-    for shown in (html(COLUMNS, ROWS), Rows(COLUMNS, ROWS, complete=True)._repr_html_()):
+    for shown in (html_table(COLUMNS, ROWS).html, Rows(COLUMNS, ROWS, complete=True)._repr_html_()):
         assert "<script" not in shown
         assert "<i>\x1b" not in shown
         assert "&lt;script&gt;" in shown

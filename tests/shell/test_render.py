@@ -18,7 +18,7 @@ from pyspark.sql import Row
 from rich.cells import cell_len
 
 from acidsql.frontends.column_widths import Screen, fitted
-from acidsql.frontends.render import ALIGNED_ROWS, Format, html, render, rows_in_words, summary
+from acidsql.frontends.render import ALIGNED_ROWS, Format, render, rows_in_words, summary
 from acidsql.frontends.value_text import json_value, text
 
 
@@ -233,14 +233,6 @@ def test_a_float_reads_back_as_the_same_float(value: float) -> None:
 
     shown = rendered(Format.TSV, (Column("f", "float"),), ((value,),), header=False)
     assert struct.pack("f", float(shown)) == struct.pack("f", value)
-
-
-def test_html_escapes_names_and_values() -> None:
-    shown = html((Column("<i>", "string"),), (("<script>alert(1)</script>&",), (None,)))
-    assert "<script>" not in shown
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;&amp;" in shown
-    assert "<th>&lt;i&gt;</th>" in shown
-    assert "<i>NULL</i>" in shown
 
 
 @pytest.mark.parametrize(
