@@ -33,7 +33,7 @@ shell: $(VENV)/.installed java ## a shell on ./warehouse
 
 .PHONY: test
 test: $(VENV)/.installed-test java ## run the core of the tests, in ten minutes (PYTEST_ARGS='-k merge' for some, SPARK=4.0.3 for another Spark)
-	@$(PYTEST) -m 'not (hive or full or soak)' $(PYTEST_ARGS)
+	@$(PYTEST) -m 'not (hive or full or soak or cluster)' $(PYTEST_ARGS)
 
 # The files whose code calls private classes of Spark, directly or through the plans that they test.
 SPARK_VERSION_TESTS := $(addprefix tests/spark/test_,$(addsuffix .py,private_names spark_connect plan_shape counted \
@@ -46,6 +46,11 @@ test-oldest-spark: ## run the tests that depend on Spark's version on the oldest
 .PHONY: test-all
 test-all: $(VENV)/.installed-test java ## run all tests but those of `make soak`, with a real Hive
 	@$(PYTEST) $(PYTEST_ARGS)
+
+.PHONY: test-cluster
+test-cluster: $(VENV)/.installed-test java ## run the tests of a standalone cluster of Spark, and the DML on golden tables on one
+	@$(BIN)/python -m pytest -m cluster -q $(PYTEST_ARGS)
+	@$(BIN)/python -m tests.cluster -q -m 'not soak' tests/spark/test_golden_tables.py tests/spark/test_dml.py $(PYTEST_ARGS)
 
 .PHONY: check
 check: $(VENV)/.installed-dev ## lint, format, types and the direction of imports

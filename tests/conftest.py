@@ -34,12 +34,15 @@ os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 use_class_archive()
 
+MASTER_VARIABLE = "ACIDSQL_TEST_MASTER"
+"""The master of Spark that the tests run on, where it is not this process (tests/cluster/__main__.py)."""
+
 # No test measures time: on a machine with much else to do, an example may take any time.
 settings.register_profile("acidsql", deadline=None)
 settings.load_profile("acidsql")
 
 SPARK_CONF = {
-    "spark.master": "local[2]",
+    "spark.master": os.environ.get(MASTER_VARIABLE, "local[2]"),
     "spark.driver.memory": "2g",
     "spark.sql.shuffle.partitions": "4",
     # Thousands of small queries, each of which is new code: what C2 compiles comes too late, and with G1 it takes 45 %

@@ -1,4 +1,7 @@
-"""Spark Connect, whose sessions have no JVM in this process: acidsql refuses them before anything runs."""
+"""Spark Connect, whose sessions have no JVM in this process: acidsql refuses them before anything runs.
+
+docs/operations/clusters.md tells why, and what works beside a session of Spark Connect.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ _MODE: Final = "SPARK_CONNECT_MODE_ENABLED"
 _HINT: Final = (
     "Unset SPARK_REMOTE and SPARK_API_MODE, start a new Python process, and use a classic Spark session:"
     ' SparkSession.builder.master("local[*]").getOrCreate().'
+    " What needs no Spark works beside Spark Connect, without the argument `spark`: read_arrow, streams, and small"
+    " INSERT, UPDATE and DELETE statements on local directories."
 )
 
 

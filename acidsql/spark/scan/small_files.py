@@ -12,6 +12,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
+from pyspark import SparkContext
+
 from acidsql.snapshot.scan_binding import BoundScan, SourceFile
 from acidsql.storage.file_systems import LocalFiles, SizedFile
 from acidsql.storage.orc.copies import ReadableFiles, needs_another_end
@@ -26,6 +28,13 @@ _OF_COPY: Final = 8 * 1024 * 1024
 """About the largest size of a copy. A new file only makes the last copy out of date."""
 _OF_SCAN: Final = 32 * 1024 * 1024
 """Bytes that a scan copies at most."""
+
+
+def runs_in_one_process(context: SparkContext) -> bool:
+    """Whether all tasks run in the driver. Executors elsewhere may not see the driver's directory of temporary files,
+    where copies lie, and open the small files themselves."""
+    master = str(context.master)
+    return master == "local" or master.startswith("local[")
 
 
 def joined(bound: BoundScan, files: Sequence[SourceFile], copies: ReadableFiles) -> list[SourceFile]:

@@ -81,7 +81,7 @@ from acidsql.spark.scan.file_partitions import (
 )
 from acidsql.spark.scan.metadata_count import counted_rows
 from acidsql.spark.scan.scan_caches import ScanCaches
-from acidsql.spark.scan.small_files import joined
+from acidsql.spark.scan.small_files import joined, runs_in_one_process
 from acidsql.spark.scan.text_files import load_text
 from acidsql.spark.spark_types import query_type
 from acidsql.storage.orc.copies import ReadableFiles
@@ -218,7 +218,7 @@ def _acid_rows(
     failure = raise_sql(Condition.ACID_V1_FILE, path=sql_string(first.origin), table=sql_string(bound.table.qualified))
     types = types_in_file(bound.table, first.names, first.narrower)
     options = search_options(spark, bound.scan, files)
-    read = joined(bound, files, copies)
+    read = joined(bound, files, copies) if runs_in_one_process(spark.sparkContext) else files
     events = _events(spark, files, types, OPERATION_INSERT, failure, wanted, options, read)
     facts = file_facts([_part_only(f) for f in read])
     columns = table_columns(bound.table, first.names, "row", first.narrower)

@@ -16,6 +16,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.engine import settings_of_write
 from acidsql.spark.scan.exact_paths import with_scheme
 from acidsql.spark.write.event_rows import nested_rows, plain_rows
+from acidsql.spark.write.shared_directories import require_shared
 from acidsql.storage.file_systems import FileSystem, is_local
 from acidsql.storage.orc.orc_footers import writer_options
 
@@ -41,7 +42,8 @@ def save(
 
     `settings` are Spark's for this write and the scans that it runs.
 
-    Raises NOT_YET_SUPPORTED, and what the query raises when it runs.
+    Raises NOT_YET_SUPPORTED, STORAGE_FAILED where executors do not see a local disk, and what the query raises when it
+    runs.
     """
     check_format(table)
     _check_writable(table, files, staging)
@@ -51,6 +53,7 @@ def save(
         rows = nested_rows(rows, table)
     writer = rows.write.mode("overwrite").options(**writer_options(table))
     if is_local(staging):
+        require_shared(rows.sparkSession, files, table.location, staging)
         writer = _without_processes(writer, files, staging)
     writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
     writer = writer.partitionBy(*partition_by) if partition_by else writer
