@@ -119,7 +119,7 @@ class HiveHome:
     def command(self) -> list[str]:
         """The process's command line."""
         return [
-            *_jvm(self.root, "-Xms512m", "-Xmx2g", "-XX:MetaspaceSize=256m"),
+            *java_command(self.root, "-Xms512m", "-Xmx2g", "-XX:MetaspaceSize=256m"),
             "-cp",
             f"{self.root / 'conf'}:{self.class_path}",
             "HiveProcess",
@@ -180,7 +180,7 @@ def _empty_metastore(home: HiveHome) -> Path:
     kept = kept_directory(_POM) / "metastore_db"
     if kept.exists():
         return kept
-    tool = [*_jvm(home.root), "-cp", f"{home.root / 'conf'}:{home.class_path}", _SCHEMA_TOOL]
+    tool = [*java_command(home.root), "-cp", f"{home.root / 'conf'}:{home.class_path}", _SCHEMA_TOOL]
     environment = {**os.environ, "METASTORE_HOME": str(kept_directory(_POM) / _SCRIPTS)}
     (kept_directory(_POM) / _SCRIPTS / "lib").mkdir(exist_ok=True)
     made = home.root / "metastore_db"
@@ -200,7 +200,7 @@ def _empty_metastore(home: HiveHome) -> Path:
     return kept
 
 
-def _jvm(root: Path, *options: str) -> list[str]:
+def java_command(root: Path, *options: str) -> list[str]:
     opened = [word for package in _OPENED for word in ("--add-opens", f"{package}=ALL-UNNAMED")]
     return [
         java("java"),

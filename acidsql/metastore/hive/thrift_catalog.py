@@ -26,7 +26,7 @@ from acidsql.metastore.client import (
 )
 from acidsql.metastore.hive import thrift_idl as idl
 from acidsql.metastore.hive import thrift_tables as mapped
-from acidsql.metastore.hive.thrift_connection import HiveConnections
+from acidsql.metastore.hive.thrift_connection import HiveConnections, Request
 from acidsql.metastore.hive.thrift_constraints import constraints_from_hive, constraints_to_hive
 from acidsql.metastore.hive.thrift_lookups import batches, stored_table, stored_tables
 from acidsql.metastore.hive.thrift_write_ids import WriteIds, WriteState
@@ -35,6 +35,15 @@ _WAREHOUSE: Final = "hive.metastore.warehouse.dir"
 _EXTERNAL_WAREHOUSE: Final = "hive.metastore.warehouse.external.dir"
 
 
+_CONSTRAINTS_OF_HIVE_3: Final = (
+    "primaryKeys",
+    "foreignKeys",
+    "uniqueConstraints",
+    "notNullConstraints",
+    "defaultConstraints",
+    "checkConstraints",
+)
+"""In the order of the arguments of create_table_with_constraints."""
 _KEYS: Final = (ConstraintKind.PRIMARY_KEY, ConstraintKind.UNIQUE, ConstraintKind.FOREIGN_KEY)
 
 
@@ -167,6 +176,16 @@ class HiveCatalog:
             raise
 
     def _create(self, new: Any, described: Relation, **constraints: Any) -> None:
+        create = (
+            self._creation_in_hive_3(new, constraints) if self._hive.is_hive_3 else self._creation(new, constraints)
+        )
+        self.database(described.database)
+        try:
+            self._hive.tell(create, t.AlreadyExistsException)
+        except t.AlreadyExistsException as error:
+            raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, table=described.qualified) from error
+
+    def _creation(self, new: Any, constraints: Mapping[str, Any]) -> Request:
         request = idl.CreateTableRequest(
             table=new,
             envContext=mapped.environment(),
@@ -174,11 +193,15 @@ class HiveCatalog:
             processorCapabilities=list(idl.CAPABILITIES),
             processorIdentifier=idl.IDENTIFIER,
         )
-        self.database(described.database)
-        try:
-            self._hive.tell(lambda c: idl.create_table(c, request), t.AlreadyExistsException)
-        except t.AlreadyExistsException as error:
-            raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, table=described.qualified) from error
+        return lambda c: idl.create_table(c, request)
+
+    def _creation_in_hive_3(self, new: Any, constraints: Mapping[str, Any]) -> Request:
+        """Hive 3 has no create_table_req, and takes either constraints or an environment. Without the environment it
+        counts the files of the table's directory for basic statistics."""
+        given = [constraints.get(name) or [] for name in _CONSTRAINTS_OF_HIVE_3]
+        if any(given):
+            return lambda c: c.create_table_with_constraints(new, *given)
+        return lambda c: c.create_table_with_environment_context(new, mapped.environment())
 
     def places(self) -> Sequence[Place]:
         """One call for each database, and one for each batch of its tables."""
@@ -227,6 +250,12 @@ class HiveCatalog:
             raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, table=new.qualified)
 
     def _alter(self, old: Relation, found: Any, environment: Any, state: WriteState | None = None) -> None:
+        """Hive 3 takes no state: it keeps no statistics of a transactional table as accurate beside a writer."""
+        if self._hive.is_hive_3:
+            self._hive.tell(
+                lambda c: c.alter_table_with_environment_context(old.database, old.name, found, environment)
+            )
+            return
         request = idl.AlterTableRequest(
             catName=mapped.CATALOG,
             dbName=old.database,

@@ -16,6 +16,7 @@ from thrift.Thrift import TApplicationException, TException
 from thrift.transport.TTransport import TTransportException
 
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore.hive import thrift_idl as idl
 from acidsql.metastore.hive.service_uri import Address
 from acidsql.metastore.hive.thrift_transport import Connection, connected
 
@@ -31,6 +32,8 @@ _DECLARED: Final[tuple[type[Exception], ...]] = tuple(
     if isinstance(kind, type) and issubclass(kind, TException) and kind.__module__ == t.__name__
 )
 """Exceptions that are complete answers: the connection stays usable after them."""
+_NEWEST: Final = 4
+"""The major version of Hive whose metastore is spoken to in full."""
 _BROKEN: Final = (TTransportException, TProtocolException, OSError, EOFError)
 
 
@@ -55,7 +58,17 @@ class HiveConnections:
         self._closed = False
         self._last_good = 0
         self._process = os.getpid()
+        self._major: int | None = None
         self._idle.append(self._connect(()))
+
+    @property
+    def is_hive_3(self) -> bool:
+        """Whether the metastore is one of Hive 3, which lacks some calls and types of locks. All the metastores of an
+        address must have the same version."""
+        if self._major is None:
+            first = str(self.ask(idl.get_version)).partition(".")[0]
+            self._major = int(first) if first.isdigit() else _NEWEST
+        return self._major < _NEWEST
 
     def close(self) -> None:
         """Closes idle connections. Connections in use are closed when they are returned."""

@@ -242,6 +242,7 @@ def _method(name: str, arguments: _Field | Sequence[_Field], answer: _Field | No
 
 _NO_OBJECT: Final = (t.MetaException, t.NoSuchObjectException)
 
+_GET_VERSION: Final = _method("getVersion", (), _text(0, "success"))
 _CREATE_TABLE: Final = _method(
     "create_table_req",
     _struct(1, "argument", CreateTableRequest),
@@ -308,6 +309,11 @@ _COMPACTION: Final = _struct(1, "argument", CompactionInfoStruct)
 _MARK_COMPACTED: Final = _method("mark_compacted", _COMPACTION, None, t.MetaException)
 _MARK_FAILED: Final = _method("mark_failed", _COMPACTION, None, t.MetaException)
 _MARK_REFUSED: Final = _method("mark_refused", _COMPACTION, None, t.MetaException)
+
+
+def get_version(client: Any) -> str:
+    """Hive's version, such as 4.0.1 (fb303, whose methods pymetastore's client does not have)."""
+    return str(_call(client, _GET_VERSION))
 
 
 def create_table(client: Any, request: Any) -> None:

@@ -30,6 +30,8 @@ _TYPES: Final = {
     LockType.EXCL_WRITE: idl.EXCL_WRITE,
     LockType.EXCLUSIVE: t.LockType.EXCLUSIVE,
 }
+_TYPES_OF_HIVE_3: Final = {**_TYPES, LockType.EXCL_WRITE: t.LockType.SHARED_WRITE}
+"""Hive 3 has no EXCL_WRITE. Its SHARED_WRITE is as strict: one writer of a table at a time, beside any readers."""
 _TYPES_FROM_HIVE: Final = {number: kind for kind, number in _TYPES.items()}
 _OPERATIONS: Final = {
     Operation.SELECT: t.DataOperationType.SELECT,
@@ -83,7 +85,7 @@ class HiveLocks:
 
     def _request(self, owner: Owner, components: Sequence[LockComponent]) -> Any:
         request = t.LockRequest(
-            component=[component_to_hive(c) for c in dict.fromkeys(components)],
+            component=[component_to_hive(c, is_hive_3=self._hive.is_hive_3) for c in dict.fromkeys(components)],
             txnid=owner.hive_txn,
             user=self._hive.user,
             hostname=self._hive.host,
@@ -221,10 +223,10 @@ def _blocked_by(element: Any) -> tuple[int, int]:
     return (element.blockedByExtId or 0, element.blockedByIntId or 0)
 
 
-def component_to_hive(component: LockComponent) -> Any:
+def component_to_hive(component: LockComponent, *, is_hive_3: bool = False) -> Any:
     level = t.LockLevel.DB if component.table is None else t.LockLevel.TABLE
     return t.LockComponent(
-        type=_TYPES[component.lock_type],
+        type=(_TYPES_OF_HIVE_3 if is_hive_3 else _TYPES)[component.lock_type],
         level=t.LockLevel.PARTITION if component.partition is not None else level,
         dbname=component.database,
         tablename=component.table,

@@ -60,6 +60,9 @@ class HiveStreams(HiveTransactions):
         """The first claim of this client also commits an empty transaction, to see that the metastore sets a parameter
         with it. Raises NOT_YET_SUPPORTED where it does not."""
         require_stream_id(stream_id)
+        if self._hive.is_hive_3:
+            feature = "A stream on a metastore of Hive 3, whose commits take no offset (HIVE-20701)"
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)
         self._require_parameters()
         found = self._stream_tables.find_or_make(table, stream_id)
         lock = self._claims.acquire(found.name)

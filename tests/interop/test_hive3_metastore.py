@@ -1,0 +1,75 @@
+"""A metastore of Hive 3.1.3: what works on it, and what is one clear error because it has no call for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from acidsql.metastore.client import LockComponent, LockType, Operation, Patience
+from acidsql.metastore.registry import open_hive
+from acidsql.session import Session, connect
+from tests.answers import fails
+from tests.interop.hive3_metastore import Hive3Metastore
+
+pytestmark = [pytest.mark.hive, pytest.mark.full, pytest.mark.timeout(1500)]
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+
+
+@pytest.fixture(scope="module")
+def hive3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hive3Metastore]:
+    with Hive3Metastore(tmp_path_factory.mktemp("hive3")) as running:
+        yield running
+
+
+@pytest.fixture
+def on_hive3(hive3: Hive3Metastore) -> Iterator[Session]:
+    """A session without Spark, whose table `t` is dropped afterwards."""
+    with connect(metastore=hive3.uri) as session:
+        yield session
+        session.execute("DROP TABLE IF EXISTS t")
+
+
+def test_tables_with_constraints_and_row_level_writes(on_hive3: Session) -> None:
+    on_hive3.execute(f"CREATE TABLE t (id int NOT NULL, v string DEFAULT 'd') {ACID}")
+    on_hive3.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')")
+    on_hive3.execute("UPDATE t SET v = 'u' WHERE id = 2")
+    on_hive3.execute("DELETE FROM t WHERE id = 1")
+    assert on_hive3.read_arrow("t").read_all().sort_by("id").to_pydict() == {"id": [2, 3], "v": ["u", "c"]}
+    on_hive3.execute("ALTER TABLE t SET TBLPROPERTIES ('k'='v')")
+    on_hive3.execute("ALTER TABLE t ADD COLUMNS (w int)")
+    assert on_hive3.read_arrow("t", ["w"]).read_all().to_pydict() == {"w": [None, None]}
+
+
+def test_a_transaction_sees_its_writes_and_a_rollback_leaves_none(on_hive3: Session) -> None:
+    on_hive3.execute(f"CREATE TABLE t (id int, v string) {ACID}")
+    on_hive3.execute("START TRANSACTION")
+    on_hive3.execute("INSERT INTO t VALUES (1, 'a')")
+    assert on_hive3.read_arrow("t").read_all().num_rows == 1
+    on_hive3.execute("ROLLBACK")
+    assert on_hive3.read_arrow("t").read_all().num_rows == 0
+
+
+def test_a_second_writer_of_a_table_waits_and_readers_do_not(hive3: Hive3Metastore) -> None:
+    store = open_hive(hive3.uri)
+    first, second = store.open_txn(), store.open_txn()
+    update = LockComponent("default", "t", LockType.EXCL_WRITE, Operation.UPDATE)
+    read = LockComponent("default", "t", LockType.SHARED_READ, Operation.SELECT)
+    store.lock(first, (update,), patience=Patience(0, 0.1))
+    store.lock(store.open_txn(read_only=True), (read,), patience=Patience(0, 0.1))
+    fails("LOCK_TIMEOUT", lambda: store.lock(second, (update,), patience=Patience(1, 0.1)))
+    for txn in store.transactions():
+        if txn.is_open:
+            store.abort(txn.id)
+    store.close()
+
+
+def test_what_hive_3_has_no_call_for_is_refused_before_anything_is_written(on_hive3: Session) -> None:
+    on_hive3.execute(f"CREATE TABLE t (id int) {ACID}")
+    fails("NOT_YET_SUPPORTED", lambda: on_hive3.stream("t", id="orders"))
+    on_hive3.execute("ALTER TABLE t COMPACT 'minor'")
+    fails("NOT_YET_SUPPORTED", lambda: on_hive3.execute("ALTER TABLE t COMPACT 'minor' AND WAIT"))
+    fails("NOT_YET_SUPPORTED", lambda: on_hive3.execute("ABORT COMPACTIONS 1"))
+    (waiting,) = on_hive3._metastore.compactions()
+    assert waiting.state.value == "initiated"
+    assert on_hive3.read_arrow("t").read_all().num_rows == 0
