@@ -86,7 +86,8 @@ def given_frame(frame: Any, table: Table | None, static: Collection[str] = ()) -
     Raises UNRESOLVED_QUERY for a value that is not a frame, INVALID_RECORD for a list that holds something other than
     dicts, DUPLICATE_COLUMN, and INVALID_PARAMETER for a frame without columns.
     """
-    twice = _repeated(getattr(frame, "columns", ())) if not isinstance(frame, list) else None
+    named = getattr(frame, "column_names", getattr(frame, "columns", ()))  # `columns` of an Arrow table are its arrays
+    twice = _repeated(named) if not isinstance(frame, list) else None
     if twice is not None:  # Arrow would refuse a frame of pandas with other words
         raise AcidSqlError(Condition.DUPLICATE_COLUMN, column=twice)
     value = _table_of_dicts(frame, table, static) if isinstance(frame, list) else readable_frame(frame, "The frame")

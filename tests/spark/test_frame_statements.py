@@ -327,3 +327,10 @@ def test_a_list_is_a_value_of_in(db: Session, tables: tuple[str, str]) -> None:
     assert counts(db, "UPDATE one SET name = 'u' WHERE id IN (?)", [[1, 2]]) == (2, 2, 0, 0)
     assert counts(db, "DELETE FROM one WHERE id IN (:v)", {"v": []}) == (0, 0, 0, 0)
     assert counts(db, "DELETE FROM one WHERE d IN (:v)", {"v": ["b", "x"]}) == (1, 0, 1, 0)
+
+
+def test_columns_of_an_arrow_table_may_have_the_same_values(db: Session) -> None:
+    db.execute("CREATE TRANSACTIONAL TABLE same (a int, b int)")
+    assert db.insert("same", pa.table({"a": [1, 2], "b": [1, 2]})).inserted == 2
+    assert sorted(rows(db, "SELECT * FROM same")) == [(1, 1), (2, 2)]
+    fails("DUPLICATE_COLUMN", lambda: db.insert("same", pa.table([[1], [2]], names=["a", "A"])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -99,4 +100,16 @@ class TestFailure(Models):
         (result,) = run_dbt(["run"], expect_pass=False).results
         assert "CONSTRAINT_VIOLATED" in str(result.message)  # by the INSERT, after the DELETE
         assert project.run_sql("select id, v from {schema}.failing", fetch="all") == [(1, "kept")]
-        assert project.run_sql("show transactions", fetch="all") == []
+        transactions = project.run_sql("show transactions", fetch="all")
+        assert [row for row in transactions if "OPEN" in str(row).upper()] == []
+
+
+class TestDocs(Models):
+    texts = {"documented": TABLE}  # noqa: RUF012
+
+    def test_the_catalog_has_the_columns_with_hive_s_types(self, project: Any) -> None:
+        run_dbt(["run"])
+        run_dbt(["docs", "generate"])
+        catalog = json.loads(Path(project.project_root, "target", "catalog.json").read_text())
+        columns = catalog["nodes"]["model.test.documented"]["columns"]
+        assert {name: column["type"] for name, column in columns.items()} == {"id": "int", "name": "string"}

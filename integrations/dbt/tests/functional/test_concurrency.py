@@ -1,26 +1,15 @@
-"""dbt's own tests of several threads, ephemeral models, hooks and changes of a relation's type."""
+"""dbt's own tests of several threads, changes of a relation's type, `--empty` and `dbt show`."""
 
 from __future__ import annotations
 
-from dbt.tests.adapter.caching.test_caching import (
-    BaseCachingLowercaseModel,
-    BaseCachingSelectedSchemaOnly,
-    BaseCachingUppercaseModel,
-    BaseNoPopulateCache,
-)
 from dbt.tests.adapter.concurrency.test_concurrency import BaseConcurrency
 from dbt.tests.adapter.dbt_show.test_dbt_show import BaseShowLimit, BaseShowSqlHeader
 from dbt.tests.adapter.empty.test_empty import BaseTestEmpty, BaseTestEmptyInlineSourceRef
-from dbt.tests.adapter.ephemeral.test_ephemeral import BaseEphemeralMulti
 from dbt.tests.adapter.relations.test_changing_relation_type import BaseChangeRelationTypeValidator
 from dbt.tests.adapter.relations.test_dropping_schema_named import BaseDropSchemaNamed
 
 
 class TestConcurrency(BaseConcurrency):
-    pass
-
-
-class TestEphemeralMulti(BaseEphemeralMulti):
     pass
 
 
@@ -45,20 +34,4 @@ class TestShowLimit(BaseShowLimit):
 
 
 class TestShowSqlHeader(BaseShowSqlHeader):
-    pass
-
-
-class TestCachingLowerCaseModel(BaseCachingLowercaseModel):
-    pass
-
-
-class TestCachingUppercaseModel(BaseCachingUppercaseModel):
-    pass
-
-
-class TestCachingSelectedSchemaOnly(BaseCachingSelectedSchemaOnly):
-    pass
-
-
-class TestNoPopulateCache(BaseNoPopulateCache):
     pass

@@ -23,6 +23,8 @@ class AcidSqlRelation(BaseRelation):
     quote_policy: Policy = field(default_factory=_quoted)
     include_policy: Policy = field(default_factory=_included)
     quote_character: str = "`"
+    require_alias: bool = False
+    """A subquery needs no alias, and may be given one by the model that names it."""
     renameable_relations: frozenset[RelationType] = frozenset({RelationType.Table, RelationType.View})
     replaceable_relations: frozenset[RelationType] = frozenset({RelationType.View})
 
