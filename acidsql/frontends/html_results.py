@@ -89,16 +89,16 @@ def _short(type_: str) -> str:
 
 
 def _cell(value: str | None, *, right: bool) -> str:
-    side = "right" if right else "left"
+    style = f"text-align: {'right' if right else 'left'}; vertical-align: top"
     if value is None:
-        return f'<td style="text-align: {side}"><i style="{_FAINT}">NULL</i></td>'
+        return f'<td style="{style}"><i style="{_FAINT}">NULL</i></td>'
     if len(value) > LONGEST_VALUE:
         value = value[:LONGEST_VALUE] + "\N{HORIZONTAL ELLIPSIS}"
     shown = html.escape(visible(value))
     if len(value) <= _LONG:
-        return f'<td style="text-align: {side}; white-space: pre">{shown}</td>'
-    inner = "width: max-content; max-width: 40em; white-space: pre-wrap; overflow-wrap: anywhere"
-    return f'<td style="text-align: {side}"><div style="{inner}">{shown}</div></td>'
+        return f'<td style="{style}; white-space: pre">{shown}</td>'
+    inner = "width: 36em; white-space: pre-wrap; overflow-wrap: break-word; word-break: break-word"
+    return f'<td style="{style}"><div style="{inner}">{shown}</div></td>'
 
 
 # ------------------------------------------------------------------------------------------------ plans

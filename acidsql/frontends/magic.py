@@ -138,6 +138,10 @@ class AcidSqlMagics(Magics):
 
     def _executed(self, session: Session, piece: Piece, *, rows_only: bool) -> Result:
         frames, values = frames_in(piece.text, self._namespace), values_in(piece.text, self._namespace)
+        for name, value in values.items():
+            if hasattr(value, "columns"):
+                hint = f"A statement names a frame as {{{name}}}."
+                raise AcidSqlError(Condition.INVALID_PARAMETER, name=f":{name}", reason="it is a frame", hint=hint)
         try:
             return session.execute(piece.text, values, piece=piece, frames=frames, rows_only=rows_only)
         except AcidSqlError as error:

@@ -177,6 +177,19 @@ def test_an_unknown_variable_is_an_error_that_says_so(ipython: InteractiveShell,
     assert "The notebook has no variable of this name." in str(error)
 
 
+def test_a_frame_that_is_named_like_a_value_is_an_error_that_says_how_to_name_it(ipython: InteractiveShell) -> None:
+    cell(ipython, "import pandas; a_frame = pandas.DataFrame({'id': [1]})")
+    error = ran(ipython, "%acidsql SELECT * FROM employee WHERE id IN (:a_frame)").error_in_exec
+    assert isinstance(error, CellError)
+    assert error.condition == "INVALID_PARAMETER"
+    assert "A statement names a frame as {a_frame}." in str(error)
+
+
+def test_pandas_without_a_name_shows_the_first_rows_and_messages(ipython: InteractiveShell) -> None:
+    assert len(cell(ipython, "%acidsql --pandas SELECT id FROM range(150)")) == 100  # type: ignore[arg-type]
+    assert isinstance(cell(ipython, "%acidsql --pandas CREATE DATABASE IF NOT EXISTS other"), Message)
+
+
 def test_explain_is_a_tree(ipython: InteractiveShell) -> None:
     shown = cell(ipython, "%acidsql EXPLAIN DELETE FROM employee WHERE id = 1")
     assert isinstance(shown, Lines)
