@@ -36,10 +36,10 @@ def start(place: Path, *, master: str, memory: str, peers: bool) -> SparkSession
         "spark.sql.warehouse.dir": str(place / "spark"),
         "spark.sql.orc.compression.codec": "snappy",  # the codec of acidsql's files
     }
-    return Engine(None, conf | (_peers_conf(place) if peers else {})).spark
+    return Engine(None, conf | (peers_conf(place) if peers else {})).spark
 
 
-def _peers_conf(place: Path) -> dict[str, str]:
+def peers_conf(place: Path) -> dict[str, str]:
     return {
         **_jars_conf(),
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,"
