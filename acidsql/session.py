@@ -189,7 +189,11 @@ class Session(FrameStatements):
 
     @property
     def is_closed(self) -> bool:
-        """Whether the session was closed."""
+        """Whether the session was closed.
+
+        >>> session.is_closed
+        False
+        """
         return self._uses.is_closed
 
     def start(self) -> None:
