@@ -100,6 +100,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "PARTITION_ALREADY_EXISTS": "The partition exists already.",
         "INVALID_PARTITION_SPEC": "The PARTITION clause does not give each partition column one usable value.",
         "INVALID_PARTITION_VALUE": "The directory name for the value would be too long or invalid.",
+        "PARTITION_VALUE_TYPE": "A text in the PARTITION clause of an INSERT is no value of the column's type.",
         "PARTITION_REQUIRED": "The statement needs a PARTITION clause.",
     },
     "ALTER TABLE": {

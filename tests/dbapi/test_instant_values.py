@@ -19,8 +19,11 @@ INSTANTS = [FALL + timedelta(hours=1), FALL, datetime(1815, 6, 18, 11, 35, tzinf
 
 @pytest.fixture
 def cursor(spark: SparkSession, tmp_path: Path) -> Iterator[dbapi.Cursor]:
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    assert zone is not None
     with dbapi.connect(tmp_path / "warehouse", spark=spark) as opened:
         yield opened.cursor()
+    spark.conf.set("spark.sql.session.timeZone", zone)  # SET of a spark.* setting changes the session of all tests
 
 
 @pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
