@@ -256,7 +256,9 @@ def fastest(action: Callable[[], object], times: int = 5) -> float:
 
 
 def left_behind(root: Path) -> list[str]:
-    """The deltas, side files and staging directories below a table's directory."""
+    """The deltas, side files and staging directories below a table's directory, all of whose partitions were compacted.
+    A partition whose only content is one delta keeps that, because Hive compacts no single delta."""
     names = ("delta_", "delete_delta_", ".acidsql")
-    found = (p for p in root.rglob("*") if p.name.startswith(names) or p.name.endswith("_flush_length"))
-    return sorted(str(p.relative_to(root)) for p in found)
+    found = [p for p in root.rglob("*") if p.name.startswith(names) or p.name.endswith("_flush_length")]
+    single = {of[0] for part in root.iterdir() if part.is_dir() and len(of := list(part.iterdir())) == 1}
+    return sorted(str(p.relative_to(root)) for p in found if not single & {p, *p.parents})
