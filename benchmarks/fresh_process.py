@@ -121,7 +121,7 @@ def arrow_reads(place: Path, repeat: int, counts: Sequence[int]) -> None:
     """The whole table, in one process, behind a first read of each."""
     print("\n| read_arrow, whole tables, seconds | acidsql | Spark (toArrow) | pyarrow's ORC reader, a plain file |")
     print("|---|---|---|---|")
-    with connect(place / "reads") as session:
+    with connect(place / "reads", conf={"spark.driver.memory": "6g"}) as session:  # toArrow holds all rows there
         for count in counts:
             name, data = f"t{count}", rows(count)
             orc.write_table(data, place / f"{name}.orc", compression="snappy")

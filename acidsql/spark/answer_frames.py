@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame
 
 from acidsql.spark.catalyst.classic_frames import ClassicFrame
 from acidsql.spark.failures import translate
+from acidsql.spark.jvm_loss import SPARK_ERRORS, gone, lost_by
 
 _ACTIONS: Final = frozenset(
     {"approxQuantile", "checkpoint", "collect", "corr", "count", "cov", "crosstab", "describe", "first"}
@@ -55,19 +56,30 @@ def _translating(method: Callable[..., Any]) -> Callable[..., Any]:
     def translated(self: AnswerFrame, *args: Any, **kwargs: Any) -> Any:
         try:
             given = method(self, *args, **kwargs)
-        except (PySparkException, Py4JError) as error:
-            raise translate(error, self._statement) from error
-        return _translated_rows(given, self._statement) if isinstance(given, Iterator) else given
+        except SPARK_ERRORS as error:
+            told = _told(error, self)
+            raise told from (None if told is error else error)
+        return _translated_rows(given, self) if isinstance(given, Iterator) else given
 
     return translated
 
 
-def _translated_rows(rows: Iterator[Any], statement: str) -> Iterator[Any]:
+def _translated_rows(rows: Iterator[Any], frame: AnswerFrame) -> Iterator[Any]:
     """The rows of toLocalIterator, whose jobs run while the rows are consumed."""
     try:
         yield from rows
-    except (PySparkException, Py4JError) as error:
-        raise translate(error, statement) from error
+    except SPARK_ERRORS as error:
+        told = _told(error, frame)
+        raise told from (None if told is error else error)
+
+
+def _told(error: Exception, frame: AnswerFrame) -> Exception:
+    """The error of a frame's action for the user: that the JVM is gone, or what Spark says. An error of the system that
+    has nothing to do with Spark, such as one of a file that the action was given, stays as it is."""
+    context = frame.sparkSession.sparkContext
+    if lost_by(error, context):
+        return gone(context)
+    return translate(error, frame._statement) if isinstance(error, PySparkException | Py4JError) else error
 
 
 def _methods() -> Iterator[tuple[str, Callable[..., Any]]]:
