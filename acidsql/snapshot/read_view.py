@@ -21,7 +21,6 @@ class ReadView:
     txns: ValidTxnList
     own: Mapping[str, WriteId] = field(default_factory=dict)
     added: Mapping[str, Sequence[Partition]] = field(default_factory=dict)
-
     version: Version | None = None
 
     def at(self, version: Version) -> ReadView:

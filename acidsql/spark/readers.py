@@ -173,7 +173,7 @@ class Readers:
                 pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _is_woken(self, seconds: float) -> bool:
-        """Waits for at most so long for one wake-up or several, and tells whether there was one."""
+        """Waits up to `seconds` for a wake-up, takes all that have come by then, and tells whether there was one."""
         try:
             self._wake.get(timeout=seconds)
         except Empty:

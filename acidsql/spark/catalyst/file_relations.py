@@ -55,10 +55,8 @@ class _Relations:
 
     def _raise_missing(self, index: Any, uris: Sequence[str]) -> NoReturn:
         found = {str(status.getPath().toString()) for status in items(index.allFiles())}
-        wanted = {
-            str(path.toString()): uri for path, uri in zip(self._to_paths(self._java.texts(uris)), uris, strict=True)
-        }
-        missing = sorted(uri for path, uri in wanted.items() if path not in found)
+        paths = self._to_paths(self._java.texts(uris))
+        missing = [uri for path, uri in zip(paths, uris, strict=True) if str(path.toString()) not in found]
         raise AcidSqlError(
             Condition.STORAGE_FAILED,
             path=missing[0] if missing else uris[0],
