@@ -26,9 +26,11 @@ class Group(Enum):
     SCAN_AFTER_DMLS = "read after many small DMLs"
     SCAN_COMPACTED = "read after compaction"
     DML = "UPDATE, DELETE, MERGE"
+    DML_LARGE = "UPDATE, DELETE, MERGE of millions of rows"
     LOAD = "loads of 2013"
     WRITE = "INSERT SELECT, CTAS"
     ONE_ROW = "one-row DML"
+    ONE_ROW_LARGE = "one-row DML on millions of rows"
     COMPACTION = "major compaction"
     PARTITIONS = "partitioned scan"
     STREAM = "streaming"
@@ -258,6 +260,47 @@ def merge_30(system: System, size: Size, turn: int) -> None:
 def merge_90(system: System, size: Size, turn: int) -> None:
     """MERGE: 90 % updated, 2 % inserted."""
     _jmh_merge(system, 90)
+
+
+# ------------------------------------------------------------------------------------------------ millions of rows
+
+
+@case(Group.DML_LARGE, data.large, changes=True)
+def large_update_10(system: System, size: Size, turn: int) -> None:
+    """UPDATE of 10 % of 3 million rows, all over the table."""
+    system.run(f"UPDATE {system.table('large')} SET int_col = -1, string_col = 'invalid' WHERE id % 10 = 3")
+
+
+@case(Group.DML_LARGE, data.large, changes=True)
+def large_delete_10(system: System, size: Size, turn: int) -> None:
+    """DELETE of 10 % of 3 million rows, all over the table."""
+    system.run(f"DELETE FROM {system.table('large')} WHERE id % 10 = 3")
+
+
+@case(Group.DML_LARGE, data.large, changes=True)
+def large_merge_10(system: System, size: Size, turn: int) -> None:
+    """MERGE into 3 million rows: 10 % updated, 100,000 inserted."""
+    system.run(
+        f"MERGE INTO {system.table('large')} t USING large_changes s ON t.id = s.id"
+        f" WHEN MATCHED THEN UPDATE SET int_col = -1, string_col = 'invalid' {_insert_all('s', data.large)}"
+    )
+
+
+def _one_of_large(system: System, size: Size, turn: int, statement: str) -> None:
+    one = size.large_rows // 3 + 1000 * turn
+    system.run(f"{statement.format(system.table('large'))} WHERE id = {one}")
+
+
+@case(Group.ONE_ROW_LARGE, data.large, compared="large")
+def large_one_row_update(system: System, size: Size, turn: int) -> None:
+    """UPDATE .. WHERE id = .. of 3 million rows."""
+    _one_of_large(system, size, turn, "UPDATE {} SET string_col = 'one'")
+
+
+@case(Group.ONE_ROW_LARGE, data.large, compared="large")
+def large_one_row_delete(system: System, size: Size, turn: int) -> None:
+    """DELETE .. WHERE id = .. of 3 million rows."""
+    _one_of_large(system, size, turn + 100, "DELETE FROM {}")
 
 
 # ------------------------------------------------------------------------------------------------ Delta's shapes

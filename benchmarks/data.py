@@ -119,14 +119,15 @@ small = Data("small", FLAT, lambda size: {"small_rows": _flat(1000, 1)})
 
 # ------------------------------------------------------------------------------------------------ Iceberg's JMH table
 
-JMH = Layout(
-    "id int, int_col int, float_col float, double_col double, decimal_col decimal(20,5), date_col date, "
+_JMH_COLUMNS = (
+    "int_col int, float_col float, double_col double, decimal_col decimal(20,5), date_col date, "
     "timestamp_col timestamp, string_col string"
 )
+JMH = Layout(f"id int, {_JMH_COLUMNS}")
 
 
-def _jmh(query: str) -> str:
-    return f"""SELECT CAST(id AS INT) id, CAST(id AS INT) int_col, CAST(id AS FLOAT) float_col,
+def _jmh(query: str, key: str = "int") -> str:
+    return f"""SELECT CAST(id AS {key}) id, CAST(id AS INT) int_col, CAST(id AS FLOAT) float_col,
     CAST(id AS DOUBLE) double_col, CAST(id AS DECIMAL(20,5)) decimal_col,
     date_add(DATE'1970-01-01', CAST(id % 20000 AS INT)) date_col,
     CAST(date_add(DATE'1970-01-01', CAST(id % 20000 AS INT)) AS TIMESTAMP) timestamp_col,
@@ -151,6 +152,24 @@ def _jmh_sources(size: Size) -> dict[str, str]:
 
 
 jmh = Data("jmh", JMH, _jmh_sources)
+
+# ------------------------------------------------------------------------------------------------ millions of rows
+
+LARGE = Layout(f"id bigint, {_JMH_COLUMNS}")
+LARGE_INSERTS_OF = 30
+"""MERGE inserts a thirtieth of the table's rows: 100,000 of 3 million."""
+
+
+def _large_sources(size: Size) -> dict[str, str]:
+    rows = size.large_files * size.large_rows
+    new = f"SELECT id FROM range({rows}, {rows + rows // LARGE_INSERTS_OF}, 1, 1)"
+    return {
+        "large_rows": _jmh(f"range(0, {rows}, 1, {size.large_files})", "bigint"),
+        "large_changes": _jmh(f"(SELECT id FROM range(0, {rows}, 1, 2) WHERE id % 10 = 3 UNION ALL {new})", "bigint"),
+    }
+
+
+large = Data("large", LARGE, _large_sources)
 
 # ------------------------------------------------------------------------------------------------ Delta's web_returns
 

@@ -16,8 +16,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from acidsql.spark.catalyst.classic_frames import ClassicFrame
-from acidsql.spark.failures import translate
-from acidsql.spark.jvm_loss import SPARK_ERRORS, gone, lost_by
+from acidsql.spark.failures import told
+from acidsql.spark.jvm_loss import SPARK_ERRORS, lost_by
 
 _ACTIONS: Final = frozenset(
     {"approxQuantile", "checkpoint", "collect", "corr", "count", "cov", "crosstab", "describe", "first"}
@@ -57,8 +57,8 @@ def _translating(method: Callable[..., Any]) -> Callable[..., Any]:
         try:
             given = method(self, *args, **kwargs)
         except SPARK_ERRORS as error:
-            told = _told(error, self)
-            raise told from (None if told is error else error)
+            shown = _told(error, self)
+            raise shown from (None if shown is error else error)
         return _translated_rows(given, self) if isinstance(given, Iterator) else given
 
     return translated
@@ -69,17 +69,16 @@ def _translated_rows(rows: Iterator[Any], frame: AnswerFrame) -> Iterator[Any]:
     try:
         yield from rows
     except SPARK_ERRORS as error:
-        told = _told(error, frame)
-        raise told from (None if told is error else error)
+        shown = _told(error, frame)
+        raise shown from (None if shown is error else error)
 
 
 def _told(error: Exception, frame: AnswerFrame) -> Exception:
-    """The error of a frame's action for the user: that the JVM is gone, or what Spark says. An error of the system that
-    has nothing to do with Spark, such as one of a file that the action was given, stays as it is."""
+    """The error of a frame's action for the user. An error of the system that has nothing to do with Spark, such as one
+    of a file that the action was given, stays as it is."""
     context = frame.sparkSession.sparkContext
-    if lost_by(error, context):
-        return gone(context)
-    return translate(error, frame._statement) if isinstance(error, PySparkException | Py4JError) else error
+    is_of_spark = isinstance(error, PySparkException | Py4JError) or lost_by(error, context)
+    return told(error, context, frame._statement) if is_of_spark else error
 
 
 def _methods() -> Iterator[tuple[str, Callable[..., Any]]]:

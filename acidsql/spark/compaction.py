@@ -38,8 +38,8 @@ from acidsql.snapshot.scan_binding import BoundPart, BoundScan, data_files
 from acidsql.spark.catalyst.gateway import select
 from acidsql.spark.catalyst.sessions import adopt
 from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, StatementSpark, copy_with
-from acidsql.spark.failures import translate
-from acidsql.spark.jvm_loss import SPARK_ERRORS, gone, lost_by
+from acidsql.spark.failures import told
+from acidsql.spark.jvm_loss import SPARK_ERRORS
 from acidsql.spark.scan.deletes.delete_events import BUCKET, DELETER, ROW, WRITE_ID
 from acidsql.spark.scan.file_partitions import ROW_NUMBER
 from acidsql.spark.scan.scan_caches import ScanCaches
@@ -133,7 +133,7 @@ def compact(spark: StatementSpark, job: Job, caches: ScanCaches, before_publishi
         written = _write(spark, job, caches)
     except SPARK_ERRORS as error:
         context = spark.user.sparkContext
-        raise (gone(context) if lost_by(error, context) else translate(error, "")) from error
+        raise told(error, context, "") from error
     staged = _finish(job, written)
     before_publishing()
     return _publish(job, staged)

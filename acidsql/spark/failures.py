@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import re
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, ParseException, PySparkException
@@ -21,6 +21,9 @@ from acidsql.spark.jobs import JobGroup, job_description, job_group
 from acidsql.spark.jvm_loss import SPARK_ERRORS, gone, lost_by
 from acidsql.spark.spark_types import in_wall_clock_time
 
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
 _UNRESOLVED: Final = ("UNRESOLVED_COLUMN", "UNRESOLVED_FIELD", "FIELD_NOT_FOUND", "UNRESOLVED_STAR")
 _FULL: Final = re.compile(r".*(?:No space left on device|Disk quota exceeded).*")
 _FULL_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT)
@@ -35,6 +38,11 @@ _SHOWN_QUERY: Final = re.compile(r"== SQL \(line 1, position \d+\) ==\n([^\n]*)\
 _ORDER_OF_NULLS: Final = re.compile(r" NULLS (?:FIRST|LAST)$")
 """What the planner adds to a key of ORDER BY."""
 _LINE_NOISE: Final = re.compile(r";\s*line \d+ pos \d+.*|\s*SQLSTATE: \w+", re.DOTALL)
+
+
+def told(error: Exception, context: SparkContext, text: str) -> AcidSqlError:
+    """The error of a call of Spark for the user: that the JVM is gone, or what `translate` makes of it."""
+    return gone(context) if lost_by(error, context) else translate(error, text)
 
 
 def translate(error: Exception, text: str) -> AcidSqlError:
@@ -97,7 +105,7 @@ def _fetched(
         while (row := _next(rows, jobs, python_values)) is not None:
             yield row
     except SPARK_ERRORS as error:
-        raise (gone(context) if lost_by(error, context) else translate(error, text)) from error
+        raise told(error, context, text) from error
 
 
 def fetch_pandas(frame: DataFrame, text: str) -> object:
@@ -107,7 +115,7 @@ def fetch_pandas(frame: DataFrame, text: str) -> object:
         with job_group(context, "SELECT") as jobs, interruptible(jobs.cancel):
             return frame.toPandas()
     except SPARK_ERRORS as error:
-        raise (gone(context) if lost_by(error, context) else translate(error, text)) from error
+        raise told(error, context, text) from error
 
 
 def _no_job() -> None:
