@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
+from acidsql.spark.catalyst.size_estimates import estimated_bytes
 from acidsql.spark.scan import source_keys
 from tests.spark.test_plan_shape import executions_after, last_execution, plan_nodes
 
@@ -124,3 +125,19 @@ def test_an_error_of_the_source_is_an_error_of_the_statement(tables: Session) ->
         tables.execute(f"MERGE INTO t USING s ON t.k = s.kk {_UPSERT}")
     assert raised.value.condition == "COLUMN_NOT_FOUND"
     assert "s.kk" in str(raised.value)
+
+
+def test_of_a_large_source_only_the_keys_must_be_small(tables: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_keys, "SMALL", 0)
+    by_number, by_text = (f"MERGE INTO t USING s ON {on} {_UPSERT}" for on in ("t.k = s.k", "t.name = s.name"))
+    reads_all = f"MERGE INTO t USING s ON t.k = s.k AND t.name = s.name AND t.v = s.v {_UPSERT}"
+    for statement, narrows in ((by_number, True), (by_text, True), (reads_all, False)):
+        monkeypatch.setattr(source_keys, "_MOST", _estimate(tables) // 8 * 7)
+        assert rows_after(tables, statement)[1] == narrows, statement
+    monkeypatch.setattr(source_keys, "_OF_HEAP", 1 << 60)
+    assert not rows_after(tables, by_number)[1]
+
+
+def _estimate(session: Session) -> int:
+    """The bytes that Spark expects all rows of s to have."""
+    return estimated_bytes(session.sql("SELECT k, name, v FROM s"))

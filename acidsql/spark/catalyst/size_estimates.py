@@ -32,6 +32,13 @@ def leaf_bytes(sizes: Iterable[int | None]) -> int:
     return sum(SMALL + 1 if size is None else size for size in sizes)
 
 
+def estimated_bytes(frame: DataFrame) -> int:
+    """The bytes that Spark expects the rows of the query to have, with only the columns that the query reads. It has
+    Spark optimize the query."""
+    plan: Any = frame._jdf.queryExecution().optimizedPlan()
+    return int(str(plan.stats().sizeInBytes()))
+
+
 def plans(frame: DataFrame) -> list[Any]:
     """The analyzed plans of the query and of all its subqueries."""
     plan: Any = plan_of(frame)

@@ -14,14 +14,19 @@ from pyspark.sql import functions as F
 
 from acidsql.planner.plan import KEYS, Narrowing
 from acidsql.snapshot.scan_binding import BoundScan
+from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.catalyst.repeatable_queries import is_repeatable
-from acidsql.spark.catalyst.size_estimates import SMALL, leaf_bytes, leaf_sizes
+from acidsql.spark.catalyst.size_estimates import SMALL, estimated_bytes, leaf_bytes, leaf_sizes
 from acidsql.spark.engine import StatementSpark
 
 _LEAST: Final = 1024 * 1024
 """Bytes of a target from which on the narrowing is worth its cost."""
-_MUCH: Final = 4
+_MUCH: Final = 3
 """How many times larger than the source the target must be."""
+_MOST: Final = 4 * SMALL
+"""Bytes of keys that are broadcast."""
+_OF_HEAP: Final = 128
+"""The keys may be one part in so many of the JVM's heap: their broadcast takes several times the bytes of a file."""
 
 
 def narrow(
@@ -36,7 +41,9 @@ def narrow(
     except AnalysisException:
         return  # the statement's own query reports the error, with its place
     of_source = leaf_bytes(leaf_sizes(keys))
-    if of_source > SMALL or of_source * _MUCH > size or not is_repeatable(keys):
+    if of_source * _MUCH > size or not is_repeatable(keys):
+        return
+    if of_source > SMALL and estimated_bytes(keys) > min(_MOST, jvm(spark.query).heap // _OF_HEAP):
         return
     spark.define_view(KEYS, F.broadcast(keys))
     spark.define_view(narrowing.view, spark.sql(narrowing.rows))
