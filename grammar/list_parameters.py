@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from datetime import date, datetime
 from decimal import Decimal
-from numbers import Integral, Real
+from numbers import Real
 from typing import Final, TypeAlias, cast
 
 from sqlglot import exp
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.dialect import span_of
+from acidsql.grammar.value_literals import literal_of
 
 _ONLY_IN_LISTS: Final = (tuple, Set, range)
 _LIST: Final = (list, *_ONLY_IN_LISTS)
@@ -92,7 +93,7 @@ def _kind(value: object) -> str:
 
 def _item(node: exp.Placeholder, number: int, value: object, values: Values) -> exp.Expr:
     """An element as a literal, which the planner can compare with partitions and statistics, or as a parameter."""
-    item = _literal(value)
+    item = literal_of(value)
     if item is None:
         name = f"{node.name}_{number}"
         while name in values:
@@ -102,23 +103,6 @@ def _item(node: exp.Placeholder, number: int, value: object, values: Values) -> 
     for part in item.walk():
         part.meta.update(node.meta)
     return item
-
-
-def _literal(value: object) -> exp.Expr | None:
-    match value:
-        case None:
-            return exp.null()
-        case bool():
-            return exp.true() if value else exp.false()
-        case Integral():
-            number = exp.Literal.number(abs(int(value)))
-            return exp.Neg(this=number) if value < 0 else number
-        case str():
-            return exp.Literal.string(str(value))
-        case date() if not isinstance(value, datetime):
-            return exp.cast(exp.Literal.string(value.isoformat()), "date")
-        case _:
-            return None
 
 
 def _make_false(place: exp.In) -> None:

@@ -10,6 +10,7 @@ from sqlglot import exp
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.dialect import span_of
 from acidsql.grammar.list_parameters import expand_lists
+from acidsql.grammar.partition_parameters import with_partition_literals
 from acidsql.grammar.statements import Statement
 
 
@@ -18,7 +19,8 @@ def name_placeholders(
 ) -> tuple[Statement, dict[str, object]]:
     """The statement with a name for every `?` (`:p1`, `:p2` in the order of the text), and all values by name.
 
-    The planner reorders expressions, so `?` cannot be counted later. A list in `IN (:name)` becomes its elements.
+    The planner reorders expressions, so `?` cannot be counted later. A list in `IN (:name)` becomes its elements, and
+    the value of a parameter in a PARTITION clause a literal.
     Raises UNBOUND_PARAMETER, and INVALID_PARAMETER where `args` is neither a mapping nor a sequence, and for a list
     whose elements have different types.
     """
@@ -33,7 +35,8 @@ def name_placeholders(
     missing = next((node for node in found if not node.this or node.name not in values), None)
     if missing is not None:
         raise _unbound(missing, statement.source, bare=any(missing is one for one in bare))
-    return statement, expand_lists(found, values, statement.source)
+    values = expand_lists(found, values, statement.source)
+    return with_partition_literals(statement, values, statement.source), values
 
 
 def check_all_bound(statement: Statement, rows: Sequence[Mapping[str, object] | Sequence[object] | None]) -> None:
