@@ -56,7 +56,8 @@ class Run(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A row of the table of targets: acidsql's median wall time, divided by the best of `against`, is to be at most `limit`.
+    """A row of the table of targets: acidsql's median wall time, divided by the best of `against`, is to be at most
+    `limit`.
 
     `against` may be a group: then the time is divided by acidsql's own for the case of the same shape in that group.
     """

@@ -1,16 +1,20 @@
 """The claims to streams that a session holds between the batches of a streaming query.
 
-A claim is held for a query. It ends with the session or the process, and some seconds after its query has ended. Until
-then a query that is started again goes on under the same claim.
+A claim is held for a query. It ends with the session or the process, and some seconds after its query has ended, or
+after nobody holds the session any more. Until then a query that is started again goes on under the same claim.
+
+Nothing here is done by a finalizer: the garbage collector runs it in any thread, also inside a transaction of the
+metastore.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -39,9 +43,13 @@ class StreamUser:
 class HeldClaim:
     """A claim that a daemon thread keeps alive until it is let go."""
 
-    def __init__(self, metastore: Metastore, claim: StreamClaim, user: StreamUser) -> None:
+    def __init__(
+        self, metastore: Metastore, claim: StreamClaim, user: StreamUser, has_owner: Callable[[], bool]
+    ) -> None:
+        """`has_owner` tells whether the session still exists."""
         self.claim: Final = claim
         self.user = user
+        self._has_owner = has_owner
         self._metastore = metastore
         self._lock = threading.RLock()
         self._ended = threading.Event()
@@ -78,7 +86,7 @@ class HeldClaim:
         beat = time.monotonic()
         while not self._ended.wait(min(interval, _LOOK_SECONDS)):
             with self._lock:
-                if not self.user.is_running():
+                if not (self.user.is_running() and self._has_owner()):
                     self.release()
             if not self._ended.is_set() and time.monotonic() - beat >= interval:
                 beat = time.monotonic()
@@ -101,7 +109,8 @@ class StreamClaims:
         self._metastore = transactions.metastore
         self._lock = threading.Lock()
         self._held: dict[_Key, HeldClaim] = {}
-        self._at_exit = weakref.finalize(self, _release, self._held, os.getpid())
+        self._process = os.getpid()
+        _OPEN.add(self)
 
     def hold(self, table: Table, stream_id: str, user: StreamUser) -> StreamClaim:
         """The claim to a stream, which the session may hold already. Raises STREAM_IN_USE."""
@@ -111,7 +120,8 @@ class StreamClaims:
             if held is not None and held.claim.table != table:  # altered, or another table of the same name
                 held.release()
             if held is None or not held.is_taken_over(user):
-                held = HeldClaim(self._metastore, self._metastore.claim_stream(table, stream_id), user)
+                claim = self._metastore.claim_stream(table, stream_id)
+                held = HeldClaim(self._metastore, claim, user, _exists(self))
                 self._held[key] = held
             return held.claim
 
@@ -134,10 +144,22 @@ class StreamClaims:
 
     def release(self) -> None:
         """Ends all claims."""
-        self._at_exit()
+        _OPEN.discard(self)
+        if os.getpid() == self._process:  # a forked process does not hold them
+            for held in self._held.values():
+                held.release()
 
 
-def _release(held: Mapping[_Key, HeldClaim], process: int) -> None:
-    if os.getpid() == process:  # a forked process does not hold them
-        for one in held.values():
-            one.release()
+def _exists(claims: StreamClaims) -> Callable[[], bool]:
+    """A function that tells whether somebody still holds `claims`, and does not hold them itself."""
+    found = weakref.ref(claims)
+    return lambda: found() is not None
+
+
+_OPEN: Final[weakref.WeakSet[StreamClaims]] = weakref.WeakSet()
+
+
+@atexit.register
+def _release_all() -> None:
+    for claims in list(_OPEN):
+        claims.release()

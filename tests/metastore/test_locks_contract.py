@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
@@ -14,7 +13,7 @@ from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Lock, LockComponent, LockType, Metastore, Operation
 from tests.answers import fails
-from tests.metastore.patience import AT_ONCE, within
+from tests.metastore.patience import AT_ONCE, eventually, within
 from tests.metastore.tables import database, plain_table
 from tests.metastore.test_transactions_contract import begin
 
@@ -86,13 +85,6 @@ class Waiter:
 
     def error(self) -> BaseException | None:
         return self._call.exception(PATIENCE)
-
-
-def eventually(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.002)
 
 
 def waiting(store: Metastore) -> set[TxnId]:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -21,7 +20,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import DEFAULT_PATIENCE, LockComponent, LockType, Operation, Patience
 from acidsql.metastore.sqlite.schema import SCHEMA_VERSION, upgrade_schema
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
-from tests.metastore.patience import AT_ONCE, within
+from tests.metastore.patience import AT_ONCE, eventually, within
 
 INSERT = LockComponent("default", "t", LockType.SHARED_READ, Operation.INSERT)
 OVERWRITE = LockComponent("default", "t", LockType.EXCLUSIVE, Operation.INSERT)
@@ -133,13 +132,6 @@ def line(process: subprocess.Popen[str]) -> str:
 def kill(process: subprocess.Popen[str]) -> None:
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=PATIENCE)
-
-
-def eventually(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.005)
 
 
 def queued(store: SqliteMetastore) -> set[TxnId]:

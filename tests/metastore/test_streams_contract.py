@@ -14,11 +14,14 @@ import pytest
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
+from acidsql.metastore import stream_claims
 from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation
 from acidsql.metastore.session_metastore import SessionMetastore
+from acidsql.metastore.stream_claims import StreamClaims, StreamUser
 from acidsql.metastore.streams import Offset, StreamClaim, StreamProgress, StreamState
+from acidsql.metastore.transactions import Transactions
 from tests.answers import fails
-from tests.metastore.patience import AT_ONCE
+from tests.metastore.patience import AT_ONCE, eventually
 from tests.metastore.tables import database, plain_table
 
 CLAIM_AND_DIE = """
@@ -96,6 +99,23 @@ def commit(store: Metastore, table: Table, claim: StreamClaim, offset: Offset, r
 
 
 # -- claims
+
+
+def test_the_claims_of_a_session_end_with_it_or_when_nobody_holds_it(
+    store: Metastore, table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream_claims, "_LOOK_SECONDS", 0.05)
+    user = StreamUser("", lambda: True)
+    first = StreamClaims(Transactions(store))
+    first.hold(table, "s", user)
+    assert first.hold(table, "s", user).id == "s"
+    fails("STREAM_IN_USE", lambda: store.claim_stream(table, "s"))
+    first.release()
+    second = StreamClaims(Transactions(store))
+    second.hold(table, "s", user)
+    fails("STREAM_IN_USE", lambda: store.claim_stream(table, "s"))
+    del second
+    eventually(lambda: (state := store.stream(table, "s")) is not None and state.writer == "")
 
 
 def test_one_writer_at_a_time_has_the_claim_to_a_stream(store: Metastore, table: Table) -> None:
