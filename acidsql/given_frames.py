@@ -20,6 +20,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.ingest.column_arrays import UnfitValue, array_of_values
 from acidsql.ingest.record_shapes import MISSING, NamedColumns, columns_of, invalid_record
 from acidsql.spark.frames import column_types, frame_columns, readable_frame
+from acidsql.storage.arrow_tables import check_integers
 from acidsql.storage.file_arrow_types import arrow_type
 
 SOURCE: Final = "source"
@@ -171,6 +172,7 @@ def _array(name: str, values: Sequence[object], guide: HiveType | None) -> pa.Ar
         except UnfitValue:
             pass  # the statement converts a column of another type, if Hive's store assignment does
     _check_one_type(name, values)
+    check_integers(values, name)
     try:
         return pa.array(values)
     except (pa.ArrowException, OverflowError, UnicodeError, TypeError, ValueError) as error:

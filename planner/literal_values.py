@@ -124,6 +124,26 @@ def literal(node: exp.Expr, args: Mapping[str, object]) -> Typed:
             return _OTHER
 
 
+def is_null(node: exp.Expr, args: Mapping[str, object]) -> bool | None:
+    """Whether a literal or a parameter is NULL; None for an expression, which has its value only when it runs.
+
+    >>> import sqlglot
+    >>> [is_null(sqlglot.parse_one(text), {}) for text in ("NULL", "-99999999999999999999", "1 + x")]
+    [True, False, None]
+    """
+    match literal(node, args)[0], node.unnest():
+        case Kind.NULL, _:
+            return True
+        case Kind.OTHER, exp.Literal() | exp.Neg(this=exp.Literal()):
+            return False
+        case Kind.OTHER, exp.Placeholder() as parameter if isinstance(args.get(parameter.name), int):
+            return False
+        case Kind.OTHER, _:
+            return None
+        case _:
+            return False
+
+
 def with_value(node: exp.Expr, args: Mapping[str, object]) -> exp.Expr:
     """The literal of a parameter that is an integer, a text or a date; other nodes as they are.
 

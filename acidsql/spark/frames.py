@@ -22,7 +22,7 @@ from acidsql.spark.arrow_frames import with_known_types
 from acidsql.spark.catalyst.spark_connect import is_of_connect
 from acidsql.spark.jvm_loss import SPARK_ERRORS
 from acidsql.spark.spark_types import hive_type_name
-from acidsql.storage.arrow_tables import arrow_table
+from acidsql.storage.arrow_tables import arrow_table, check_integers
 
 _UNREADABLE: Final = (PySparkException, TypeError, ValueError, ArithmeticError, AttributeError, NotImplementedError)
 """The exceptions of PySpark and Arrow (ArrowInvalid is a ValueError) for rows whose types they cannot infer."""
@@ -65,10 +65,13 @@ def _unreadable(name: str, error: BaseException, kind: str) -> AcidSqlError:
 
 
 def to_frame(value: Any, name: str, spark: SparkSession) -> DataFrame:
-    """The value as a Spark DataFrame. Raises UNRESOLVED_QUERY for a value that is not a frame."""
+    """The value as a Spark DataFrame. Raises UNRESOLVED_QUERY for a value that is not a frame, and INVALID_RECORD for
+    an integer beyond BIGINT in a list, which would become NULL."""
     found = readable_frame(value, f"{{{name}}}")
     if isinstance(found, DataFrame):
         return found
+    if isinstance(found, list):
+        check_integers(found)
     try:
         return spark.createDataFrame(found)
     except _UNREADABLE as error:

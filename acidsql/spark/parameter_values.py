@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -13,6 +13,13 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from acidsql.errors import AcidSqlError, Condition
+
+_DIGITS: Final = 38
+"""Digits of a DECIMAL at most."""
+
+
+class _TooManyDigitsError(ValueError):
+    pass
 
 
 def literals(args: Mapping[str, object]) -> dict[str, Column]:
@@ -25,7 +32,7 @@ def _literal(name: str, value: object) -> Column:
         return _column(value)
     except (PySparkException, Py4JError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
-        said = str(error).splitlines()[0][:200] if isinstance(error, PySparkException) else ""
+        said = str(error).splitlines()[0][:200] if isinstance(error, PySparkException | _TooManyDigitsError) else ""
         reason = f"a value of {kind} cannot become one of SQL{said and f' ({said})'}"
         raise AcidSqlError(Condition.INVALID_PARAMETER, name=name, reason=reason) from error
 
@@ -53,11 +60,18 @@ def _column(value: Any) -> Column:
         return F.array(*map(_column, value))
     if kind is dict:
         return F.create_map(*(_column(part) for item in value.items() for part in item))
-    if kind is int and not -(1 << 63) <= value < 1 << 63:
-        return F.lit(Decimal(value))
+    if (kind is int and not -(1 << 63) <= value < 1 << 63) or kind is Decimal:
+        return F.lit(_decimal(Decimal(value)))
     if kind.__module__ == "numpy" and getattr(value, "ndim", 1) == 0 and value.dtype.kind in "biuf":
         return F.lit(value.item())  # PySpark makes a CAST of NumPy's numbers, which is not a literal
     return F.lit(value)
+
+
+def _decimal(value: Decimal) -> Decimal:
+    _, digits, exponent = value.as_tuple()
+    if isinstance(exponent, int) and (max(len(digits) + exponent, 0) + max(-exponent, 0) > _DIGITS):
+        raise _TooManyDigitsError(f"a DECIMAL has {_DIGITS} digits at most")
+    return value
 
 
 def _time(value: datetime) -> Column:

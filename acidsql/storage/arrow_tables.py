@@ -1,12 +1,15 @@
-"""Frames of other libraries as Arrow tables."""
+"""Frames of other libraries as Arrow tables, and a check of lists of records."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 import pyarrow as pa
 
 from acidsql.errors import AcidSqlError, Condition
+
+_LONG: Final = 1 << 63
 
 
 def arrow_table(frame: Any, name: str) -> Any:
@@ -43,3 +46,35 @@ def _check_index(frame: Any, name: str) -> None:
                 reason=f"{level} is an index of pandas, not a column",
                 hint="Call reset_index() to make it a column, or reset_index(drop=True) to leave it out.",
             )
+
+
+def check_integers(records: Iterable[object], column: str | None = None) -> None:
+    """Checks that no record has an integer that no BIGINT holds: Spark would make it NULL, and Arrow refuses it.
+
+    With `column`, the records are the values of that column. Raises INVALID_RECORD, with the number of the record from
+    1 on.
+    """
+    for number, record in enumerate(records, 1):
+        name = _beyond(record, column)
+        if name is not None:
+            raise AcidSqlError(
+                Condition.INVALID_RECORD,
+                number=number,
+                reason=f"its {name} holds an integer beyond the range of BIGINT",
+                hint="Give it as a decimal.Decimal, which has up to 38 digits, or as text.",
+            )
+
+
+def _beyond(value: object, name: str | None) -> str | None:
+    """The name of what holds an integer beyond BIGINT; None if nothing does. A value without a name is a record."""
+    match value:
+        case int():
+            return None if -_LONG <= value < _LONG else name or "value"
+        case Mapping():
+            found = (_beyond(inner, name or str(key)) for key, inner in value.items())
+        case list() | tuple():
+            names = getattr(value, "__fields__", range(len(value)))  # those of a pyspark.sql.Row
+            found = (_beyond(inner, name or str(key)) for key, inner in zip(names, value, strict=False))
+        case _:
+            return None
+    return next((one for one in found if one is not None), None)

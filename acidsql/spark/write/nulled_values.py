@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from acidsql.planner.literal_values import Kind, literal
+from acidsql.planner.literal_values import is_null
 from acidsql.planner.plan import GivenFrame, GivenRows, WritePlan
 from acidsql.storage.footer_cache import read_file_tail
 from acidsql.writing.publishing import StagedFile, WriteTarget
@@ -50,9 +50,9 @@ def _given_nulls(
             pairs = zip(given.columns, wanted, strict=True)
             return {c.name: table.column(names.index(name)).null_count for c, name in pairs if names.count(name) == 1}
         case rows:
-            kinds = [[literal(tree, args)[0] for tree in trees] for trees in zip(*rows, strict=True)]
-            known = zip(given.columns, kinds, strict=True)
-            return {c.name: of.count(Kind.NULL) for c, of in known if Kind.OTHER not in of}
+            nulls = [[is_null(tree, args) for tree in trees] for trees in zip(*rows, strict=True)]
+            known = zip(given.columns, nulls, strict=True)
+            return {c.name: of.count(True) for c, of in known if None not in of}
 
 
 def _stored_nulls(target: WriteTarget, staged: Sequence[StagedFile]) -> Mapping[str, int]:
