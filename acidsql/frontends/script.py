@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, assert_never
 from acidsql.errors import AcidSqlError, Condition, Span, visible
 from acidsql.frontends import pager
 from acidsql.frontends.column_widths import Screen
-from acidsql.frontends.prompt_commands import Command, RunFile, parse_command
+from acidsql.frontends.prompt_commands import RunFile, RunStatement, parse_command
 from acidsql.frontends.render import Format, render, render_lines, rows_in_words, summary
 from acidsql.frontends.terminal import report, tell, waiting_shown
 from acidsql.grammar.script_splitter import Piece, is_complete, split_script
@@ -120,8 +120,10 @@ class Runner:
             return False
         try:
             command = parse_command(piece.text)
-            if command is not None:
-                return self._run_command(command, piece, name)
+            if isinstance(command, RunFile):
+                return self.run_file(command.path)
+            if command is not None or piece.text.startswith("\\"):
+                raise _not_in_scripts(piece)
             self._run(piece)
         except KeyboardInterrupt:
             self.session.cancel()
@@ -133,15 +135,6 @@ class Runner:
         except Exception as error:  # noqa: BLE001 - the edge: Spark's own errors are many, and each is only reported
             return self._failed(error, _place(None, piece, name))
         return True
-
-    def _run_command(self, command: Command, piece: Piece, name: str | None) -> bool:
-        """Runs a command that stands in a script: `source FILE`, as in Hive's shell. The others are for a terminal."""
-        if isinstance(command, RunFile):
-            return self.run_file(command.path)
-        span = Span(piece.source, piece.start, piece.end)
-        message = "Syntax error: a command of the prompt, which no script can use"
-        error = AcidSqlError(Condition.PARSE_SYNTAX_ERROR, span=span, message=message)
-        return self._failed(error, _place(error, piece, name))
 
     def _failed(self, error: Exception, place: str) -> bool:
         report(error, place=place, with_traceback=self.manner.verbose and not isinstance(error, AcidSqlError))
@@ -207,6 +200,16 @@ class Runner:
         if is_text(result, shape):
             return result.operation
         return f"({rows_in_words(number)}{_notes(screen)})"
+
+
+def _not_in_scripts(piece: Piece) -> AcidSqlError:
+    """The error of a command of the prompt in a script, which may use only `source FILE`, as in Hive's shell."""
+    line = piece.text.split("\n", 1)[0]
+    span = Span(piece.source, piece.start, piece.start + len(line))
+    message = "Syntax error: a command of the prompt, which no script can use"
+    command = parse_command(line)
+    hint = f"Write {command.sql};" if isinstance(command, RunStatement) else "A script runs SQL, and source FILE;"
+    return AcidSqlError(Condition.PARSE_SYNTAX_ERROR, span=span, message=message, hint=hint)
 
 
 def is_text(result: QueryResult | ScanResult | RowsResult, shape: Format) -> bool:

@@ -217,6 +217,21 @@ def test_a_script_runs_another_one_by_source(place: Path, capsys: pytest.Capture
     assert "a command of the prompt" in capsys.readouterr().err
 
 
+def test_a_script_with_a_command_of_the_prompt_is_told_the_statement(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for script, line, hint in (
+        ("SHOW DATABASES;\n\\d t\nSHOW TABLES;", 2, "Write DESCRIBE t;"),
+        ("\\d+ t;", 1, "Write DESCRIBE FORMATTED t;"),
+        ("\\x\nSHOW TABLES;", 1, "A script runs SQL, and source FILE;"),
+    ):
+        (place / "prompt.sql").write_text(script)
+        assert main(["shell", "-f", "prompt.sql"]) == 1
+        error = capsys.readouterr().err
+        assert f"prompt.sql:{line}:1: [PARSE_SYNTAX_ERROR]" in error
+        assert hint in error
+
+
 def test_without_a_command_it_is_the_shell(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["-S", "--no-header", "-e", "SHOW DATABASES"]) == 0
     assert capsys.readouterr().out == "default\n"
