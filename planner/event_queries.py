@@ -94,6 +94,12 @@ def exploded(branches: str, identity: Mapping[str, str], values: Mapping[str, st
     return f"SELECT\n  {columns}\nFROM (SELECT *, explode({branches}) AS {name_sql(BRANCH)} FROM {source})"
 
 
+def first_events(branch: str, identity: Mapping[str, str], values: Mapping[str, str], source: str) -> str:
+    """A query that yields one event for each row, that of `branch`. The arguments are as those of `exploded`."""
+    columns = select_list({BRANCH: name_sql(BRANCH), **identity, **values})
+    return f"SELECT\n  {columns}\nFROM (SELECT *, {branch} AS {name_sql(BRANCH)} FROM {source})"
+
+
 def in_inserts(inserts: int, values: Mapping[str, str]) -> dict[str, str]:
     """The values in the events of branches below `inserts`, and NULL in others: Hive stores no row in a delete
     event."""

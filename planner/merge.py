@@ -30,6 +30,7 @@ from acidsql.planner.event_queries import (
     checked_branch,
     event_identity,
     exploded,
+    first_events,
     in_inserts,
     name_sql,
     no_identity,
@@ -55,7 +56,17 @@ from acidsql.planner.name_resolution import (
     quoted,
     target_table,
 )
-from acidsql.planner.plan import Branch, Effect, EventKind, Evolution, Facts, StoredValue, WritePlan, changing
+from acidsql.planner.plan import (
+    Branch,
+    Condensed,
+    Effect,
+    EventKind,
+    Evolution,
+    Facts,
+    StoredValue,
+    WritePlan,
+    changing,
+)
 from acidsql.planner.query_normalization import ROW_ID_COLUMN
 from acidsql.planner.update import moves, set_clause
 
@@ -134,12 +145,13 @@ def plan_merge(statement: Merge, facts: Facts, evolution: Evolution | None = Non
     binder = Binder(facts, statement.source, target=table)
     rows = binder.bind(_rows(statement, table, sides, clauses))
     branches = _branches(clauses, table, facts)
+    events, condensed = _events(table, clauses, branches, facts)
     locks = merge_locks(table, {b.effect for b in branches}, binder.scans, LockRules.of(facts))
     return WritePlan(
         operation="MERGE",
         target=table,
         rows=to_spark(rows),
-        events=_events(table, clauses, branches, facts),
+        events=events,
         branches=branches,
         values=tuple(_stored_value(c, target, value, statement) for c in clauses for target, value in c.values),
         scans=binder.scans,
@@ -149,6 +161,7 @@ def plan_merge(statement: Merge, facts: Facts, evolution: Evolution | None = Non
         cardinality_branch=cardinality_branch(branches, _matched_ids(clauses), facts.settings),
         narrowing=narrowing(rows, sides.target, sides.source) if facts.shortcuts.keys and not keys else None,
         evolution=changing(evolution),
+        condensed=condensed,
     )
 
 
@@ -369,34 +382,55 @@ def _boolean(condition: exp.Expr) -> exp.Expr:
 # ------------------------------------------------------------------------------------------------ events
 
 
-def _events(table: Table, clauses: Sequence[Clause], branches: Sequence[Branch], facts: Facts) -> str:
-    """The query that turns each row into the events of its action."""
+def _events(
+    table: Table, clauses: Sequence[Clause], branches: Sequence[Branch], facts: Facts
+) -> tuple[str, Condensed | None]:
+    """The query that turns each row into the events of its action, and its condensed form."""
     only_inserts = all(not c.deletes for c in clauses)
     identity = no_identity(table) if only_inserts else old_identity(table)
     new = {c.name: _new_value(c, clauses, facts) for c in table.all_columns}
     inside = select_list({ACTION: name_sql(ACTION), **identity, **new}, "    ")
     source = f"(SELECT\n    {inside}\n  FROM {rows_view()}\n  WHERE {name_sql(ACTION)} IS NOT NULL)"
-    cases = "\n  ".join(f"WHEN {c.statement_id} THEN array({_numbers(c, branches, table)})" for c in clauses)
-    numbers = f"CASE {name_sql(ACTION)}\n  {cases}\nEND"
+    made = {c.statement_id: _branches_of(c, branches) for c in clauses}
+    sql = {action: [_branch_sql(number, branches, table) for number in of] for action, of in made.items()}
     inserts = sum(1 for b in branches if b.kind is EventKind.INSERT)
     moved = {_branch(branches, c, EventKind.INSERT) for c in clauses if c.inserts and c.moves(table)}
     values = {c.name: name_sql(c.name) for c in table.all_columns}
     if 0 < inserts < len(branches):
         values = in_inserts(inserts, values)
-    return exploded(numbers, event_identity(table, moved), values, source)
+    of_event = event_identity(table, moved)
+    arrays = {action: f"array({', '.join(of)})" for action, of in sql.items()}
+    events = exploded(_by_action(arrays), of_event, values, source)
+    implied = {first: tuple(others) for first, *others in made.values() if others}
+    if moved & implied.keys():
+        return events, None
+    first = _by_action({action: of[0] for action, of in sql.items()})
+    return events, Condensed(first_events(first, of_event, values, source), implied)
 
 
-def _numbers(clause: Clause, branches: Sequence[Branch], table: Table) -> str:
-    """The branches of the events that a clause makes of a row, as SQL."""
+def _by_action(values: Mapping[int, str]) -> str:
+    """SQL for the value of the clause that acts on a row, from the values by statement ID."""
+    cases = "\n  ".join(f"WHEN {action} THEN {value}" for action, value in values.items())
+    return f"CASE {name_sql(ACTION)}\n  {cases}\nEND"
+
+
+def _branches_of(clause: Clause, branches: Sequence[Branch]) -> list[int]:
+    """The branches of the events that a clause makes of a row."""
     numbers = []
     if clause.inserts:
-        numbers.append(checked_branch(str(_branch(branches, clause, EventKind.INSERT)), table))
+        numbers.append(_branch(branches, clause, EventKind.INSERT))
     if clause.deletes:
-        numbers.append(str(_branch(branches, clause, EventKind.DELETE)))
+        numbers.append(_branch(branches, clause, EventKind.DELETE))
     check = check_event(branches)
     if clause.when is When.MATCHED and check is not None:
-        numbers.append(str(check))
-    return ", ".join(numbers)
+        numbers.append(check)
+    return numbers
+
+
+def _branch_sql(number: int, branches: Sequence[Branch], table: Table) -> str:
+    """SQL for a branch. That of a new row raises an error if the row violates a constraint."""
+    is_insert = branches[number].kind is EventKind.INSERT
+    return checked_branch(str(number), table) if is_insert else str(number)
 
 
 def _new_value(target: Column, clauses: Sequence[Clause], facts: Facts) -> str:

@@ -245,6 +245,18 @@ def changing(evolution: Evolution | None) -> Evolution | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Condensed:
+    """The events of a statement with one row for each row that it found, for a reader that can unfold them.
+
+    `events` is like WritePlan.events, with the first event of each row. `implied` has the branches of its other events,
+    by the branch of the first one: they name the same row ID and the same partition, and have no row of their own.
+    """
+
+    events: str
+    implied: Mapping[int, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class WritePlan:
     """A DML statement, as one query: `events` over the view ROWS, which is `rows` over the scans.
 
@@ -279,6 +291,8 @@ class WritePlan:
     source_span: Span | None = field(default=None, compare=False)
     given: GivenRows | GivenChanges | None = field(default=None, repr=False)
     """What the statement does, where it can be read from values instead of SQL: a program without Spark may run it."""
+    condensed: Condensed | None = field(default=None, repr=False)
+    """The same events in fewer rows; None where a row has one event at most, or events in several partitions."""
     evolution: Evolution | None = None
     """How the commit changes the definition of the target; None if it leaves it as it is."""
 

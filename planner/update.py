@@ -20,6 +20,7 @@ from acidsql.planner.event_queries import (
     checked_branch,
     event_identity,
     exploded,
+    first_events,
     in_inserts,
     name_sql,
     old_identity,
@@ -41,7 +42,7 @@ from acidsql.planner.name_resolution import (
     row_source,
     target_table,
 )
-from acidsql.planner.plan import Branch, Effect, EventKind, Facts, StoredValue, WritePlan
+from acidsql.planner.plan import Branch, Condensed, Effect, EventKind, Facts, StoredValue, WritePlan
 
 
 def plan_update(statement: Update, facts: Facts) -> WritePlan:
@@ -52,11 +53,12 @@ def plan_update(statement: Update, facts: Facts) -> WritePlan:
     new_values = set_clause(statement.assignments, table)
     binder = Binder(facts, statement.source)
     rows = binder.bind(_rows(statement, table, alias, new_values))
+    events, condensed = _events(table, new_values, facts)
     return WritePlan(
         operation="UPDATE",
         target=table,
         rows=to_spark(rows),
-        events=_events(table, new_values, facts),
+        events=events,
         branches=_branches(moved=moves(table, new_values)),
         values=tuple(StoredValue(f":{c.name}", c, span_of(value, statement.source)) for c, value in new_values.items()),
         scans=binder.scans,
@@ -65,6 +67,7 @@ def plan_update(statement: Update, facts: Facts) -> WritePlan:
         row_source=row_source(rows),
         locks=write_locks(table, (Operation.UPDATE,), binder.scans, LockRules.of(facts)),
         given=given_changes(rows, binder.scans, binder.frames, new_values),
+        condensed=condensed,
     )
 
 
@@ -114,16 +117,21 @@ def _rows(statement: Update, table: Table, alias: str, new_values: dict[Column, 
     return query
 
 
-def _events(table: Table, new_values: dict[Column, exp.Expr], facts: Facts) -> str:
+def _events(table: Table, new_values: dict[Column, exp.Expr], facts: Facts) -> tuple[str, Condensed | None]:
+    """The query for the events, and its condensed form."""
     values = {
         c.name: stored(name_sql(f":{c.name}"), c, facts.settings) if c in new_values else name_sql(c.name)
         for c in table.all_columns
     }
-    identity = event_identity(table, {0} if moves(table, new_values) else ())
+    moved = moves(table, new_values)
+    identity = event_identity(table, {0} if moved else ())
     branch = checked_branch("0", table)
-    if branch == "0":
-        return exploded("array(1, 0)", identity, in_inserts(1, values), rows_view())
-    # A constraint names columns of the new row, so a subquery computes them first.
-    source = f"(SELECT {select_list({**old_identity(table), **values})} FROM {rows_view()})"
-    kept = {c.name: name_sql(c.name) for c in table.all_columns}
-    return exploded(f"array(1, {branch})", identity, in_inserts(1, kept), source)
+    source = rows_view()
+    if branch != "0":
+        # A constraint names columns of the new row, so a subquery computes them first.
+        source = f"(SELECT {select_list({**old_identity(table), **values})} FROM {rows_view()})"
+        values = {c.name: name_sql(c.name) for c in table.all_columns}
+    of_inserts = in_inserts(1, values)
+    events = exploded(f"array(1, {branch})", identity, of_inserts, source)
+    condensed = None if moved else Condensed(first_events(branch, identity, of_inserts, source), {0: (1,)})
+    return events, condensed

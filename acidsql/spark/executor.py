@@ -48,7 +48,7 @@ from acidsql.spark.write.staging import check_format
 from acidsql.spark.write.table_writer import (
     Steering,
     check_disjoint,
-    event_rows,
+    found_events,
     replaced_directories,
     stage,
     static_partition,
@@ -208,7 +208,7 @@ class Executor:
                     case MultiWritePlan():
                         return plan_text(spark.rows(plan.rows, request.args))
                     case WritePlan():
-                        return plan_text(event_rows(spark, plan, request.args, self._settings))
+                        return plan_text(found_events(spark, plan, request.args, self._settings).each)
                     case _:
                         assert_never(plan)
             finally:
@@ -313,7 +313,7 @@ class Executor:
         of_target = [b for b in bound if b.scan.is_target]
         if plan.narrowing is not None:
             narrow(spark, plan.narrowing, of_target, request.args)
-        events = adopt(event_rows(spark, plan, request.args, self._settings), spark.storage)
+        events = found_events(spark, plan, request.args, self._settings)
         driver_bytes = int(self._settings.get(DRIVER_BYTES, 0))
         write.staged.extend(stage(events, plan, target, of_target, driver_bytes, self.steering))
         write.emptied.extend(replaced_directories(spark, plan, write))

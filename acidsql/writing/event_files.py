@@ -66,8 +66,18 @@ def write_inserts(rows: Any, target: WriteTarget) -> None:
         _write(target, target.staging, ids, rows.combine_chunks().take(pa.array(np.arange(rows.num_rows))))
 
 
-def write_placed(placed: Any, plan: WritePlan, target: WriteTarget) -> None:
-    """Writes placed events (event_rows.py), an Arrow table; delete events alone may come without their rows.
+@dataclass(frozen=True, slots=True)
+class NewRows:
+    """The rows of placed events, apart from them: an Arrow table with the columns `_c0` and so on, and for each event
+    the position of its row."""
+
+    table: Any
+    of_events: _Numbers
+
+
+def write_placed(placed: Any, plan: WritePlan, target: WriteTarget, apart: NewRows | None = None) -> None:
+    """Writes placed events (event_rows.py), an Arrow table. It holds their rows, too, unless these are `apart`; delete
+    events need none.
 
     Raises CARDINALITY_VIOLATION.
     """
@@ -85,7 +95,7 @@ def write_placed(placed: Any, plan: WritePlan, target: WriteTarget) -> None:
         reason = "two groups of rows would go to one file"
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=target.staging, reason=reason)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for _ in pool.map(lambda f: _write_file(placed, f, plan, target), files):
+        for _ in pool.map(lambda f: _write_file(placed, f, plan, target, apart), files):
             pass  # iterating raises the error of a thread
 
 
@@ -137,15 +147,18 @@ def _numbers(column: Any) -> _Numbers:
     return np.asarray(column.cast(pa.int64()).fill_null(-1).to_numpy(), np.int64)
 
 
-def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget) -> None:
-    rows = placed.take(pa.array(file.events))
-    if plan.branches[file.branch].kind is EventKind.INSERT:
-        bucket = rows.column(NEW_BUCKET)[0].as_py() << 16 | encode_bucket(0, target.statement_ids[file.branch])
-        ids = insert_columns(rows.num_rows, target.write_id, bucket, file.first_row)
-    else:
-        ids = _deletions(rows, target.write_id)
+def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget, apart: NewRows | None) -> None:
     names = [f"_c{i}" for i in range(len(plan.target.columns))]
-    row = rows.select(names) if names[0] in rows.column_names else _no_rows(names, rows.num_rows, plan.target)
+    count = len(file.events)
+    if plan.branches[file.branch].kind is EventKind.INSERT:
+        first = placed.column(NEW_BUCKET)[int(file.events[0])].as_py()
+        bucket = first << 16 | encode_bucket(0, target.statement_ids[file.branch])
+        ids = insert_columns(count, target.write_id, bucket, file.first_row)
+        rows = placed.select(names) if apart is None else apart.table
+        row = rows.take(pa.array(file.events if apart is None else apart.of_events[file.events]))
+    else:
+        named = placed.select([OLD_WRITE_ID, OLD_BUCKET, OLD_ROW]).take(pa.array(file.events))
+        ids, row = _deletions(named, target.write_id), _no_rows(names, count, plan.target)
     _write(target, f"{target.staging}/{file.directory}", ids, row)
 
 

@@ -10,10 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from acidsql.acid.row_id import MAX_BUCKET
 from acidsql.planner.plan import Branch, EventKind
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SLOT: Final = ":slot"
 """The partition column of the staged files: a slot's code."""
@@ -44,6 +48,13 @@ class Slots:
         """The codes of a branch's slots, by the number of the bucket; -1 for a bucket without a slot."""
         codes = {slot.bucket: code for slot, code in self.codes.items() if slot.branch == branch}
         return [codes.get(bucket, -1) for bucket in range(MAX_BUCKET + 1)]
+
+    def of_rows(self, branch: int, bucket_properties: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The code of the slot of each event that names a row with such a bucket property."""
+        import numpy as np  # later than the prompt
+
+        codes: NDArray[np.int64] = np.array(self.by_bucket(branch), np.int64)[bucket_properties >> 16 & MAX_BUCKET]
+        return codes
 
 
 def assign_slots(

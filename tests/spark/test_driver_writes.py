@@ -17,6 +17,7 @@ from acidsql.session import Session, connect
 from acidsql.spark.write import driver_write
 from acidsql.writing import event_files
 from tests.selection import core
+from tests.spark.test_plan_shape import executions_after, last_execution, plan_nodes
 
 ALL = (
     "a TINYINT, b SMALLINT, c BIGINT, d FLOAT, e DOUBLE, f DECIMAL(38,10), g CHAR(4), h VARCHAR(3), i BOOLEAN,"
@@ -112,6 +113,33 @@ def test_dml_writes_the_same_events(sessions: list[Session], monkeypatch: pytest
     for path, of_file in second.items():
         assert first[path] == of_file, path
     assert footer(sessions[0], "t") == footer(sessions[1], "t")
+
+
+def test_the_driver_gets_one_row_for_each_changed_row(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The delete event of an UPDATE, and the event of MERGE's cardinality check, need no row of their own."""
+    session.execute("CREATE TRANSACTIONAL TABLE t (id INT, v STRING)")
+    session.execute("INSERT INTO t SELECT id, 'a' FROM range(0, 40, 1, 1)")
+    collected: list[int] = []
+    collect = driver_write._collected
+
+    def noted(*given: Any) -> Any:
+        found = collect(*given)
+        collected.append(found.num_rows)
+        return found
+
+    monkeypatch.setattr(driver_write, "_collected", noted)
+    before = last_execution(session.spark)
+    session.execute("UPDATE t SET v = CONCAT(v, '!') WHERE id % 4 = 0")
+    session.execute(
+        "MERGE INTO t USING (SELECT id FROM range(30, 50, 1, 1)) s ON t.id = s.id"
+        " WHEN MATCHED AND s.id % 2 = 0 THEN UPDATE SET v = 'm' WHEN MATCHED THEN DELETE"
+        " WHEN NOT MATCHED THEN INSERT VALUES (s.id, 'new')"
+    )
+    assert collected == [10, 20]
+    assert not [
+        name for e in executions_after(session.spark, before) for name, _ in plan_nodes(e) if "Generate" in name
+    ]
+    assert session.sql("SELECT count(*), count_if(v = 'm'), count_if(v = 'new') FROM t").collect() == [(45, 5, 10)]
 
 
 def test_the_files_of_new_rows_are_as_many_as_spark_would_write(

@@ -25,6 +25,7 @@ from acidsql.spark.write.event_rows import filed, placed_events, with_constraint
 from acidsql.spark.write.event_write import EventWrite
 from acidsql.spark.write.row_widths import row_width
 from acidsql.storage.file_systems import FileSystem
+from acidsql.writing.condensed_events import unfolded
 from acidsql.writing.event_files import can_write_files, write_inserts, write_placed
 from acidsql.writing.file_slots import assign_slots
 from acidsql.writing.publishing import StagedFile, finish_staged
@@ -62,10 +63,11 @@ def stage_by_driver(write: EventWrite, strategy: ByDriver) -> list[StagedFile] |
     if plan.inserts_only:
         return finish_staged(target, None) if _write_inserts(write) else None
     slots = assign_slots(plan.branches, write.buckets, strategy.files, plan.target.bucket_count)
-    placed = _collected(placed_events(write.events, plan, slots), plan.target, write.size)
+    placed = _collected(placed_events(write.queries.condensed, plan, slots), plan.target, write.size)
     if placed is None:
         return None
-    write_placed(placed.combine_chunks(), plan, target)
+    events, rows = unfolded(placed.combine_chunks(), plan, slots)
+    write_placed(events, plan, target, rows)
     return finish_staged(target, slots.by_code())
 
 

@@ -4,19 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.planner.plan import WritePlan
 from acidsql.snapshot.scan_binding import BoundScan
+from acidsql.spark.catalyst.sessions import adopt
+from acidsql.spark.engine import StatementSpark
 from acidsql.writing.publishing import WriteTarget
+
+
+class Events:
+    """The events of a statement, as frames of its storage session. The view ROWS must be defined.
+
+    Spark analyzes each of the two queries when it is first asked for. A strategy needs one of them.
+    """
+
+    def __init__(self, spark: StatementSpark, plan: WritePlan) -> None:
+        self._spark = spark
+        self._plan = plan
+
+    @cached_property
+    def each(self) -> DataFrame:
+        """A row for each event."""
+        return adopt(self._spark.sql(self._plan.events), self._spark.storage)
+
+    @cached_property
+    def condensed(self) -> DataFrame:
+        """The condensed events of the plan; a row for each event if it has none."""
+        if self._plan.condensed is None:
+            return self.each
+        return adopt(self._spark.sql(self._plan.condensed.events), self._spark.storage)
+
+
+class GivenEvents(Events):
+    """Events that a frame holds, a row for each."""
+
+    def __init__(self, frame: DataFrame) -> None:
+        self.each = self.condensed = frame
 
 
 @dataclass(frozen=True, slots=True)
 class EventWrite:
-    """The events of a statement, as a frame of its storage session, and the table that they are written to."""
+    """The events of a statement, and the table that they are written to."""
 
-    events: DataFrame
+    queries: Events
     plan: WritePlan
     target: WriteTarget
     bound: Sequence[BoundScan]
@@ -25,9 +58,14 @@ class EventWrite:
     """Bytes that the statement reads."""
 
     @property
+    def events(self) -> DataFrame:
+        """A row for each event."""
+        return self.queries.each
+
+    @property
     def spark(self) -> SparkSession:
         """The statement's storage session."""
-        return self.events.sparkSession
+        return self.queries.condensed.sparkSession
 
     @property
     def buckets(self) -> frozenset[int]:

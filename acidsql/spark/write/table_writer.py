@@ -36,7 +36,7 @@ from acidsql.spark.catalyst.size_estimates import leaf_bytes, leaf_sizes
 from acidsql.spark.engine import StatementSpark
 from acidsql.spark.spark_types import is_storable
 from acidsql.spark.write import driver_write
-from acidsql.spark.write.event_write import EventWrite
+from acidsql.spark.write.event_write import Events, EventWrite
 from acidsql.spark.write.in_place_write import stage_in_place
 from acidsql.spark.write.plain_write import stage_plain
 from acidsql.spark.write.shuffled_write import stage_shuffled
@@ -45,10 +45,10 @@ from acidsql.writing.publishing import StagedFile, WriteTarget
 from acidsql.writing.write_transaction import TableWrite
 
 
-def event_rows(
+def found_events(
     spark: StatementSpark, plan: WritePlan, args: Mapping[str, object], settings: Mapping[str, str]
-) -> DataFrame:
-    """The plan's event query, over the view of its rows. Raises INSERT_COLUMN_COUNT, INCOMPATIBLE_TYPE."""
+) -> Events:
+    """The plan's events. Defines the view of the rows. Raises INSERT_COLUMN_COUNT, INCOMPATIBLE_TYPE."""
     rows = spark.sql(plan.rows, args)
     if plan.positional is not None:
         if len(rows.columns) != len(plan.positional):
@@ -56,7 +56,7 @@ def event_rows(
         rows = rows.toDF(*plan.positional)
     _check_types(rows, plan)
     spark.define_view(ROWS, rows if is_strict(settings) else _with_exact_integers(rows, plan))
-    return spark.sql(plan.events)
+    return Events(spark, plan)
 
 
 @dataclass(slots=True)
@@ -75,21 +75,21 @@ class Steering:
 
 
 def stage(
-    events: DataFrame,
+    events: Events,
     plan: WritePlan,
     target: WriteTarget,
     bound: Sequence[BoundScan],
     driver_bytes: int,
     steering: Steering,
 ) -> list[StagedFile]:
-    """Writes the events, a frame of the storage session, into the staging directory of the target. `bound` are the
-    target's scans, `driver_bytes` is the setting DRIVER_BYTES.
+    """Writes the events into the staging directory of the target. `bound` are the target's scans, `driver_bytes` is the
+    setting DRIVER_BYTES.
 
     Raises what the events raise when they are computed, and CARDINALITY_VIOLATION.
     """
     write, facts = EventWrite(events, plan, target, bound, 0), NO_FACTS
     if plan.target.is_transactional:
-        sizes = leaf_sizes(events)
+        sizes = leaf_sizes(events.condensed)
         write = replace(write, size=leaf_bytes(sizes))
         facts = _facts(write, None not in sizes, driver_bytes)
     strategy = choose_strategy(plan, facts, steering.preferred)
@@ -129,7 +129,7 @@ def _keeps_order(write: EventWrite) -> bool:
     rows are not in a bitmap, the scan joins with the delete events, and a join may change the order."""
     if write.plan.row_source is not RowSource.TARGET or not all(b.has_one_file_a_bucket for b in write.bound):
         return False
-    return not has_join(write.spark, plan_of(write.events))
+    return not has_join(write.spark, plan_of(write.queries.condensed))
 
 
 def _stage_by(strategy: WriteStrategy, write: EventWrite, facts: WriteFacts) -> list[StagedFile] | None:

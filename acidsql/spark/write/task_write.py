@@ -25,7 +25,7 @@ from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 
 from acidsql.acid.hive_types import parse_type
 from acidsql.acid.partition_names import DEFAULT_PARTITION
-from acidsql.acid.row_id import MAX_BUCKET, encode_bucket
+from acidsql.acid.row_id import encode_bucket
 from acidsql.planner.event_queries import ROW_ID_TYPE, name_sql
 from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, EventKind, WritePlan
 from acidsql.planner.write_strategy import (
@@ -51,7 +51,7 @@ from acidsql.spark.write.event_rows import (
     with_constraints,
     with_write_id,
 )
-from acidsql.spark.write.event_write import EventWrite
+from acidsql.spark.write.event_write import EventWrite, GivenEvents
 from acidsql.spark.write.shuffled_write import stage_shuffled
 from acidsql.spark.write.staging import save
 from acidsql.storage.footer_cache import read_file_tail
@@ -119,19 +119,16 @@ class Aside:
 
     def placed(self, plan: WritePlan, slots: Slots) -> Any:
         """The events as an Arrow table of placed events (event_rows.py) without rows. Reads local files only."""
-        codes = np.full((len(plan.branches), MAX_BUCKET + 1), -1, np.int64)
-        for slot, code in slots.codes.items():
-            codes[slot.branch, slot.bucket] = code
-        return pa.concat_tables(_placed(part, codes, plan) for part in self.parts)
+        return pa.concat_tables(_placed(part, slots, plan) for part in self.parts)
 
 
-def _placed(part: _Part, codes: Any, plan: WritePlan) -> Any:
+def _placed(part: _Part, slots: Slots, plan: WritePlan) -> Any:
     read = orc.ORCFile(part.path).read(columns=list(_ROW_ID))
     buckets = np.asarray(read.column("bucket"))
     columns = {
         BRANCH: np.full(part.rows, part.branch, np.int64),
         **{name: read.column(of) for name, of in zip((OLD_WRITE_ID, OLD_BUCKET, OLD_ROW), _ROW_ID, strict=True)},
-        SLOT: codes[part.branch, buckets >> 16 & MAX_BUCKET],
+        SLOT: slots.of_rows(part.branch, buckets),
     }
     if plan.keeps_places:
         columns[PLACE_DIRECTORY] = pa.array([part.place], pa.int64()).take(pa.array(np.zeros(part.rows, np.int64)))
@@ -191,7 +188,7 @@ def _stage_deletes(write: EventWrite, aside: Aside, facts: WriteFacts) -> list[S
             write_placed(aside.placed(plan, slots), plan, target)
             return finish_staged(target, slots.by_code())
         case Shuffled():
-            second = replace(write, events=aside.events(spark, plan), target=target, size=aside.size)
+            second = replace(write, queries=GivenEvents(aside.events(spark, plan)), target=target, size=aside.size)
             return stage_shuffled(second, step)
         case _:
             assert_never(step)
