@@ -21,7 +21,7 @@ from acidsql.spark.engine import StatementSpark
 
 _LEAST: Final = 1024 * 1024
 """Bytes of a target from which on the narrowing is worth its cost."""
-_MUCH: Final = 3
+_MUCH: Final = 1.5
 """How many times larger than the source the target must be."""
 _MOST: Final = 4 * SMALL
 """Bytes of keys that are broadcast."""
