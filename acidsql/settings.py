@@ -125,7 +125,7 @@ KNOWN: Final[Mapping[str, Known]] = {
         " write the rows itself to a local disk, without Spark's writer. An INSERT may read 1 MiB of it at most, and no"
         " statement more than 1/64 of the driver's heap. A statement without Spark may write as much. `0` turns driver"
         " writes, and statements without Spark, off.",
-        1 << 25,
+        1 << 26,
     ),
     XLOCK_WRITE: _boolean(
         "Whether UPDATE, DELETE and MERGE of one table wait for each other. With `false` they run side by side, and"
