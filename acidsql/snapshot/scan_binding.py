@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from acidsql.acid.directories import Base, Delta, Original, parse_bucket_file
@@ -53,6 +54,27 @@ class BoundPart:
         """The numbers of the files that hold live rows."""
         return frozenset(f.bucket for f in self.data_files)
 
+    @property
+    def buckets_of_one_file(self) -> frozenset[int]:
+        """The numbers of the buckets that have one file only, in the order of its row IDs."""
+        counts = Counter(f.bucket for f in self.data_files)
+        return frozenset(f.bucket for f in self.data_files if counts[f.bucket] == 1 and f.kind is FileKind.ACID)
+
+    def of_buckets(self, buckets: Collection[int]) -> BoundPart:
+        """The part with the data files of some buckets. Delete events are those of the whole part."""
+
+        def narrowed(directory: SelectedDirectory) -> SelectedDirectory:
+            return replace(directory, files=tuple(f for f in directory.files if f.bucket in buckets))
+
+        snapshot = self.snapshot
+        narrow = replace(
+            snapshot,
+            base=None if snapshot.base is None else narrowed(snapshot.base),
+            deltas=tuple(map(narrowed, snapshot.deltas)),
+            original_files=tuple(f for f in snapshot.original_files if f.bucket in buckets),
+        )
+        return replace(self, snapshot=narrow)
+
 
 @dataclass(frozen=True, slots=True)
 class BoundScan:
@@ -73,10 +95,7 @@ class BoundScan:
     @property
     def has_one_file_a_bucket(self) -> bool:
         """Whether every bucket of a partition has one file only, and every file is in the order of its row IDs."""
-        return all(
-            len(p.buckets) == len(p.data_files) and all(f.kind is FileKind.ACID for f in p.data_files)
-            for p in self.parts
-        )
+        return all(p.buckets_of_one_file == p.buckets for p in self.parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.event_queries import name_sql
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.delete_applicability import delete_buckets, every_delete_file, without_deletes
-from acidsql.snapshot.scan_binding import BoundPart, BoundScan, data_files
+from acidsql.snapshot.scan_binding import BoundPart, BoundScan, SourceFile, data_files
 from acidsql.spark.catalyst.gateway import select
 from acidsql.spark.catalyst.sessions import adopt
 from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, StatementSpark, copy_with
@@ -63,6 +63,8 @@ _TASK: Final = 128 * 1024 * 1024
 """Compressed bytes of a file of an insert-only table without buckets."""
 _PART: Final = re.compile(r"part-(\d{5,})-")
 _THREADS: Final = 8
+_SHARE: Final = 4
+"""Buckets of one file are written in a job of their own if they hold one byte of so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,56 +181,91 @@ def undo(job: Job) -> bool:
 
 
 def _write_events(spark: StatementSpark, job: Job, caches: ScanCaches) -> _Written:
-    if job.scope.rewrite is not Rewrite.MINOR and job.source.has_one_file_a_bucket:
-        return _write_in_order(spark, job, caches)
-    is_minor = job.scope.rewrite is Rewrite.MINOR
-    rows = scan_frame(spark.storage, without_deletes(job.source) if is_minor else job.source, caches)
-    events = _insert_events(rows, job.table)
-    wanted = [Slot(_ROWS, b) for b in sorted(job.source.buckets)]
-    if is_minor and (found := every_delete_file(job.source, caches.footers)):
-        deletes = _deletions(delete_events(spark.storage, job.source, found), events)
-        events = events.unionAll(deletes)
-        wanted += [Slot(_DELETES, b) for b in delete_buckets(job.scope.source)]
-    slots = slot_a_task(wanted, max(1, len(wanted)))
+    """Writes the buckets of one file as they are, and sorts the rows of the other buckets."""
+    if job.scope.rewrite is Rewrite.MINOR:
+        deletes = every_delete_file(job.source, caches.footers)
+        wanted = [Slot(_ROWS, b) for b in sorted(job.source.buckets)]
+        wanted += [Slot(_DELETES, b) for b in (delete_buckets(job.scope.source) if deletes else [])]
+        slots = slot_a_task(wanted, max(1, len(wanted)))
+        _write_sorted(spark, job, caches, without_deletes(job.source), slots, deletes)
+        return _Written(slots)
+    in_order, others = _split(job)
+    wanted = [Slot(_ROWS, b) for source in (others, in_order) for b in sorted(source.buckets)]
+    slots = slot_a_task(wanted, max(1, len(others.buckets)))
+    origins = _write_in_order(spark, job, caches, in_order, slots) if in_order.buckets else {}
+    if others.buckets or not in_order.buckets:
+        _write_sorted(spark, job, caches, others, slots)
+    return _Written(slots, origins)
+
+
+def _split(job: Job) -> tuple[BoundScan, BoundScan]:
+    """The source reduced to the buckets of one file, and to all others. The first has no buckets if it would have too
+    few bytes to be worth a job of its own."""
+    (part,) = job.source.parts
+    alone = part.buckets_of_one_file
+    size = sum(f.file.length for f in part.data_files if f.bucket in alone)
+    if size * _SHARE < sum(f.file.length for f in part.data_files):
+        alone = frozenset()
+
+    def of(buckets: frozenset[int]) -> BoundScan:
+        return replace(job.source, parts=(part.of_buckets(buckets),))
+
+    return of(alone), of(part.buckets - alone)
+
+
+def _write_sorted(
+    spark: StatementSpark,
+    job: Job,
+    caches: ScanCaches,
+    source: BoundScan,
+    slots: Slots,
+    deletes: Sequence[SourceFile] = (),
+) -> None:
+    """A shuffle brings the events of each file to one task, which sorts them."""
+    events = _insert_events(scan_frame(spark.storage, source, caches), job.table)
+    if deletes:
+        events = events.unionAll(_deletions(delete_events(spark.storage, job.source, deletes), events))
     of_rows, of_deletes = (code_of_bucket(slots, branch, _FILE) for branch in (_ROWS, _DELETES))
     slot = f"CASE WHEN operation = {OPERATION_DELETE} THEN {of_deletes} ELSE {of_rows} END AS {name_sql(SLOT)}"
     placed = select(_numbered(events), ("*", slot))
     by_key = (SLOT, *_KEY, F.col("currentTransaction").desc())
-    _save(placed.repartition(slots.tasks, SLOT).sortWithinPartitions(*by_key).drop(_FILE), job)
-    return _Written(slots)
+    _save(placed.repartition(slots.tasks, SLOT).sortWithinPartitions(*by_key).drop(_FILE), job, "sorted")
 
 
-def _write_in_order(spark: StatementSpark, job: Job, caches: ScanCaches) -> _Written:
+def _write_in_order(
+    spark: StatementSpark, job: Job, caches: ScanCaches, source: BoundScan, slots: Slots
+) -> Mapping[int, _Origin]:
     """Each task reads one whole file and writes its rows without the deleted ones: no shuffle and no sort.
 
-    If every file has rows of one write ID only, the tasks write no other ACID column than the row ID.
+    If every file has rows of one write ID only, the tasks write no other ACID column than the row ID. Returns what then
+    the rows of each bucket have in common.
     """
     reading = copy_with(spark.storage, A_FILE_A_TASK)
-    slots = slot_a_task([Slot(_ROWS, b) for b in sorted(job.source.buckets)], 1)
-    origins = _origins(job, caches) if adds_acid_columns(job.files, job.target) else {}
-    rows = scan_frame(reading, job.source, caches)
+    origins = _origins(source, caches) if adds_acid_columns(job.files, job.target) else {}
+    rows = scan_frame(reading, source, caches)
     row_id = name_sql(_ROW_ID)
     if origins:
         kept = (f"{row_id}.rowid AS rowId", f"{_bucket_number(f'{row_id}.bucketid')} AS `{_FILE}`")
         events = filed(rows, kept, job.table)
     else:
         events = _numbered(_insert_events(rows, job.table))
-    _save(select(events, ("*", f"{code_of_bucket(slots, _ROWS, _FILE)} AS {name_sql(SLOT)}")).drop(_FILE), job)
-    return _Written(slots, origins)
+    placed = select(events, ("*", f"{code_of_bucket(slots, _ROWS, _FILE)} AS {name_sql(SLOT)}"))
+    _save(placed.drop(_FILE), job, "in_order")
+    return origins
 
 
-def _origins(job: Job, caches: ScanCaches) -> dict[int, _Origin]:
+def _origins(source: BoundScan, caches: ScanCaches) -> dict[int, _Origin]:
     """What the rows of each bucket have in common, by the statistics of its file; empty unless they tell it of all."""
     found: dict[int, _Origin] = {}
-    sources = data_files(job.source, caches.footers)
-    for source in sources:
+    files = data_files(source, caches.footers)
+    for file in files:
         write_ids, properties = (
-            source.tail.integer_range(c) if source.tail is not None else None
+            file.tail.integer_range(c) if file.tail is not None else None
             for c in (ORIGINAL_TRANSACTION_COLUMN, BUCKET_COLUMN)
         )
         if write_ids and properties and write_ids[0] == write_ids[1] and properties[0] == properties[1]:
             found[properties[0] >> 16 & MAX_BUCKET] = _Origin(WriteId(write_ids[0]), properties[0])
-    return found if len(found) == len(sources) else {}
+    return found if len(found) == len(files) else {}
 
 
 def _numbered(events: DataFrame) -> DataFrame:
@@ -304,8 +341,9 @@ def _write_rows(spark: StatementSpark, job: Job, caches: ScanCaches) -> None:
 # ------------------------------------------------------------------------------------------------ files
 
 
-def _save(rows: DataFrame, job: Job) -> None:
-    save(rows, job.target, job.files, job.staging, [SLOT] if SLOT in rows.columns else [])
+def _save(rows: DataFrame, job: Job, within: str = "rows") -> None:
+    """Stages the files of the rows in the directory `within` of the staging directory."""
+    save(rows, job.target, job.files, f"{job.staging}/{within}", [SLOT] if SLOT in rows.columns else [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,8 +366,7 @@ def _finish(job: Job, written: _Written) -> list[_Staged]:
         tail = read_file_tail(job.files, whole, length)
         if tail.rows and job.table.is_insert_only:
             finish_plain(job.files, whole, tail, job.table)
-        elif tail.rows and written.origins:
-            of = written.origins[slot.bucket]
+        elif tail.rows and (of := written.origins.get(slot.bucket)) is not None:
             whole = finish_rows(job.files, tail, job.table, of.write_id, of.bucket_property, has_row_ids=True)
         elif tail.rows:
             finish_events(job.files, whole, tail, job.table, is_delete=slot.branch == _DELETES)
@@ -341,6 +378,7 @@ def _finish(job: Job, written: _Written) -> list[_Staged]:
 
 def _slot(path: str, by_code: Mapping[int, Slot] | None) -> Slot:
     directory, _, name = path.rpartition("/")
+    directory = directory.partition("/")[2]  # the name of the job stands before it
     if by_code is None and not directory:
         task = _PART.match(name)
         assert task is not None
@@ -359,6 +397,9 @@ def _publish(job: Job, staged: Sequence[_Staged]) -> Merged:
     if job.scope.rewrite is not Rewrite.MINOR:
         made[_ROWS] = _make_directory(job, _ROWS)
     written = 0
+    if len({file.slot for file in staged}) < len(staged):
+        reason = "rows of one bucket lie in files of several buckets"
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=job.part.directory, reason=reason)
     for file in staged:
         if file.slot.branch not in made:
             made[file.slot.branch] = _make_directory(job, file.slot.branch)

@@ -9,11 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pyarrow import orc
+from pyspark.sql import DataFrame
 
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.compactions import CompactionState
 from acidsql.session import Session
+from acidsql.spark import compaction
 from acidsql.storage.file_systems import LocalFiles
 from acidsql.storage.footer_cache import read_file_tail
 from tests.compactor.layout import compact, directories, events, files, location
@@ -78,6 +81,35 @@ def test_a_bucketed_table_stays_bucketed(session: Session) -> None:
     assert {p.name for p in root.rglob("bucket_*")} == buckets
     session.execute("DELETE FROM t WHERE id IN (1, 2, 3)")
     assert [r[1] for r in rows(session)] == [r[1] for r in before if r[1] not in (1, 2, 3)]
+
+
+def test_only_buckets_of_several_files_are_sorted(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs: list[tuple[str, int]] = []
+    save = compaction._save
+
+    def noted(rows: DataFrame, job: compaction.Job, within: str = "rows") -> None:
+        jobs.append((within, rows.count()))
+        save(rows, job, within)
+
+    monkeypatch.setattr(compaction, "_save", noted)
+    root = create(session, rest="CLUSTERED BY (id) INTO 4 BUCKETS")
+    session.execute("INSERT INTO t SELECT id, 0 FROM range(0, 4000)")
+    by_bucket: dict[object, list[object]] = {}
+    for bucket, number in rows(session, "row__id.bucketid, id"):
+        by_bucket.setdefault(bucket, []).append(number)
+    first, second, third, *_ = by_bucket.values()
+    session.execute(f"UPDATE t SET v = 1 WHERE id = {third[0]}")
+    session.execute(f"DELETE FROM t WHERE id IN ({first[0]}, {second[0]})")
+    before, buckets = rows(session), {p.name for p in root.rglob("bucket_*")}
+    assert compact(session, "t", "major")[0] == "succeeded"
+    assert jobs == [("in_order", 4000 - len(third) - 2), ("sorted", len(third))]
+    assert rows(session) == before
+    (base,) = root.iterdir()
+    assert {p.name for p in base.glob("bucket_*")} == buckets
+    for path in base.glob("bucket_*"):
+        keys = [event[1:4] for event in orc.read_table(path).to_pandas().itertuples(index=False)]
+        assert keys == sorted(keys)
+        assert {key[1] >> 16 & 0xFFF for key in keys} == {int(path.name[-5:])}
 
 
 @pytest.mark.parametrize("stored", ["ORC", "PARQUET", "TEXTFILE"])
