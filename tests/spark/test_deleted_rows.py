@@ -55,7 +55,9 @@ def test_bits_leave_the_rows_that_no_event_names(
     assert bitmap is not None
     frame = spark.createDataFrame(rows, "part int, write_id bigint, bucket int, row bigint")
     literal = {"masks": jvm(spark).long_arrays(bitmap.masks)}
-    kept = where(with_columns(frame, literal), bitmap.keeps_sql("part", "write_id", "bucket", "row", "masks"))
+    condition = bitmap.keeps_sql("part", "write_id", "bucket", "row", "masks")
+    assert condition is not None
+    kept = where(with_columns(frame, literal), condition)
     found = kept.select("part", "write_id", "bucket", "row")
     assert sorted(map(tuple, found.collect())) == sorted(set(rows) - set(deleted))
     plan = found._jdf.queryExecution().executedPlan().toString().lower()

@@ -140,6 +140,9 @@ def checked(
     assert len(read) == len(found), history
     expected = {key: shown(row, model) for key, row in model.rows.items()}
     assert read == expected, history
+    without_ids = session.sql(f"SELECT * FROM {model.table}").collect()  # decodes what the footers do not tell
+    assert {row[0]: plain(tuple(row[1:])) for row in without_ids} == expected, history
+    assert len(without_ids) == len(found), history
     scanned = session.execute(f"SELECT row__id, * FROM {model.table}", rows_only=True)
     assert isinstance(scanned, ScanResult)  # without Spark
     assert sorted(map(repr, map(plain, scanned.rows()))) == sorted(map(repr, map(plain, map(tuple, found)))), history

@@ -8,16 +8,19 @@ what is known to be right.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
 from acidsql.spark.catalyst import names
-from acidsql.spark.catalyst.gateway import Jvm, items, jvm
+from acidsql.spark.catalyst.gateway import Jvm, items, jvm, where
 
 _EACH_WITH_EACH: Final = ("BroadcastNestedLoopJoin", "CartesianProduct")
 """Names of the nodes of physical plans that compare each row of one side with each row of the other."""
+_ASKED: Final = ":asked"
+"""The names of columns that only a condition reads begin with it."""
 
 
 class _Catalyst:
@@ -30,10 +33,10 @@ class _Catalyst:
         """The expression of a column that is a literal."""
         return self._java.column_classes.expression(column._jc)
 
-    def named(self, value: Any, name: str) -> Any:
-        """An Alias, which makes a new column of a value."""
+    def named(self, value: Any, name: str, expr_id: Any = None) -> Any:
+        """An Alias, which makes a new column of a value, or one with a known ID."""
         alias, ids, nil = self._aliases
-        return alias(value, name, ids.newExprId(), nil, self._java.none, nil)
+        return alias(value, name, ids.newExprId() if expr_id is None else expr_id, nil, self._java.none, nil)
 
     @cached_property
     def _aliases(self) -> tuple[Any, Any, Any]:
@@ -172,6 +175,43 @@ def with_literals(frame: DataFrame, literals: Mapping[str, Column]) -> DataFrame
     for name, literal in literals.items():
         columns = columns.appended(catalyst.named(catalyst.literal(literal), name))
     return _resolved(frame.sparkSession, catalyst.projected(columns, plan))
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedCondition:
+    """A condition that Spark has analyzed once, over columns that any frame can be given.
+
+    `ids` are Spark's IDs of these columns, by name. Two plans with the same IDs below their outputs can stand in one
+    query, as two uses of one view can.
+    """
+
+    expression: Any
+    ids: Mapping[str, Any]
+
+
+def resolved_condition(template: DataFrame, condition: str) -> ResolvedCondition:
+    """A condition on the columns of a frame, which has them for their names and types only."""
+    columns = zip(template.columns, items(plan_of(template).output()), strict=True)
+    resolved = plan_of(where(template, condition)).condition()
+    return ResolvedCondition(resolved, {name: column.exprId() for name, column in columns})
+
+
+def where_resolved(
+    frame: DataFrame, condition: ResolvedCondition, places: Mapping[str, int], literals: Mapping[str, Column]
+) -> DataFrame:
+    """The rows for which the condition is true, without an analysis of it, and with its columns beside the frame's.
+
+    `places` are the positions of the frame's columns that the condition reads, by its own names of them. `literals` are
+    its other columns. Their types must be those that the condition was analyzed for.
+    """
+    catalyst, plan = _catalyst(frame.sparkSession), plan_of(frame)
+    output = plan.output()
+    values = [(name, output.apply(place)) for name, place in places.items()]
+    values += [(name, catalyst.literal(column)) for name, column in literals.items()]
+    columns = output
+    for name, value in values:
+        columns = columns.appended(catalyst.named(value, f"{_ASKED}{name}", condition.ids[name]))
+    return _resolved(frame.sparkSession, catalyst.filtered(condition.expression, catalyst.projected(columns, plan)))
 
 
 def same_micros(frame: DataFrame, columns: Mapping[int, str], *, wall_clock: bool) -> DataFrame:

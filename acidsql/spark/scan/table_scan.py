@@ -4,7 +4,8 @@ Spark's vectorized ORC reader reads ACID files as long as all six ACID columns s
 names each of them keeps them there; naming one leaf of `row` keeps `row` without reading all of it (spark-findings.md
 1, 2).
 
-An ACID column that is not needed has a name in capitals. To ORC it is an ACID column all the same
+An ACID column that is not needed, such as the write ID where the footers of all files tell the same one
+(deletes/known_rows.py), has a name in capitals. To ORC it is an ACID column all the same
 (SchemaEvolution.checkAcidSchema). Spark, in a session that is case-sensitive, finds no column of that name in the file,
 so ORC skips it and Spark takes it for NULL (OrcUtils.requestedColumnIds).
 
@@ -17,7 +18,7 @@ altered is one scan and one stage.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Final
@@ -60,6 +61,7 @@ from acidsql.spark.scan.deletes.delete_events import (
     with_deleter,
     without_deleted,
 )
+from acidsql.spark.scan.deletes.known_rows import KnownRows, constant_columns, known_rows
 from acidsql.spark.scan.exact_paths import load_exactly, load_orc_exactly
 from acidsql.spark.scan.file_columns import (
     Narrower,
@@ -89,6 +91,11 @@ from acidsql.storage.parquet_footer import WrittenTimes
 
 _FILE_NAME: Final = ":file_name"
 _ROW_ID_FIELDS: Final = (ORIGINAL_TRANSACTION, layout.BUCKET, ROW_ID)
+_IDS: Final = (WRITE_ID, BUCKET, ROW, PART)
+_PLACES_IN_EVENTS: Final = {
+    name: ACID_FIELDS.index(field) for name, field in zip(_IDS[:-1], _ROW_ID_FIELDS, strict=True)
+}
+"""The positions of the row ID's columns in the events of a file."""
 _KEEPS_IDS: Final = "coalesce(originalTransaction, 0) >= 0 AND coalesce(bucket, 0) >= 0 AND coalesce(rowId, 0) >= 0"
 _KEEPS_ROW: Final = "(CAST({leaf} IS NULL AS INT) | 0) >= 0"
 """Always true. One predicate per ACID column, so that column pruning keeps all six."""
@@ -118,7 +125,7 @@ def scan_frame(spark: SparkSession, bound: BoundScan, caches: ScanCaches) -> Dat
             return living.named(bound, values.columns)
     rows = reduce(DataFrame.unionAll, (read.frame() for read in reads))
     if deletes:
-        rows = _without_deleted(spark, bound, rows, deletes, caches)
+        rows = _without_deleted(spark, bound, rows, deletes, caches, known_rows(files))
     return _named(with_literals(rows, values.literals), bound, values.columns)
 
 
@@ -134,9 +141,16 @@ def _with_deleted(
 
 
 def _without_deleted(
-    spark: SparkSession, bound: BoundScan, rows: DataFrame, deletes: Sequence[SourceFile], caches: ScanCaches
+    spark: SparkSession,
+    bound: BoundScan,
+    rows: DataFrame,
+    deletes: Sequence[SourceFile],
+    caches: ScanCaches,
+    known: KnownRows,
 ) -> DataFrame:
-    by_bits = filtered(spark, rows, bound.files, deletes, caches.deletes)
+    """`rows` are those of `_Read.frame`."""
+    places = {name: place for place, name in enumerate(_IDS)}
+    by_bits = filtered(spark, rows, bound.files, deletes, caches.deletes, known, places)
     if by_bits is not None:
         return by_bits
     return without_deleted(rows, delete_events(spark, bound, deletes), deleted_keys(deletes, len(bound.parts)))
@@ -156,11 +170,12 @@ class _Read:
     rows: DataFrame
     values: Mapping[str, str]
     times: Sequence[str]
+    known: KnownRows
     has_row_ids: bool
     """Whether the files contain row IDs. A row ID that counts the rows of a file can be computed only once."""
 
     def without_row_ids(self) -> _Read:
-        values = {name: value for name, value in self.values.items() if name not in (WRITE_ID, BUCKET, ROW)}
+        values = {name: value for name, value in self.values.items() if name not in _IDS[:-1]}
         return replace(self, values=values)
 
     def frame(self) -> DataFrame:
@@ -175,9 +190,9 @@ class _Read:
         """The same without the deleted rows, in the same stage; None if that is not possible."""
         if not deletes:
             return self
-        if not self.has_row_ids:
+        if not self.has_row_ids or len(bound.parts) > 1:
             return None
-        rows = filtered(spark, self.rows, bound.files, deletes, caches.deletes, self.values)
+        rows = filtered(spark, self.rows, bound.files, deletes, caches.deletes, self.known, _PLACES_IN_EVENTS)
         return None if rows is None else replace(self, rows=rows)
 
     def named(self, bound: BoundScan, partition_columns: Sequence[str]) -> DataFrame:
@@ -219,10 +234,14 @@ def _acid_rows(
     types = types_in_file(bound.table, first.names, first.narrower)
     options = search_options(spark, bound.scan, files)
     read = joined(bound, files, copies) if runs_in_one_process(spark.sparkContext) else files
+    shows_row_ids = bound.scan.row_id or bound.scan.with_deleted
+    constants = {} if shows_row_ids else constant_columns(known_rows(files))
+    wanted = [name for name in wanted if name not in constants]
     events = _events(spark, files, types, OPERATION_INSERT, failure, wanted, options, read)
     facts = file_facts([_part_only(f) for f in read])
     columns = table_columns(bound.table, first.names, "row", first.narrower)
-    return _with_facts(spark, bound, events, files, facts, _ROW_ID_FIELDS, columns)
+    row_id = (constants.get(name, name) for name in _ROW_ID_FIELDS)
+    return _with_facts(spark, bound, events, files, facts, row_id, columns)
 
 
 def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[SourceFile]) -> _Read:
@@ -266,14 +285,14 @@ def _with_facts(
     rows: DataFrame,
     files: Sequence[SourceFile],
     facts: FileFacts,
-    row_id: tuple[str, str, str],
+    row_id: Iterable[str],
     columns: TableColumns,
 ) -> _Read:
     """Combines rows and facts. `row_id` and `columns` are SQL over the rows, the facts and `_metadata`."""
-    ids = dict(zip((WRITE_ID, BUCKET, ROW, PART), (*row_id, facts.part), strict=True))
+    ids = dict(zip(_IDS, (*row_id, facts.part), strict=True))
     name = {_FILE_NAME: file_name(bound.table, files)} if bound.scan.file_name else {}
     values = ids | name | columns.values
-    return _Read(_keyed(spark, rows, facts), values, columns.times, files[0].is_acid)
+    return _Read(_keyed(spark, rows, facts), values, columns.times, known_rows(files), files[0].is_acid)
 
 
 def _keyed(spark: SparkSession, rows: DataFrame, facts: FileFacts) -> DataFrame:

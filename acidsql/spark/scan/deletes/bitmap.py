@@ -13,16 +13,15 @@ from typing import Final
 
 import numpy as np
 
-from acidsql.acid.row_id import MAX_BUCKET, MAX_STATEMENT_ID, encode_bucket
+from acidsql.acid.row_id import MAX_BUCKET, MAX_STATEMENT_ID
 from acidsql.spark.scan.deletes.array_lookup import Longs
+from acidsql.spark.scan.deletes.known_rows import OTHER_BITS, VERSION_1, Axis, KnownRows, axis_of
 
 _MAX_BLOCKS: Final = 1 << 20
 """The largest number of longs in all masks: 64 million row IDs, 8 MiB."""
 _MAX_GRID: Final = 1 << 16
 _MAX_GROUPS: Final = 1 << 14
-_OTHER_BITS: Final = ~(MAX_BUCKET << 16 | MAX_STATEMENT_ID) & 0xFFFFFFFF
-"""The bits of a bucket property that are neither bucket nor statement (BucketCodec V1): the version, and zeros."""
-_VERSION_1: Final = encode_bucket(0, 0)
+_UNKNOWN: Final = KnownRows()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +36,6 @@ class DeleteKeys:
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
-    """The range of one part of a group's number: `count` values, from `low` on."""
-
-    low: int
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
 class DeleteBitmap:
     """The deleted rows of a scan. The number of a group is its place in a grid of the four axes. `masks` has the mask
     of each number, up to the last group with deleted rows."""
@@ -55,27 +46,42 @@ class DeleteBitmap:
     statements: Axis
     masks: tuple[Longs | None, ...]
 
-    def keeps_sql(self, part: str, write_id: str, bucket: str, row: str, masks: str) -> str:
-        """SQL that is true for a row that is not deleted. The arguments are SQL of the row's numbers, and of the masks.
+    def keeps_sql(
+        self, part: str, write_id: str, bucket: str, row: str, masks: str, known: KnownRows = _UNKNOWN
+    ) -> str | None:
+        """SQL that is true for a row that is not deleted; None if it is true for every row.
 
-        `part` occurs only once in it, because it may be a long expression.
+        The arguments are SQL of the row's numbers, and of the masks. What `known` tells is not asked of a row: a column
+        that it makes superfluous does not occur in the SQL. `part` occurs only once, because it may be a long
+        expression.
         """
-        may_be = [_is_on(write_id, self.write_ids)]
-        if self.buckets.count == self.statements.count == 1:
-            may_be.append(f"{bucket} = {encode_bucket(self.buckets.low, self.statements.low)}")
-        else:
-            may_be += [_is_on(_bucket_sql(bucket), self.buckets), _is_on(_statement_sql(bucket), self.statements)]
-            may_be.append(f"({bucket} & {_signed(_OTHER_BITS)}) = {_VERSION_1}")
-        if self.parts.count == 1:
-            may_be.append(_is_on(part, self.parts))
-        values = (part, write_id, _bucket_sql(bucket), _statement_sql(bucket))
-        group = "0"
-        for value, axis in zip(values, self._axes, strict=True):
-            if axis.count > 1:
-                group = f"({group} * {axis.count} + CAST({value} - {axis.low} AS INT))"
-        mask = f"{masks}[{group}][CAST(shiftright({row}, 6) AS INT)]"  # NULL where there is none
-        is_deleted = f"shiftrightunsigned({mask}, CAST({row} & 63 AS INT)) & 1"
-        return f"CASE WHEN {' AND '.join(may_be)} THEN coalesce({is_deleted}, 0) = 0 ELSE true END"
+        axes = (
+            (part, self.parts, known.parts),
+            (write_id, self.write_ids, known.write_ids),
+            (_bucket_sql(bucket), self.buckets, known.buckets),
+            (_statement_sql(bucket), self.statements, known.statements),
+        )
+        if any(of_rows is not None and not axis.meets(of_rows) for _, axis, of_rows in axes):
+            return None
+        asked = [_is_on(value, axis) for value, axis, of_rows in axes if of_rows is None or not axis.contains(of_rows)]
+        if self.parts.count > 1:  # the leading axis: a place outside of it is outside of the grid
+            asked = [question for question in asked if question != _is_on(part, self.parts)]
+        if known.buckets is None or known.statements is None:
+            asked.append(f"({bucket} & {_signed(OTHER_BITS)}) = {VERSION_1}")
+        group, terms, weight = 0, list[str](), 1
+        for value, axis, of_rows in reversed(axes):
+            only = axis.only if of_rows is None or of_rows.only is None else of_rows.only
+            if only is None:
+                terms.append(f"CAST({value} - {axis.low} AS INT)" + (f" * {weight}" if weight > 1 else ""))
+            else:
+                group += (only - axis.low) * weight
+            weight *= axis.count
+        if not terms and (group >= len(self.masks) or self.masks[group] is None):
+            return None
+        number = " + ".join([*terms, *([f"{group}"] if group or not terms else [])])
+        mask = f"{masks}[{number}][CAST(shiftright({row}, 6) AS INT)]"  # NULL where there is none
+        keeps = f"coalesce(shiftrightunsigned({mask}, CAST({row} & 63 AS INT)) & 1, 0) = 0"
+        return f"CASE WHEN {' AND '.join(asked)} THEN {keeps} ELSE true END" if asked else keeps
 
     @property
     def _axes(self) -> tuple[Axis, Axis, Axis, Axis]:
@@ -90,7 +96,7 @@ class DeleteBitmap:
                 return 0
             group = group * axis.count + value - axis.low
         mask = self.masks[group] if group < len(self.masks) else None
-        if mask is None or bucket & _OTHER_BITS != _VERSION_1:
+        if mask is None or bucket & OTHER_BITS != VERSION_1:
             return 0
         first = rows.start >> 6
         bits = np.unpackbits(mask[first : (rows.stop >> 6) + 1].view(np.uint8), bitorder="little")
@@ -149,13 +155,12 @@ def concatenated(keys: Sequence[DeleteKeys]) -> DeleteKeys:
 
 def _is_odd(keys: DeleteKeys) -> bool:
     """Whether there are row IDs with another codec of bucket properties, or with numbers that no bit can represent."""
-    odd = (keys.bucket & _OTHER_BITS) != _VERSION_1
+    odd = (keys.bucket & OTHER_BITS) != VERSION_1
     return bool(odd.any()) or int(keys.row.min()) < 0 or int(keys.row.max()) >= 1 << 40
 
 
 def _axis(values: Longs) -> Axis:
-    low = int(values.min())
-    return Axis(low, int(values.max()) - low + 1)
+    return axis_of((int(values.min()), int(values.max())))
 
 
 def _signed(value: int) -> int:

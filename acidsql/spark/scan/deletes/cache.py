@@ -3,7 +3,7 @@ change, so entries stay valid."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +16,7 @@ from acidsql.acid.layout import OPERATION_DELETE
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.snapshot.delete_applicability import visible_mask
 from acidsql.spark.catalyst.gateway import Jvm
+from acidsql.spark.catalyst.logical_plans import ResolvedCondition
 from acidsql.spark.scan.deletes.array_lookup import Longs
 from acidsql.spark.scan.deletes.bitmap import DeleteBitmap, DeleteKeys, concatenated, delete_bitmap
 from acidsql.storage.file_systems import FileSystem, LocalFiles
@@ -30,15 +31,27 @@ _READ_REMOTE: Final = 8 * 1024 * 1024
 _KEPT_EVENTS: Final = 4_000_000
 """Delete events that the cache keeps, at 24 bytes each."""
 _KEPT_SCANS: Final = 8
+_KEPT_CONDITIONS: Final = 8
 _THREADS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteBits:
-    """A bitmap of deleted rows, and the literal, an array of arrays, that contains its bits."""
+    """A bitmap of deleted rows, the literal, an array of arrays, that contains its bits, and the conditions of the last
+    scans, by their SQL: what is known of the rows changes with the data files."""
 
     bitmap: DeleteBitmap
     masks: Column
+    _conditions: dict[str, ResolvedCondition] = field(default_factory=dict, compare=False)
+
+    def condition(self, sql: str, resolve: Callable[[str], ResolvedCondition]) -> ResolvedCondition:
+        found = self._conditions.get(sql)
+        if found is None:
+            found = resolve(sql)
+            if len(self._conditions) >= _KEPT_CONDITIONS:
+                self._conditions.clear()
+            self._conditions[sql] = found
+        return found
 
 
 @dataclass(slots=True)

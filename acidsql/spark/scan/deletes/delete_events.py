@@ -14,12 +14,15 @@ from typing import Final
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql import types as t
 
 from acidsql.planner.event_queries import name_sql
 from acidsql.snapshot.scan_binding import SourceFile
-from acidsql.spark.catalyst.gateway import jvm, where
-from acidsql.spark.catalyst.logical_plans import with_literals
+from acidsql.spark.catalyst.gateway import jvm
+from acidsql.spark.catalyst.logical_plans import resolved_condition, where_resolved
+from acidsql.spark.catalyst.sessions import empty_frame
 from acidsql.spark.scan.deletes.cache import DeleteCache
+from acidsql.spark.scan.deletes.known_rows import KnownRows
 from acidsql.spark.scan.file_partitions import PART
 from acidsql.storage.file_systems import FileSystem
 from acidsql.storage.orc.tail import BUCKET_COLUMN, ORIGINAL_TRANSACTION_COLUMN, ROW_ID_COLUMN
@@ -35,6 +38,16 @@ _BROADCAST_EVENTS: Final = 8_000_000
 """The largest number of delete events that is broadcast: a long and its slot take some 20 bytes."""
 _DELETED: Final = ":deleted"
 _MASKS: Final = ":deleted_masks"
+_READ_BY_CONDITION: Final = t.StructType(
+    [
+        t.StructField(PART, t.IntegerType()),
+        t.StructField(WRITE_ID, t.LongType()),
+        t.StructField(BUCKET, t.IntegerType()),
+        t.StructField(ROW, t.LongType()),
+        t.StructField(_MASKS, t.ArrayType(t.ArrayType(t.LongType(), False))),
+    ]
+)
+"""The columns that the condition on deleted rows reads."""
 
 
 def filtered(
@@ -43,20 +56,26 @@ def filtered(
     files: FileSystem,
     deletes: Sequence[SourceFile],
     cache: DeleteCache,
-    values: Mapping[str, str] | None = None,
+    known: KnownRows,
+    places: Mapping[str, int],
 ) -> DataFrame | None:
     """The rows without those that an event of the files deletes, in the same stage; None if no bitmap can represent the
     events.
 
-    `rows` has the columns WRITE_ID, BUCKET, ROW and PART, or `values` has SQL for them. Raises MALFORMED_LAYOUT.
+    `places` are the positions of the columns WRITE_ID, BUCKET, ROW and PART in `rows`, of those that they have: of all
+    but what is `known` to be the same in every row. Raises MALFORMED_LAYOUT.
     """
     found = cache.bits(jvm(spark), files, deletes)
     if found is None:
         return None
-    names = (PART, WRITE_ID, BUCKET, ROW)
-    part, write_id, bucket, row = (name_sql(name) if values is None else values[name] for name in names)
-    condition = found.bitmap.keeps_sql(part, write_id, bucket, row, name_sql(_MASKS))
-    return where(with_literals(rows, {_MASKS: found.masks}), condition)
+    names = (PART, WRITE_ID, BUCKET, ROW, _MASKS)
+    part, write_id, bucket, row, masks = map(name_sql, names)
+    sql = found.bitmap.keeps_sql(part, write_id, bucket, row, masks, known)
+    if sql is None:
+        return rows
+    used = {name: place for name, place in places.items() if name_sql(name) in sql}
+    condition = found.condition(sql, lambda text: resolved_condition(empty_frame(spark, _READ_BY_CONDITION), text))
+    return where_resolved(rows, condition, used, {_MASKS: found.masks})
 
 
 @dataclass(frozen=True, slots=True)
