@@ -5,9 +5,11 @@ One driver in this process, with its temporary directory out of the executors' s
 
 from __future__ import annotations
 
+import os
+import signal
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,13 @@ from tests.shell import employee
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 BY_TASKS = "SET acidsql.driver.write.max.bytes=0"
+SPECULATION = {
+    "spark.speculation": "true",
+    "spark.speculation.interval": "100ms",
+    "spark.speculation.quantile": "0.5",
+    "spark.speculation.multiplier": "2",
+}
+"""All statements run with it: Spark starts a task that is slow a second time, on the other host."""
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +46,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandaloneClus
 
 @pytest.fixture(scope="module")
 def engine(cluster: StandaloneCluster) -> Iterator[Engine]:
-    engine = Engine(None, cluster.conf)
+    engine = Engine(None, {**cluster.conf, **SPECULATION})
     yield engine
     engine.close()
 
@@ -208,6 +217,11 @@ def slow(on_cluster: Session) -> Session:
 
 
 TOTALS = "SELECT count(*), count(DISTINCT id), sum(v) FROM t"
+SLOW_INSERT = (
+    "INSERT INTO t SELECT CAST(id AS INT), length(sha2(repeat(CAST(id AS STRING), 100000), 512)) - 127"
+    " FROM range(0, 6000, 1, 8)"
+)
+"""v = 1, in some seconds and eight tasks that write."""
 
 
 def test_an_executor_killed_in_mid_statement(slow: Session, cluster: StandaloneCluster, warehouse: Path) -> None:
@@ -223,6 +237,43 @@ def test_a_worker_lost_in_mid_statement(slow: Session, cluster: StandaloneCluste
         assert staged(warehouse) == []
     finally:
         cluster.start_worker(HOSTS[1])
+
+
+def test_a_task_that_runs_twice_at_once(on_cluster: Session, cluster: StandaloneCluster, warehouse: Path) -> None:
+    """An executor is stopped in its task. A speculative attempt of the task ends on the other host, and then the first
+    one goes on."""
+    on_cluster.execute(f"CREATE TABLE t (id int, v int) {ACID}")
+
+    def stop_until_another_attempt_has_ended() -> None:
+        (executor,) = cluster.executors(HOSTS[1])
+        wait_until(lambda: bool(written_on(warehouse)), "a task writes a file")
+        stages = list(on_cluster.spark.sparkContext.statusTracker().getActiveStageIds())
+        os.kill(executor, signal.SIGSTOP)
+        try:
+            wait_until(lambda: has_speculated(on_cluster, stages), "a speculative attempt has ended")
+        finally:
+            os.kill(executor, signal.SIGCONT)
+
+    run_while(on_cluster, SLOW_INSERT, cluster, stop_until_another_attempt_has_ended)
+    assert one(on_cluster, TOTALS) == (6000, 6000, 6000)
+    assert staged(warehouse) == []
+    files = [path for path in warehouse.rglob("bucket_*") if path.is_file()]
+    assert len(files) == len({path.name for path in files})
+    on_cluster.execute("UPDATE t SET v = 2 WHERE id < 10")
+    assert one(on_cluster, TOTALS) == (6000, 6000, 6010)
+
+
+def written_on(warehouse: Path) -> list[Path]:
+    """The files that tasks are writing."""
+    return [path for place in staged(warehouse) for path in place.rglob("*.orc")]
+
+
+def has_speculated(session: Session, stages: Iterable[int]) -> bool:
+    """Whether a speculative attempt of a task has ended well in one of the stages."""
+    store = session.spark.sparkContext._jsc.sc().statusStore()
+    found = (store.taskList(stage, 0, 100) for stage in stages)
+    tasks = (some.apply(place) for some in found for place in range(some.size()))
+    return any(task.speculative() and task.status() == "SUCCESS" for task in tasks)
 
 
 def test_an_executor_killed_in_mid_compaction(slow: Session, cluster: StandaloneCluster, warehouse: Path) -> None:
