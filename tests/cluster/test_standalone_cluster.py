@@ -11,6 +11,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,6 +62,8 @@ def on_cluster(cluster: StandaloneCluster, engine: Engine, warehouse: Path) -> I
     with connect(warehouse, spark=engine.spark) as session:
         session.execute(BY_TASKS)
         wait_until(lambda: len(cluster.executors()) == len(HOSTS), "an executor runs on each host")
+        registered = engine.spark.sparkContext._jsc.sc().getExecutorMemoryStatus
+        wait_until(lambda: registered().size() == 1 + len(HOSTS), "the driver knows the executors")
         yield session
 
 
@@ -245,12 +248,17 @@ def test_a_task_that_runs_twice_at_once(on_cluster: Session, cluster: Standalone
     on_cluster.execute(f"CREATE TABLE t (id int, v int) {ACID}")
 
     def stop_until_another_attempt_has_ended() -> None:
+        tracker, stages = on_cluster.spark.sparkContext.statusTracker(), set[int]()
+
+        def writes() -> bool:
+            stages.update(tracker.getActiveStageIds())
+            return is_written(warehouse) and any(is_running(task, HOSTS[1]) for task in tasks(on_cluster, stages))
+
+        wait_until(writes, "the executor writes in a task")
         (executor,) = cluster.executors(HOSTS[1])
-        wait_until(lambda: bool(written_on(warehouse)), "a task writes a file")
-        stages = list(on_cluster.spark.sparkContext.statusTracker().getActiveStageIds())
         os.kill(executor, signal.SIGSTOP)
         try:
-            wait_until(lambda: has_speculated(on_cluster, stages), "a speculative attempt has ended")
+            wait_until(lambda: any(map(is_second, tasks(on_cluster, stages))), "a speculative attempt has ended")
         finally:
             os.kill(executor, signal.SIGCONT)
 
@@ -263,17 +271,25 @@ def test_a_task_that_runs_twice_at_once(on_cluster: Session, cluster: Standalone
     assert one(on_cluster, TOTALS) == (6000, 6000, 6010)
 
 
-def written_on(warehouse: Path) -> list[Path]:
-    """The files that tasks are writing."""
-    return [path for place in staged(warehouse) for path in place.rglob("*.orc")]
+def is_written(warehouse: Path) -> bool:
+    """Whether tasks are writing files."""
+    return any(path for place in staged(warehouse) for path in place.rglob("*.orc"))
 
 
-def has_speculated(session: Session, stages: Iterable[int]) -> bool:
-    """Whether a speculative attempt of a task has ended well in one of the stages."""
+def tasks(session: Session, stages: Iterable[int]) -> list[Any]:
+    """The attempts of the tasks of some stages (TaskData of Spark)."""
     store = session.spark.sparkContext._jsc.sc().statusStore()
-    found = (store.taskList(stage, 0, 100) for stage in stages)
-    tasks = (some.apply(place) for some in found for place in range(some.size()))
-    return any(task.speculative() and task.status() == "SUCCESS" for task in tasks)
+    found = [store.taskList(stage, 0, 100) for stage in stages]
+    return [some.apply(place) for some in found for place in range(some.size())]
+
+
+def is_running(task: Any, host: str) -> bool:
+    return bool(task.status() == "RUNNING" and task.host() == host)
+
+
+def is_second(task: Any) -> bool:
+    """Whether it is a speculative attempt that has ended well."""
+    return bool(task.speculative() and task.status() == "SUCCESS")
 
 
 def test_an_executor_killed_in_mid_compaction(slow: Session, cluster: StandaloneCluster, warehouse: Path) -> None:
