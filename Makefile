@@ -102,9 +102,10 @@ docs: docs-pages $(VENV)/.installed-docs ## build the documentation in build/doc
 	@echo "The documentation is in build/docs/index.html"
 
 .PHONY: docs-pages
-docs-pages: $(VENV)/.installed ## write the pages that are generated: settings and errors
+docs-pages: $(VENV)/.installed ## write the pages that are generated: settings, errors, what is tested
 	@$(BIN)/python -m docs.scripts.settings_page
 	@$(BIN)/python -m docs.scripts.errors_page
+	@$(BIN)/python -m docs.scripts.tested_page
 
 .PHONY: docs-picture
 docs-picture: $(VENV)/.installed-docs java ## draw docs/terminal.svg from a session in a real shell
