@@ -9,12 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from acidsql.metastore.client import Database
 from acidsql.metastore.hive.delegation_tokens import token_of_environment
 from acidsql.metastore.registry import open_hive
 from acidsql.session import connect
-from tests.answers import fails
+from tests.answers import fails, rows
 from tests.interop.kerberos_metastore import REALM, USER, KerberosMetastore, TokenFormat
 from tests.metastore.tcp_proxy import TcpProxy
 from tests.metastore.tls_proxy import TlsProxy, make_certificate
@@ -60,12 +61,24 @@ def uri(guarded: KerberosMetastore, *settings: str, port: int | None = None) -> 
 
 
 @pytest.mark.usefixtures("ticket")
-def test_a_ticket_of_the_cache_opens_the_metastore_and_statements_run(guarded: KerberosMetastore) -> None:
-    with connect(metastore=uri(guarded, f"principal=hive/_HOST@{REALM}")) as session:
+def test_a_ticket_of_the_cache_opens_the_metastore_and_statements_run(
+    guarded: KerberosMetastore, spark: SparkSession
+) -> None:
+    with connect(metastore=uri(guarded, f"principal=hive/_HOST@{REALM}"), spark=spark) as session:
         session.execute(f"CREATE TABLE t (id int, v string) {ACID}")
-        session.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+        session.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')")
         session.execute("UPDATE t SET v = 'u' WHERE id = 2")
-        assert session.read_arrow("t").read_all().sort_by("id").to_pydict() == {"id": [1, 2], "v": ["a", "u"]}
+        session.execute("DELETE FROM t WHERE id = 3")
+        session.execute(
+            "MERGE INTO t USING (VALUES (1), (4)) s(k) ON t.id = s.k"
+            " WHEN MATCHED THEN UPDATE SET v = 'm' WHEN NOT MATCHED THEN INSERT VALUES (s.k, 'n')"
+        )
+        with session.stream("t", id=f"rows {guarded.port}") as stream:
+            stream.write([{"id": 5, "v": "s"}], offset=1)
+        expected = [(1, "m"), (2, "u"), (4, "n"), (5, "s")]
+        assert rows(session) == expected
+        session.execute("ALTER TABLE t COMPACT 'minor' AND WAIT")
+        assert rows(session) == expected
         assert session.catalog.table("default", "t").owner == USER
         session.execute("DROP TABLE t")
 
