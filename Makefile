@@ -10,6 +10,8 @@ VENV := .venv$(if $(SPARK),-$(SPARK))
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYSPARK := $(if $(SPARK),'pyspark==$(SPARK)')
+# What the extra kerberos is compiled with: without these headers its tests are skipped.
+KERBEROS := $(if $(shell command -v krb5-config),$(VENV)/.installed-kerberos)
 # Each worker is one Spark process of up to 3 GB. In `make test-all` one of them waits for Hive most of its time.
 WORKERS ?= 3
 PYTEST_ARGS ?=
@@ -44,7 +46,7 @@ test-oldest-spark: ## run the tests that depend on Spark's version on the oldest
 	@$(MAKE) test SPARK=$(OLDEST_SPARK) PYTEST_ARGS="$(SPARK_VERSION_TESTS) $(PYTEST_ARGS)"
 
 .PHONY: test-all
-test-all: $(VENV)/.installed-test java ## run all tests but those of `make soak`, with a real Hive
+test-all: $(VENV)/.installed-test $(KERBEROS) java ## run all tests but those of `make soak`, with a real Hive
 	@$(PYTEST) $(PYTEST_ARGS)
 
 .PHONY: test-cluster
@@ -100,9 +102,10 @@ docs: docs-pages $(VENV)/.installed-docs ## build the documentation in build/doc
 	@echo "The documentation is in build/docs/index.html"
 
 .PHONY: docs-pages
-docs-pages: $(VENV)/.installed ## write the pages that are generated: settings and errors
+docs-pages: $(VENV)/.installed ## write the pages that are generated: settings, errors, what is tested
 	@$(BIN)/python -m docs.scripts.settings_page
 	@$(BIN)/python -m docs.scripts.errors_page
+	@$(BIN)/python -m docs.scripts.tested_page
 
 .PHONY: docs-picture
 docs-picture: $(VENV)/.installed-docs java ## draw docs/terminal.svg from a session in a real shell

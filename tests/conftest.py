@@ -21,6 +21,7 @@ from xdist.scheduler import LoadScopeScheduling
 from acidsql.session import Session, connect
 from acidsql.spark.engine import Engine
 from tests.class_archive import start_making, use_class_archive
+from tests.interop.hive3_metastore import Hive3Metastore
 from tests.interop.hive_client import Hive
 from tests.interop.shared_table import DATABASE
 
@@ -59,11 +60,14 @@ SPREAD = ("test_fuzz.py", "test_golden_tables.py", "test_histories.py")
 
 
 class _Units(LoadScopeScheduling):  # type: ignore[misc]  # xdist says nothing of its types
-    """What a worker takes at once: a file; all that may need Hive, for there is one; of SPREAD files a test."""
+    """What a worker takes at once: a file; all that may need Hive, for there is one; the same of the metastore of Hive
+    3; of SPREAD files a test."""
 
     def _split_scope(self, nodeid: str) -> str:
         path, _, _ = nodeid.partition("::")
         folder, _, name = path.rpartition("/")
+        if "hive3" in nodeid:
+            return "hive3"
         if folder.endswith("interop") or _NEEDS_HIVE.search(nodeid):
             return "hive"
         return nodeid if name in SPREAD else path
@@ -127,6 +131,17 @@ def hive() -> Iterator[Hive]:
     try:
         with Hive(root) as running:
             running.run(f"CREATE DATABASE {DATABASE}")
+            yield running
+    finally:
+        shutil.rmtree(root)
+
+
+@pytest.fixture(scope="session")
+def hive3() -> Iterator[Hive3Metastore]:
+    """A running metastore of Hive 3.1.3. Skips where it cannot be had."""
+    root = Path(tempfile.mkdtemp(prefix="acidsql-hive3-"))
+    try:
+        with Hive3Metastore(root) as running:
             yield running
     finally:
         shutil.rmtree(root)

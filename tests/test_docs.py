@@ -15,7 +15,8 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.frontends.render import Format
 from acidsql.session import METASTORE_VARIABLE, WAREHOUSE_VARIABLE, Session, connect
 from acidsql.settings import KNOWN
-from docs.scripts import errors_page, settings_page
+from docs.scripts import errors_page, settings_page, tested_page
+from docs.scripts.tested_components import COMPONENTS, Kind
 from tests.page_examples import RUNNING, PageRunner, blocks
 
 ROOT = Path(__file__).parents[1]
@@ -137,6 +138,20 @@ def test_the_page_of_settings_is_what_the_script_makes_of_them() -> None:
 
 def test_the_page_of_errors_is_what_the_script_makes_of_them() -> None:
     assert errors_page.PAGE.read_text(encoding="utf-8") == errors_page.page()
+
+
+def test_the_page_of_tested_components_is_what_the_script_makes_of_them() -> None:
+    """The script looks for each test that it names, and for its marks."""
+    assert tested_page.PAGE.read_text(encoding="utf-8") == tested_page.page()
+    assert all(set(one.shown) <= set(Kind) and one.shown for one in COMPONENTS)
+
+
+def test_a_test_that_is_not_there_is_not_on_the_page_of_tested_components() -> None:
+    assert tested_page.marks("tests/cluster/test_killed_driver.py::test_a_driver_killed_in_mid_statement") >= {
+        "cluster"
+    }
+    with pytest.raises(KeyError):
+        tested_page.marks("tests/cluster/test_killed_driver.py::test_nothing")
 
 
 def test_every_condition_is_explained_once() -> None:

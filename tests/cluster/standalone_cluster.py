@@ -100,11 +100,8 @@ class StandaloneCluster:
 
     def kill_worker(self, host: str) -> None:
         """The loss of a host: kill -9 of its worker and its executors."""
-        pids = _below(self._workers[host].pid)
-        self._workers[host].kill()
+        kill_process_tree(self._workers[host].pid)
         self._workers[host].wait()
-        for pid in pids:
-            _kill(pid)
 
     def _without_hidden(self) -> tuple[str, ...]:
         """The words before a command that hide the directory from it, where that is allowed."""
@@ -124,6 +121,12 @@ class StandaloneCluster:
 
     def _log(self) -> str:
         return (self.root / "master.Master.log").read_text("utf-8", errors="replace")
+
+
+def kill_process_tree(pid: int) -> None:
+    """kill -9 of a process and of those that it has started, directly or not."""
+    for one in (pid, *_below(pid)):
+        _kill(one)
 
 
 def wait_until(reached: Callable[[], bool], what: str) -> None:

@@ -5,10 +5,13 @@ One driver in this process, with its temporary directory out of the executors' s
 
 from __future__ import annotations
 
+import os
+import signal
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,6 +26,13 @@ from tests.shell import employee
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 BY_TASKS = "SET acidsql.driver.write.max.bytes=0"
+SPECULATION = {
+    "spark.speculation": "true",
+    "spark.speculation.interval": "100ms",
+    "spark.speculation.quantile": "0.5",
+    "spark.speculation.multiplier": "2",
+}
+"""All statements run with it: Spark starts a task that is slow a second time, on the other host."""
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +47,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandaloneClus
 
 @pytest.fixture(scope="module")
 def engine(cluster: StandaloneCluster) -> Iterator[Engine]:
-    engine = Engine(None, cluster.conf)
+    engine = Engine(None, {**cluster.conf, **SPECULATION})
     yield engine
     engine.close()
 
@@ -52,6 +62,8 @@ def on_cluster(cluster: StandaloneCluster, engine: Engine, warehouse: Path) -> I
     with connect(warehouse, spark=engine.spark) as session:
         session.execute(BY_TASKS)
         wait_until(lambda: len(cluster.executors()) == len(HOSTS), "an executor runs on each host")
+        registered = engine.spark.sparkContext._jsc.sc().getExecutorMemoryStatus
+        wait_until(lambda: registered().size() == 1 + len(HOSTS), "the driver knows the executors")
         yield session
 
 
@@ -208,6 +220,11 @@ def slow(on_cluster: Session) -> Session:
 
 
 TOTALS = "SELECT count(*), count(DISTINCT id), sum(v) FROM t"
+SLOW_INSERT = (
+    "INSERT INTO t SELECT CAST(id AS INT), length(sha2(repeat(CAST(id AS STRING), 100000), 512)) - 127"
+    " FROM range(0, 6000, 1, 8)"
+)
+"""v = 1, in some seconds and eight tasks that write."""
 
 
 def test_an_executor_killed_in_mid_statement(slow: Session, cluster: StandaloneCluster, warehouse: Path) -> None:
@@ -223,6 +240,56 @@ def test_a_worker_lost_in_mid_statement(slow: Session, cluster: StandaloneCluste
         assert staged(warehouse) == []
     finally:
         cluster.start_worker(HOSTS[1])
+
+
+def test_a_task_that_runs_twice_at_once(on_cluster: Session, cluster: StandaloneCluster, warehouse: Path) -> None:
+    """An executor is stopped in its task. A speculative attempt of the task ends on the other host, and then the first
+    one goes on."""
+    on_cluster.execute(f"CREATE TABLE t (id int, v int) {ACID}")
+
+    def stop_until_another_attempt_has_ended() -> None:
+        tracker, stages = on_cluster.spark.sparkContext.statusTracker(), set[int]()
+
+        def writes() -> bool:
+            stages.update(tracker.getActiveStageIds())
+            return is_written(warehouse) and any(is_running(task, HOSTS[1]) for task in tasks(on_cluster, stages))
+
+        wait_until(writes, "the executor writes in a task")
+        (executor,) = cluster.executors(HOSTS[1])
+        os.kill(executor, signal.SIGSTOP)
+        try:
+            wait_until(lambda: any(map(is_second, tasks(on_cluster, stages))), "a speculative attempt has ended")
+        finally:
+            os.kill(executor, signal.SIGCONT)
+
+    run_while(on_cluster, SLOW_INSERT, cluster, stop_until_another_attempt_has_ended)
+    assert one(on_cluster, TOTALS) == (6000, 6000, 6000)
+    assert staged(warehouse) == []
+    files = [path for path in warehouse.rglob("bucket_*") if path.is_file()]
+    assert len(files) == len({path.name for path in files})
+    on_cluster.execute("UPDATE t SET v = 2 WHERE id < 10")
+    assert one(on_cluster, TOTALS) == (6000, 6000, 6010)
+
+
+def is_written(warehouse: Path) -> bool:
+    """Whether tasks are writing files."""
+    return any(path for place in staged(warehouse) for path in place.rglob("*.orc"))
+
+
+def tasks(session: Session, stages: Iterable[int]) -> list[Any]:
+    """The attempts of the tasks of some stages (TaskData of Spark)."""
+    store = session.spark.sparkContext._jsc.sc().statusStore()
+    found = [store.taskList(stage, 0, 100) for stage in stages]
+    return [some.apply(place) for some in found for place in range(some.size())]
+
+
+def is_running(task: Any, host: str) -> bool:
+    return bool(task.status() == "RUNNING" and task.host() == host)
+
+
+def is_second(task: Any) -> bool:
+    """Whether it is a speculative attempt that has ended well."""
+    return bool(task.speculative() and task.status() == "SUCCESS")
 
 
 def test_an_executor_killed_in_mid_compaction(slow: Session, cluster: StandaloneCluster, warehouse: Path) -> None:

@@ -54,7 +54,7 @@ class Hive3Metastore:
             )
 
     @property
-    def uri(self) -> str:
+    def metastore_uri(self) -> str:
         return f"thrift://127.0.0.1:{self._port}?timeout=60"
 
     def __enter__(self) -> Hive3Metastore:

@@ -5,27 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from pyspark.sql import SparkSession
 
 from acidsql.metastore.client import LockComponent, LockType, Operation, Patience
 from acidsql.metastore.registry import open_hive
 from acidsql.session import Session, connect
-from tests.answers import fails
+from tests.answers import fails, rows
 from tests.interop.hive3_metastore import Hive3Metastore
 
 pytestmark = [pytest.mark.hive, pytest.mark.full, pytest.mark.timeout(1500)]
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 
 
-@pytest.fixture(scope="module")
-def hive3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hive3Metastore]:
-    with Hive3Metastore(tmp_path_factory.mktemp("hive3")) as running:
-        yield running
-
-
 @pytest.fixture
 def on_hive3(hive3: Hive3Metastore) -> Iterator[Session]:
-    """A session without Spark, whose table `t` is dropped afterwards."""
-    with connect(metastore=hive3.uri) as session:
+    """A session without Spark. Its table `t` is not there before and after."""
+    with connect(metastore=hive3.metastore_uri) as session:
+        session.execute("DROP TABLE IF EXISTS t")
         yield session
         session.execute("DROP TABLE IF EXISTS t")
 
@@ -41,6 +37,31 @@ def test_tables_with_constraints_and_row_level_writes(on_hive3: Session) -> None
     assert on_hive3.read_arrow("t", ["w"]).read_all().to_pydict() == {"w": [None, None]}
 
 
+def test_every_kind_of_write_by_spark(hive3: Hive3Metastore, spark: SparkSession) -> None:
+    with connect(metastore=hive3.metastore_uri, spark=spark) as session:
+        session.execute("SET acidsql.driver.write.max.bytes=0")
+        session.execute(f"CREATE TABLE t (id int, v string) PARTITIONED BY (p string) {ACID}")
+        session.execute("INSERT INTO t SELECT CAST(id AS INT), 'a', CAST(id % 2 AS STRING) FROM range(100)")
+        session.execute("UPDATE t SET v = 'u' WHERE id < 10")
+        session.execute("DELETE FROM t WHERE id >= 90")
+        merged = session.execute(
+            "MERGE INTO t USING (SELECT CAST(id AS INT) AS k FROM range(5, 95)) s ON t.id = s.k"
+            " WHEN MATCHED AND t.v = 'u' THEN DELETE WHEN MATCHED AND s.k >= 80 THEN UPDATE SET v = 'm'"
+            " WHEN NOT MATCHED THEN INSERT VALUES (s.k, 'n', 'new')"
+        )
+        assert merged.counts is not None
+        assert (merged.counts.updated, merged.counts.deleted, merged.counts.inserted) == (10, 5, 5)
+        found = "SELECT v, count(*), count(DISTINCT id) FROM t GROUP BY v ORDER BY v"
+        assert rows(session, found) == [("a", 70, 70), ("m", 10, 10), ("n", 5, 5), ("u", 5, 5)]
+        session.execute("ALTER TABLE t PARTITION (p = 'new') RENAME TO PARTITION (p = '2')")
+        session.execute("INSERT OVERWRITE TABLE t PARTITION (p) SELECT * FROM t WHERE p = '2' AND id < 92")
+        assert rows(session, "SELECT id FROM t WHERE v = 'n' ORDER BY id") == [(90,), (91,)]
+        session.execute(f"CREATE TABLE copied {ACID} AS SELECT id, v FROM t WHERE v <> 'a'")
+        assert rows(session, "SELECT count(*) FROM copied") == [(17,)]
+        for name in ("t", "copied"):
+            session.execute(f"DROP TABLE {name}")
+
+
 def test_a_transaction_sees_its_writes_and_a_rollback_leaves_none(on_hive3: Session) -> None:
     on_hive3.execute(f"CREATE TABLE t (id int, v string) {ACID}")
     on_hive3.execute("START TRANSACTION")
@@ -50,8 +71,17 @@ def test_a_transaction_sees_its_writes_and_a_rollback_leaves_none(on_hive3: Sess
     assert on_hive3.read_arrow("t").read_all().num_rows == 0
 
 
+def test_a_write_of_a_transaction_that_has_ended_says_so(hive3: Hive3Metastore, on_hive3: Session) -> None:
+    """Hive 3 ends the connection where a transaction that has ended asks for a write ID."""
+    on_hive3.execute(f"CREATE TABLE t (id int) {ACID}")
+    with open_hive(hive3.metastore_uri) as store:
+        txn = store.open_txn()
+        store.abort(txn)
+        fails("TRANSACTION_ABORTED", lambda: store.allocate_write_id(txn, store.table("default", "t")))
+
+
 def test_a_second_writer_of_a_table_waits_and_readers_do_not(hive3: Hive3Metastore) -> None:
-    store = open_hive(hive3.uri)
+    store = open_hive(hive3.metastore_uri)
     first, second = store.open_txn(), store.open_txn()
     update = LockComponent("default", "t", LockType.EXCL_WRITE, Operation.UPDATE)
     read = LockComponent("default", "t", LockType.SHARED_READ, Operation.SELECT)

@@ -75,6 +75,10 @@ def test_hive_reads_and_changes_what_acidsql_wrote_to_hdfs(hdfs: Hdfs, hive: Hiv
         session.execute("INSERT INTO away.t VALUES (-1, 'little', 'c')")
         session.execute("UPDATE away.t SET v = concat('new ', id) WHERE id % 7 = 0")
         session.execute("DELETE FROM away.t WHERE id % 5 = 0")
+        session.execute(
+            "MERGE INTO away.t USING (VALUES (-1, 'merged'), (-2, 'more')) s(k, w) ON t.id = s.k"
+            " WHEN MATCHED THEN UPDATE SET v = s.w WHEN NOT MATCHED THEN INSERT VALUES (s.k, s.w, 'c')"
+        )
         location = session.catalog.table("away", "t").location
         assert location.startswith(hdfs.uri)
         found = user_metadata(spark, location)

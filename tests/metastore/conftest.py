@@ -1,11 +1,12 @@
-"""The metastores that the contract is tried on: SQLite's, the same one in a session, and Hive's, which all tests of a
-process share."""
+"""The metastores that the contract is tried on: SQLite's, the same one in a session, and Hive's of two versions, which
+all tests of a process share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -14,22 +15,30 @@ from acidsql.metastore.client import DEFAULT_DATABASE, Metastore
 from acidsql.metastore.registry import open_hive
 from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
+from tests.interop.hive3_metastore import Hive3Metastore
 from tests.interop.hive_client import Hive
 from tests.interop.shared_table import DATABASE as INTEROP
 from tests.metastore import tables
-from tests.metastore.differences import DIFFERENCES
+from tests.metastore.differences import DIFFERENCES, NOT_ON_HIVE_3
 
-
-@pytest.fixture(
-    params=[
-        "sqlite",
-        pytest.param("session", marks=pytest.mark.full),
-        pytest.param("hive", marks=[pytest.mark.hive, pytest.mark.timeout(1500)]),
-    ]
+_STORES: Final = (
+    "sqlite",
+    pytest.param("session", marks=pytest.mark.full),
+    pytest.param("hive", marks=[pytest.mark.hive, pytest.mark.timeout(1500)]),
 )
+_HIVE_3: Final = pytest.param("hive3", marks=[pytest.mark.hive, pytest.mark.full, pytest.mark.timeout(1500)])
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "store" in metafunc.fixturenames:
+        without = metafunc.module.__name__.rpartition(".")[2] in NOT_ON_HIVE_3
+        metafunc.parametrize("store", _STORES if without else (*_STORES, _HIVE_3), indirect=True)
+
+
+@pytest.fixture
 def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Metastore]:
     """A metastore with nothing in it but the database `default`, no open transaction and no lock."""
-    opened = _hive(request) if request.param == "hive" else _sqlite(tmp_path)
+    opened = _shared(request) if request.param in DIFFERENCES else _sqlite(tmp_path)
     opened = SessionMetastore(opened) if request.param == "session" else opened
     with closing(opened):
         monkeypatch.setattr(tables, "WAREHOUSE", opened.database(DEFAULT_DATABASE).location)
@@ -40,15 +49,17 @@ def _sqlite(directory: Path) -> Metastore:
     return SqliteMetastore(directory / ".acidsql" / "metastore.db", str(directory))
 
 
-def _hive(request: pytest.FixtureRequest) -> Metastore:
-    """Starts Hive for the first test that asks."""
-    test = request.node.name.replace("[hive]", "").replace("hive-", "").replace("-hive", "")
-    reason = DIFFERENCES.get(test) or DIFFERENCES.get(test.partition("[")[0])
+def _shared(request: pytest.FixtureRequest) -> Metastore:
+    """Starts the metastore for the first test that asks."""
+    name = request.param
+    test = request.node.name.replace(f"[{name}]", "").replace(f"{name}-", "").replace(f"-{name}", "")
+    differences = DIFFERENCES[name]
+    reason = differences.get(test) or differences.get(test.partition("[")[0])
     if reason is not None:
         request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
-    hive = request.getfixturevalue("hive")
-    assert isinstance(hive, Hive)
-    opened = open_hive(hive.metastore_uri)
+    running = request.getfixturevalue(name)
+    assert isinstance(running, Hive | Hive3Metastore)
+    opened = open_hive(running.metastore_uri)
     clean(opened)
     return opened
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.hive.service_uri import Address, Place, parse_address
+from acidsql.metastore.hive.service_uri import Address, Authentication, Place, parse_address
 from acidsql.metastore.registry import open_hive
 from acidsql.session import connect
 
@@ -40,18 +40,24 @@ def test_a_uri_names_metastores(uri: str, expected: Address) -> None:
         ("thrift://one/default", "is not thrift://HOST:PORT"),
         ("thrift://one?timeout=soon", "timeout is a number of seconds, not 'soon'"),
         ("thrift://one?color=red", "color is not a setting"),
-        ("thrift://one?auth=kerberos", "no extra yet"),
+        ("thrift://one?auth=ldap", "authentication 'ldap' is not one of acidsql"),
+        ("thrift://one?keytab=/k", "keytab is a setting of Kerberos, and auth=kerberos is missing"),
+        ("thrift://one?auth=kerberos&transport=http", "Kerberos needs transport=binary"),
     ],
 )
 def test_a_wrong_uri_is_refused(uri: str, reason: str) -> None:
     assert reason in unavailable(uri).message
 
 
-def test_sasl_is_refused_where_the_environment_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_uri_and_the_environment_ask_for_kerberos(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = parse_address("thrift://one?auth=kerberos&principal=hms/_HOST@A.B&keytab=/k&user=alice@A.B")
+    assert (found.authentication, found.principal) == (Authentication.KERBEROS, "hms/_HOST@A.B")
+    assert (found.keytab, found.user) == ("/k", "alice@A.B")
     monkeypatch.setenv("ACIDSQL_METASTORE_AUTH", "KERBEROS")
-    error = unavailable("thrift://one")
-    assert "'KERBEROS' needs SASL" in error.message
-    assert "acidsql[hms], which speaks Thrift without SASL only" in error.message
+    assert parse_address("thrift://one") == Address(
+        (Place("one", 9083),), authentication=Authentication.KERBEROS, principal="hive/_HOST"
+    )
+    assert parse_address("thrift://one?auth=none").authentication is Authentication.NONE
 
 
 def test_every_metastore_that_does_not_answer_is_named() -> None:
@@ -95,3 +101,15 @@ def unavailable(uri: str) -> AcidSqlError:
         open_hive(uri)
     assert caught.value.condition == "METASTORE_UNAVAILABLE"
     return caught.value
+
+
+def test_kerberos_without_its_package_names_the_extra() -> None:
+    code = (
+        "import socket, sys; sys.modules['gssapi'] = None\n"
+        "from acidsql.metastore.registry import open_hive\n"
+        "server = socket.create_server(('127.0.0.1', 0))\n"
+        "try: open_hive(f'thrift://127.0.0.1:{server.getsockname()[1]}?auth=kerberos')\n"
+        "except Exception as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'acidsql[kerberos]'" in done.stdout

@@ -8,7 +8,7 @@ import pytest
 
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.hive.hive_site import FILE, uri_of
-from acidsql.metastore.hive.service_uri import Transport, parse_address
+from acidsql.metastore.hive.service_uri import Authentication, Transport, parse_address
 from acidsql.metastore.registry import configured_metastore
 from acidsql.session import connect
 
@@ -66,13 +66,17 @@ def test_a_session_opens_it_unless_the_user_names_a_place(monkeypatch: pytest.Mo
     connect().close()
 
 
-def test_kerberos_and_a_broken_file_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_kerberos_and_the_principal_come_from_the_file() -> None:
+    given = {URIS: "thrift://one", "hive.metastore.sasl.enabled": "true"}
+    address = parse_address(uri_of({**given, "hive.metastore.kerberos.principal": "hms/_HOST@A.B"}) or "")
+    assert (address.authentication, address.principal) == (Authentication.KERBEROS, "hms/_HOST@A.B")
+    assert parse_address(uri_of(given) or "").principal == "hive/_HOST"
+
+
+def test_a_broken_file_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HIVE_CONF_DIR", str(tmp_path))
     monkeypatch.delenv("ACIDSQL_METASTORE", raising=False)
     monkeypatch.delenv("ACIDSQL_WAREHOUSE", raising=False)
-    site(tmp_path, of(URIS, "thrift://one") + of("hive.metastore.sasl.enabled", "true"))
-    with pytest.raises(AcidSqlError, match="needs SASL"):
-        connect()
     site(tmp_path, "<property>")
     with pytest.raises(AcidSqlError, match=r"hive-site\.xml.*cannot be read"):
         connect()

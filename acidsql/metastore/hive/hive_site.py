@@ -24,6 +24,7 @@ FILE: Final = "hive-site.xml"
 _URIS: Final = ("metastore.thrift.uris", "hive.metastore.uris")
 _TIMEOUT: Final = ("metastore.client.socket.timeout", "hive.metastore.client.socket.timeout")
 _SASL: Final = ("metastore.sasl.enabled", "hive.metastore.sasl.enabled")
+_PRINCIPAL: Final = ("metastore.kerberos.principal", "hive.metastore.kerberos.principal")
 _TLS: Final = ("metastore.use.SSL", "hive.metastore.use.SSL")
 _TRANSPORT: Final = ("metastore.client.thrift.transport.mode", "hive.metastore.client.thrift.transport.mode")
 _PATH: Final = ("metastore.client.thrift.http.path", "hive.metastore.client.thrift.http.path")
@@ -63,6 +64,8 @@ def uri_of(settings: Mapping[str, str]) -> str | None:
         options[Option.TIMEOUT] = str(seconds_of(timeout, 600.0))
     if value(_SASL).lower() == "true":
         options[Option.AUTH] = "kerberos"
+        if principal := value(_PRINCIPAL):
+            options[Option.PRINCIPAL] = principal
     if value(_TLS).lower() == "true":
         options[Option.TLS] = "true"
     if transport := value(_TRANSPORT):

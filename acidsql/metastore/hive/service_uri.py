@@ -21,6 +21,8 @@ _TIMEOUT: Final = 600.0
 _PATH: Final = "metastore"
 """metastore.client.thrift.http.path."""
 _PLAIN: Final = ("none", "nosasl")
+_KERBEROS: Final = ("kerberos", "gssapi")
+_PRINCIPAL: Final = "hive/_HOST"
 _TRUTH: Final = {"true": True, "false": False}
 
 
@@ -31,10 +33,21 @@ class Transport(Enum):
     HTTP = "http"
 
 
+class Authentication(Enum):
+    """How the two sides prove who they are (hive.metastore.sasl.enabled)."""
+
+    NONE = "none"
+    KERBEROS = "kerberos"
+    """By Kerberos, or by a delegation token that somebody has got with it."""
+
+
 class Option(Enum):
     """The settings that may follow the `?` of a URI."""
 
     AUTH = "auth"
+    PRINCIPAL = "principal"
+    KEYTAB = "keytab"
+    USER = "user"
     TIMEOUT = "timeout"
     TLS = "tls"
     CA = "ca"
@@ -67,6 +80,13 @@ class Address:
     transport: Transport = Transport.BINARY
     path: str = _PATH
     """The path of the metastore's servlet; of HTTP only."""
+    authentication: Authentication = Authentication.NONE
+    principal: str = _PRINCIPAL
+    """The metastore's (hive.metastore.kerberos.principal). _HOST stands for its host."""
+    keytab: str | None = None
+    """A file with keys of the user; None stands for the ticket that is there."""
+    user: str | None = None
+    """The user's principal; None stands for that of the ticket cache, or the first one of the keytab."""
 
     def __str__(self) -> str:
         return ",".join(map(str, self.places))
@@ -76,7 +96,7 @@ def parse_address(uri: str) -> Address:
     """Reads `thrift://HOST[:PORT]`, or several separated by commas, each with or without `thrift://`, as in
     hive.metastore.uris. Settings may follow, such as `?timeout=SECONDS&tls=true&ca=FILE` or `?transport=http`.
 
-    `auth`, or $ACIDSQL_METASTORE_AUTH, is `none` (hive.metastore.sasl.enabled=false); Kerberos and other SASL are
+    `auth`, or $ACIDSQL_METASTORE_AUTH, is `none` (hive.metastore.sasl.enabled=false) or `kerberos`; other SASL is
     refused. Raises METASTORE_UNAVAILABLE.
 
     >>> str(parse_address("thrift://one:9083,two"))
@@ -89,7 +109,8 @@ def parse_address(uri: str) -> Address:
     if unknown:
         raise _unavailable(uri, f"{unknown[0]} is not a setting of this URI; its settings are {', '.join(known)}")
     given = {Option(name): value for name, value in settings.items()}
-    _check_auth(uri, given.get(Option.AUTH, os.environ.get(AUTH_VARIABLE, "none")))
+    authentication = _authentication(uri, given.get(Option.AUTH, os.environ.get(AUTH_VARIABLE, "none")))
+    _check_kerberos(uri, given, authentication)
     found = tuple(_place(uri, part.strip()) for part in places.split(",") if part.strip())
     if not found:
         raise _unavailable(uri, f"it names no host: {_SCHEME}HOST:PORT")
@@ -100,6 +121,10 @@ def parse_address(uri: str) -> Address:
         given.get(Option.CA),
         _transport(uri, given),
         given.get(Option.PATH, _PATH).strip("/"),
+        authentication,
+        given.get(Option.PRINCIPAL, _PRINCIPAL),
+        given.get(Option.KEYTAB),
+        given.get(Option.USER),
     )
 
 
@@ -139,14 +164,22 @@ def _transport(uri: str, settings: Mapping[Option, str]) -> Transport:
     return known[text.lower()]
 
 
-def _check_auth(uri: str, auth: str) -> None:
-    if auth.lower() not in _PLAIN:
-        reason = (
-            f"authentication '{auth}' needs SASL (hive.metastore.sasl.enabled), for which acidsql has no extra yet:"
-            " there is acidsql[hms], which speaks Thrift without SASL only"
-        )
-        hint = f"Set auth=none, or {AUTH_VARIABLE}=none, for a metastore without SASL."
-        raise AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri=uri, reason=reason, hint=hint)
+def _authentication(uri: str, auth: str) -> Authentication:
+    if auth.lower() in _PLAIN:
+        return Authentication.NONE
+    if auth.lower() in _KERBEROS:
+        return Authentication.KERBEROS
+    reason = f"authentication '{auth}' is not one of acidsql: there are none and kerberos"
+    hint = f"Set auth=none or auth=kerberos, or {AUTH_VARIABLE}."
+    raise AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri=uri, reason=reason, hint=hint)
+
+
+def _check_kerberos(uri: str, settings: Mapping[Option, str], authentication: Authentication) -> None:
+    named = [one.value for one in (Option.PRINCIPAL, Option.KEYTAB, Option.USER) if one in settings]
+    if authentication is Authentication.NONE and named:
+        raise _unavailable(uri, f"{named[0]} is a setting of Kerberos, and auth=kerberos is missing")
+    if authentication is Authentication.KERBEROS and _transport(uri, settings) is Transport.HTTP:
+        raise _unavailable(uri, "Kerberos needs transport=binary: a metastore that speaks HTTP does not take it")
 
 
 def _unavailable(uri: str, reason: str) -> AcidSqlError:

@@ -323,6 +323,11 @@ class HiveCatalog:
         for partition in found:
             if state is not None:
                 partition.writeId = state.write_id
+        if self._hive.is_hive_3:
+            given = (table.database, table.name, found, mapped.environment())
+            if found:
+                self._hive.ask(methodcaller("alter_partitions_with_environment_context", *given))
+            return
         request = t.AlterPartitionsRequest(
             catName=mapped.CATALOG,
             dbName=table.database,
@@ -363,10 +368,22 @@ class HiveCatalog:
 
     def _constraints_of_hive_3(self, database: str, name: str) -> Any:
         where = (mapped.CATALOG, database, name)
+        primary = self._hive.ask(
+            lambda c: c.get_primary_keys(t.PrimaryKeysRequest(database, name, catName=mapped.CATALOG))
+        )
+        foreign = self._hive.ask(
+            lambda c: c.get_foreign_keys(
+                t.ForeignKeysRequest(foreign_db_name=database, foreign_tbl_name=name, catName=mapped.CATALOG)
+            )
+        )
+        unique = self._hive.ask(lambda c: c.get_unique_constraints(t.UniqueConstraintsRequest(*where)))
         not_null = self._hive.ask(lambda c: c.get_not_null_constraints(t.NotNullConstraintsRequest(*where)))
         defaults = self._hive.ask(lambda c: c.get_default_constraints(t.DefaultConstraintsRequest(*where)))
         checks = self._hive.ask(lambda c: c.get_check_constraints(t.CheckConstraintsRequest(*where)))
         return idl.SQLAllTableConstraints(
+            primaryKeys=primary.primaryKeys,
+            foreignKeys=foreign.foreignKeys,
+            uniqueConstraints=unique.uniqueConstraints,
             notNullConstraints=not_null.notNullConstraints,
             defaultConstraints=defaults.defaultConstraints,
             checkConstraints=checks.checkConstraints,

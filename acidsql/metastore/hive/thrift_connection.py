@@ -59,7 +59,9 @@ class HiveConnections:
         self._last_good = 0
         self._process = os.getpid()
         self._major: int | None = None
-        self._idle.append(self._connect(()))
+        first = self._connect(())
+        self.user = first.authenticated or self.user
+        self._idle.append(first)
 
     @property
     def is_hive_3(self) -> bool:

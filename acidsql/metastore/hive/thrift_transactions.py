@@ -233,7 +233,11 @@ class HiveTransactions:
 
     def allocate_write_id(self, txn: TxnId, table: Table) -> WriteId:
         request = t.AllocateTableWriteIdsRequest(dbName=table.database, tableName=table.name, txnIds=[txn])
-        answer = self._in_txn(txn, lambda c: c.allocate_table_write_ids(request))
+        try:
+            answer = self._in_txn(txn, lambda c: c.allocate_table_write_ids(request))
+        except AnswerLostError:
+            self.heartbeat(txn)  # Hive 3 ends the connection where the transaction has ended: this raises its error
+            raise
         return WriteId(answer.txnToWriteIds[0].writeId)
 
     def allocate_write_ids(self, txns: Sequence[TxnId], table: Table) -> Sequence[WriteId]:

@@ -1,7 +1,8 @@
-"""The transports of a Hive Metastore: sockets, sockets with TLS, and HTTP."""
+"""The transports of a Hive Metastore: sockets, sockets with TLS or Kerberos or both, and HTTP."""
 
 from __future__ import annotations
 
+import re
 import select
 import ssl
 from dataclasses import dataclass
@@ -15,7 +16,10 @@ from thrift.transport.TSSLSocket import TSSLSocket
 from thrift.transport.TTransport import TBufferedTransport, TTransportException
 
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.hive.service_uri import Address, Place, Transport
+from acidsql.metastore.hive.delegation_tokens import token_of_environment
+from acidsql.metastore.hive.digest_md5 import DigestMd5
+from acidsql.metastore.hive.sasl_transport import Mechanism, SaslTransport
+from acidsql.metastore.hive.service_uri import Address, Authentication, Place, Transport
 
 _CONNECT_SECONDS: Final = 20.0
 _USER_HEADER: Final = "x-actor-username"
@@ -31,6 +35,8 @@ class Connection:
     transport: Any
     socket: Any = None
     """The socket; None for HTTP, which opens one for each call."""
+    authenticated: str | None = None
+    """The user that the metastore knows the caller to be, without a realm; None where nothing was proved."""
 
     def is_stale(self) -> bool:
         """Whether the metastore has closed the socket: only then an answer, an empty one, comes between two calls."""
@@ -60,18 +66,39 @@ def _by_socket(address: Address, place: Place, user: str, context: ssl.SSLContex
     else:
         socket = TSSLSocket(place.host, place.port, ssl_context=context, server_hostname=place.host)
     socket.setTimeout(min(_CONNECT_SECONDS, address.timeout) * 1000)
-    transport = TBufferedTransport(socket)
+    transport: Any = TBufferedTransport(socket)
+    known: str | None = None
     try:
+        if address.authentication is Authentication.KERBEROS:
+            mechanism, known = _mechanism(address, place)
+            transport = SaslTransport(transport, mechanism)
         transport.open()
         socket.setTimeout(address.timeout * 1000)
         client = ThriftHiveMetastore.Client(TBinaryProtocol(transport))
-        # The owner of new table directories, as Hive sets it (hive.metastore.execute.setugi).
-        client.set_ugi(user, [])
+        if known is None:
+            # The owner of new table directories, as Hive sets it (hive.metastore.execute.setugi).
+            client.set_ugi(user, [])
     except BaseException:
         if socket.isOpen():
             transport.close()
         raise
-    return Connection(client, transport, socket)
+    return Connection(client, transport, socket, known)
+
+
+def _mechanism(address: Address, place: Place) -> tuple[Mechanism, str]:
+    """Proves who the user is by a delegation token if there is one, as Hive's clients do, or else by Kerberos. The
+    second value is the user's name."""
+    token = token_of_environment()
+    if token is not None:
+        return DigestMd5(address, token.name, token.secret), token.owner
+    try:
+        from acidsql.metastore.hive.kerberos import Kerberos  # a package that needs the system's library
+    except ImportError as error:
+        reason = f"Kerberos needs the package gssapi, which cannot be imported: {error}"
+        hint = "pip install 'acidsql[kerberos]'"
+        raise AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri=address, reason=reason, hint=hint) from error
+    kerberos = Kerberos(address, place)
+    return kerberos, re.split("[/@]", kerberos.user)[0]
 
 
 def _by_http(address: Address, place: Place, user: str, context: ssl.SSLContext | None) -> Connection:
