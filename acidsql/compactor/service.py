@@ -32,8 +32,8 @@ from acidsql.metastore.compactions import (
 )
 from acidsql.metastore.process_identity import process_name
 from acidsql.metastore.transactions import Transactions
-from acidsql.spark.compaction import Amount
 from acidsql.spark.engine import Engine
+from acidsql.writing.compaction_files import Amount
 
 _T = TypeVar("_T")
 

@@ -32,10 +32,11 @@ from acidsql.metastore.compactions import (
 )
 from acidsql.metastore.transactions import OpenTransaction, Transactions
 from acidsql.snapshot.scan_binding import BoundPart
-from acidsql.spark.compaction import Job, Merged, compact, undo
+from acidsql.spark.compaction import compact
 from acidsql.spark.engine import Engine
 from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.storage.leftovers import tidy_up_at
+from acidsql.writing.compaction_files import Job, Merged, undo
 
 _TABLE_PROPERTY: Final = "tblprops."
 _JOB_PROPERTY: Final = "compactor."

@@ -19,6 +19,7 @@ from acidsql.session import Session
 from acidsql.spark import compaction
 from acidsql.storage.file_systems import LocalFiles
 from acidsql.storage.footer_cache import read_file_tail
+from acidsql.writing.compaction_files import Job
 from tests.compactor.layout import compact, directories, events, files, location
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -87,7 +88,7 @@ def test_only_buckets_of_several_files_are_sorted(session: Session, monkeypatch:
     jobs: list[tuple[str, int]] = []
     save = compaction._save
 
-    def noted(rows: DataFrame, job: compaction.Job, within: str = "rows") -> None:
+    def noted(rows: DataFrame, job: Job, within: str = "rows") -> None:
         jobs.append((within, rows.count()))
         save(rows, job, within)
 

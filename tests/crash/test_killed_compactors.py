@@ -23,7 +23,7 @@ WORKER: Final = {
     "after it took the request": "die_at(SqliteMetastore, 'take_compaction', before=False)",
     "after its transaction": "die_at(SqliteMetastore, 'open_txn', before=False)",
     "after it began": "die_at(SqliteMetastore, 'begin_compaction', before=False)",
-    "after its job": "die_at(compaction, '_finish')",
+    "after its job": "die_at(compaction, 'finish')",
     "between two moves": "die_at(LocalFiles, 'rename', call=2)",
     "before its commit": "die_at(SqliteMetastore, 'commit_compaction')",
     "after its commit": "die_at(SqliteMetastore, 'commit_compaction', before=False)",
