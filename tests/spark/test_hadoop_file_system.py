@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from acidsql.errors import AcidSqlError
 from acidsql.planner import write_strategy
 from acidsql.session import Session, connect
+from acidsql.spark.catalyst.sessions import hadoop_files
 
 _ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 _INSERT_ONLY = "TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
@@ -51,6 +52,7 @@ def test_a_full_acid_table_is_written_changed_compacted_and_dropped(
     away: Away, much: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(write_strategy, "MUCH", much)
+    assert not hadoop_files(away.session.spark).can_change_ends(str(away.session.warehouse)), "as in object stores"
     away.run(
         f"CREATE TABLE t (k INT, v STRING) {_ACID}",
         "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')",
