@@ -26,6 +26,8 @@ _BITS: Final = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}
 _DIGITS: Final = re.compile(r"[0-9]{1,38}")
 _POINT: Final = re.compile(r"(?=[0-9.]{2,39}$)(?:[0-9]+\.[0-9]*|\.[0-9]+)")
 _DOUBLE: Final = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]{1,3}")
+_SUFFIX: Final = re.compile(r"(?:BD|D|L)$", re.IGNORECASE)
+"""The suffixes of DECIMAL, DOUBLE and BIGINT literals."""
 _INTEGER_TEXT: Final = re.compile(r"-?[0-9]{1,18}")
 _NUMBER_TEXT: Final = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 _TIMESTAMP: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?")
@@ -102,6 +104,8 @@ def literal(node: exp.Expr, args: Mapping[str, object]) -> Typed:
     >>> import sqlglot
     >>> literal(sqlglot.parse_one("-1.50"), {})
     (<Kind.DECIMAL: 'decimal'>, Decimal('-1.50'))
+    >>> literal(exp.Literal.number("1.50D"), {})
+    (<Kind.DOUBLE: 'double'>, 1.5)
     """
     match node:
         case exp.Literal(is_string=True):
@@ -171,12 +175,25 @@ def _text(text: str) -> Typed:
 
 
 def _number(text: str) -> Typed:
-    if _DIGITS.fullmatch(text):
-        number = int(text)
-        return (Kind.INTEGER, number) if number < _LONG else _OTHER
-    if _POINT.fullmatch(text):
-        return Kind.DECIMAL, Decimal(text)
-    return _double(float(text)) if _DOUBLE.fullmatch(text) else _OTHER
+    suffix = _SUFFIX.search(text)
+    number = text if suffix is None else text[: suffix.start()]
+    kind = _kind_of_number(number)
+    match kind, "" if suffix is None else suffix.group().upper():
+        case Kind.INTEGER, "" | "L":
+            whole = int(number)
+            return (kind, whole) if whole < _LONG else _OTHER
+        case (Kind.DECIMAL, "" | "BD") | (Kind.INTEGER, "BD"):
+            return Kind.DECIMAL, Decimal(number)
+        case (Kind.DOUBLE, "") | (Kind.INTEGER | Kind.DECIMAL | Kind.DOUBLE, "D"):
+            return _double(float(number))
+        case _:
+            return _OTHER
+
+
+def _kind_of_number(text: str) -> Kind:
+    """The type of a number without a suffix, by its form."""
+    forms = ((_DIGITS, Kind.INTEGER), (_POINT, Kind.DECIMAL), (_DOUBLE, Kind.DOUBLE))
+    return next((kind for form, kind in forms if form.fullmatch(text)), Kind.OTHER)
 
 
 def _negative(kind: Kind, number: object) -> Typed:

@@ -179,3 +179,33 @@ def test_files_without_statistics_and_with_odd_buckets_leave_their_rows_unknown(
     assert known_rows([plain(first), plain(7)]) == KnownRows(Axis(0, 1), Axis(0, 1))
     unread = SourceFile("g", 1, 1, is_acid=True, names=())
     assert known_rows([plain(first), unread]) == KnownRows(Axis(0, 2))
+
+
+def test_scans_with_the_same_deletes_stand_in_one_query(session: Session) -> None:
+    session.execute("CREATE TRANSACTIONAL TABLE t (id int, v int)")
+    session.execute("INSERT INTO t SELECT id, id * 10 FROM range(0, 30, 1, 1)")
+    session.execute("DELETE FROM t WHERE id % 7 = 3")
+    living = [n for n in range(30) if n % 7 != 3]
+
+    def ids(query: str) -> list[int]:
+        return sorted(row[0] for row in session.sql(query).collect())
+
+    assert ids("SELECT a.id FROM t a JOIN t b ON a.id = b.id AND a.v = b.id * 10") == living
+    assert (
+        ids("WITH c AS (SELECT * FROM t) SELECT a.id FROM c a JOIN c b ON a.v = b.v JOIN t d ON d.id = a.id") == living
+    )
+    assert ids("SELECT id FROM t UNION ALL SELECT id FROM t") == sorted(living * 2)
+    assert ids("SELECT id FROM t INTERSECT SELECT id FROM t") == living
+    with_next = [n for n in living if n + 1 in living]
+    assert ids("SELECT id FROM t a WHERE EXISTS (SELECT 1 FROM t b WHERE b.id = a.id + 1)") == with_next
+    assert ids("SELECT id FROM t WHERE id + 1 IN (SELECT id FROM t)") == with_next
+    frames = session.sql("SELECT id FROM t").join(session.sql("SELECT id, v FROM t"), "id")
+    assert sorted(row[0] for row in frames.collect()) == living
+    session.execute(
+        "MERGE INTO t USING (SELECT id, v + 1 AS v FROM t WHERE id < 9) s ON t.id = s.id"
+        " WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.v)"
+    )
+    session.execute("UPDATE t SET v = 0 WHERE id IN (SELECT id FROM t WHERE v % 10 = 1)")
+    session.execute("DELETE FROM t WHERE v = (SELECT max(v) FROM t)")
+    rows = sorted(map(tuple, session.sql("SELECT * FROM t").collect()))
+    assert rows == [(n, 0 if n < 9 else n * 10) for n in living if n != max(living)]
