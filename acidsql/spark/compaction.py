@@ -16,9 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from acidsql.acid.compaction_scope import Rewrite
-from acidsql.acid.layout import (
-    OPERATION_DELETE,
-)
+from acidsql.acid.layout import OPERATION_DELETE
 from acidsql.acid.row_id import MAX_BUCKET, encode_bucket
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import StatementId, WriteId
@@ -40,9 +38,12 @@ from acidsql.spark.write.staging import save
 from acidsql.storage.orc.orc_footers import adds_acid_columns
 from acidsql.storage.orc.tail import BUCKET_COLUMN, ORIGINAL_TRANSACTION_COLUMN
 from acidsql.writing.compaction_files import (
+    AS_THEY_COME,
     DELETES,
+    IN_ORDER,
     ROW_ID,
     ROWS,
+    SORTED,
     Job,
     Merged,
     Origin,
@@ -144,7 +145,7 @@ def _write_sorted(
     slot = f"CASE WHEN operation = {OPERATION_DELETE} THEN {of_deletes} ELSE {of_rows} END AS {name_sql(SLOT)}"
     placed = select(_numbered(events), ("*", slot))
     by_key = (SLOT, *_KEY, F.col("currentTransaction").desc())
-    _save(placed.repartition(slots.tasks, SLOT).sortWithinPartitions(*by_key).drop(_FILE), job, "sorted")
+    _save(placed.repartition(slots.tasks, SLOT).sortWithinPartitions(*by_key).drop(_FILE), job, SORTED)
 
 
 def _write_in_order(
@@ -165,7 +166,7 @@ def _write_in_order(
     else:
         events = _numbered(_insert_events(rows, job.table))
     placed = select(events, ("*", f"{code_of_bucket(slots, ROWS, _FILE)} AS {name_sql(SLOT)}"))
-    _save(placed.drop(_FILE), job, "in_order")
+    _save(placed.drop(_FILE), job, IN_ORDER)
     return origins
 
 
@@ -253,6 +254,6 @@ def _write_rows(spark: StatementSpark, job: Job, caches: ScanCaches) -> None:
     _save(arranged, job)
 
 
-def _save(rows: DataFrame, job: Job, within: str = "rows") -> None:
+def _save(rows: DataFrame, job: Job, within: str = AS_THEY_COME) -> None:
     """Stages the files of the rows in the directory `within` of the staging directory."""
     save(rows, job.target, job.files, f"{job.staging}/{within}", [SLOT] if SLOT in rows.columns else [])

@@ -33,6 +33,9 @@ from acidsql.writing.file_slots import SLOT, Slot, Slots
 
 ROWS, DELETES = 0, 1
 """The branches of a slot."""
+IN_ORDER, SORTED, AS_THEY_COME = "in_order", "sorted", "rows"
+"""The jobs of a compaction, each with a directory of its own in the staging directory: that of buckets of one file, that
+of buckets whose rows must be sorted, and that of rows whose files need no bucket."""
 ROW_ID: Final = ":row_id"
 """The scan's column of row__id."""
 _PART: Final = re.compile(r"part-(\d{5,})-")
@@ -107,8 +110,8 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The slots that name the staged files, or None if they are numbered by task or by bucket. Files of the buckets in
-    `origins` lack the ACID columns other than the row IDs."""
+    """The slots that name the staged files, or None if they are numbered by task or by bucket. If there are `origins`,
+    the files of the job IN_ORDER lack the ACID columns other than the row IDs."""
 
     slots: Slots | None
     origins: Mapping[int, Origin] = field(default_factory=dict)
@@ -133,13 +136,15 @@ def finish(job: Job, written: Written) -> list[_Staged]:
 
     def finished(path: str, length: int) -> _Staged:
         slot = _slot(path, by_code)
+        origins = written.origins if path.startswith(f"{IN_ORDER}/") else {}
         whole = f"{job.staging}/{path}"
         if job.table.file_format != "orc":
             return _Staged(whole, slot, count_rows(job.files, whole, job.table.file_format))
         tail = read_file_tail(job.files, whole, length)
         if tail.rows and job.table.is_insert_only:
             finish_plain(job.files, whole, tail, job.table)
-        elif tail.rows and (of := written.origins.get(slot.bucket)) is not None:
+        elif tail.rows and origins:
+            of = origins[slot.bucket]
             whole = finish_rows(job.files, tail, job.table, of.write_id, of.bucket_property, has_row_ids=True)
         elif tail.rows:
             finish_events(job.files, whole, tail, job.table, is_delete=slot.branch == DELETES)

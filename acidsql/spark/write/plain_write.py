@@ -17,12 +17,13 @@ from acidsql.writing.publishing import BUCKET_DIRECTORY, StagedFile, finish_stag
 def stage_plain(write: EventWrite, strategy: Plain) -> list[StagedFile]:
     """Writes the rows of the events, as the tasks make them."""
     table, target = write.plan.target, write.target
-    rows = with_constraints(write.events.coalesce(strategy.most_tasks))
+    rows = with_constraints(write.events)
     if table.bucket_columns:
         rows = with_columns(rows, {BUCKET_DIRECTORY: bucket_column(table)})
     texts = value_directories(table)
     buckets = [BUCKET_DIRECTORY] if table.bucket_columns else []
     values = [f"{partition_text(name_sql(c.name), c)} AS {name_sql(name)}" for name, c in texts.items()]
-    rows = filed(rows, (*values, *map(name_sql, buckets)), table)
+    # Behind the projection: between two, Spark would copy each row once more.
+    rows = filed(rows, (*values, *map(name_sql, buckets)), table).coalesce(strategy.most_tasks)
     save(rows, table, target.files, target.staging, [*texts, *buckets])
     return finish_staged(target, None)

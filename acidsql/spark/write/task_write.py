@@ -153,7 +153,8 @@ def _stage_inserts(write: EventWrite, strategy: InEachTask) -> list[StagedFile]:
     """
     plan, target = write.plan, write.target
     if adds_acid_columns(target.files, plan.target):
-        rows = filed(with_constraints(write.events.coalesce(strategy.most_tasks)), (), plan.target)
+        # Behind the projection: between two, Spark would copy each row once more.
+        rows = filed(with_constraints(write.events), (), plan.target).coalesce(strategy.most_tasks)
         save(rows, plan.target, target.files, target.staging, ())
         return finish_staged(target, None, lack_acid_columns=True)
     bucket = f"shiftleft({_TASK}, 16) | {encode_bucket(0, target.statement_ids[0])}"
