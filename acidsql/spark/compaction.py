@@ -1,6 +1,9 @@
-"""Compaction as one Spark job: merges the directories of a Scope into one directory, or two.
+"""The Spark jobs of a compaction, which merges the directories of a Scope into one directory, or two.
 
     the scope's files -> events -> one task a bucket file, sorted -> staged files -> directories with a _v
+                                                                    (writing/compaction_files.py)
+
+A major compaction of many rows has two jobs: buckets of one file are in order, and need no shuffle.
 
 Rows and delete events come from the scan that queries use (table_scan.py), so that original files, altered columns and
 files of other writers are read alike. Only the rows that a task sorts are in memory, and Spark spills them.

@@ -34,8 +34,8 @@ from acidsql.writing.file_slots import SLOT, Slot, Slots
 ROWS, DELETES = 0, 1
 """The branches of a slot."""
 IN_ORDER, SORTED, AS_THEY_COME = "in_order", "sorted", "rows"
-"""The jobs of a compaction, each with a directory of its own in the staging directory: that of buckets of one file, that
-of buckets whose rows must be sorted, and that of rows whose files need no bucket."""
+"""The jobs of a compaction, each with a directory of its own in the staging directory: that of the buckets of one file,
+that of the buckets whose rows are sorted, and that of rows that may lie in any file."""
 ROW_ID: Final = ":row_id"
 """The scan's column of row__id."""
 _PART: Final = re.compile(r"part-(\d{5,})-")
