@@ -35,6 +35,10 @@ os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 use_class_archive()
 
+# gRPC, which the tests of Spark Connect load, must not act in the child processes of this one: PySpark forks it to start
+# its JVM, and gRPC's threads can end the child before it becomes one.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
+
 MASTER_VARIABLE = "ACIDSQL_TEST_MASTER"
 """The master of Spark that the tests run on, where it is not this process (tests/cluster/__main__.py)."""
 
