@@ -35,8 +35,8 @@ os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 use_class_archive()
 
-# gRPC, which the tests of Spark Connect load, must not act in the child processes of this one: PySpark forks it to start
-# its JVM, and gRPC's threads can end the child before it becomes one.
+# gRPC, which the tests of Spark Connect load, must not act in child processes: PySpark forks this one to start its JVM,
+# and gRPC can end the child before it becomes a JVM.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
 
 MASTER_VARIABLE = "ACIDSQL_TEST_MASTER"
