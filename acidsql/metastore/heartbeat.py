@@ -17,6 +17,8 @@ DEFAULT_INTERVAL = TXN_TIMEOUT / _BEATS
 
 _LOST = frozenset((Condition.TRANSACTION_ABORTED.name, Condition.NO_SUCH_TRANSACTION.name))
 _JOIN_SECONDS = 2.0
+_AGAIN_SECONDS = 0.5
+"""Seconds between two calls of `on_lost`."""
 
 
 def interval_of(client: TransactionClient) -> float:
@@ -32,8 +34,9 @@ def is_lost(error: AcidSqlError) -> bool:
 class Heartbeat:
     """A context manager whose daemon thread sends a heartbeat for `txn` every `interval` seconds.
 
-    The first heartbeat is sent after one interval. `on_lost` is called on that thread when the metastore answers that
-    the transaction is gone. After any other error, such as a lost connection, the next heartbeat tries again.
+    The first heartbeat is sent after one interval. After an error other than the loss of the transaction, such as a
+    lost connection, the next heartbeat tries again. `on_lost` is called on that thread from when the metastore answers
+    that the transaction is gone until `stop`, again and again: the statement may be planning, and start jobs later.
     """
 
     def __init__(
@@ -89,5 +92,10 @@ class Heartbeat:
             except AcidSqlError as error:
                 if is_lost(error):
                     self._lost = error
-                    if self._on_lost is not None:
-                        self._on_lost()
+        if self._lost is not None and self._on_lost is not None:
+            self._insist(self._on_lost)
+
+    def _insist(self, on_lost: Callable[[], None]) -> None:
+        while not self._stopped.is_set():
+            on_lost()
+            self._stopped.wait(_AGAIN_SECONDS)

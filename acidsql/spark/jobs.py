@@ -35,13 +35,14 @@ class JobGroup:
         """Cancels the jobs of a statement that failed or was interrupted, including jobs that are about to start, and
         waits for their tasks: no task may write after the statement's files are removed."""
         with self._unless_lost():
-            cancel_job_group(self.context, self.id)
             deadline = time.monotonic() + _END_SECONDS
+            cancel_job_group(self.context, self.id)
             while has_running_tasks(self.context, self.id) and time.monotonic() < deadline:
                 time.sleep(0.02)
+                cancel_job_group(self.context, self.id)
 
     def cancel(self) -> None:
-        """Cancels the jobs, including jobs that are about to start."""
+        """Cancels the jobs, including most of those that are about to start (`cancel_job_group`)."""
         with self._unless_lost():
             cancel_job_group(self.context, self.id)
 

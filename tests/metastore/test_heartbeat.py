@@ -57,6 +57,19 @@ def test_a_transaction_that_nobody_knows_is_noticed(store: SqliteMetastore) -> N
         assert wait_until_lost(heartbeat).condition == "NO_SUCH_TRANSACTION"
 
 
+def test_the_statement_is_told_of_the_loss_until_it_ends(store: SqliteMetastore) -> None:
+    """What it starts after it was told first is to end too."""
+    told = threading.Semaphore(0)
+    txn = store.open_txn()
+    with Heartbeat(store, txn, interval=0.02, on_lost=told.release):
+        assert not told.acquire(timeout=0.1)
+        store.abort(txn)
+        assert all(told.acquire(timeout=10) for _ in range(3))
+    while told.acquire(blocking=False):
+        pass
+    assert not told.acquire(timeout=1)
+
+
 def test_a_metastore_that_is_away_for_a_moment_is_tried_again(store: SqliteMetastore, tmp_path: Path) -> None:
     txn = store.open_txn()
     with Heartbeat(store, txn, interval=0.02) as heartbeat:

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from acidsql.acid.table import Table
+from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
+from acidsql.metastore.heartbeat import interval_of
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 from acidsql.spark.engine import Engine
@@ -196,11 +199,20 @@ def test_a_plain_table_is_not_written_in_a_transaction(one: Session) -> None:
     assert rows(one, "SELECT * FROM plain") == []
 
 
+SLOW = "UPDATE t SET v = v + 1 WHERE id IN (SELECT r.id % 7 FROM range(1000000000000) r WHERE r.id % 1000003 = 5)"
+
+
+def is_told_of_its_loss(error: BaseException | None, session: Session, before: list[str]) -> None:
+    assert isinstance(error, AcidSqlError)
+    assert error.condition == "TRANSACTION_ABORTED"
+    assert directories(session) == before
+    assert list(Path(session.warehouse, "t").glob(".acidsql*")) == []
+
+
 @pytest.mark.parametrize("begun", [False, True])
 def test_a_statement_whose_transaction_is_gone_stops_and_says_so(
     one: Session, tmp_path: Path, spark: SparkSession, begun: bool
 ) -> None:
-    slow = "UPDATE t SET v = v + 1 WHERE id IN (SELECT r.id % 7 FROM range(1000000000000) r WHERE r.id % 1000003 = 5)"
     before = directories(one)
     with (
         SqliteMetastore(tmp_path / "metastore.db", "/w", txn_timeout=2.0) as metastore,
@@ -209,16 +221,39 @@ def test_a_statement_whose_transaction_is_gone_stops_and_says_so(
     ):
         if begun:
             other.execute("START TRANSACTION")
-        running = pool.submit(other.execute, slow)
+        running = pool.submit(other.execute, SLOW)
         while not one._metastore.locks():
             time.sleep(0.05)
         (txn,) = {lock.txn for lock in one._metastore.locks()}
         one.execute(f"ABORT TRANSACTIONS {txn}")
-        error = running.exception(60)
-    assert isinstance(error, AcidSqlError)
-    assert error.condition == "TRANSACTION_ABORTED"
-    assert directories(one) == before
-    assert list(Path(one.warehouse, "t").glob(".acidsql*")) == []
+        error = running.exception()
+    is_told_of_its_loss(error, one, before)
+
+
+class LateMetastore(SqliteMetastore):
+    """Answers a request for a write ID so late that a heartbeat has found the transaction aborted meanwhile."""
+
+    def allocate_write_id(self, txn: TxnId, table: Table) -> WriteId:
+        write_id = super().allocate_write_id(txn, table)
+        self.abort(txn)
+        time.sleep(2 * interval_of(self))
+        return write_id
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_jobs_that_start_after_the_transaction_is_gone_end_too(
+    one: Session, tmp_path: Path, spark: SparkSession, begun: bool
+) -> None:
+    before = directories(one)
+    with (
+        LateMetastore(tmp_path / "metastore.db", "/w", txn_timeout=2.0) as metastore,
+        Session(one.warehouse, metastore, Engine(spark, {})) as other,
+    ):
+        if begun:
+            other.execute("START TRANSACTION")
+        with pytest.raises(AcidSqlError) as caught:
+            other.execute(SLOW)
+    is_told_of_its_loss(caught.value, one, before)
 
 
 # -- others at the same time

@@ -9,7 +9,11 @@ from pyspark import SparkContext
 
 
 def cancel_job_group(context: SparkContext, group: str) -> None:
-    """Cancels the jobs of a group, and those that are about to start. PySpark's cancelJobGroup lets these run."""
+    """Cancels the jobs of a group, and those that start later, which PySpark's cancelJobGroup lets run.
+
+    The stages of an adaptive plan in front of a shuffle start all the same (DAGScheduler.handleMapStageSubmitted): call
+    this again until the statement has ended.
+    """
     scala_context: Any = context._jsc.sc()
     scala_context.cancelJobGroupAndFutureJobs(group)
 
