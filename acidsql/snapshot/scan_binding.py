@@ -60,18 +60,21 @@ class BoundPart:
         counts = Counter(f.bucket for f in self.data_files)
         return frozenset(f.bucket for f in self.data_files if counts[f.bucket] == 1 and f.kind is FileKind.ACID)
 
-    def of_buckets(self, buckets: Collection[int]) -> BoundPart:
-        """The part with the data files of some buckets. Delete events are those of the whole part."""
+    def of_files(self, paths: Collection[str]) -> BoundPart:
+        """The part with some of its data files. Delete events are those of the whole part."""
 
         def narrowed(directory: SelectedDirectory) -> SelectedDirectory:
-            return replace(directory, files=tuple(f for f in directory.files if f.bucket in buckets))
+            return replace(directory, files=tuple(filter(is_wanted, directory.files)))
+
+        def is_wanted(file: DataFile) -> bool:
+            return f"{self.directory}/{file.file.path}" in paths
 
         snapshot = self.snapshot
         narrow = replace(
             snapshot,
             base=None if snapshot.base is None else narrowed(snapshot.base),
             deltas=tuple(map(narrowed, snapshot.deltas)),
-            original_files=tuple(f for f in snapshot.original_files if f.bucket in buckets),
+            original_files=tuple(filter(is_wanted, snapshot.original_files)),
         )
         return replace(self, snapshot=narrow)
 

@@ -3,7 +3,8 @@
     the scope's files -> events -> one task a bucket file, sorted -> staged files -> directories with a _v
                                                                     (writing/compaction_files.py)
 
-A major compaction of many rows has two jobs: buckets of one file are in order, and need no shuffle.
+A major compaction of many rows sorts few of them: files that are in order one behind the other need no shuffle, and
+their rows are joined as stripes (writing/merge_order.py).
 
 Rows and delete events come from the scan that queries use (table_scan.py), so that original files, altered columns and
 files of other writers are read alike. Only the rows that a task sorts are in memory, and Spark spills them.
@@ -11,7 +12,7 @@ files of other writers are read alike. Only the rows that a task sorts are in me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -22,7 +23,7 @@ from acidsql.acid.compaction_scope import Rewrite
 from acidsql.acid.layout import OPERATION_DELETE
 from acidsql.acid.row_id import MAX_BUCKET, encode_bucket
 from acidsql.acid.table import Table
-from acidsql.acid.write_ids import StatementId, WriteId
+from acidsql.acid.write_ids import StatementId
 from acidsql.planner.event_queries import name_sql
 from acidsql.snapshot.delete_applicability import delete_buckets, every_delete_file, without_deletes
 from acidsql.snapshot.scan_binding import BoundScan, SourceFile, data_files
@@ -39,23 +40,23 @@ from acidsql.spark.write.bucket_expression import bucket_column
 from acidsql.spark.write.event_rows import code_of_bucket, filed, insert_event
 from acidsql.spark.write.staging import save
 from acidsql.storage.orc.orc_footers import adds_acid_columns
-from acidsql.storage.orc.tail import BUCKET_COLUMN, ORIGINAL_TRANSACTION_COLUMN
 from acidsql.writing.compaction_files import (
     AS_THEY_COME,
+    BY_ORIGIN,
     DELETES,
     IN_ORDER,
+    ORIGIN,
     ROW_ID,
     ROWS,
     SORTED,
     Job,
     Merged,
-    Origin,
-    Written,
     amount,
     finish,
     publish,
 )
 from acidsql.writing.file_slots import SLOT, Slot, Slots, slot_a_task
+from acidsql.writing.merge_order import Candidate, Merging, extremes, merging
 
 _SOURCE: Final = "acidsql_compacted"
 _FILE: Final = ":bucket_file"
@@ -63,7 +64,7 @@ _KEY: Final = ("originalTransaction", "bucket", "rowId")
 _TASK: Final = 128 * 1024 * 1024
 """Compressed bytes of a file of an insert-only table without buckets."""
 _SHARE: Final = 4
-"""Buckets of one file are written in a job of their own if they hold one byte of so many."""
+"""Files are taken as they are if they hold one byte of so many."""
 
 
 def compact(spark: StatementSpark, job: Job, caches: ScanCaches, before_publishing: Callable[[], None]) -> Merged:
@@ -73,17 +74,17 @@ def compact(spark: StatementSpark, job: Job, caches: ScanCaches, before_publishi
     Raises what reading and `before_publishing` raise, and NOT_YET_SUPPORTED.
     """
     try:
-        written = _write(spark, job, caches)
+        slots = _write(spark, job, caches)
     except SPARK_ERRORS as error:
         context = spark.user.sparkContext
         raise told(error, context, "") from error
-    staged = finish(job, written)
+    staged = finish(job, slots)
     before_publishing()
     return publish(job, staged)
 
 
-def _write(spark: StatementSpark, job: Job, caches: ScanCaches) -> Written:
-    """Stages the files."""
+def _write(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots | None:
+    """Stages the files. Returns the slots that name them."""
     for key, value in job.settings.items():
         if key.startswith("spark."):
             spark.storage.conf.set(key, value)
@@ -93,43 +94,52 @@ def _write(spark: StatementSpark, job: Job, caches: ScanCaches) -> Written:
         _write_rebalanced(spark, job, caches)
     else:
         return _write_events(spark, job, caches)
-    return Written(None)
+    return None
 
 
 # ------------------------------------------------------------------------------------------------ full ACID
 
 
-def _write_events(spark: StatementSpark, job: Job, caches: ScanCaches) -> Written:
-    """Writes the buckets of one file as they are, and sorts the rows of the other buckets."""
+def _write_events(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots:
+    """Writes the files that can be taken as they are, and sorts the rows of the others."""
     if job.scope.rewrite is Rewrite.MINOR:
         deletes = every_delete_file(job.source, caches.footers)
         wanted = [Slot(ROWS, b) for b in sorted(job.source.buckets)]
         wanted += [Slot(DELETES, b) for b in (delete_buckets(job.scope.source) if deletes else [])]
         slots = slot_a_task(wanted, max(1, len(wanted)))
         _write_sorted(spark, job, caches, without_deletes(job.source), slots, deletes)
-        return Written(slots)
-    in_order, others = _split(job)
-    wanted = [Slot(ROWS, b) for source in (others, in_order) for b in sorted(source.buckets)]
+        return slots
+    merge = _merging(job, caches)
+    by_origin, in_order, others = (_of_files(job, files) for files in (merge.by_origin, merge.in_order, merge.sorted))
+    wanted = [Slot(ROWS, b) for b in (*sorted(others.buckets), *sorted(in_order.buckets - others.buckets))]
     slots = slot_a_task(wanted, max(1, len(others.buckets)))
-    origins = _write_in_order(spark, job, caches, in_order, slots) if in_order.buckets else {}
-    if others.buckets or not in_order.buckets:
+    if by_origin.buckets:
+        _write_by_origin(spark, job, caches, by_origin)
+    if in_order.buckets:
+        _write_in_order(spark, job, caches, in_order, slots)
+    if others.buckets or not (by_origin.buckets or in_order.buckets):
         _write_sorted(spark, job, caches, others, slots)
-    return Written(slots, origins)
+    return slots
 
 
-def _split(job: Job) -> tuple[BoundScan, BoundScan]:
-    """The source reduced to the buckets of one file, and to all others. The first has no buckets if it would have too
-    few bytes to be worth a job of its own."""
+def _merging(job: Job, caches: ScanCaches) -> Merging:
+    """What is done with the files. All are sorted if those that need it not are too few to be worth a job."""
+    found = data_files(job.source, caches.footers)
+    merge = merging(map(_candidate, found), joins=adds_acid_columns(job.files, job.target))
+    to_sort = sum(file.size for file in found if file.origin in merge.sorted)
+    size = sum(file.size for file in found)
+    return merge if (size - to_sort) * _SHARE >= size else Merging(sorted=frozenset(file.origin for file in found))
+
+
+def _candidate(file: SourceFile) -> Candidate:
+    bounds = extremes(file.tail) if file.is_acid and file.tail is not None else None
+    return Candidate(file.origin, file.bucket_property >> 16 & MAX_BUCKET, file.size, file.is_acid, bounds)
+
+
+def _of_files(job: Job, files: Collection[str]) -> BoundScan:
+    """The source reduced to some data files."""
     (part,) = job.source.parts
-    alone = part.buckets_of_one_file
-    size = sum(f.file.length for f in part.data_files if f.bucket in alone)
-    if size * _SHARE < sum(f.file.length for f in part.data_files):
-        alone = frozenset()
-
-    def of(buckets: frozenset[int]) -> BoundScan:
-        return replace(job.source, parts=(part.of_buckets(buckets),))
-
-    return of(alone), of(part.buckets - alone)
+    return replace(job.source, parts=(part.of_files(files),))
 
 
 def _write_sorted(
@@ -151,40 +161,21 @@ def _write_sorted(
     _save(placed.repartition(slots.tasks, SLOT).sortWithinPartitions(*by_key).drop(_FILE), job, SORTED)
 
 
-def _write_in_order(
-    spark: StatementSpark, job: Job, caches: ScanCaches, source: BoundScan, slots: Slots
-) -> Mapping[int, Origin]:
-    """Each task reads one whole file and writes its rows without the deleted ones: no shuffle and no sort.
-
-    If every file has rows of one write ID only, the tasks write no other ACID column than the row ID. Returns what then
-    the rows of each bucket have in common.
-    """
-    reading = copy_with(spark.storage, A_FILE_A_TASK)
-    origins = _origins(source, caches) if adds_acid_columns(job.files, job.target) else {}
-    rows = scan_frame(reading, source, caches)
+def _write_by_origin(spark: StatementSpark, job: Job, caches: ScanCaches, source: BoundScan) -> None:
+    """Each task reads one whole file, of rows of one write ID and one bucket property, and writes its rows without the
+    deleted ones. Of the ACID columns it writes the row ID only."""
+    rows = scan_frame(copy_with(spark.storage, A_FILE_A_TASK), source, caches)
     row_id = name_sql(ROW_ID)
-    if origins:
-        kept = (f"{row_id}.rowid AS rowId", f"{_bucket_number(f'{row_id}.bucketid')} AS `{_FILE}`")
-        events = filed(rows, kept, job.table)
-    else:
-        events = _numbered(_insert_events(rows, job.table))
+    of_row_id = zip(("rowId", *ORIGIN), ("rowid", "writeid", "bucketid"), strict=True)
+    _save(filed(rows, [f"{row_id}.{of} AS {name_sql(name)}" for name, of in of_row_id], job.table), job, BY_ORIGIN)
+
+
+def _write_in_order(spark: StatementSpark, job: Job, caches: ScanCaches, source: BoundScan, slots: Slots) -> None:
+    """Each task reads one whole file and writes its rows without the deleted ones: no shuffle and no sort."""
+    rows = scan_frame(copy_with(spark.storage, A_FILE_A_TASK), source, caches)
+    events = _numbered(_insert_events(rows, job.table))
     placed = select(events, ("*", f"{code_of_bucket(slots, ROWS, _FILE)} AS {name_sql(SLOT)}"))
     _save(placed.drop(_FILE), job, IN_ORDER)
-    return origins
-
-
-def _origins(source: BoundScan, caches: ScanCaches) -> dict[int, Origin]:
-    """What the rows of each bucket have in common, by the statistics of its file; empty unless they tell it of all."""
-    found: dict[int, Origin] = {}
-    files = data_files(source, caches.footers)
-    for file in files:
-        write_ids, properties = (
-            file.tail.integer_range(c) if file.tail is not None else None
-            for c in (ORIGINAL_TRANSACTION_COLUMN, BUCKET_COLUMN)
-        )
-        if write_ids and properties and write_ids[0] == write_ids[1] and properties[0] == properties[1]:
-            found[properties[0] >> 16 & MAX_BUCKET] = Origin(WriteId(write_ids[0]), properties[0])
-    return found if len(found) == len(files) else {}
 
 
 def _numbered(events: DataFrame) -> DataFrame:
@@ -259,4 +250,5 @@ def _write_rows(spark: StatementSpark, job: Job, caches: ScanCaches) -> None:
 
 def _save(rows: DataFrame, job: Job, within: str = AS_THEY_COME) -> None:
     """Stages the files of the rows in the directory `within` of the staging directory."""
-    save(rows, job.target, job.files, f"{job.staging}/{within}", [SLOT] if SLOT in rows.columns else [])
+    directories = [column for column in (SLOT, *ORIGIN) if column in rows.columns]
+    save(rows, job.target, job.files, f"{job.staging}/{within}", directories)

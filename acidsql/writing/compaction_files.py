@@ -1,7 +1,9 @@
 """The files of a compaction: what it is to merge, the files that its tasks have staged, finished and moved to the
 directories that readers see when the transaction commits.
 
-    staging/<job>/%3Aslot=<code>/part-<task>    -> base_WRITEID_vTXN/bucket_NNNNN, or a delta and a delete_delta
+    staging/<job>/<columns>=<values>/part-<task>    -> base_WRITEID_vTXN/bucket_NNNNN, or a delta and a delete_delta
+
+The columns are the code of a slot, or the write ID and the bucket property of the rows (merge_order.Origin).
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Final
 
 from acidsql.acid.compaction_scope import Rewrite, Scope
@@ -28,18 +31,32 @@ from acidsql.planner.plan import Scan
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
 from acidsql.storage.file_systems import FileSystem, remove_all
 from acidsql.storage.footer_cache import read_file_tail
-from acidsql.storage.orc.orc_footers import count_rows, finish_events, finish_plain, finish_rows
+from acidsql.storage.orc.orc_footers import (
+    FlatEvents,
+    RowsOfOrigin,
+    adds_acid_columns,
+    count_rows,
+    finish_events,
+    finish_joined,
+    finish_plain,
+)
+from acidsql.storage.orc.tail import Tail
 from acidsql.writing.file_slots import SLOT, Slot, Slots
+from acidsql.writing.merge_order import Extremes, Origin, extremes
 
 ROWS, DELETES = 0, 1
 """The branches of a slot."""
-IN_ORDER, SORTED, AS_THEY_COME = "in_order", "sorted", "rows"
-"""The jobs of a compaction, each with a directory of its own in the staging directory: that of the buckets of one file,
-that of the buckets whose rows are sorted, and that of rows that may lie in any file."""
+BY_ORIGIN, IN_ORDER, SORTED, AS_THEY_COME = "by_origin", "in_order", "sorted", "rows"
+"""The jobs of a compaction, each with a directory of its own in the staging directory: the files that are taken as they
+are, of which the first lack the ACID columns other than the row ID; the rows that are sorted; and rows that may lie in
+any file."""
+ORIGIN: Final = (":write_id", ":bucket_property")
+"""The columns of the directories of the job BY_ORIGIN."""
 ROW_ID: Final = ":row_id"
 """The scan's column of row__id."""
 _PART: Final = re.compile(r"part-(\d{5,})-")
 _THREADS: Final = 8
+_IN_SEVERAL: Final = "rows of one bucket lie in files of several buckets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,23 +117,6 @@ class Job:
         return [f"{self.part.directory}/{name}" for name in names]
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """What all rows of a file have in common."""
-
-    write_id: WriteId
-    bucket_property: int
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The slots that name the staged files, or None if they are numbered by task or by bucket. If there are `origins`,
-    the files of the job IN_ORDER lack the ACID columns other than the row IDs."""
-
-    slots: Slots | None
-    origins: Mapping[int, Origin] = field(default_factory=dict)
-
-
 def undo(job: Job) -> bool:
     """Removes everything that the compaction staged or published; whether all is gone."""
     return remove_all(job.files, (job.staging, *job.directories))
@@ -129,29 +129,87 @@ class _Staged:
     rows: int
 
 
-def finish(job: Job, written: Written) -> list[_Staged]:
-    """Finishes the footers of the staged files, and gives those that hold rows."""
-    by_code = written.slots.by_code() if written.slots is not None else None
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A file as a task wrote it, with all rows of its slot or a part of them. `origin` is that of the rows of the job
+    BY_ORIGIN."""
+
+    tail: Tail
+    slot: Slot
+    origin: Origin | None
+
+    @property
+    def rows(self) -> RowsOfOrigin | FlatEvents:
+        if self.origin is None:
+            return FlatEvents(self.tail)
+        return RowsOfOrigin(self.tail, self.origin.write_id, self.origin.bucket_property, has_row_ids=True)
+
+    @property
+    def extremes(self) -> Extremes | None:
+        if self.origin is None:
+            return extremes(self.tail)
+        place = (self.origin.write_id, self.origin.bucket_property)
+        return Extremes(place, place)
+
+
+def finish(job: Job, slots: Slots | None) -> list[_Staged]:
+    """Finishes the footers of the staged files, and gives those that hold rows. `slots` name the files; without them,
+    they are numbered by task or by bucket.
+
+    Raises MALFORMED_LAYOUT.
+    """
+    by_code = slots.by_code() if slots is not None else None
     found = [f for f in job.files.list_below(job.staging).files if _PART.match(f.path.rpartition("/")[2])]
-
-    def finished(path: str, length: int) -> _Staged:
-        slot = _slot(path, by_code)
-        origins = written.origins if path.startswith(f"{IN_ORDER}/") else {}
-        whole = f"{job.staging}/{path}"
-        if job.table.file_format != "orc":
-            return _Staged(whole, slot, count_rows(job.files, whole, job.table.file_format))
-        tail = read_file_tail(job.files, whole, length)
-        if tail.rows and job.table.is_insert_only:
-            finish_plain(job.files, whole, tail, job.table)
-        elif tail.rows and origins:
-            of = origins[slot.bucket]
-            whole = finish_rows(job.files, tail, job.table, of.write_id, of.bucket_property, has_row_ids=True)
-        elif tail.rows:
-            finish_events(job.files, whole, tail, job.table, is_delete=slot.branch == DELETES)
-        return _Staged(whole, slot, tail.rows)
-
     with ThreadPoolExecutor(_THREADS) as pool:
-        return [s for s in pool.map(lambda f: finished(f.path, f.length), found) if s.rows]
+        if not job.table.is_full_acid:
+            staged = pool.map(lambda f: _finished_plain(job, f.path, f.length, by_code), found)
+            return [s for s in staged if s.rows]
+        by_slot: dict[Slot, list[_Piece]] = {}
+        for piece in pool.map(lambda f: _piece(job, f.path, f.length, by_code), found):
+            if piece.tail.rows:
+                by_slot.setdefault(piece.slot, []).append(piece)
+        return list(pool.map(lambda pieces: _finished(job, pieces), by_slot.values()))
+
+
+def _finished_plain(job: Job, path: str, length: int, by_code: Mapping[int, Slot] | None) -> _Staged:
+    slot, whole = _slot(path, by_code), f"{job.staging}/{path}"
+    if job.table.file_format != "orc":
+        return _Staged(whole, slot, count_rows(job.files, whole, job.table.file_format))
+    tail = read_file_tail(job.files, whole, length)
+    if tail.rows:
+        finish_plain(job.files, whole, tail, job.table)
+    return _Staged(whole, slot, tail.rows)
+
+
+def _piece(job: Job, path: str, length: int, by_code: Mapping[int, Slot] | None) -> _Piece:
+    tail = read_file_tail(job.files, f"{job.staging}/{path}", length)
+    if not path.startswith(f"{BY_ORIGIN}/"):
+        return _Piece(tail, _slot(path, by_code), None)
+    values = dict(part.split("=") for part in path.split("/")[1:-1])
+    write_id, bucket_property = (int(values[escape(column)]) for column in ORIGIN)
+    origin = Origin(WriteId(write_id), bucket_property)
+    return _Piece(tail, Slot(ROWS, origin.bucket), origin)
+
+
+def _finished(job: Job, pieces: Sequence[_Piece]) -> _Staged:
+    """The file of a slot."""
+    first = pieces[0]
+    rows = sum(piece.tail.rows for piece in pieces)
+    if len(pieces) == 1 and first.origin is None:
+        finish_events(job.files, first.tail.path, first.tail, job.table, is_delete=first.slot.branch == DELETES)
+        return _Staged(first.tail.path, first.slot, rows)
+    ordered = _ordered(pieces)
+    if ordered is None or not adds_acid_columns(job.files, job.table):
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=job.part.directory, reason=_IN_SEVERAL)
+    return _Staged(finish_joined(job.files, [p.rows for p in ordered], job.table), first.slot, rows)
+
+
+def _ordered(pieces: Sequence[_Piece]) -> list[_Piece] | None:
+    """The pieces in the order of their rows; None if there is no such order."""
+    known = [(bounds, piece) for piece in pieces if (bounds := piece.extremes) is not None]
+    known.sort(key=lambda pair: pair[0].first)
+    follows = all(one.last < other.first for (one, _), (other, _) in pairwise(known))
+    return [piece for _, piece in known] if follows and len(known) == len(pieces) else None
 
 
 def _slot(path: str, by_code: Mapping[int, Slot] | None) -> Slot:
@@ -176,8 +234,7 @@ def publish(job: Job, staged: Sequence[_Staged]) -> Merged:
         made[ROWS] = _make_directory(job, ROWS)
     written = 0
     if len({file.slot for file in staged}) < len(staged):
-        reason = "rows of one bucket lie in files of several buckets"
-        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=job.part.directory, reason=reason)
+        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=job.part.directory, reason=_IN_SEVERAL)
     for file in staged:
         if file.slot.branch not in made:
             made[file.slot.branch] = _make_directory(job, file.slot.branch)

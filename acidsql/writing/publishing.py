@@ -32,7 +32,14 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Branch, EventKind
 from acidsql.storage.file_systems import FileSystem, place_new, remove_all
 from acidsql.storage.footer_cache import read_file_tail
-from acidsql.storage.orc.orc_footers import count_rows, finish_events, finish_plain, finish_rows, insert_keys
+from acidsql.storage.orc.orc_footers import (
+    RowsOfOrigin,
+    count_rows,
+    finish_events,
+    finish_joined,
+    finish_plain,
+    insert_keys,
+)
 from acidsql.storage.orc.tail import Tail
 from acidsql.writing.file_slots import BY_TASK, SLOT, Slot
 from acidsql.writing.placed_columns import PLACE_DIRECTORY
@@ -326,7 +333,8 @@ def _finish_orc(target: WriteTarget, tail: Tail, slot: Slot, lacks_acid_columns:
     branch, statement_id = target.branches[slot.branch]
     bucket_property = encode_bucket(slot.bucket, statement_id)
     if lacks_acid_columns:
-        return finish_rows(target.files, tail, target.table, target.write_id, bucket_property, has_row_ids=False)
+        rows = RowsOfOrigin(tail, target.write_id, bucket_property, has_row_ids=False)
+        return finish_joined(target.files, [rows], target.table)
     is_delete = branch.kind is EventKind.DELETE
     keys = None if is_delete else insert_keys(target.write_id, bucket_property, tail)
     finish_events(target.files, tail.path, tail, target.table, is_delete=is_delete, keys=keys)

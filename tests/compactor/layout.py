@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 import pyorc
 
 from acidsql.session import Session
+from acidsql.writing import merge_order
 from tests.spark.acid_files import Event
 
 VISIBILITY: Final = re.compile(r"_v\d{7,}$")
@@ -31,11 +34,13 @@ def files(root: Path) -> list[str]:
 
 def events(directory: Path) -> list[Event]:
     """The events of an ACID directory, file by file."""
-    found: list[Event] = []
-    for path in sorted(directory.glob("bucket_*")):
-        with path.open("rb") as file:
-            found += [event for event in pyorc.Reader(file) if isinstance(event, tuple)]
-    return found
+    return [event for path in sorted(directory.glob("bucket_*")) for event in events_of(path)]
+
+
+def events_of(path: Path) -> list[Event]:
+    """The events of an ACID file."""
+    with path.open("rb") as file:
+        return [event for event in pyorc.Reader(file) if isinstance(event, tuple)]
 
 
 def metadata(path: Path) -> dict[str, bytes]:
@@ -48,3 +53,28 @@ def compact(session: Session, table: str, kind: str, rest: str = "") -> tuple[st
     """ALTER TABLE .. COMPACT .. AND WAIT: state and message."""
     (row,) = session.execute(f"ALTER TABLE {table} {rest} COMPACT '{kind}' AND WAIT").rows()
     return str(row[1]), str(row[2])
+
+
+@contextmanager
+def files_of_any_size_as_they_are() -> Iterator[None]:
+    """Compactions take files as they are that they would sort because they are small."""
+    before = merge_order._LARGE
+    merge_order._LARGE = 0  # type: ignore[misc]
+    try:
+        yield
+    finally:
+        merge_order._LARGE = before  # type: ignore[misc]
+
+
+def stripes_in_order(path: Path) -> int:
+    """The number of stripes of a file, whose events are in the order of their row IDs, as Hive's key index says."""
+    with path.open("rb") as file:
+        reader = pyorc.Reader(file)
+        index = reader.user_metadata["hive.acid.key.index"].decode()
+        stats = reader.user_metadata["hive.acid.stats"].decode()
+        keys = [[tuple(event[1:4]) for event in stripe] for stripe in reader.iter_stripes()]
+    every = [key for stripe in keys for key in stripe]
+    assert every == sorted(set(every))
+    assert index == "".join(f"{w},{b},{r};" for w, b, r in (stripe[-1] for stripe in keys))
+    assert stats == f"{len(every)},0,0"
+    return len(keys)

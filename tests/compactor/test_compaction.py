@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pyarrow import orc
 from pyspark.sql import DataFrame
 
 from acidsql.acid.write_ids import WriteId
@@ -20,7 +19,16 @@ from acidsql.spark import compaction
 from acidsql.storage.file_systems import LocalFiles
 from acidsql.storage.footer_cache import read_file_tail
 from acidsql.writing.compaction_files import Job
-from tests.compactor.layout import compact, directories, events, files, location
+from tests.compactor.layout import (
+    compact,
+    directories,
+    events,
+    events_of,
+    files,
+    files_of_any_size_as_they_are,
+    location,
+    stripes_in_order,
+)
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 
@@ -84,7 +92,7 @@ def test_a_bucketed_table_stays_bucketed(session: Session) -> None:
     assert [r[1] for r in rows(session)] == [r[1] for r in before if r[1] not in (1, 2, 3)]
 
 
-def test_only_buckets_of_several_files_are_sorted(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_small_files_of_a_bucket_of_several_are_sorted(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs: list[tuple[str, int]] = []
     save = compaction._save
 
@@ -103,14 +111,37 @@ def test_only_buckets_of_several_files_are_sorted(session: Session, monkeypatch:
     session.execute(f"DELETE FROM t WHERE id IN ({first[0]}, {second[0]})")
     before, buckets = rows(session), {p.name for p in root.rglob("bucket_*")}
     assert compact(session, "t", "major")[0] == "succeeded"
-    assert jobs == [("in_order", 4000 - len(third) - 2), ("sorted", len(third))]
+    assert jobs == [("by_origin", 4000 - len(third) - 2), ("sorted", len(third))]
     assert rows(session) == before
     (base,) = root.iterdir()
     assert {p.name for p in base.glob("bucket_*")} == buckets
     for path in base.glob("bucket_*"):
-        keys = [event[1:4] for event in orc.read_table(path).to_pandas().itertuples(index=False)]
-        assert keys == sorted(keys)
-        assert {key[1] >> 16 & 0xFFF for key in keys} == {int(path.name[-5:])}
+        stripes_in_order(path)
+        assert {event[2] >> 16 & 0xFFF for event in events_of(path)} == {int(path.name[-5:])}
+
+
+def test_the_stripes_of_large_files_follow_each_other(session: Session) -> None:
+    """A base of rows of several write IDs, rows that an UPDATE moved, and rows of statements of one transaction."""
+    root = create(session, "id bigint, v int, s string, d decimal(20,5), ts timestamp, l array<string>")
+    values = "concat('s', id % 10), id / 7, timestamp_ntz '2020-01-01 00:00:00', array(NULL, CAST(id AS STRING))"
+    for low in (0, 500):
+        session.execute(f"INSERT INTO t SELECT id, 0, {values} FROM range({low}, {low + 500}, 1, 1)")
+    assert compact(session, "t", "major")[0] == "succeeded"
+    session.execute("UPDATE t SET v = 1 WHERE id % 3 = 0")
+    session.execute("DELETE FROM t WHERE id % 5 = 0")
+    with session.transaction():
+        for low in (1000, 1500):
+            session.execute(f"INSERT INTO t SELECT id, 0, {values} FROM range({low}, {low + 500}, 1, 1)")
+    before = rows(session)
+    with files_of_any_size_as_they_are():
+        assert compact(session, "t", "major")[0] == "succeeded"
+    (base,) = root.iterdir()
+    assert [stripes_in_order(path) for path in base.glob("bucket_*")] == [4]
+    assert rows(session) == before
+    assert rows(session, "count(*), max(id)") == [(1800, 1999)]
+    assert rows(session, "id") == sorted((row[1],) for row in before)
+    assert len(list(session.read_arrow("t", where="id BETWEEN 490 AND 510").read_all())) > 0
+    assert [r[0] for r in rows(session, "s, id") if r[1] == 501] == ["s1"]
 
 
 @pytest.mark.parametrize("stored", ["ORC", "PARQUET", "TEXTFILE"])

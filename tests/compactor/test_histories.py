@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.session import Session, connect
+from tests.compactor.layout import files_of_any_size_as_they_are
 from tests.selection import core
 from tests.spark.histories import Model, Row, random_schema
 from tests.spark.test_histories import plain, shown
@@ -79,7 +81,8 @@ def run(session: Session, seed: int, statements: int) -> None:
             if not statement:
                 continue
             history.append(statement)
-            (done,) = session.execute(statement).rows()
+            with files_of_any_size_as_they_are() if r.random() < 0.5 else nullcontext():
+                (done,) = session.execute(statement).rows()
             assert done[1] in ("succeeded", "refused"), (done, history)
             after = assert_rows(session, model, history)
             assert after == before or kind == "rebalance", history

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from acidsql.acid.hive_types import has_instant, parse_type
 from acidsql.acid.layout import BUCKET, ORIGINAL_TRANSACTION, ROW_ID
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import WriteId
-from acidsql.storage.file_systems import FileSystem
+from acidsql.storage.file_systems import Extent, FileSystem
 from acidsql.storage.orc.added_columns import with_columns
 from acidsql.storage.orc.event_columns import known_columns
 from acidsql.storage.orc.footer_messages import name_as_written
@@ -21,6 +22,7 @@ from acidsql.storage.orc.rewrite import (
     with_instants,
     with_user_metadata,
 )
+from acidsql.storage.orc.stripe_appending import HEADER, stripes_end, with_stripes
 from acidsql.storage.orc.tail import BUCKET_COLUMN, ORIGINAL_TRANSACTION_COLUMN, ROW_ID_COLUMN, Tail
 
 Key: TypeAlias = "tuple[int, int, int]"
@@ -74,32 +76,78 @@ def finish_events(
 
 
 def adds_acid_columns(files: FileSystem, table: Table) -> bool:
-    """Whether `finish_rows` may add the ACID columns to files of the table: on a disk where a file is copied at little
-    cost, and unless the writer encrypts columns."""
+    """Whether `finish_joined` may make the files of the table: on a disk where a file is copied at little cost, and
+    unless the writer encrypts columns."""
     is_encrypted = any(key.startswith(_ENCRYPTION) for key in writer_options(table))
     return files.can_rewrite and table.is_full_acid and table.file_format == "orc" and not is_encrypted
 
 
-def finish_rows(
-    files: FileSystem, tail: Tail, table: Table, write_id: WriteId, bucket_property: int, *, has_row_ids: bool
-) -> str:
-    """Makes a file of insert events of one that has the table's columns only, and gives its path. The rows have one
-    write ID and one bucket property. Their row IDs ascend: they are the first column of the file, or count up from 0.
-    The former file is removed.
+@dataclass(frozen=True, slots=True)
+class RowsOfOrigin:
+    """A file that has the table's columns only, of rows of one write ID and one bucket property. Their row IDs ascend:
+    they are the first column of the file if it `has_row_ids`, or count up from 0."""
+
+    tail: Tail
+    write_id: WriteId
+    bucket_property: int
+    has_row_ids: bool
+
+    def events(self, files: FileSystem) -> _Events:
+        """The file with the ACID columns."""
+        with files.open(self.tail.path) as source:
+            known = known_columns(self.write_id, self.bucket_property, with_row_ids=not self.has_row_ids)
+            pieces, whole = with_columns(source, self.tail, known)
+        keys = insert_keys(self.write_id, self.bucket_property, whole)
+        if keys is None:
+            last = (_last_of_stripe(files, self.tail.path, n, [ROW_ID]) for n in range(len(self.tail.stripe_rows)))
+            keys = [(self.write_id, self.bucket_property, row_id) for (row_id,) in last]
+        return _Events(pieces[1:], whole, keys)
+
+
+@dataclass(frozen=True, slots=True)
+class FlatEvents:
+    """A file of insert events in the order of their row IDs, as flat columns."""
+
+    tail: Tail
+
+    def events(self, files: FileSystem) -> _Events:
+        """The file as it is."""
+        start, end = len(HEADER), stripes_end(self.tail)
+        whole = replace(self.tail, size=end, footer_start=end)
+        return _Events([Extent(self.tail.path, start, end - start)], whole, sorted_keys(files, self.tail))
+
+
+@dataclass(frozen=True, slots=True)
+class _Events:
+    """The stripes of a file of flat events, the tail that follows them, and the last key of each stripe."""
+
+    stripes: Sequence[bytes | Extent]
+    tail: Tail
+    keys: Sequence[Key]
+
+
+def finish_joined(files: FileSystem, parts: Sequence[RowsOfOrigin | FlatEvents], table: Table) -> str:
+    """Makes one file of the stripes of several files of insert events, and gives its path. The rows of a part come
+    behind those of the part before it. The former files are removed.
+
+    Raises MALFORMED_LAYOUT where another writer, or one with other settings, wrote one of the files.
     """
-    path = f"{tail.path}{_FINISHED}"
-    with files.open(tail.path) as source:
-        pieces, whole = with_columns(
-            source, tail, known_columns(write_id, bucket_property, with_row_ids=not has_row_ids)
-        )
-    keys = insert_keys(write_id, bucket_property, whole)
-    if keys is None:
-        last = (_last_of_stripe(files, tail.path, n, [ROW_ID]) for n in range(len(tail.stripe_rows)))
-        keys = [(write_id, bucket_property, row_id) for (row_id,) in last]
-    metadata = user_metadata(tail.rows, keys, is_delete=False)
-    end = encode_second_end(with_user_metadata(with_nested_row(whole, table), metadata))
-    files.assemble(path, (*pieces, end))
-    files.delete(tail.path)
+    path = f"{parts[0].tail.path}{_FINISHED}"
+    content: list[bytes | Extent] = [HEADER]
+    keys: list[Key] = []
+    joined: Tail | None = None
+    for part in parts:
+        events = part.events(files)
+        content += events.stripes
+        keys += events.keys
+        nested = with_nested_row(events.tail, table)
+        length = nested.size - len(HEADER)
+        joined = nested if joined is None else with_stripes(joined, nested, joined.size, length)
+    assert joined is not None
+    metadata = user_metadata(joined.rows, keys, is_delete=False)
+    files.assemble(path, (*content, encode_second_end(with_user_metadata(joined, metadata))))
+    for part in parts:
+        files.delete(part.tail.path)
     return path
 
 

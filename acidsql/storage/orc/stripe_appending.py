@@ -36,8 +36,13 @@ _OF_LENGTH: Final = (PS_FOOTER_LENGTH, PS_METADATA_LENGTH)
 
 def stripe_bytes(file: bytes, tail: Tail) -> bytes:
     """The bytes of all stripes of a file, which lie between its header and its end."""
+    return file[len(HEADER) : stripes_end(tail)]
+
+
+def stripes_end(tail: Tail) -> int:
+    """The offset behind the last stripe of a file."""
     lengths = {f.number: f.int for f in tail.postscript if f.number in _OF_LENGTH}
-    return file[len(HEADER) : tail.footer_start - lengths.get(PS_METADATA_LENGTH, 0)]
+    return tail.footer_start - lengths.get(PS_METADATA_LENGTH, 0)
 
 
 def first_stripes(part: Tail) -> Tail:
