@@ -45,7 +45,6 @@ from acidsql.writing.compaction_files import (
     BY_ORIGIN,
     DELETES,
     IN_ORDER,
-    ORIGIN,
     ROW_ID,
     ROWS,
     SORTED,
@@ -63,6 +62,8 @@ _FILE: Final = ":bucket_file"
 _KEY: Final = ("originalTransaction", "bucket", "rowId")
 _TASK: Final = 128 * 1024 * 1024
 """Compressed bytes of a file of an insert-only table without buckets."""
+_FEW: Final = 2 * 1024 * 1024
+"""Compressed bytes that one task sorts without a shuffle."""
 _SHARE: Final = 4
 """Files are taken as they are if they hold one byte of so many."""
 
@@ -150,24 +151,27 @@ def _write_sorted(
     slots: Slots,
     deletes: Sequence[SourceFile] = (),
 ) -> None:
-    """A shuffle brings the events of each file to one task, which sorts them."""
+    """A shuffle brings the events of each file to one task, which sorts them. One task reads and sorts few events."""
     events = _insert_events(scan_frame(spark.storage, source, caches), job.table)
     if deletes:
         events = events.unionAll(_deletions(delete_events(spark.storage, job.source, deletes), events))
     of_rows, of_deletes = (code_of_bucket(slots, branch, _FILE) for branch in (ROWS, DELETES))
     slot = f"CASE WHEN operation = {OPERATION_DELETE} THEN {of_deletes} ELSE {of_rows} END AS {name_sql(SLOT)}"
     placed = select(_numbered(events), ("*", slot))
+    (part,) = source.parts
+    size = sum(file.file.length for file in part.data_files) + sum(file.size for file in deletes)
+    arranged = placed.coalesce(1) if size <= _FEW else placed.repartition(slots.tasks, SLOT)
     by_key = (SLOT, *_KEY, F.col("currentTransaction").desc())
-    _save(placed.repartition(slots.tasks, SLOT).sortWithinPartitions(*by_key).drop(_FILE), job, SORTED)
+    _save(arranged.sortWithinPartitions(*by_key).drop(_FILE), job, SORTED)
 
 
 def _write_by_origin(spark: StatementSpark, job: Job, caches: ScanCaches, source: BoundScan) -> None:
     """Each task reads one whole file, of rows of one write ID and one bucket property, and writes its rows without the
-    deleted ones. Of the ACID columns it writes the row ID only."""
+    deleted ones. Of the ACID columns it writes those of the row ID."""
     rows = scan_frame(copy_with(spark.storage, A_FILE_A_TASK), source, caches)
     row_id = name_sql(ROW_ID)
-    of_row_id = zip(("rowId", *ORIGIN), ("rowid", "writeid", "bucketid"), strict=True)
-    _save(filed(rows, [f"{row_id}.{of} AS {name_sql(name)}" for name, of in of_row_id], job.table), job, BY_ORIGIN)
+    columns = [f"{row_id}.{of} AS {name}" for name, of in zip(_KEY, ("writeid", "bucketid", "rowid"), strict=True)]
+    _save(filed(rows, columns, job.table), job, BY_ORIGIN)
 
 
 def _write_in_order(spark: StatementSpark, job: Job, caches: ScanCaches, source: BoundScan, slots: Slots) -> None:
@@ -250,5 +254,4 @@ def _write_rows(spark: StatementSpark, job: Job, caches: ScanCaches) -> None:
 
 def _save(rows: DataFrame, job: Job, within: str = AS_THEY_COME) -> None:
     """Stages the files of the rows in the directory `within` of the staging directory."""
-    directories = [column for column in (SLOT, *ORIGIN) if column in rows.columns]
-    save(rows, job.target, job.files, f"{job.staging}/{within}", directories)
+    save(rows, job.target, job.files, f"{job.staging}/{within}", [SLOT] if SLOT in rows.columns else [])

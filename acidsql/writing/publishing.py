@@ -333,7 +333,7 @@ def _finish_orc(target: WriteTarget, tail: Tail, slot: Slot, lacks_acid_columns:
     branch, statement_id = target.branches[slot.branch]
     bucket_property = encode_bucket(slot.bucket, statement_id)
     if lacks_acid_columns:
-        rows = RowsOfOrigin(tail, target.write_id, bucket_property, has_row_ids=False)
+        rows = RowsOfOrigin(tail, target.write_id, bucket_property)
         return finish_joined(target.files, [rows], target.table)
     is_delete = branch.kind is EventKind.DELETE
     keys = None if is_delete else insert_keys(target.write_id, bucket_property, tail)

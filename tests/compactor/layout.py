@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+from unittest.mock import patch
 
 import pyorc
 
 from acidsql.session import Session
+from acidsql.spark import compaction
 from acidsql.writing import merge_order
 from tests.spark.acid_files import Event
 
@@ -56,14 +58,10 @@ def compact(session: Session, table: str, kind: str, rest: str = "") -> tuple[st
 
 
 @contextmanager
-def files_of_any_size_as_they_are() -> Iterator[None]:
-    """Compactions take files as they are that they would sort because they are small."""
-    before = merge_order._LARGE
-    merge_order._LARGE = 0  # type: ignore[misc]
-    try:
+def as_with_large_files() -> Iterator[None]:
+    """Compactions do with files of any size what they do with large ones: take them as they are, or shuffle them."""
+    with patch.object(merge_order, "_LARGE", 0), patch.object(compaction, "_FEW", 0):
         yield
-    finally:
-        merge_order._LARGE = before  # type: ignore[misc]
 
 
 def stripes_in_order(path: Path) -> int:

@@ -20,12 +20,12 @@ from acidsql.storage.file_systems import LocalFiles
 from acidsql.storage.footer_cache import read_file_tail
 from acidsql.writing.compaction_files import Job
 from tests.compactor.layout import (
+    as_with_large_files,
     compact,
     directories,
     events,
     events_of,
     files,
-    files_of_any_size_as_they_are,
     location,
     stripes_in_order,
 )
@@ -133,7 +133,7 @@ def test_the_stripes_of_large_files_follow_each_other(session: Session) -> None:
         for low in (1000, 1500):
             session.execute(f"INSERT INTO t SELECT id, 0, {values} FROM range({low}, {low + 500}, 1, 1)")
     before = rows(session)
-    with files_of_any_size_as_they_are():
+    with as_with_large_files():
         assert compact(session, "t", "major")[0] == "succeeded"
     (base,) = root.iterdir()
     assert [stripes_in_order(path) for path in base.glob("bucket_*")] == [4]

@@ -11,11 +11,11 @@ from acidsql.acid.partition_names import unescape
 from acidsql.session import Session
 from tests.compactor.layout import (
     VISIBILITY,
+    as_with_large_files,
     compact,
     directories,
     events,
     files,
-    files_of_any_size_as_they_are,
     metadata,
 )
 from tests.selection import core
@@ -75,7 +75,7 @@ def test_compactions_of_every_golden_table_keep_rows_and_row_ids(
     partitions = [str(row[0]) for row in shown]
     for kind in ("minor", "major"):
         for partition in partitions:
-            with files_of_any_size_as_they_are():
+            with as_with_large_files():
                 state, message = compact(session, table, kind, clause(partition))
             assert state in DONE, message
             assert row_ids(session, golden, table, place) == before

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -43,15 +44,15 @@ def insert_columns(count: int, write_id: WriteId, bucket_property: int, first_ro
     }
 
 
-def known_columns(write_id: WriteId, bucket_property: int, *, with_row_ids: bool) -> dict[int, AddedColumn]:
-    """The columns of rows of one write ID and one bucket property, to be added to a file of rows. The row IDs count up
-    from 0; without them, the first column of the file has the row IDs."""
+def known_columns(write_id: WriteId, bucket_property: int, present: Collection[str] = ()) -> dict[int, AddedColumn]:
+    """The columns of rows of one write ID and one bucket property, to be added to a file of rows. Without the columns
+    `present`, which are the first ones of the file; the row IDs count up from 0 if they are not among them."""
     known = {
         OPERATION_COLUMN: AddedColumn(OPERATION, KIND_INT, Sequence(OPERATION_INSERT)),
         ORIGINAL_TRANSACTION_COLUMN: AddedColumn(ORIGINAL_TRANSACTION, KIND_LONG, Sequence(write_id)),
         BUCKET_COLUMN: AddedColumn(BUCKET, KIND_INT, Sequence(bucket_property)),
+        ROW_ID_COLUMN: AddedColumn(ROW_ID, KIND_LONG, Sequence(0, 1)),
         CURRENT_TRANSACTION_COLUMN: AddedColumn(CURRENT_TRANSACTION, KIND_LONG, Sequence(write_id)),
         ROW_COLUMN: AddedColumn(ROW, KIND_STRUCT, None),
     }
-    row_ids = {ROW_ID_COLUMN: AddedColumn(ROW_ID, KIND_LONG, Sequence(0, 1))} if with_row_ids else {}
-    return dict(sorted((known | row_ids).items()))
+    return {number: column for number, column in known.items() if column.name not in present}

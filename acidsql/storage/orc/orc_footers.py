@@ -84,22 +84,21 @@ def adds_acid_columns(files: FileSystem, table: Table) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RowsOfOrigin:
-    """A file that has the table's columns only, of rows of one write ID and one bucket property. Their row IDs ascend:
-    they are the first column of the file if it `has_row_ids`, or count up from 0."""
+    """A file of rows of one write ID and one bucket property, with some of the ACID columns or none. Their row IDs
+    ascend; without a column for them they count up from 0."""
 
     tail: Tail
     write_id: WriteId
     bucket_property: int
-    has_row_ids: bool
 
     def events(self, files: FileSystem) -> _Events:
-        """The file with the ACID columns."""
+        """The file with all ACID columns."""
         with files.open(self.tail.path) as source:
-            known = known_columns(self.write_id, self.bucket_property, with_row_ids=not self.has_row_ids)
+            known = known_columns(self.write_id, self.bucket_property, self.tail.top_level_names)
             pieces, whole = with_columns(source, self.tail, known)
         keys = insert_keys(self.write_id, self.bucket_property, whole)
         if keys is None:
-            last = (_last_of_stripe(files, self.tail.path, n, [ROW_ID]) for n in range(len(self.tail.stripe_rows)))
+            last = (last_of_stripe(files, self.tail.path, n, [ROW_ID]) for n in range(len(self.tail.stripe_rows)))
             keys = [(self.write_id, self.bucket_property, row_id) for (row_id,) in last]
         return _Events(pieces[1:], whole, keys)
 
@@ -224,15 +223,15 @@ def sorted_keys(files: FileSystem, tail: Tail) -> list[Key]:
 
 
 def _last_key(files: FileSystem, path: str, stripe: int) -> Key:
-    write_id, bucket_property, row_id = _last_of_stripe(files, path, stripe, [ORIGINAL_TRANSACTION, BUCKET, ROW_ID])
+    write_id, bucket_property, row_id = last_of_stripe(files, path, stripe, [ORIGINAL_TRANSACTION, BUCKET, ROW_ID])
     return write_id, bucket_property, row_id
 
 
-def _last_of_stripe(files: FileSystem, path: str, stripe: int, columns: list[str]) -> list[int]:
+def last_of_stripe(files: FileSystem, path: str, stripe: int, columns: Sequence[str]) -> list[int]:
     """The values of integer columns in the last row of a stripe."""
     from pyarrow import orc
 
     with files.open(path) as file:
-        batch = orc.ORCFile(file).read_stripe(stripe, columns=columns)
+        batch = orc.ORCFile(file).read_stripe(stripe, columns=list(columns))
     last = batch.slice(batch.num_rows - 1, 1).to_pydict()
     return [last[column][0] for column in columns]
