@@ -16,6 +16,8 @@ _VARIABLE: Final = re.compile(r"\$\{([^}$ ]+)\}")
 _LONGEST: Final = 1 << 26
 """Characters of a statement after substitution. A few variables that name each other twice can double the text 40
 times."""
+_MOST: Final = 1 << 18
+"""Variables in a statement: each of them is remembered for the places of errors."""
 _LONGEST_SHOWN: Final = 200
 
 Lookup: TypeAlias = Callable[[str], "str | None"]
@@ -98,6 +100,9 @@ def _pass(text: str, lookup: Lookup) -> tuple[str, tuple[_Replacement, ...]]:
         if length > _LONGEST:
             what = "The length of the statement with its variables replaced"
             raise AcidSqlError(Condition.LIMIT_EXCEEDED, what=what, value=length, limit=_LONGEST)
+        if len(replacements) == _MOST:
+            what = "The number of variables in the statement"
+            raise AcidSqlError(Condition.LIMIT_EXCEEDED, what=what, value=_MOST + 1, limit=_MOST)
         replacements.append(_Replacement(match.start(), match.end(), length - len(value), length))
         copied = match.end()
     return "".join(parts) + text[copied:], tuple(replacements)

@@ -63,7 +63,7 @@ def test_hives_own_compactions_are_made_again(kind: str, session: Session, tmp_p
     assert sorted_rows(read_rows(session, golden.adopted_name)) == sorted_rows(hives.expected())
 
 
-@pytest.mark.parametrize("golden", core(COMPACTED, lambda t: t.case in CORE), ids=lambda t: t.id)
+@pytest.mark.parametrize("golden", core(COMPACTED, lambda t: t.case in CORE, one_of=2), ids=lambda t: t.id)
 def test_compactions_of_every_golden_table_keep_rows_and_row_ids(
     golden: GoldenTable, session: Session, tmp_path: Path
 ) -> None:

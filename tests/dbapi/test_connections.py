@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 from acidsql import dbapi
 from acidsql.dbapi.exceptions import exception_class
 from acidsql.errors import AcidSqlError, Condition
+from tests.selection import core
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 
@@ -265,7 +266,7 @@ _MIXED: dict[str, list[object]] = {
 }
 
 
-@pytest.mark.parametrize("kind", ["text", *(pytest.param(k, marks=pytest.mark.full) for k in _ONE_KIND if k != "text")])
+@pytest.mark.parametrize("kind", core(_ONE_KIND, lambda kind: kind == "text", one_of=2))
 def test_many_rows_in_one_statement_are_the_rows_of_single_statements(
     connect: Callable[..., dbapi.Connection], tmp_path: Path, kind: str
 ) -> None:

@@ -56,12 +56,13 @@ def test_the_depth_is_the_number_of_passes_that_may_find_a_variable() -> None:
         substitute("${twice}", VALUES.get, 1)
 
 
-@pytest.mark.full
 def test_variables_that_double_the_text_do_not_fill_the_memory() -> None:
     values = {f"v{i}": f"${{v{i + 1}}}${{v{i + 1}}}" for i in range(40)} | {"v40": "x"}
     with pytest.raises(AcidSqlError) as raised:
         substitute("SELECT ${v0}", values.get, 1000)
     assert raised.value.condition == "LIMIT_EXCEEDED"
+    with pytest.raises(AcidSqlError, match="The length of the statement"):
+        substitute("${long}" * 65, {"long": "x" * (1 << 20)}.get, 1000)
 
 
 @pytest.mark.parametrize(

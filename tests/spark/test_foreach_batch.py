@@ -19,6 +19,7 @@ from acidsql.session import Session
 from acidsql.spark import executor
 from acidsql.writing import publishing
 from tests.answers import fails
+from tests.selection import core
 from tests.spark.streamed_files import COLUMNS, StreamedFiles
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -237,7 +238,7 @@ def test_change_data_in_the_order_of_its_log_gives_the_rows_of_the_database(
     assert found == model
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(2, 6))])
+@pytest.mark.parametrize("seed", core(range(1, 6), lambda seed: seed == 1, one_of=2))
 def test_change_data_in_any_order_gives_the_newest_records_with_tombstones(
     session: Session, spark: SparkSession, seed: int
 ) -> None:

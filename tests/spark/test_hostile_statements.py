@@ -195,7 +195,9 @@ def test_a_frame_that_cannot_be_read_is_refused(hostile: Session, frame: object)
 # ------------------------------------------------------------------------------------------------ long and deep
 
 
-@pytest.mark.parametrize("count", [2_000, pytest.param(100_000, marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "count", [2_000, pytest.param(20_000, marks=pytest.mark.full), pytest.param(100_000, marks=pytest.mark.soak)]
+)
 def test_many_rows_of_values_are_inserted(hostile: Session, count: int) -> None:
     hostile.sql("CREATE TRANSACTIONAL TABLE big (id int, v string)")
     rows = ", ".join(f"({number}, '{'x' * 40}')" for number in range(count))

@@ -18,6 +18,7 @@ from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.spark.catalyst.gateway import jvm, where, with_columns
 from acidsql.spark.scan.deletes.bitmap import delete_bitmap
 from acidsql.spark.scan.deletes.known_rows import Axis, KnownRows, axis_of, known_rows
+from tests.selection import core
 from tests.spark.test_deleted_rows import a_key, keys_of
 
 TO_ACID = "SET TBLPROPERTIES ('transactional'='true')"
@@ -85,7 +86,7 @@ def test_deletes_of_other_files_are_not_looked_up(session: Session) -> None:
     assert session.sql("SELECT count(id) FROM t WHERE id >= 0").collect()[0][0] == 199
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(2, 8))])
+@pytest.mark.parametrize("seed", core(range(1, 8), lambda seed: seed == 1, one_of=3))
 @pytest.mark.parametrize("layout", ["", "CLUSTERED BY (id) INTO 2 BUCKETS", "PARTITIONED BY (p int)"])
 def test_random_mixtures_of_files_read_the_same_with_and_without_row_ids(
     session: Session, seed: int, layout: str

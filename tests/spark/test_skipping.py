@@ -18,6 +18,7 @@ from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.catalyst.source_filters import translated_filters
 from acidsql.spark.scan import data_skipping, small_files
 from acidsql.spark.spark_types import query_type
+from tests.selection import core
 from tests.spark.test_plan_shape import executions_after, last_execution, plan_nodes
 
 _ROWS: Final = 20_000
@@ -198,8 +199,7 @@ MERGES = {
 """By their clauses, how many of the target's files they read."""
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("clauses", MERGES)
+@pytest.mark.parametrize("clauses", core(MERGES, lambda _: False, one_of=2))
 def test_a_merge_of_literals_reads_only_the_files_that_may_have_its_keys(deltas: Session, clauses: str) -> None:
     if deltas.catalog.table("default", "t").is_insert_only:
         return

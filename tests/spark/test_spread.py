@@ -82,7 +82,7 @@ def location(session: Session) -> Path:
 
 
 @pytest.mark.parametrize("arranged_by_driver", core([True, False], bool))
-@pytest.mark.parametrize("kind", core(TABLES, lambda kind: kind == "flat"))
+@pytest.mark.parametrize("kind", core(TABLES, lambda kind: kind == "flat", one_of=2))
 def test_the_table_equals_the_one_that_a_shuffled_write_leaves(
     kind: str, arranged_by_driver: bool, opened: Callable[[str], Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:
