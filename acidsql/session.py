@@ -225,6 +225,15 @@ class Session(FrameStatements):
         """
         return self._engine.progress()
 
+    def running_tasks(self) -> tuple[int, int]:
+        """How many tasks of the running stages of Spark jobs are done, and how many tasks these stages have. Any thread
+        may call this.
+
+        >>> session.running_tasks()
+        (0, 0)
+        """
+        return self._engine.tasks()
+
     def cancelled_tasks(self) -> int:
         """How many tasks of cancelled statements still run: Spark cannot interrupt every task.
 

@@ -31,7 +31,7 @@ from acidsql.tracing import Phase, phase
 from acidsql.writing.event_files import can_write_files, write_inserts, write_placed
 from acidsql.writing.file_slots import SLOT, Slots, assign_slots
 from acidsql.writing.placed_columns import NEW_BUCKET, OLD_BUCKET, OLD_ROW, OLD_WRITE_ID, value_directories
-from acidsql.writing.publishing import StagedFile, WriteTarget, finish_staged, publish
+from acidsql.writing.publishing import StagedFile, WriteTarget, publish
 from acidsql.writing.write_transaction import WriteTransaction
 
 _LOCAL: Final = LocalFiles()
@@ -129,7 +129,7 @@ class DirectWriter:
             if placed is None or placed.get_total_buffer_size() > self._most_bytes:
                 return self.executor.write_in(plan, request, txn, jobs)
             places = tuple(part.directory for part in bound.parts)
-            return _published(plan, places, txn, lambda target: _staged(placed, plan, target, slots))
+            return _published(plan, places, txn, lambda target: write_placed(placed, plan, target, slots))
 
         return self._run(plan, request, write)
 
@@ -154,16 +154,9 @@ def _published(
 
 def _staged_inserts(plan: WritePlan, rows: Rows, target: WriteTarget) -> list[StagedFile]:
     if plan.inserts_only:
-        write_inserts(rows.data, target)
-        return finish_staged(target, None)
+        return write_inserts(rows.data, target)
     slots = assign_slots(plan.branches, (), 1, plan.target.bucket_count)
-    return _staged(_placed(plan, rows, slots), plan, target, slots)
-
-
-def _staged(placed: Any, plan: WritePlan, target: WriteTarget, slots: Slots) -> list[StagedFile]:
-    if placed.num_rows:
-        write_placed(placed, plan, target)
-    return finish_staged(target, slots.by_code())
+    return write_placed(_placed(plan, rows, slots), plan, target, slots)
 
 
 def _placed(plan: WritePlan, rows: Rows, slots: Slots) -> Any:

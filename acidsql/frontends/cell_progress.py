@@ -14,8 +14,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import DisplayHandle
 
 from acidsql.frontends.cell_results import EMPTY
-from acidsql.frontends.html_results import html_note
+from acidsql.frontends.html_results import html_progress
 from acidsql.frontends.terminal import waiting_shown
+from acidsql.session import Session
 
 _SHOWN_AFTER: Final = 0.5
 _SHOWN_EVERY: Final = 0.5
@@ -27,6 +28,7 @@ class Progress:
     """The output of a statement that runs. `place` is None as long as nothing was shown."""
 
     progress: Callable[[], str]
+    tasks: Callable[[], tuple[int, int]]
     place: DisplayHandle | None = None
     seconds: float = 0.0
     _started: float = field(default_factory=time.monotonic)
@@ -42,7 +44,7 @@ class Progress:
         while not self._done.wait(wait):
             wait = _SHOWN_EVERY
             text = f"Running for {self.text()} ..."
-            shown = {"text/plain": text, "text/html": html_note(text)}
+            shown = {"text/plain": text, "text/html": html_progress(text, *self.tasks())}
             if self.place is None:
                 self.place = DisplayHandle()  # type: ignore[no-untyped-call]
                 self.place.display(shown, raw=True)  # type: ignore[no-untyped-call]
@@ -56,14 +58,14 @@ class Progress:
 
 
 @contextmanager
-def progress_shown(progress: Callable[[], str], shell: InteractiveShell) -> Iterator[Progress]:
-    """Shows for how long a statement has been running, and its `progress`, until the end of the block.
+def progress_shown(session: Session, shell: InteractiveShell) -> Iterator[Progress]:
+    """Shows for how long a statement of the session has been running, and its tasks, until the end of the block.
 
     In a notebook the output stays, empty, for the result. In a terminal a line on standard error disappears.
     """
-    shown = Progress(progress)
+    shown = Progress(session.progress, session.running_tasks)
     if getattr(shell, "kernel", None) is None:
-        with waiting_shown(silent=False, progress=progress):
+        with waiting_shown(silent=False, progress=session.progress):
             try:
                 yield shown
             finally:

@@ -62,6 +62,12 @@ def html_note(note: str) -> str:
     return f'<div style="{_FAINT}; padding: 2px 0">{html.escape(note)}</div>'
 
 
+def html_progress(note: str, done: int, total: int) -> str:
+    """A line about a statement that runs, behind a bar of its tasks where there are several."""
+    bar = f'<progress value="{done}" max="{total}" style="vertical-align: middle"></progress> ' if total > 1 else ""
+    return f'<div style="{_FAINT}; padding: 2px 0">{bar}{html.escape(note)}</div>'
+
+
 def html_message(message: str, seconds: float) -> str:
     """What became of a statement without rows, and its time."""
     shown = html.escape(visible(message))

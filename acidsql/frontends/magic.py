@@ -106,7 +106,7 @@ class AcidSqlMagics(Magics):
 
     def _shown(self, session: Session, piece: Piece, order: Order) -> CellResult:
         """Runs a statement; returns what a cell shows of it, for the place of its progress."""
-        with _cancelling(session), _java_hidden(), progress_shown(session.progress, self._ipython) as progress:
+        with _cancelling(session), _java_hidden(), progress_shown(session, self._ipython) as progress:
             result = self._executed(session, piece, rows_only=True)
             try:
                 shown = _for_cell(result, SHOWN_ROWS if order.limit is None else order.limit)
@@ -120,7 +120,7 @@ class AcidSqlMagics(Magics):
         from acidsql.spark.failures import fetch_pandas
 
         shown_rows = SHOWN_ROWS if order.limit is None else order.limit
-        with _cancelling(session), _java_hidden(), progress_shown(session.progress, self._ipython) as progress:
+        with _cancelling(session), _java_hidden(), progress_shown(session, self._ipython) as progress:
             result = self._executed(session, piece, rows_only=False)
             if order.name is None and result.columns is None:
                 shown = _for_cell(result, shown_rows)

@@ -39,7 +39,7 @@ from acidsql.spark.scan.table_scan import delete_events, scan_frame
 from acidsql.spark.write.bucket_expression import bucket_column
 from acidsql.spark.write.event_rows import code_of_bucket, filed, insert_event
 from acidsql.spark.write.staging import save
-from acidsql.storage.orc.orc_footers import adds_acid_columns
+from acidsql.storage.orc.orc_footers import adds_acid_columns, writes_statistics
 from acidsql.writing.compaction_files import (
     AS_THEY_COME,
     BY_ORIGIN,
@@ -126,7 +126,8 @@ def _write_events(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots:
 def _merging(job: Job, caches: ScanCaches) -> Merging:
     """What is done with the files. All are sorted if those that need it not are too few to be worth a job."""
     found = data_files(job.source, caches.footers)
-    merge = merging(map(_candidate, found), joins=adds_acid_columns(job.files, job.target))
+    joins = adds_acid_columns(job.files, job.target) and writes_statistics(job.target)
+    merge = merging(map(_candidate, found), joins=joins)
     to_sort = sum(file.size for file in found if file.origin in merge.sorted)
     size = sum(file.size for file in found)
     return merge if (size - to_sort) * _SHARE >= size else Merging(sorted=frozenset(file.origin for file in found))

@@ -289,13 +289,19 @@ class Engine:
             return "Spark is starting" if self._starting else ""
         if waits_for := self.cancelled_tasks():
             return f"waits for {waits_for} tasks of a cancelled statement"
+        done, total = self.tasks()
+        return f"{done} of {total} tasks" if total > 1 else ""
+
+    def tasks(self) -> tuple[int, int]:
+        """How many tasks of the running stages are done, and how many tasks these have. Any thread may call this."""
+        spark = self._living
         try:
-            tracker = spark.sparkContext.statusTracker()
-            stages = [info for i in tracker.getActiveStageIds() if (info := tracker.getStageInfo(i)) is not None]
+            tracker = None if spark is None else spark.sparkContext.statusTracker()
+            active = () if tracker is None else map(tracker.getStageInfo, tracker.getActiveStageIds())
+            stages = [info for info in active if info is not None]
         except SPARK_ERRORS:  # the running statement reports the error
-            return ""
-        total = sum(info.numTasks for info in stages)
-        return f"{sum(info.numCompletedTasks for info in stages)} of {total} tasks" if total > 1 else ""
+            return 0, 0
+        return sum(info.numCompletedTasks for info in stages), sum(info.numTasks for info in stages)
 
     def cancelled_tasks(self) -> int:
         """How many tasks of cancelled statements still run. Any thread may call this."""

@@ -41,7 +41,6 @@ from acidsql.storage.orc.orc_footers import (
     finish_events,
     finish_joined,
     finish_plain,
-    last_of_stripe,
 )
 from acidsql.storage.orc.tail import Tail
 from acidsql.writing.file_slots import SLOT, Slot, Slots
@@ -193,15 +192,11 @@ def _piece(job: Job, path: str, length: int, by_code: Mapping[int, Slot] | None)
 def _origin(job: Job, tail: Tail) -> Origin:
     """What the rows of a file of the job BY_ORIGIN have in common."""
     columns = [tail.top_level_names.index(name) + 1 for name in (ORIGINAL_TRANSACTION, BUCKET)]
-    ranges = [tail.integer_range(column) for column in columns]
-    if None in ranges:  # statistics are missing without `orc.create.index`
-        write_id, bucket_property = last_of_stripe(job.files, tail.path, 0, (ORIGINAL_TRANSACTION, BUCKET))
-        return Origin(WriteId(write_id), bucket_property)
-    (write_id, last_write_id), (bucket_property, last_property) = (r for r in ranges if r is not None)
-    if (write_id, bucket_property) != (last_write_id, last_property):
-        reason = "a file whose rows have different write IDs or bucket properties was read as one where they have not"
+    write_ids, properties = (tail.integer_range(column) for column in columns)
+    if not write_ids or not properties or write_ids[0] < write_ids[1] or properties[0] < properties[1]:
+        reason = "the rows of a file have other write IDs or bucket properties than its statistics say"
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=job.part.directory, reason=reason)
-    return Origin(WriteId(write_id), bucket_property)
+    return Origin(WriteId(write_ids[0]), properties[0])
 
 
 def _finished(job: Job, pieces: Sequence[_Piece]) -> _Staged:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pyarrow import orc
 
 from acidsql.acid.hive_types import HiveType, has_date, has_instant, has_timestamp, is_complex, parse_type
-from acidsql.acid.layout import OPERATION_DELETE
+from acidsql.acid.layout import BUCKET, OPERATION_DELETE, ORIGINAL_TRANSACTION, ROW_ID
 from acidsql.acid.partition_names import DEFAULT_PARTITION, escape
 from acidsql.acid.row_id import encode_bucket
 from acidsql.acid.table import Table
@@ -27,9 +27,10 @@ from acidsql.planner.plan import BRANCH, EventKind, WritePlan
 from acidsql.storage.file_arrow_types import arrow_type
 from acidsql.storage.file_systems import FileSystem, LocalFiles
 from acidsql.storage.orc.event_columns import insert_columns
-from acidsql.storage.orc.orc_footers import arrow_codec, writer_options
+from acidsql.storage.orc.orc_footers import arrow_codec, finished_file, writer_options
+from acidsql.writing.file_slots import Slots
 from acidsql.writing.placed_columns import NEW_BUCKET, OLD_BUCKET, OLD_ROW, OLD_WRITE_ID, staging_columns
-from acidsql.writing.publishing import WriteTarget
+from acidsql.writing.publishing import StagedFile, WriteTarget, staged_as_finished
 
 _FILE: Final = "part-00000-driver.orc"
 _Numbers: TypeAlias = "NDArray[np.int64]"
@@ -57,13 +58,16 @@ def _has_times_inside(hive_type: HiveType) -> bool:
     return is_complex(hive_type) and (has_date(hive_type) or has_timestamp(hive_type) or has_instant(hive_type))
 
 
-def write_inserts(rows: Any, target: WriteTarget) -> None:
+def write_inserts(rows: Any, target: WriteTarget) -> list[StagedFile]:
     """Writes the rows of an INSERT, an Arrow table of the columns `_c0` and so on, to one file without a slot; no file
     for no rows."""
-    if rows.num_rows:
-        ids = insert_columns(rows.num_rows, target.write_id, encode_bucket(0, target.statement_ids[0]), 0)
-        # A copy: of a slice, pyarrow writes structs that are not its own (arrow/adapters/orc/util.cc: no offsets).
-        _write(target, target.staging, ids, rows.combine_chunks().take(pa.array(np.arange(rows.num_rows))))
+    if not rows.num_rows:
+        return []
+    ids = insert_columns(rows.num_rows, target.write_id, encode_bucket(0, target.statement_ids[0]), 0)
+    # A copy: of a slice, pyarrow writes structs that are not its own (arrow/adapters/orc/util.cc: no offsets).
+    copied = rows.combine_chunks().take(pa.array(np.arange(rows.num_rows)))
+    path = _write(target, "", ids, copied, is_delete=False)
+    return staged_as_finished(target, {path: rows.num_rows}, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +79,16 @@ class NewRows:
     of_events: _Numbers
 
 
-def write_placed(placed: Any, plan: WritePlan, target: WriteTarget, apart: NewRows | None = None) -> None:
-    """Writes placed events (event_rows.py), an Arrow table. It holds their rows, too, unless these are `apart`; delete
-    events need none.
+def write_placed(
+    placed: Any, plan: WritePlan, target: WriteTarget, slots: Slots, apart: NewRows | None = None
+) -> list[StagedFile]:
+    """Writes placed events (event_rows.py), an Arrow table, to the files of their slots. It holds their rows, too,
+    unless these are `apart`; delete events need none.
 
     Raises CARDINALITY_VIOLATION.
     """
+    if not placed.num_rows:
+        return []
     directories = staging_columns(plan)
     row_columns = (*directories, OLD_WRITE_ID, OLD_BUCKET, OLD_ROW)
     order = _order(placed, row_columns)
@@ -95,8 +103,9 @@ def write_placed(placed: Any, plan: WritePlan, target: WriteTarget, apart: NewRo
         reason = "two groups of rows would go to one file"
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=target.staging, reason=reason)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for _ in pool.map(lambda f: _write_file(placed, f, plan, target, apart), files):
-            pass  # iterating raises the error of a thread
+        paths = list(pool.map(lambda f: _write_file(placed, f, plan, target, apart), files))
+    rows = {path: len(file.events) for path, file in zip(paths, files, strict=True)}
+    return staged_as_finished(target, rows, slots.by_code())
 
 
 def _order(placed: Any, keys: Sequence[str]) -> _Numbers:
@@ -147,10 +156,11 @@ def _numbers(column: Any) -> _Numbers:
     return np.asarray(column.cast(pa.int64()).fill_null(-1).to_numpy(), np.int64)
 
 
-def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget, apart: NewRows | None) -> None:
+def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget, apart: NewRows | None) -> str:
     names = [f"_c{i}" for i in range(len(plan.target.columns))]
     count = len(file.events)
-    if plan.branches[file.branch].kind is EventKind.INSERT:
+    is_delete = plan.branches[file.branch].kind is not EventKind.INSERT
+    if not is_delete:
         first = placed.column(NEW_BUCKET)[int(file.events[0])].as_py()
         bucket = first << 16 | encode_bucket(0, target.statement_ids[file.branch])
         ids = insert_columns(count, target.write_id, bucket, file.first_row)
@@ -159,7 +169,7 @@ def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget, 
     else:
         named = placed.select([OLD_WRITE_ID, OLD_BUCKET, OLD_ROW]).take(pa.array(file.events))
         ids, row = _deletions(named, target.write_id), _no_rows(names, count, plan.target)
-    _write(target, f"{target.staging}/{file.directory}", ids, row)
+    return _write(target, file.directory, ids, row, is_delete=is_delete)
 
 
 def _no_rows(names: Sequence[str], count: int, table: Table) -> Any:
@@ -184,8 +194,9 @@ def _deletions(rows: Any, write_id: WriteId) -> dict[str, Any]:
     }
 
 
-def _write(target: WriteTarget, directory: str, ids: Mapping[str, Any], rows: Any) -> None:
-    """Writes a staged file: flat events, or the rows of an insert-only table. `rows` must not be a slice."""
+def _write(target: WriteTarget, directory: str, ids: Mapping[str, Any], rows: Any, *, is_delete: bool) -> str:
+    """Writes a file of events, or of the rows of an insert-only table, as Hive's, below the staging directory. Returns
+    its path there. `rows` must not be a slice."""
     table, files = target.table, target.files
     columns = {f.name: _column(rows.column(f.name), f.type) for f in rows.schema}
     if table.is_insert_only:
@@ -195,8 +206,24 @@ def _write(target: WriteTarget, directory: str, ids: Mapping[str, Any], rows: An
     sink = pa.BufferOutputStream()
     codec = arrow_codec(table)
     orc.write_table(pa.table(columns), sink, compression=codec)
-    files.make_directories(directory)
-    files.write(f"{directory}/{_FILE}", sink.getvalue().to_pybytes())
+    path = f"{directory}/{_FILE}".lstrip("/")
+    whole = f"{target.staging}/{path}"
+    content = sink.getvalue().to_pybytes()
+    pieces = finished_file(content, whole, table, is_delete=is_delete, keys=lambda places: _keys(ids, places))
+    files.make_directories(f"{target.staging}/{directory}")
+    files.assemble(whole, pieces)
+    return path
+
+
+def _keys(ids: Mapping[str, Any], places: Sequence[int]) -> list[tuple[int, int, int]]:
+    """The row IDs at some positions of events."""
+    columns = [ids[name] for name in (ORIGINAL_TRANSACTION, BUCKET, ROW_ID)]
+    found = [[_integer(column[place]) for place in places] for column in columns]
+    return list(zip(*found, strict=True))
+
+
+def _integer(value: Any) -> int:
+    return int(value.as_py()) if isinstance(value, pa.Scalar) else int(value)
 
 
 def _column(values: Any, kind: Any) -> Any:

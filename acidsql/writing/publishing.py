@@ -133,7 +133,25 @@ def finish_staged(
         finished = pool.map(
             lambda f: _finish(target, f, _place(target, f.path, slots, known), lack_acid_columns), found
         )
-        staged = [f for f in finished if f is not None]
+        return _checked(target, [f for f in finished if f is not None])
+
+
+def staged_as_finished(
+    target: WriteTarget, written: Mapping[str, int], slots: Mapping[int, Slot] | None
+) -> list[StagedFile]:
+    """Staged files that were written with their final footers: the number of rows by the path below the staging
+    directory. `slots` are the slots by code; None if files are numbered by task."""
+    known = by_normal_values(target.partitions.keys(), target.table.partition_columns)
+    places = ((path, rows, _place(target, path, slots, known)) for path, rows in written.items())
+    staged = [
+        StagedFile(f"{target.staging}/{path}", place.slot, rows, place.partition_directory, place.new_partition)
+        for path, rows, place in places
+    ]
+    return _checked(target, staged)
+
+
+def _checked(target: WriteTarget, staged: list[StagedFile]) -> list[StagedFile]:
+    """The files, whose places in the table were checked."""
     places = {place: values for values, place in target.partitions.items()}
     for directory in {f.partition_directory for f in staged if f.new_partition is not None}:
         check_own_place(directory, target.table.partition_columns, places)

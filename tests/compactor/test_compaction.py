@@ -183,6 +183,22 @@ def test_columns_added_and_widened_since_are_in_the_new_files(session: Session) 
     assert [e[5] for e in events(next(root.iterdir()))] == [(1, 1, None), (2, 5000000000, "x")]
 
 
+def test_files_without_statistics_are_not_joined(session: Session) -> None:
+    root = create(session, properties=", 'orc.create.index'='false'")
+    for low in (0, 1000):
+        session.execute(f"INSERT INTO t SELECT id, 0 FROM range({low}, {low + 1000}, 1, 1)")
+    insert(session, "(5000, 1)")
+    session.execute("DELETE FROM t WHERE id % 3 = 0")
+    before = rows(session)
+    for _ in range(2):
+        with as_with_large_files():
+            assert compact(session, "t", "major")[0] == "succeeded"
+        assert rows(session) == before
+        insert(session, "(6000, 1)")
+        session.execute("DELETE FROM t WHERE id = 6000")
+    assert [path.parent.name[:5] for path in root.rglob("bucket_*") if path.parent.name.startswith("base")] == ["base_"]
+
+
 def test_a_table_without_rows_becomes_an_empty_base(session: Session) -> None:
     root = create(session)
     insert(session, "(1, 1)", "(2, 2)")

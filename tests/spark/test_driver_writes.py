@@ -76,9 +76,9 @@ def by_driver(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     written: list[str] = []
     write = event_files._write
 
-    def noted(target: Any, directory: str, *rest: Any) -> None:
-        written.append(directory)
-        write(target, directory, *rest)
+    def noted(target: Any, directory: str, *rest: Any, is_delete: bool) -> str:
+        written.append(f"{target.staging}/{directory}")
+        return write(target, directory, *rest, is_delete=is_delete)
 
     monkeypatch.setattr(event_files, "_write", noted)
     return written

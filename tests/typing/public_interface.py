@@ -36,6 +36,7 @@ def statements(session: Session, frame: DataFrame) -> None:
     assert_type(session.transaction_id, int | None)
     assert_type(session.cancelled_tasks(), int)
     assert_type(session.progress(), str)
+    assert_type(session.running_tasks(), tuple[int, int])
     session.keeps_transaction = True
     for metric in session.metrics():
         assert_type(metric.name, str)

@@ -28,7 +28,7 @@ from acidsql.storage.file_systems import FileSystem
 from acidsql.writing.condensed_events import unfolded
 from acidsql.writing.event_files import can_write_files, write_inserts, write_placed
 from acidsql.writing.file_slots import assign_slots
-from acidsql.writing.publishing import StagedFile, finish_staged
+from acidsql.writing.publishing import StagedFile
 
 _MOST: Final = 2_000_000
 """Events that one task may give."""
@@ -61,24 +61,20 @@ def stage_by_driver(write: EventWrite, strategy: ByDriver) -> list[StagedFile] |
     """
     plan, target = write.plan, write.target
     if plan.inserts_only:
-        return finish_staged(target, None) if _write_inserts(write) else None
+        return _write_inserts(write)
     slots = assign_slots(plan.branches, write.buckets, strategy.files, plan.target.bucket_count)
     placed = _collected(placed_events(write.queries.condensed, plan, slots), plan.target, write.size)
     if placed is None:
         return None
     events, rows = unfolded(placed.combine_chunks(), plan, slots)
-    write_placed(events, plan, target, rows)
-    return finish_staged(target, slots.by_code())
+    return write_placed(events, plan, target, slots, rows)
 
 
-def _write_inserts(write: EventWrite) -> bool:
-    """Writes the rows of an INSERT to one file; whether the driver takes them."""
+def _write_inserts(write: EventWrite) -> list[StagedFile] | None:
+    """Writes the rows of an INSERT to one file; None if there are more than the driver takes."""
     plan, target = write.plan, write.target
     rows = _collected(filed(with_constraints(write.events), (), plan.target), plan.target, write.size)
-    if rows is None:
-        return False
-    write_inserts(rows, target)
-    return True
+    return None if rows is None else write_inserts(rows, target)
 
 
 def _collected(rows: DataFrame, table: Table, size: int) -> Any:

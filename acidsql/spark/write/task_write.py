@@ -186,8 +186,7 @@ def _stage_deletes(write: EventWrite, aside: Aside, facts: WriteFacts) -> list[S
     match step:
         case ByDriver():
             slots = assign_slots(plan.branches, write.buckets, step.files)
-            write_placed(aside.placed(plan, slots), plan, target)
-            return finish_staged(target, slots.by_code())
+            return write_placed(aside.placed(plan, slots), plan, target, slots)
         case Shuffled():
             second = replace(write, queries=GivenEvents(aside.events(spark, plan)), target=target, size=aside.size)
             return stage_shuffled(second, step)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Final, TypeAlias
 
 from acidsql.acid.hive_types import has_instant, parse_type
@@ -23,7 +24,14 @@ from acidsql.storage.orc.rewrite import (
     with_user_metadata,
 )
 from acidsql.storage.orc.stripe_appending import HEADER, stripes_end, with_stripes
-from acidsql.storage.orc.tail import BUCKET_COLUMN, ORIGINAL_TRANSACTION_COLUMN, ROW_ID_COLUMN, Tail
+from acidsql.storage.orc.tail import (
+    BUCKET_COLUMN,
+    ORIGINAL_TRANSACTION_COLUMN,
+    ROW_ID_COLUMN,
+    TAIL_GUESS,
+    Tail,
+    read_tail,
+)
 
 Key: TypeAlias = "tuple[int, int, int]"
 """originalTransaction, bucket, rowId."""
@@ -98,7 +106,7 @@ class RowsOfOrigin:
             pieces, whole = with_columns(source, self.tail, known)
         keys = insert_keys(self.write_id, self.bucket_property, whole)
         if keys is None:
-            last = (last_of_stripe(files, self.tail.path, n, [ROW_ID]) for n in range(len(self.tail.stripe_rows)))
+            last = (_last_of_stripe(files, self.tail.path, n, [ROW_ID]) for n in range(len(self.tail.stripe_rows)))
             keys = [(self.write_id, self.bucket_property, row_id) for (row_id,) in last]
         return _Events(pieces[1:], whole, keys)
 
@@ -125,6 +133,12 @@ class _Events:
     keys: Sequence[Key]
 
 
+def writes_statistics(table: Table) -> bool:
+    """Whether the ORC files of the table have statistics: writers make them together with row indexes."""
+    options = _orc_options(table)
+    return options.get("orc.create.index", "true").lower() != "false" and options.get("orc.row.index.stride") != "0"
+
+
 def finish_joined(files: FileSystem, parts: Sequence[RowsOfOrigin | FlatEvents], table: Table) -> str:
     """Makes one file of the stripes of several files of insert events, and gives its path. The rows of a part come
     behind those of the part before it. The former files are removed.
@@ -148,6 +162,26 @@ def finish_joined(files: FileSystem, parts: Sequence[RowsOfOrigin | FlatEvents],
     for part in parts:
         files.delete(part.tail.path)
     return path
+
+
+def finished_file(
+    content: bytes, path: str, table: Table, *, is_delete: bool, keys: Callable[[Sequence[int]], Sequence[Key]]
+) -> tuple[bytes, bytes]:
+    """The two parts of a file of events, or of rows of an insert-only table, as Hive's, before it is written to `path`.
+
+    `content` is the file as its writer made it. `keys` gives the row IDs at positions of its events.
+    """
+    tail = read_tail(path, len(content), content[-TAIL_GUESS:])
+    if isinstance(tail, int):
+        tail = read_tail(path, len(content), content[-tail:])
+    assert isinstance(tail, Tail)
+    if table.is_full_acid:
+        last = [end - 1 for end in accumulate(tail.stripe_rows)]
+        metadata = user_metadata(tail.rows, keys(last), is_delete=is_delete)
+        finished = with_user_metadata(with_nested_row(tail, table), metadata)
+    else:
+        finished = with_plain_columns(tail, table)
+    return content[: finished.footer_start], encode_end(finished)
 
 
 def with_nested_row(tail: Tail, table: Table) -> Tail:
@@ -223,11 +257,11 @@ def sorted_keys(files: FileSystem, tail: Tail) -> list[Key]:
 
 
 def _last_key(files: FileSystem, path: str, stripe: int) -> Key:
-    write_id, bucket_property, row_id = last_of_stripe(files, path, stripe, [ORIGINAL_TRANSACTION, BUCKET, ROW_ID])
+    write_id, bucket_property, row_id = _last_of_stripe(files, path, stripe, [ORIGINAL_TRANSACTION, BUCKET, ROW_ID])
     return write_id, bucket_property, row_id
 
 
-def last_of_stripe(files: FileSystem, path: str, stripe: int, columns: Sequence[str]) -> list[int]:
+def _last_of_stripe(files: FileSystem, path: str, stripe: int, columns: Sequence[str]) -> list[int]:
     """The values of integer columns in the last row of a stripe."""
     from pyarrow import orc
 
