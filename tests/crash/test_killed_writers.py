@@ -31,9 +31,13 @@ POINTS = {
 }
 """The points of a statement's life, and what makes the writer die there; in its job it is killed from outside."""
 
+BY_TASKS = "session.execute('SET acidsql.driver.write.max.bytes=0')"
+"""Spark's tasks write the files, from the first row that they find; the driver would write them after the job."""
+
 INTERRUPTED = f"""
 with connect(conf=CONF) as session:
     session.start()
+    {BY_TASKS}
     print("ready", flush=True)
     try:
         session.execute({SLOW_UPDATE!r})
@@ -54,6 +58,7 @@ def place(session: Session, tmp_path: Path) -> Place:
 
 
 def writing(place: Place, writer: subprocess.Popen[str]) -> None:
+    """Waits until a task of a statement by tasks has opened a file."""
     wait_for(lambda: any(p.suffix == ".orc" for s in place.staging() for p in s.rglob("*")), writer)
 
 
@@ -72,7 +77,7 @@ def test_a_writer_that_dies_at_a_point_of_its_statement_changes_all_or_nothing(
 @pytest.mark.full
 @pytest.mark.timeout(900)
 def test_a_writer_killed_in_its_job_changes_nothing(place: Place, session: Session) -> None:
-    writer = place.start(UPDATE, "")
+    writer = place.start(UPDATE, BY_TASKS)
     wait_for_line("ready", writer)
     writing(place, writer)
     kill(writer)
