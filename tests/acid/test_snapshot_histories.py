@@ -94,7 +94,8 @@ class History:
         return frozenset(w for w in self.writes if w.write_id in committed and w.write_id >= floor)
 
     def compact(self, fate: str, *, major: bool) -> None:
-        """Stops below the lowest open write ID, and never cuts a streaming batch in two.
+        """Stops below the lowest open write ID, and never cuts a streaming batch in two. A minor compaction merges only
+        what lies behind the base that it sees.
 
         A base would lack the deleted rows and the delete events; here every write counts on.
         """
@@ -102,12 +103,14 @@ class History:
         limit = min([limit, *(batch.start - 1 for batch in self.batches if limit in batch[:-1])])
         found = self.seen(limit)
         overwritten = {w.write_id for w in found} & self.overwrites
-        news = {w for w in found if w.write_id not in overwritten}
+        base = self.select(self.reader()).base
+        merged = base.parsed.write_id if base is not None and isinstance(base.parsed, Base) and not major else 0
+        news = {w for w in found if w.write_id not in overwritten and w.write_id > merged}
         if not news:
             return
         high = WriteId(self.batch_of(max(w.write_id for w in news))[-1])
         # Hive 4.0.1 begins at 1 where there is no base (hive-acid-v2.md).
-        low = WriteId(self.batch_of(min(w.write_id for w in news))[0] if overwritten else 1)
+        low = WriteId(self.batch_of(min(w.write_id for w in news))[0] if overwritten or merged else 1)
         txn = self.new_compaction(fate)
         if major:
             self.add(Base(high, txn), found)
