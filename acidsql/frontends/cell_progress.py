@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field
@@ -27,8 +27,7 @@ _SHOWN_EVERY: Final = 0.5
 class Progress:
     """The output of a statement that runs. `place` is None as long as nothing was shown."""
 
-    progress: Callable[[], str]
-    tasks: Callable[[], tuple[int, int]]
+    session: Session
     place: DisplayHandle | None = None
     seconds: float = 0.0
     _started: float = field(default_factory=time.monotonic)
@@ -36,7 +35,7 @@ class Progress:
 
     def text(self) -> str:
         """`12 s, 40 of 200 tasks`"""
-        return ", ".join(filter(None, (f"{time.monotonic() - self._started:.0f} s", self.progress())))
+        return ", ".join(filter(None, (f"{time.monotonic() - self._started:.0f} s", self.session.progress())))
 
     def show_until_done(self) -> None:
         """Runs on a thread of its own."""
@@ -44,7 +43,7 @@ class Progress:
         while not self._done.wait(wait):
             wait = _SHOWN_EVERY
             text = f"Running for {self.text()} ..."
-            shown = {"text/plain": text, "text/html": html_progress(text, *self.tasks())}
+            shown = {"text/plain": text, "text/html": html_progress(text, *self.session.running_tasks())}
             if self.place is None:
                 self.place = DisplayHandle()  # type: ignore[no-untyped-call]
                 self.place.display(shown, raw=True)  # type: ignore[no-untyped-call]
@@ -63,7 +62,7 @@ def progress_shown(session: Session, shell: InteractiveShell) -> Iterator[Progre
 
     In a notebook the output stays, empty, for the result. In a terminal a line on standard error disappears.
     """
-    shown = Progress(session.progress, session.running_tasks)
+    shown = Progress(session)
     if getattr(shell, "kernel", None) is None:
         with waiting_shown(silent=False, progress=session.progress):
             try:

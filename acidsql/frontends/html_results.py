@@ -59,13 +59,17 @@ def html_table(columns: Sequence[Column], rows: Iterable[Row]) -> HtmlTable:
 
 def html_note(note: str) -> str:
     """A line about a result, below it."""
-    return f'<div style="{_FAINT}; padding: 2px 0">{html.escape(note)}</div>'
+    return _faint(html.escape(note))
 
 
 def html_progress(note: str, done: int, total: int) -> str:
     """A line about a statement that runs, behind a bar of its tasks where there are several."""
     bar = f'<progress value="{done}" max="{total}" style="vertical-align: middle"></progress> ' if total > 1 else ""
-    return f'<div style="{_FAINT}; padding: 2px 0">{bar}{html.escape(note)}</div>'
+    return _faint(f"{bar}{html.escape(note)}")
+
+
+def _faint(content: str) -> str:
+    return f'<div style="{_FAINT}; padding: 2px 0">{content}</div>'
 
 
 def html_message(message: str, seconds: float) -> str:

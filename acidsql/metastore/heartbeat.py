@@ -34,9 +34,9 @@ def is_lost(error: AcidSqlError) -> bool:
 class Heartbeat:
     """A context manager whose daemon thread sends a heartbeat for `txn` every `interval` seconds.
 
-    The first heartbeat is sent after one interval. After an error other than the loss of the transaction, such as a
-    lost connection, the next heartbeat tries again. `on_lost` is called on that thread from when the metastore answers
-    that the transaction is gone until `stop`, again and again: the statement may be planning, and start jobs later.
+    The first heartbeat is sent after one interval. When the metastore answers that the transaction is gone, `on_lost`
+    is called on that thread, and again every half second until `stop`: a statement that is planning starts jobs later.
+    After any other error, such as a lost connection, the next heartbeat tries again.
     """
 
     def __init__(

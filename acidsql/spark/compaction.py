@@ -3,8 +3,8 @@
     the scope's files -> events -> one task a bucket file, sorted -> staged files -> directories with a _v
                                                                     (writing/compaction_files.py)
 
-A major compaction of many rows sorts few of them: files that are in order one behind the other need no shuffle, and
-their rows are joined as stripes (writing/merge_order.py).
+A major compaction sorts only a part of many rows: files whose rows come one behind the other are copied in their order,
+without a shuffle, and the copies become stripes of one file (writing/merge_order.py).
 
 Rows and delete events come from the scan that queries use (table_scan.py), so that original files, altered columns and
 files of other writers are read alike. Only the rows that a task sorts are in memory, and Spark spills them.
@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 
 from acidsql.acid.compaction_scope import Rewrite
 from acidsql.acid.layout import OPERATION_DELETE
-from acidsql.acid.row_id import MAX_BUCKET, encode_bucket
+from acidsql.acid.row_id import MAX_BUCKET, decode_bucket, encode_bucket
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import StatementId
 from acidsql.planner.event_queries import name_sql
@@ -63,9 +63,9 @@ _KEY: Final = ("originalTransaction", "bucket", "rowId")
 _TASK: Final = 128 * 1024 * 1024
 """Compressed bytes of a file of an insert-only table without buckets."""
 _FEW: Final = 2 * 1024 * 1024
-"""Compressed bytes that one task sorts without a shuffle."""
+"""Compressed bytes, up to which one task sorts all rows without a shuffle."""
 _SHARE: Final = 4
-"""Files are taken as they are if they hold one byte of so many."""
+"""Files are copied in their order, which takes a job of its own, only if they hold at least one byte of so many."""
 
 
 def compact(spark: StatementSpark, job: Job, caches: ScanCaches, before_publishing: Callable[[], None]) -> Merged:
@@ -102,7 +102,8 @@ def _write(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots | None:
 
 
 def _write_events(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots:
-    """Writes the files that can be taken as they are, and sorts the rows of the others."""
+    """A minor compaction sorts all events. A major one copies the files that need no sort, and sorts the rows of the
+    others."""
     if job.scope.rewrite is Rewrite.MINOR:
         deletes = every_delete_file(job.source, caches.footers)
         wanted = [Slot(ROWS, b) for b in sorted(job.source.buckets)]
@@ -124,7 +125,8 @@ def _write_events(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots:
 
 
 def _merging(job: Job, caches: ScanCaches) -> Merging:
-    """What is done with the files. All are sorted if those that need it not are too few to be worth a job."""
+    """What is done with the files. All rows are sorted if the files that need no sort are too small for a job of their
+    own."""
     found = data_files(job.source, caches.footers)
     joins = adds_acid_columns(job.files, job.target) and writes_statistics(job.target)
     merge = merging(map(_candidate, found), joins=joins)
@@ -135,7 +137,7 @@ def _merging(job: Job, caches: ScanCaches) -> Merging:
 
 def _candidate(file: SourceFile) -> Candidate:
     bounds = extremes(file.tail) if file.is_acid and file.tail is not None else None
-    return Candidate(file.origin, file.bucket_property >> 16 & MAX_BUCKET, file.size, file.is_acid, bounds)
+    return Candidate(file.origin, decode_bucket(file.bucket_property).bucket, file.size, file.is_acid, bounds)
 
 
 def _of_files(job: Job, files: Collection[str]) -> BoundScan:
@@ -152,7 +154,8 @@ def _write_sorted(
     slots: Slots,
     deletes: Sequence[SourceFile] = (),
 ) -> None:
-    """A shuffle brings the events of each file to one task, which sorts them. One task reads and sorts few events."""
+    """Sorts the events of each new file in one task, to which a shuffle brings them. Where there are few events, one
+    task reads and sorts all of them."""
     events = _insert_events(scan_frame(spark.storage, source, caches), job.table)
     if deletes:
         events = events.unionAll(_deletions(delete_events(spark.storage, job.source, deletes), events))
@@ -167,20 +170,24 @@ def _write_sorted(
 
 
 def _write_by_origin(spark: StatementSpark, job: Job, caches: ScanCaches, source: BoundScan) -> None:
-    """Each task reads one whole file, of rows of one write ID and one bucket property, and writes its rows without the
-    deleted ones. Of the ACID columns it writes those of the row ID."""
-    rows = scan_frame(copy_with(spark.storage, A_FILE_A_TASK), source, caches)
+    """Copies files, each of rows of one write ID and one bucket property. The only ACID columns that the tasks write
+    are those of the row ID."""
+    rows = _in_order(spark, source, caches)
     row_id = name_sql(ROW_ID)
     columns = [f"{row_id}.{of} AS {name}" for name, of in zip(_KEY, ("writeid", "bucketid", "rowid"), strict=True)]
     _save(filed(rows, columns, job.table), job, BY_ORIGIN)
 
 
 def _write_in_order(spark: StatementSpark, job: Job, caches: ScanCaches, source: BoundScan, slots: Slots) -> None:
-    """Each task reads one whole file and writes its rows without the deleted ones: no shuffle and no sort."""
-    rows = scan_frame(copy_with(spark.storage, A_FILE_A_TASK), source, caches)
-    events = _numbered(_insert_events(rows, job.table))
+    """Copies files with all ACID columns."""
+    events = _numbered(_insert_events(_in_order(spark, source, caches), job.table))
     placed = select(events, ("*", f"{code_of_bucket(slots, ROWS, _FILE)} AS {name_sql(SLOT)}"))
     _save(placed.drop(_FILE), job, IN_ORDER)
+
+
+def _in_order(spark: StatementSpark, source: BoundScan, caches: ScanCaches) -> DataFrame:
+    """The rows that are not deleted, in the order of their files, each of which a task of its own reads."""
+    return scan_frame(copy_with(spark.storage, A_FILE_A_TASK), source, caches)
 
 
 def _numbered(events: DataFrame) -> DataFrame:

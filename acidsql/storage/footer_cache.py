@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from acidsql.storage.file_systems import FileSystem, SizedFile
 from acidsql.storage.orc.copies import Copies, ReadableFiles
-from acidsql.storage.orc.tail import TAIL_GUESS, Tail, read_tail
+from acidsql.storage.orc.tail import Tail, read_whole_tail
 from acidsql.storage.parquet_footer import WrittenTimes, written_times
 
 _THREADS: Final = 16
@@ -19,11 +19,7 @@ _T = TypeVar("_T")
 
 def read_file_tail(files: FileSystem, path: str, size: int) -> Tail:
     """The tail of one file. Raises MALFORMED_LAYOUT if it is not an ORC file."""
-    tail = read_tail(path, size, files.read_end(path, size, TAIL_GUESS))
-    if isinstance(tail, int):
-        tail = read_tail(path, size, files.read_end(path, size, tail))
-    assert isinstance(tail, Tail)
-    return tail
+    return read_whole_tail(path, size, lambda count: files.read_end(path, size, count))
 
 
 @dataclass(slots=True)

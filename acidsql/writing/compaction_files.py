@@ -3,7 +3,8 @@ directories that readers see when the transaction commits.
 
     staging/<job>/%3Aslot=<code>/part-<task>    -> base_WRITEID_vTXN/bucket_NNNNN, or a delta and a delete_delta
 
-The files of the job BY_ORIGIN have no slots: to write to directories by a column costs a task a fifth of its time.
+The files of the job BY_ORIGIN lie in no directory of a slot, and have columns that tell it: a task needs a fifth less
+time to write these than to choose a directory for each row (benchmarks/README.md).
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from acidsql.acid.layout import (
     original_name,
 )
 from acidsql.acid.partition_names import escape
+from acidsql.acid.row_id import decode_bucket
 from acidsql.acid.table import Table
-from acidsql.acid.write_ids import TxnId, WriteId
+from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
@@ -44,14 +46,14 @@ from acidsql.storage.orc.orc_footers import (
 )
 from acidsql.storage.orc.tail import Tail
 from acidsql.writing.file_slots import SLOT, Slot, Slots
-from acidsql.writing.merge_order import Extremes, Origin, extremes
+from acidsql.writing.merge_order import Extremes, extremes
 
 ROWS, DELETES = 0, 1
 """The branches of a slot."""
 BY_ORIGIN, IN_ORDER, SORTED, AS_THEY_COME = "by_origin", "in_order", "sorted", "rows"
-"""The jobs of a compaction, each with a directory of its own in the staging directory: the files that are taken as they
-are, of which the first have the ACID columns of the row ID only; the rows that are sorted; and rows that may lie in any
-file."""
+"""The jobs of a compaction, each with a directory of its own in the staging directory. The first two copy files in
+their order, BY_ORIGIN with no other ACID columns than those of the row ID; SORTED sorts rows; AS_THEY_COME is the only
+job of a rebalance, or of an insert-only table."""
 ROW_ID: Final = ":row_id"
 """The scan's column of row__id."""
 _PART: Final = re.compile(r"part-(\d{5,})-")
@@ -131,25 +133,11 @@ class _Staged:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A file as a task wrote it, with all rows of its slot or a part of them. `origin` is that of the rows of the job
-    BY_ORIGIN."""
+    """The rows of a slot, or a part of them, in a file as a task wrote it."""
 
-    tail: Tail
     slot: Slot
-    origin: Origin | None
-
-    @property
-    def rows(self) -> RowsOfOrigin | FlatEvents:
-        if self.origin is None:
-            return FlatEvents(self.tail)
-        return RowsOfOrigin(self.tail, self.origin.write_id, self.origin.bucket_property)
-
-    @property
-    def extremes(self) -> Extremes | None:
-        if self.origin is None:
-            return extremes(self.tail)
-        place = (self.origin.write_id, self.origin.bucket_property)
-        return Extremes(place, place)
+    rows: RowsOfOrigin | FlatEvents
+    extremes: Extremes | None
 
 
 def finish(job: Job, slots: Slots | None) -> list[_Staged]:
@@ -164,9 +152,11 @@ def finish(job: Job, slots: Slots | None) -> list[_Staged]:
         if not job.table.is_full_acid:
             staged = pool.map(lambda f: _finished_plain(job, f.path, f.length, by_code), found)
             return [s for s in staged if s.rows]
+        tails = pool.map(lambda f: read_file_tail(job.files, f"{job.staging}/{f.path}", f.length), found)
         by_slot: dict[Slot, list[_Piece]] = {}
-        for piece in pool.map(lambda f: _piece(job, f.path, f.length, by_code), found):
-            if piece.tail.rows:
+        for file, tail in zip(found, tails, strict=True):
+            if tail.rows:
+                piece = _piece(job, file.path, tail, by_code)
                 by_slot.setdefault(piece.slot, []).append(piece)
         return list(pool.map(lambda pieces: _finished(job, pieces), by_slot.values()))
 
@@ -181,35 +171,30 @@ def _finished_plain(job: Job, path: str, length: int, by_code: Mapping[int, Slot
     return _Staged(whole, slot, tail.rows)
 
 
-def _piece(job: Job, path: str, length: int, by_code: Mapping[int, Slot] | None) -> _Piece:
-    tail = read_file_tail(job.files, f"{job.staging}/{path}", length)
+def _piece(job: Job, path: str, tail: Tail, by_code: Mapping[int, Slot] | None) -> _Piece:
+    """A staged file with rows. Those of the job BY_ORIGIN tell their bucket themselves."""
     if not path.startswith(f"{BY_ORIGIN}/"):
-        return _Piece(tail, _slot(path, by_code), None)
-    origin = _origin(job, tail) if tail.rows else None
-    return _Piece(tail, Slot(ROWS, origin.bucket if origin else 0), origin)
-
-
-def _origin(job: Job, tail: Tail) -> Origin:
-    """What the rows of a file of the job BY_ORIGIN have in common."""
-    columns = [tail.top_level_names.index(name) + 1 for name in (ORIGINAL_TRANSACTION, BUCKET)]
-    write_ids, properties = (tail.integer_range(column) for column in columns)
-    if not write_ids or not properties or write_ids[0] < write_ids[1] or properties[0] < properties[1]:
+        return _Piece(_slot(path, by_code), FlatEvents(tail), extremes(tail))
+    bounds = extremes(tail, *(tail.top_level_names.index(name) + 1 for name in (ORIGINAL_TRANSACTION, BUCKET)))
+    origin = bounds.origin if bounds is not None else None
+    if origin is None:
         reason = "the rows of a file have other write IDs or bucket properties than its statistics say"
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=job.part.directory, reason=reason)
-    return Origin(WriteId(write_ids[0]), properties[0])
+    slot = Slot(ROWS, decode_bucket(origin.bucket_property).bucket)
+    return _Piece(slot, RowsOfOrigin(tail, origin.write_id, origin.bucket_property), bounds)
 
 
 def _finished(job: Job, pieces: Sequence[_Piece]) -> _Staged:
     """The file of a slot."""
-    first = pieces[0]
-    rows = sum(piece.tail.rows for piece in pieces)
-    if len(pieces) == 1 and first.origin is None:
-        finish_events(job.files, first.tail.path, first.tail, job.table, is_delete=first.slot.branch == DELETES)
-        return _Staged(first.tail.path, first.slot, rows)
+    slot, only = pieces[0].slot, pieces[0].rows
+    rows = sum(piece.rows.tail.rows for piece in pieces)
+    if len(pieces) == 1 and isinstance(only, FlatEvents):
+        finish_events(job.files, only.tail.path, only.tail, job.table, is_delete=slot.branch == DELETES)
+        return _Staged(only.tail.path, slot, rows)
     ordered = _ordered(pieces)
-    if ordered is None or not adds_acid_columns(job.files, job.table):
+    if ordered is None or not adds_acid_columns(job.files, job.target):
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=job.part.directory, reason=_IN_SEVERAL)
-    return _Staged(finish_joined(job.files, [p.rows for p in ordered], job.table), first.slot, rows)
+    return _Staged(finish_joined(job.files, [p.rows for p in ordered], job.table), slot, rows)
 
 
 def _ordered(pieces: Sequence[_Piece]) -> list[_Piece] | None:

@@ -159,8 +159,8 @@ def _numbers(column: Any) -> _Numbers:
 def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget, apart: NewRows | None) -> str:
     names = [f"_c{i}" for i in range(len(plan.target.columns))]
     count = len(file.events)
-    is_delete = plan.branches[file.branch].kind is not EventKind.INSERT
-    if not is_delete:
+    is_insert = plan.branches[file.branch].kind is EventKind.INSERT
+    if is_insert:
         first = placed.column(NEW_BUCKET)[int(file.events[0])].as_py()
         bucket = first << 16 | encode_bucket(0, target.statement_ids[file.branch])
         ids = insert_columns(count, target.write_id, bucket, file.first_row)
@@ -169,7 +169,7 @@ def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget, 
     else:
         named = placed.select([OLD_WRITE_ID, OLD_BUCKET, OLD_ROW]).take(pa.array(file.events))
         ids, row = _deletions(named, target.write_id), _no_rows(names, count, plan.target)
-    return _write(target, file.directory, ids, row, is_delete=is_delete)
+    return _write(target, file.directory, ids, row, is_delete=not is_insert)
 
 
 def _no_rows(names: Sequence[str], count: int, table: Table) -> Any:
@@ -195,8 +195,8 @@ def _deletions(rows: Any, write_id: WriteId) -> dict[str, Any]:
 
 
 def _write(target: WriteTarget, directory: str, ids: Mapping[str, Any], rows: Any, *, is_delete: bool) -> str:
-    """Writes a file of events, or of the rows of an insert-only table, as Hive's, below the staging directory. Returns
-    its path there. `rows` must not be a slice."""
+    """Writes a file of events, or of the rows of an insert-only table, with its final footer, to a directory below the
+    staging directory. Returns its path below that. `rows` must not be a slice."""
     table, files = target.table, target.files
     columns = {f.name: _column(rows.column(f.name), f.type) for f in rows.schema}
     if table.is_insert_only:
@@ -206,24 +206,19 @@ def _write(target: WriteTarget, directory: str, ids: Mapping[str, Any], rows: An
     sink = pa.BufferOutputStream()
     codec = arrow_codec(table)
     orc.write_table(pa.table(columns), sink, compression=codec)
-    path = f"{directory}/{_FILE}".lstrip("/")
+    path = f"{directory}/{_FILE}" if directory else _FILE
     whole = f"{target.staging}/{path}"
     content = sink.getvalue().to_pybytes()
     pieces = finished_file(content, whole, table, is_delete=is_delete, keys=lambda places: _keys(ids, places))
-    files.make_directories(f"{target.staging}/{directory}")
+    files.make_directories(whole.rpartition("/")[0])
     files.assemble(whole, pieces)
     return path
 
 
 def _keys(ids: Mapping[str, Any], places: Sequence[int]) -> list[tuple[int, int, int]]:
     """The row IDs at some positions of events."""
-    columns = [ids[name] for name in (ORIGINAL_TRANSACTION, BUCKET, ROW_ID)]
-    found = [[_integer(column[place]) for place in places] for column in columns]
-    return list(zip(*found, strict=True))
-
-
-def _integer(value: Any) -> int:
-    return int(value.as_py()) if isinstance(value, pa.Scalar) else int(value)
+    columns = (np.asarray(ids[name])[list(places)].tolist() for name in (ORIGINAL_TRANSACTION, BUCKET, ROW_ID))
+    return list(zip(*columns, strict=True))
 
 
 def _column(values: Any, kind: Any) -> Any:

@@ -1,12 +1,13 @@
-"""Which files of a bucket a compaction takes as they are, one behind the other, and which files it sorts together.
+"""Which files of a bucket a compaction copies in the order that they have, and which files it sorts together.
 
-The rows of a bucket's file are in the order of their row IDs: write ID, bucket property, row ID. Each file of a bucket
-is in this order, and mostly all its rows come before or behind those of any other file, because a write adds rows under
-its own write ID. Such files need no sort: the stripes of one follow those of the other. But a stripe of a few rows
-costs a reader as much as one of many, so small files are sorted together.
+The rows of a bucket are to lie in the order of their row IDs: write ID, bucket property, row ID. Each file of the
+bucket is in this order. Because a write adds rows under its own write ID, mostly all rows of a file come before or
+behind all rows of any other file, so that a copy of one file without its deleted rows can follow a copy of the other,
+as stripes of one new file. But a stripe of a few rows costs a reader as much as one of many, so the rows of small files
+are sorted together.
 
     large file | large file | small file, small file, large file, small file | large file
-     as it is     as it is                 sorted together                       as it is
+      copied       copied                  sorted together                       copied
 """
 
 from __future__ import annotations
@@ -16,39 +17,34 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from acidsql.acid.row_id import MAX_BUCKET
 from acidsql.acid.write_ids import WriteId
 from acidsql.storage.orc.tail import BUCKET_COLUMN, ORIGINAL_TRANSACTION_COLUMN, Tail
 
 Place: TypeAlias = "tuple[float, float]"
-"""A place in the order of a bucket's rows: a write ID and a bucket property, or a number below or above all of them."""
+"""A place in the order of a bucket's rows: a write ID, and a bucket property or an infinite number in place of it."""
 
 _LARGE: Final = 1024 * 1024
-"""Bytes of the smallest file that is taken as it is where others are in its bucket."""
+"""Bytes of the smallest file that is copied where its bucket has others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What all rows of a file have in common."""
+    """The write ID and the bucket property that all rows of a file have."""
 
     write_id: WriteId
     bucket_property: int
 
-    @property
-    def bucket(self) -> int:
-        return self.bucket_property >> 16 & MAX_BUCKET
-
 
 @dataclass(frozen=True, slots=True)
 class Extremes:
-    """Bounds of the places of a file's rows, from its statistics; both are of them where they are equal."""
+    """Bounds of the places of a file's rows, from its statistics."""
 
     first: Place
     last: Place
 
     @property
     def origin(self) -> Origin | None:
-        """What the rows have in common, if that is so."""
+        """The write ID and the bucket property that all rows of the file have; None if they have different ones."""
         if self.first != self.last:
             return None
         return Origin(WriteId(int(self.first[0])), int(self.first[1]))
@@ -56,18 +52,21 @@ class Extremes:
 
 @dataclass(frozen=True, slots=True)
 class Merging:
-    """The files of a compaction by what is done with them, as paths."""
+    """The paths of the files of a compaction, by what is done with them."""
 
     by_origin: frozenset[str] = frozenset()
-    """Files taken as they are, each of which has rows of one Origin."""
+    """Files that are copied, and whose rows have one Origin each."""
     in_order: frozenset[str] = frozenset()
-    """Other files taken as they are."""
+    """Other files that are copied."""
     sorted: frozenset[str] = frozenset()
 
 
-def extremes(tail: Tail) -> Extremes | None:
-    """The extremes of a file of events, as Hive's or flat; None where its statistics do not tell."""
-    write_ids, properties = (tail.integer_range(c) for c in (ORIGINAL_TRANSACTION_COLUMN, BUCKET_COLUMN))
+def extremes(
+    tail: Tail, write_id_column: int = ORIGINAL_TRANSACTION_COLUMN, bucket_column: int = BUCKET_COLUMN
+) -> Extremes | None:
+    """The extremes of an ORC file of events; None where its statistics do not tell. The columns are ORC's numbers of
+    the two columns of the row ID, which files without some ACID columns have elsewhere."""
+    write_ids, properties = (tail.integer_range(column) for column in (write_id_column, bucket_column))
     if write_ids is None or properties is None:
         return None
     if write_ids[0] == write_ids[1]:
@@ -77,8 +76,8 @@ def extremes(tail: Tail) -> Extremes | None:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A data file of a compaction. Original files have no order that could be kept, because their row IDs are the
-    places of their rows."""
+    """A data file of a compaction. Files without ACID columns are always sorted: the places of their rows are their row
+    IDs, and a copy would have to compute them."""
 
     path: str
     bucket: int
@@ -94,11 +93,11 @@ def merging(files: Iterable[Candidate], *, joins: bool) -> Merging:
     for file in files:
         buckets.setdefault(file.bucket, []).append(file)
     shares = [_shares(of_bucket, joins=joins) for of_bucket in buckets.values()]
-    alone = [file for as_they_are, _ in shares for file in as_they_are]
-    by_origin = [f for f in alone if joins and f.extremes is not None and f.extremes.origin is not None]
+    copied = [file for of_bucket, _ in shares for file in of_bucket]
+    by_origin = [f for f in copied if joins and f.extremes is not None and f.extremes.origin is not None]
     return Merging(
         _paths(by_origin),
-        _paths(alone) - _paths(by_origin),
+        _paths(copied) - _paths(by_origin),
         _paths(file for _, together in shares for file in together),
     )
 
@@ -108,7 +107,7 @@ def _paths(files: Iterable[Candidate]) -> frozenset[str]:
 
 
 def _shares(files: Sequence[Candidate], *, joins: bool) -> tuple[Sequence[Candidate], Sequence[Candidate]]:
-    """The files of a bucket that are taken as they are, and those that are sorted together."""
+    """The files of a bucket that are copied, and those that are sorted together."""
     if len(files) == 1:
         return (files, ()) if files[0].is_acid else ((), files)
     groups = _groups(files) if joins else None
@@ -116,12 +115,13 @@ def _shares(files: Sequence[Candidate], *, joins: bool) -> tuple[Sequence[Candid
         return (), files
     small = [number for number, group in enumerate(groups) if len(group) > 1 or group[0].size < _LARGE]
     between = range(small[0], small[-1] + 1) if small else range(0)
-    alone = [file for number, group in enumerate(groups) if number not in between for file in group]
-    return alone, [file for number in between for file in groups[number]]
+    copied = [file for number, group in enumerate(groups) if number not in between for file in group]
+    return copied, [file for number in between for file in groups[number]]
 
 
 def _groups(files: Sequence[Candidate]) -> list[list[Candidate]] | None:
-    """The files in order, those together whose rows may lie among each other; None where that is unknown."""
+    """The files in the order of their rows, in groups. Rows of files of one group may lie among each other. None where
+    the places of a file's rows are unknown."""
     known = [(f.extremes, f) for f in files if f.extremes is not None and f.is_acid]
     if len(known) < len(files):
         return None

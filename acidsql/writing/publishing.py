@@ -139,8 +139,8 @@ def finish_staged(
 def staged_as_finished(
     target: WriteTarget, written: Mapping[str, int], slots: Mapping[int, Slot] | None
 ) -> list[StagedFile]:
-    """Staged files that were written with their final footers: the number of rows by the path below the staging
-    directory. `slots` are the slots by code; None if files are numbered by task."""
+    """The staged files of `written`, which have their final footers already: a number of rows for each path below the
+    staging directory. `slots` are the slots by code; None if files are numbered by task."""
     known = by_normal_values(target.partitions.keys(), target.table.partition_columns)
     places = ((path, rows, _place(target, path, slots, known)) for path, rows in written.items())
     staged = [
@@ -151,7 +151,7 @@ def staged_as_finished(
 
 
 def _checked(target: WriteTarget, staged: list[StagedFile]) -> list[StagedFile]:
-    """The files, whose places in the table were checked."""
+    """The files themselves. Raises what `check_own_place` and `_check_distinct_places` raise about their places."""
     places = {place: values for values, place in target.partitions.items()}
     for directory in {f.partition_directory for f in staged if f.new_partition is not None}:
         check_own_place(directory, target.table.partition_columns, places)

@@ -59,7 +59,7 @@ def compact(session: Session, table: str, kind: str, rest: str = "") -> tuple[st
 
 @contextmanager
 def as_with_large_files() -> Iterator[None]:
-    """Compactions do with files of any size what they do with large ones: take them as they are, or shuffle them."""
+    """Compactions treat files of any size like large ones: they copy them in their order, or shuffle their rows."""
     with patch.object(merge_order, "_LARGE", 0), patch.object(compaction, "_FEW", 0):
         yield
 

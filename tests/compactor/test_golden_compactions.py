@@ -67,7 +67,7 @@ def test_hives_own_compactions_are_made_again(kind: str, session: Session, tmp_p
 def test_compactions_of_every_golden_table_keep_rows_and_row_ids(
     golden: GoldenTable, session: Session, tmp_path: Path
 ) -> None:
-    """Minor compactions sort all rows; major ones take the files as they are."""
+    """Minor compactions sort all rows after a shuffle; major ones copy the files where they can."""
     table = golden.adopt(session, tmp_path)
     place = tmp_path / golden.case / golden.name
     before = row_ids(session, golden, table, place)

@@ -1,4 +1,4 @@
-"""Which files a compaction takes as they are, and which it sorts together."""
+"""Which files a compaction copies in their order, and which it sorts together."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_files_whose_rows_may_lie_among_each_other_are_sorted() -> None:
     assert merging(files, joins=True) == Merging(paths("e"), paths(""), paths("abcd"))
 
 
-def test_the_only_file_of_a_bucket_is_taken_as_it_is_whatever_its_size() -> None:
+def test_the_only_file_of_a_bucket_is_copied_whatever_its_size() -> None:
     files = [file("a", 1, size=1), file("b", 1, 2, size=1, bucket=1)]
     assert merging(files, joins=True) == Merging(paths("a"), paths("b"))
     assert merging(files, joins=False) == Merging(in_order=paths("ab"))
@@ -67,7 +67,7 @@ def test_several_files_of_a_bucket_are_sorted_where_stripes_cannot_be_joined() -
         max_size=12,
     )
 )
-def test_no_row_of_a_file_lies_among_those_of_what_is_taken_as_it_is(
+def test_no_row_lies_among_the_rows_of_a_copied_file(
     drawn: list[tuple[int, int, int, int]],
 ) -> None:
     files = [

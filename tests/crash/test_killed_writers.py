@@ -32,7 +32,7 @@ POINTS = {
 """The points of a statement's life, and what makes the writer die there; in its job it is killed from outside."""
 
 BY_TASKS = "session.execute('SET acidsql.driver.write.max.bytes=0')"
-"""Spark's tasks write the files, from the first row that they find; the driver would write them after the job."""
+"""Spark's tasks write the files during the job; the driver would write them after it, and quickly."""
 
 INTERRUPTED = f"""
 with connect(conf=CONF) as session:
@@ -58,7 +58,7 @@ def place(session: Session, tmp_path: Path) -> Place:
 
 
 def writing(place: Place, writer: subprocess.Popen[str]) -> None:
-    """Waits until a task of a statement by tasks has opened a file."""
+    """Waits until a task has opened a file (BY_TASKS)."""
     wait_for(lambda: any(p.suffix == ".orc" for s in place.staging() for p in s.rglob("*")), writer)
 
 

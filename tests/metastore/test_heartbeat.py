@@ -58,7 +58,7 @@ def test_a_transaction_that_nobody_knows_is_noticed(store: SqliteMetastore) -> N
 
 
 def test_the_statement_is_told_of_the_loss_until_it_ends(store: SqliteMetastore) -> None:
-    """What it starts after it was told first is to end too."""
+    """It may start jobs after it was told for the first time."""
     told = threading.Semaphore(0)
     txn = store.open_txn()
     with Heartbeat(store, txn, interval=0.02, on_lost=told.release):

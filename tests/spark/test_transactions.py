@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
@@ -202,7 +202,17 @@ def test_a_plain_table_is_not_written_in_a_transaction(one: Session) -> None:
 SLOW = "UPDATE t SET v = v + 1 WHERE id IN (SELECT r.id % 7 FROM range(1000000000000) r WHERE r.id % 1000003 = 5)"
 
 
-def is_told_of_its_loss(error: BaseException | None, session: Session, before: list[str]) -> None:
+@contextmanager
+def beside(one: Session, metastore: SqliteMetastore, *, begun: bool) -> Iterator[Session]:
+    """Another session on the tables of `one`, with a connection to its metastore; in a transaction if `begun`."""
+    with metastore, Session(one.warehouse, metastore, Engine(one.spark, {})) as other:
+        if begun:
+            other.execute("START TRANSACTION")
+        yield other
+
+
+def assert_lost(error: BaseException | None, session: Session, before: list[str]) -> None:
+    """The error says that the transaction was aborted, and nothing is left of its statement."""
     assert isinstance(error, AcidSqlError)
     assert error.condition == "TRANSACTION_ABORTED"
     assert directories(session) == before
@@ -210,28 +220,21 @@ def is_told_of_its_loss(error: BaseException | None, session: Session, before: l
 
 
 @pytest.mark.parametrize("begun", [False, True])
-def test_a_statement_whose_transaction_is_gone_stops_and_says_so(
-    one: Session, tmp_path: Path, spark: SparkSession, begun: bool
-) -> None:
+def test_a_statement_whose_transaction_is_gone_stops_and_says_so(one: Session, tmp_path: Path, begun: bool) -> None:
     before = directories(one)
-    with (
-        SqliteMetastore(tmp_path / "metastore.db", "/w", txn_timeout=2.0) as metastore,
-        Session(one.warehouse, metastore, Engine(spark, {})) as other,
-        ThreadPoolExecutor() as pool,
-    ):
-        if begun:
-            other.execute("START TRANSACTION")
+    metastore = SqliteMetastore(tmp_path / "metastore.db", "/w", txn_timeout=2.0)
+    with beside(one, metastore, begun=begun) as other, ThreadPoolExecutor() as pool:
         running = pool.submit(other.execute, SLOW)
         while not one._metastore.locks():
             time.sleep(0.05)
         (txn,) = {lock.txn for lock in one._metastore.locks()}
         one.execute(f"ABORT TRANSACTIONS {txn}")
-        error = running.exception()
-    is_told_of_its_loss(error, one, before)
+        error = running.exception(60)
+    assert_lost(error, one, before)
 
 
 class LateMetastore(SqliteMetastore):
-    """Answers a request for a write ID so late that a heartbeat has found the transaction aborted meanwhile."""
+    """Aborts a transaction that asks for a write ID, and answers so late that a heartbeat has found it aborted."""
 
     def allocate_write_id(self, txn: TxnId, table: Table) -> WriteId:
         write_id = super().allocate_write_id(txn, table)
@@ -241,19 +244,12 @@ class LateMetastore(SqliteMetastore):
 
 
 @pytest.mark.parametrize("begun", [False, True])
-def test_jobs_that_start_after_the_transaction_is_gone_end_too(
-    one: Session, tmp_path: Path, spark: SparkSession, begun: bool
-) -> None:
+def test_jobs_that_start_after_the_transaction_is_gone_end_too(one: Session, tmp_path: Path, begun: bool) -> None:
     before = directories(one)
-    with (
-        LateMetastore(tmp_path / "metastore.db", "/w", txn_timeout=2.0) as metastore,
-        Session(one.warehouse, metastore, Engine(spark, {})) as other,
-    ):
-        if begun:
-            other.execute("START TRANSACTION")
-        with pytest.raises(AcidSqlError) as caught:
-            other.execute(SLOW)
-    is_told_of_its_loss(caught.value, one, before)
+    metastore = LateMetastore(tmp_path / "metastore.db", "/w", txn_timeout=2.0)
+    with beside(one, metastore, begun=begun) as other, pytest.raises(AcidSqlError) as caught:
+        other.execute(SLOW)
+    assert_lost(caught.value, one, before)
 
 
 # -- others at the same time

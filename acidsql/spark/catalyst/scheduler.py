@@ -9,10 +9,10 @@ from pyspark import SparkContext
 
 
 def cancel_job_group(context: SparkContext, group: str) -> None:
-    """Cancels the jobs of a group, and those that start later, which PySpark's cancelJobGroup lets run.
+    """Cancels the jobs of a group, and refuses those that are submitted later, which PySpark's cancelJobGroup lets run.
 
-    The stages of an adaptive plan in front of a shuffle start all the same (DAGScheduler.handleMapStageSubmitted): call
-    this again until the statement has ended.
+    The stages that an adaptive plan submits in front of a shuffle are not refused
+    (DAGScheduler.handleMapStageSubmitted). Call this again until the statement has ended.
     """
     scala_context: Any = context._jsc.sc()
     scala_context.cancelJobGroupAndFutureJobs(group)

@@ -28,9 +28,8 @@ from acidsql.storage.orc.tail import (
     BUCKET_COLUMN,
     ORIGINAL_TRANSACTION_COLUMN,
     ROW_ID_COLUMN,
-    TAIL_GUESS,
     Tail,
-    read_tail,
+    read_whole_tail,
 )
 
 Key: TypeAlias = "tuple[int, int, int]"
@@ -167,14 +166,12 @@ def finish_joined(files: FileSystem, parts: Sequence[RowsOfOrigin | FlatEvents],
 def finished_file(
     content: bytes, path: str, table: Table, *, is_delete: bool, keys: Callable[[Sequence[int]], Sequence[Key]]
 ) -> tuple[bytes, bytes]:
-    """The two parts of a file of events, or of rows of an insert-only table, as Hive's, before it is written to `path`.
+    """A file of events, or of the rows of an insert-only table, before it is written to `path`: the bytes before its
+    end, and the end that makes it Hive's.
 
-    `content` is the file as its writer made it. `keys` gives the row IDs at positions of its events.
+    `content` is the file as pyarrow made it. `keys` gives the row IDs at positions of its events.
     """
-    tail = read_tail(path, len(content), content[-TAIL_GUESS:])
-    if isinstance(tail, int):
-        tail = read_tail(path, len(content), content[-tail:])
-    assert isinstance(tail, Tail)
+    tail = read_whole_tail(path, len(content), lambda count: content[-count:])
     if table.is_full_acid:
         last = [end - 1 for end in accumulate(tail.stripe_rows)]
         metadata = user_metadata(tail.rows, keys(last), is_delete=is_delete)

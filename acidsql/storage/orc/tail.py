@@ -6,7 +6,7 @@ Source: the ORC v1 specification, "File Tail".
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -178,6 +178,16 @@ class Tail:
         """The `integer_range` of each stripe."""
         columns = ([f.bytes for f in decode(s) if f.number == 1] for s in self._stripe_statistics)
         return tuple(integer_range(c[column]) if column < len(c) else None for c in columns)
+
+
+def read_whole_tail(path: str, size: int, end_of_file: Callable[[int], bytes]) -> Tail:
+    """Parses the tail of a file of `size` bytes. `end_of_file` gives as many of its last bytes as it is asked for, and
+    is asked again where the tail is longer than most. Raises MALFORMED_LAYOUT if it is not an ORC file."""
+    tail = read_tail(path, size, end_of_file(TAIL_GUESS))
+    if isinstance(tail, int):
+        tail = read_tail(path, size, end_of_file(tail))
+    assert isinstance(tail, Tail)
+    return tail
 
 
 def read_tail(path: str, size: int, end: bytes) -> Tail | int:
