@@ -106,15 +106,13 @@ class WriteFacts:
     keeps_order: bool
     """Whether a task that reads one file gives its events in the order of the row IDs, and no other task has events of
     its bucket."""
-    can_change_ends: bool
-    """Whether the end of a staged file can be rewritten."""
     cores: int
     """Tasks that run at once."""
     shuffle_tasks: int
     """Tasks that a shuffle may have (spark.sql.shuffle.partitions)."""
 
 
-NO_FACTS: Final = WriteFacts(0, False, 0, False, (), 0, 0, False, False, 1, 1)
+NO_FACTS: Final = WriteFacts(0, False, 0, False, (), 0, 0, False, 1, 1)
 """For a plain table, which is written in one way whatever is read."""
 
 
@@ -204,7 +202,7 @@ def _is_possible(strategy: WriteStrategy, plan: WritePlan, facts: WriteFacts) ->
             return facts.keeps_order and (facts.places <= 1 or not makes_rows)
         case InEachTask(deletes_follow=True):
             files = len(plan.branches) * (facts.places if plan.keeps_places else 1)
-            return facts.can_change_ends and files <= OPEN_FILES
+            return files <= OPEN_FILES
         case InEachTask() | Shuffled() | Plain():
             return True
         case _:

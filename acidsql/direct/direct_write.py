@@ -137,7 +137,7 @@ class DirectWriter:
 def _is_writable(plan: WritePlan) -> bool:
     """Whether this process can write the table's files."""
     table = plan.target
-    return table.is_transactional and is_local(table.location) and can_write_files(table, _LOCAL)
+    return table.is_transactional and is_local(table.location) and can_write_files(table)
 
 
 def _published(

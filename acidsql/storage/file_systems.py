@@ -9,8 +9,9 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum, auto
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol
+from typing import BinaryIO, Final, Protocol, TypeAlias
 from urllib.parse import unquote, urlparse
 
 from acidsql.acid.directories import is_hidden
@@ -54,14 +55,29 @@ class Extent:
     length: int
 
 
+Piece: TypeAlias = "bytes | Extent"
+"""A piece of a new file."""
+
+
+def length_of(piece: Piece) -> int:
+    return piece.length if isinstance(piece, Extent) else len(piece)
+
+
+class NewEnd(Enum):
+    """How a file gets another end than its writer gave it."""
+
+    IN_PLACE = auto()
+    BEHIND = auto()
+    """Behind the old end, as on HDFS, whose files can only grow."""
+    IN_A_COPY = auto()
+    """As in object stores, whose files never change: the file that is moved to its place is made of pieces instead."""
+
+
 class FileSystem(Protocol):
     """The operations on files. Paths are absolute, as `resolve` gives them."""
 
-    can_rewrite: bool
-    """Whether the end of a file can be replaced in place."""
-
-    def can_change_ends(self, path: str) -> bool:
-        """Whether a file can get another end, in place of its own or at least behind it."""
+    def new_end(self, path: str) -> NewEnd:
+        """How the file of a path gets another end."""
         ...
 
     def resolve(self, location: str) -> str:
@@ -94,6 +110,10 @@ class FileSystem(Protocol):
 
     def place(self, old: str, new: str) -> bool:
         """Moves a file, unless `new` exists: then it returns False and does nothing."""
+        ...
+
+    def place_pieces(self, pieces: Sequence[Piece], new: str) -> bool:
+        """Writes the pieces into a new file, unless `new` exists: then it returns False and does nothing."""
         ...
 
     def copy(self, source: str, target: str) -> None:
@@ -136,7 +156,7 @@ class FileSystem(Protocol):
         """Writes the first `count` bytes of a file, followed by `end`, into a new file."""
         ...
 
-    def assemble(self, path: str, pieces: Iterable[bytes | Extent]) -> None:
+    def assemble(self, path: str, pieces: Iterable[Piece]) -> None:
         """Writes the pieces, one behind the other, into a new file."""
         ...
 
@@ -166,11 +186,30 @@ def remove_all(files: FileSystem, paths: Iterable[str]) -> bool:
     return not any(map(files.exists, paths))
 
 
-def place_new(files: FileSystem, old: str, new: str) -> None:
-    """Moves a file to a place that no other file may have. Raises MALFORMED_LAYOUT."""
-    if not files.place(old, new):
+def placed(files: FileSystem, old: str, new: str, pieces: Sequence[Piece] = ()) -> bool:
+    """Moves a file, or makes the new one of its `pieces`; False, and nothing has happened, if `new` exists."""
+    return files.place_pieces(pieces, new) if pieces else files.place(old, new)
+
+
+def place_new(files: FileSystem, old: str, new: str, pieces: Sequence[Piece] = ()) -> None:
+    """`placed`, for a place that no other file may have. Raises MALFORMED_LAYOUT."""
+    if not placed(files, old, new, pieces):
         reason = "a file lies there already, and another one was to be moved to its place"
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=new, reason=reason)
+
+
+def end_of_pieces(files: FileSystem, pieces: Sequence[Piece], count: int) -> bytes:
+    """The last `count` bytes of the pieces, or all if they have fewer."""
+    end = b""
+    for piece in reversed(pieces):
+        missing = count - len(end)
+        if missing <= 0:
+            break
+        if isinstance(piece, Extent):
+            end = files.read_end(piece.path, piece.start + piece.length, min(missing, piece.length)) + end
+        else:
+            end = piece[-missing:] + end
+    return end
 
 
 def is_local(location: str) -> bool:
@@ -180,10 +219,8 @@ def is_local(location: str) -> bool:
 class LocalFiles:
     """The files of the operating system, without Hadoop's checksum files."""
 
-    can_rewrite = True
-
-    def can_change_ends(self, path: str) -> bool:
-        return True
+    def new_end(self, path: str) -> NewEnd:
+        return NewEnd.IN_PLACE
 
     def resolve(self, location: str) -> str:
         parsed = urlparse(location)
@@ -247,6 +284,12 @@ class LocalFiles:
         os.unlink(old)
         return True
 
+    def place_pieces(self, pieces: Sequence[Piece], new: str) -> bool:
+        if os.path.exists(new):
+            return False
+        self.assemble(new, pieces)
+        return True
+
     def copy(self, source: str, target: str) -> None:
         shutil.copyfile(source, target)
 
@@ -294,7 +337,7 @@ class LocalFiles:
     def copy_start(self, path: str, count: int, end: bytes, to: str) -> None:
         self.assemble(to, (Extent(path, 0, count), end))
 
-    def assemble(self, path: str, pieces: Iterable[bytes | Extent]) -> None:
+    def assemble(self, path: str, pieces: Iterable[Piece]) -> None:
         with open(path, "wb") as out:
             for piece in pieces:
                 if isinstance(piece, bytes):

@@ -15,27 +15,43 @@ from py4j.protocol import Py4JError, Py4JJavaError
 
 from acidsql.acid.directories import is_hidden
 from acidsql.acid.snapshot_selection import File
-from acidsql.storage.file_systems import PIECE, SCRATCH, Extent, Listing, listing_of
+from acidsql.storage import s3_multipart
+from acidsql.storage.file_systems import (
+    PIECE,
+    SCRATCH,
+    Extent,
+    Listing,
+    NewEnd,
+    Piece,
+    end_of_pieces,
+    length_of,
+    listing_of,
+)
+from acidsql.storage.s3_multipart import S3Bucket
 
 FILE_ERRORS: Final = (OSError, Py4JError)
 """The errors that an operation of any file system may raise."""
+_EXISTS: Final = "org.apache.hadoop.fs.FileAlreadyExistsException"
+_CONDITIONAL: Final = "fs.option.create.conditional.overwrite"
+"""Option of a new file: the store refuses it if the file exists (org.apache.hadoop.fs.Options.CreateFileOptionKeys)."""
+_NO_CHECKS: Final = "fs.s3a.create.performance"
+"""Option of a new file in S3: Hadoop does not ask whether its name is that of a directory."""
 
 
 class HadoopFiles:
     """The file systems that Spark's Hadoop client knows, through the driver's JVM."""
-
-    can_rewrite = False
 
     def __init__(self, java: Any, conf: Any) -> None:
         """`java` is Py4J's view of the JVM, `conf` an org.apache.hadoop.conf.Configuration in it."""
         self._java = java
         self._conf = conf
         self._appenders: dict[str, Any] = {}
+        self._buckets: dict[str, S3Bucket | None] = {}
 
-    def can_change_ends(self, path: str) -> bool:
-        """Whether the file system can append: HDFS can, object stores cannot
-        (org.apache.hadoop.fs.CommonPathCapabilities)."""
-        return bool(self._fs(path).hasPathCapability(self._path(path), "fs.capability.paths.append"))
+    def new_end(self, path: str) -> NewEnd:
+        """HDFS can append, object stores cannot (org.apache.hadoop.fs.CommonPathCapabilities)."""
+        appends = self._fs(path).hasPathCapability(self._path(path), "fs.capability.paths.append")
+        return NewEnd.BEHIND if appends else NewEnd.IN_A_COPY
 
     def resolve(self, location: str) -> str:
         return location
@@ -46,11 +62,35 @@ class HadoopFiles:
         return str(self._path(path).makeQualified(files.getUri(), files.getWorkingDirectory()).toUri().normalize())
 
     def list_below(self, directory: str) -> Listing:
+        if s3_multipart.is_s3a(self._fs(directory)):
+            return self._list_keys(directory)
         files: list[File] = []
         directories: list[str] = []
         if self.exists(directory):
             self._walk(self._path(directory), "", files, directories)
         return listing_of(files, directories)
+
+    def _list_keys(self, directory: str) -> Listing:
+        """Lists a directory of S3 as the store does, by the beginning of keys: that takes a request for a thousand
+        files, and not one for each directory. Directories without files are found at the first level only."""
+        root = self._path(directory)
+        start = len(str(root.toString())) + 1
+        top = [status.getPath().getName() for status in self._statuses(root) if status.isDirectory()]
+        files: list[File] = []
+        directories = dict.fromkeys(top)
+        for status in self._statuses_below(root) if top else self._statuses(root):
+            path = str(status.getPath().toString())[start:]
+            parents = path.split("/")[:-1]
+            if any(map(is_hidden, parents)):
+                continue
+            directories |= dict.fromkeys("/".join(parents[: depth + 1]) for depth in range(len(parents)))
+            files.append(File(path, status.getLen(), status.getModificationTime()))
+        return listing_of(files, list(directories))
+
+    def _statuses_below(self, root: Any) -> Iterable[Any]:
+        found = root.getFileSystem(self._conf).listFiles(root, True)
+        while found.hasNext():
+            yield found.next()
 
     def _walk(self, root: Any, prefix: str, files: list[File], directories: list[str]) -> None:
         where = self._paths(root, prefix) if prefix else root
@@ -89,14 +129,27 @@ class HadoopFiles:
     def make_new_directory(self, path: str) -> None:
         if self.exists(path):  # mkdirs does not fail if the directory exists
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
-        self.make_directories(path)
+        if not s3_multipart.is_s3a(self._fs(path)):  # there, a directory is what its files have in common
+            self.make_directories(path)
 
     def rename(self, old: str, new: str) -> None:
         if not self._fs(old).rename(self._path(old), self._path(new)):
             raise OSError(f"cannot move {old} to {new}")
 
     def place(self, old: str, new: str) -> bool:
-        return bool(self._fs(old).rename(self._path(old), self._path(new)))
+        try:
+            return bool(self._fs(old).rename(self._path(old), self._path(new)))
+        except Py4JJavaError as error:
+            if _class_name(error) == _EXISTS:  # S3A; others return False
+                return False
+            raise
+
+    def place_pieces(self, pieces: Sequence[Piece], new: str) -> bool:
+        try:
+            self.assemble(new, pieces)
+        except FileExistsError:
+            return False
+        return True
 
     def copy(self, source: str, target: str) -> None:
         util = self._java.org.apache.hadoop.fs.FileUtil
@@ -123,7 +176,8 @@ class HadoopFiles:
             self._fs(directory).delete(self._path(directory), False)
 
     def write(self, path: str, content: bytes) -> None:
-        out = self._fs(path).create(self._path(path), True)
+        builder = self._fs(path).createFile(self._path(path)).overwrite(True).recursive()
+        out = builder.opt(_NO_CHECKS, "true").build()
         out.write(content)
         out.close()
 
@@ -153,8 +207,28 @@ class HadoopFiles:
     def copy_start(self, path: str, count: int, end: bytes, to: str) -> None:
         self.assemble(to, (Extent(path, 0, count), end))
 
-    def assemble(self, path: str, pieces: Iterable[bytes | Extent]) -> None:
-        out = self._fs(path).create(self._path(path), False)
+    def assemble(self, path: str, pieces: Iterable[Piece]) -> None:
+        """Raises FileExistsError. A store that takes no conditional requests may not notice another writer of the same
+        moment."""
+        pieces = list(pieces)
+        try:
+            self._assemble(path, pieces)
+        except Py4JJavaError as error:
+            if s3_multipart.is_s3a(self._fs(path)) and self._is_made_of(path, pieces):
+                return  # the store did it, and its answer was lost
+            if _class_name(error) == _EXISTS or self.exists(path):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path) from error
+            raise
+
+    def _assemble(self, path: str, pieces: Sequence[Piece]) -> None:
+        parts = list(s3_multipart.parts(pieces))
+        bucket = self._bucket(path) if any(isinstance(part, Extent) for part in parts) else None
+        if bucket is not None:
+            if self.exists(path):  # not every store heeds the condition of an upload in parts
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+            bucket.assemble(path, parts, self._content)
+            return
+        out = self._new_file(path)
         for piece in pieces:
             if isinstance(piece, bytes):
                 out.write(piece)
@@ -163,6 +237,36 @@ class HadoopFiles:
                 self._streams.copyLarge(source, out, piece.start, piece.length)
                 source.close()
         out.close()
+
+    def _new_file(self, path: str) -> Any:
+        """A stream to a file that must not exist. Where S3A can make the request conditional (Hadoop 3.4.2 and later),
+        the store says so when the stream is closed; elsewhere Hadoop looks before it opens the stream."""
+        fs, where = self._fs(path), self._path(path)
+        if not fs.hasPathCapability(where, _CONDITIONAL):
+            return fs.create(where, False)
+        builder = fs.createFile(where).overwrite(True).recursive()
+        return builder.opt(_CONDITIONAL, "true").opt(_NO_CHECKS, "true").build()
+
+    def _is_made_of(self, path: str, pieces: Sequence[Piece]) -> bool:
+        """Whether a file has the length of the pieces, and their end."""
+        size = sum(map(length_of, pieces))
+        compared = min(size, PIECE)
+        if self.file_size(path) != size:
+            return False
+        return self.read_end(path, size, compared) == end_of_pieces(self, pieces, compared)
+
+    def _content(self, piece: Piece) -> bytes:
+        return (
+            piece if isinstance(piece, bytes) else self.read_end(piece.path, piece.start + piece.length, piece.length)
+        )
+
+    def _bucket(self, path: str) -> S3Bucket | None:
+        """The bucket of S3 whose store can copy parts of objects."""
+        fs = self._fs(path)
+        uri = str(fs.getUri())
+        if uri not in self._buckets:
+            self._buckets[uri] = S3Bucket.of(self._java, fs)
+        return self._buckets[uri]
 
     def scratch_directory(self, path: str) -> str:
         """Makes it in /tmp, where Hive has its scratch directories (hive.exec.scratchdir)."""
@@ -212,7 +316,11 @@ class HadoopFiles:
 
 
 def _is_missing(error: Py4JJavaError) -> bool:
-    return bool(error.java_exception.getClass().getName() == "java.io.FileNotFoundException")
+    return _class_name(error) == "java.io.FileNotFoundException"
+
+
+def _class_name(error: Py4JJavaError) -> str:
+    return str(error.java_exception.getClass().getName())
 
 
 class _Stream(io.RawIOBase):

@@ -33,7 +33,7 @@ from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
-from acidsql.storage.file_systems import FileSystem, remove_all
+from acidsql.storage.file_systems import FileSystem, Piece, place_new, remove_all
 from acidsql.storage.footer_cache import read_file_tail
 from acidsql.storage.orc.orc_footers import (
     FlatEvents,
@@ -126,9 +126,12 @@ def undo(job: Job) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Staged:
+    """A finished file. Where files cannot change, the file that takes its final place is made of the `pieces`."""
+
     path: str
     slot: Slot
     rows: int
+    pieces: Sequence[Piece] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +169,7 @@ def _finished_plain(job: Job, path: str, length: int, by_code: Mapping[int, Slot
     if job.table.file_format != "orc":
         return _Staged(whole, slot, count_rows(job.files, whole, job.table.file_format))
     tail = read_file_tail(job.files, whole, length)
-    if tail.rows:
-        finish_plain(job.files, whole, tail, job.table)
-    return _Staged(whole, slot, tail.rows)
+    return _Staged(whole, slot, tail.rows, finish_plain(job.files, tail, job.table) if tail.rows else ())
 
 
 def _piece(job: Job, path: str, tail: Tail, by_code: Mapping[int, Slot] | None) -> _Piece:
@@ -189,8 +190,8 @@ def _finished(job: Job, pieces: Sequence[_Piece]) -> _Staged:
     slot, only = pieces[0].slot, pieces[0].rows
     rows = sum(piece.rows.tail.rows for piece in pieces)
     if len(pieces) == 1 and isinstance(only, FlatEvents):
-        finish_events(job.files, only.tail.path, only.tail, job.table, is_delete=slot.branch == DELETES)
-        return _Staged(only.tail.path, slot, rows)
+        pieces_of_it = finish_events(job.files, only.tail, job.table, is_delete=slot.branch == DELETES)
+        return _Staged(only.tail.path, slot, rows, pieces_of_it)
     ordered = _ordered(pieces)
     if ordered is None or not adds_acid_columns(job.files, job.target):
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=job.part.directory, reason=_IN_SEVERAL)
@@ -233,7 +234,7 @@ def publish(job: Job, staged: Sequence[_Staged]) -> Merged:
             made[file.slot.branch] = _make_directory(job, file.slot.branch)
         name = original_name if job.table.is_insert_only else bucket_name
         target = f"{made[file.slot.branch]}/{name(file.slot.bucket)}"
-        job.files.rename(file.path, target)
+        place_new(job.files, file.path, target, file.pieces)
         written += job.files.file_size(target) or 0
     job.files.delete(job.staging)
     names = tuple(made[branch].rpartition("/")[2] for branch in sorted(made))

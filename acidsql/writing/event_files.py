@@ -25,28 +25,26 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.merge_cardinality import check_event, check_sorted
 from acidsql.planner.plan import BRANCH, EventKind, WritePlan
 from acidsql.storage.file_arrow_types import arrow_type
-from acidsql.storage.file_systems import FileSystem, LocalFiles
+from acidsql.storage.file_systems import NewEnd
 from acidsql.storage.orc.event_columns import insert_columns
 from acidsql.storage.orc.orc_footers import arrow_codec, finished_file, writer_options
 from acidsql.writing.file_slots import Slots
 from acidsql.writing.placed_columns import NEW_BUCKET, OLD_BUCKET, OLD_ROW, OLD_WRITE_ID, staging_columns
-from acidsql.writing.publishing import StagedFile, WriteTarget, staged_as_finished
+from acidsql.writing.publishing import FinishedFile, StagedFile, WriteTarget, staged_as_finished
 
 _FILE: Final = "part-00000-driver.orc"
 _Numbers: TypeAlias = "NDArray[np.int64]"
 
 
-def can_write_files(table: Table, files: FileSystem) -> bool:
+def can_write_files(table: Table) -> bool:
     """Whether pyarrow can write the files of a table as Spark does.
 
-    The files must be ORC on this machine, without `orc.*` properties other than the codec, and of types that pyarrow
-    writes.
+    The files must be ORC, without `orc.*` properties other than the codec, and of types that pyarrow writes.
     """
     options = writer_options(table)
     types = [parse_type(c.type) for c in table.columns]
     return (
         table.file_format == "orc"
-        and isinstance(files, LocalFiles)
         and set(options) == {"orc.compress"}
         and arrow_codec(table) is not None
         and not any(map(_has_times_inside, types))
@@ -66,8 +64,7 @@ def write_inserts(rows: Any, target: WriteTarget) -> list[StagedFile]:
     ids = insert_columns(rows.num_rows, target.write_id, encode_bucket(0, target.statement_ids[0]), 0)
     # A copy: of a slice, pyarrow writes structs that are not its own (arrow/adapters/orc/util.cc: no offsets).
     copied = rows.combine_chunks().take(pa.array(np.arange(rows.num_rows)))
-    path = _write(target, "", ids, copied, is_delete=False)
-    return staged_as_finished(target, {path: rows.num_rows}, None)
+    return staged_as_finished(target, [_write(target, "", ids, copied, is_delete=False)], None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +100,8 @@ def write_placed(
         reason = "two groups of rows would go to one file"
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=target.staging, reason=reason)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        paths = list(pool.map(lambda f: _write_file(placed, f, plan, target, apart), files))
-    rows = {path: len(file.events) for path, file in zip(paths, files, strict=True)}
-    return staged_as_finished(target, rows, slots.by_code())
+        written = list(pool.map(lambda f: _write_file(placed, f, plan, target, apart), files))
+    return staged_as_finished(target, written, slots.by_code())
 
 
 def _order(placed: Any, keys: Sequence[str]) -> _Numbers:
@@ -156,7 +152,7 @@ def _numbers(column: Any) -> _Numbers:
     return np.asarray(column.cast(pa.int64()).fill_null(-1).to_numpy(), np.int64)
 
 
-def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget, apart: NewRows | None) -> str:
+def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget, apart: NewRows | None) -> FinishedFile:
     names = [f"_c{i}" for i in range(len(plan.target.columns))]
     count = len(file.events)
     is_insert = plan.branches[file.branch].kind is EventKind.INSERT
@@ -194,9 +190,12 @@ def _deletions(rows: Any, write_id: WriteId) -> dict[str, Any]:
     }
 
 
-def _write(target: WriteTarget, directory: str, ids: Mapping[str, Any], rows: Any, *, is_delete: bool) -> str:
+def _write(target: WriteTarget, directory: str, ids: Mapping[str, Any], rows: Any, *, is_delete: bool) -> FinishedFile:
     """Writes a file of events, or of the rows of an insert-only table, with its final footer, to a directory below the
-    staging directory. Returns its path below that. `rows` must not be a slice."""
+    staging directory. `rows` must not be a slice.
+
+    Where a move would copy the file, it is not written before it takes its final place.
+    """
     table, files = target.table, target.files
     columns = {f.name: _column(rows.column(f.name), f.type) for f in rows.schema}
     if table.is_insert_only:
@@ -210,9 +209,11 @@ def _write(target: WriteTarget, directory: str, ids: Mapping[str, Any], rows: An
     whole = f"{target.staging}/{path}"
     content = sink.getvalue().to_pybytes()
     pieces = finished_file(content, whole, table, is_delete=is_delete, keys=lambda places: _keys(ids, places))
+    if files.new_end(whole) is NewEnd.IN_A_COPY:
+        return FinishedFile(path, rows.num_rows, pieces)
     files.make_directories(whole.rpartition("/")[0])
     files.assemble(whole, pieces)
-    return path
+    return FinishedFile(path, rows.num_rows)
 
 
 def _keys(ids: Mapping[str, Any], places: Sequence[int]) -> list[tuple[int, int, int]]:

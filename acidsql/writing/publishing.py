@@ -30,7 +30,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import StatementId, TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Branch, EventKind
-from acidsql.storage.file_systems import FileSystem, place_new, remove_all
+from acidsql.storage.file_systems import FileSystem, Piece, end_of_pieces, length_of, place_new, placed, remove_all
 from acidsql.storage.footer_cache import read_file_tail
 from acidsql.storage.orc.orc_footers import (
     RowsOfOrigin,
@@ -40,7 +40,7 @@ from acidsql.storage.orc.orc_footers import (
     finish_plain,
     insert_keys,
 )
-from acidsql.storage.orc.tail import Tail
+from acidsql.storage.orc.tail import Tail, read_whole_tail
 from acidsql.writing.file_slots import BY_TASK, SLOT, Slot
 from acidsql.writing.placed_columns import PLACE_DIRECTORY
 
@@ -53,13 +53,17 @@ BUCKET_DIRECTORY: Final = ":bucket_directory"
 @dataclass(frozen=True, slots=True)
 class StagedFile:
     """A file that a task wrote, and where it goes. `rows` is its number of events, `new_partition` the values of its
-    partition if the catalog does not have it yet."""
+    partition if the catalog does not have it yet.
+
+    Where files cannot change, the file that goes there is made of the `pieces`.
+    """
 
     path: str
     slot: Slot
     rows: int
     partition_directory: str
     new_partition: PartitionValues | None = None
+    pieces: Sequence[Piece] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,18 +140,36 @@ def finish_staged(
         return _checked(target, [f for f in finished if f is not None])
 
 
+@dataclass(frozen=True, slots=True)
+class FinishedFile:
+    """A file of this process's with its final footer: its path below the staging directory, and its number of rows.
+    With `pieces`, it is made of them when it takes its final place, and there is no staged file."""
+
+    path: str
+    rows: int
+    pieces: Sequence[Piece] = ()
+
+
 def staged_as_finished(
-    target: WriteTarget, written: Mapping[str, int], slots: Mapping[int, Slot] | None
+    target: WriteTarget, written: Iterable[FinishedFile], slots: Mapping[int, Slot] | None
 ) -> list[StagedFile]:
-    """The staged files of `written`, which have their final footers already: a number of rows for each path below the
-    staging directory. `slots` are the slots by code; None if files are numbered by task."""
+    """The staged files of `written`. `slots` are the slots by code; None if files are numbered by task."""
     known = by_normal_values(target.partitions.keys(), target.table.partition_columns)
-    places = ((path, rows, _place(target, path, slots, known)) for path, rows in written.items())
-    staged = [
-        StagedFile(f"{target.staging}/{path}", place.slot, rows, place.partition_directory, place.new_partition)
-        for path, rows, place in places
-    ]
+    staged = []
+    for file in written:
+        place = _place(target, file.path, slots, known)
+        staged.append(place.staged(f"{target.staging}/{file.path}", file.rows, file.pieces))
     return _checked(target, staged)
+
+
+def staged_tail(target: WriteTarget, file: StagedFile) -> Tail:
+    """The tail that an ORC file has when it takes its final place."""
+    if file.pieces:
+        size = sum(map(length_of, file.pieces))
+        return read_whole_tail(file.path, size, lambda count: end_of_pieces(target.files, file.pieces, count))
+    found = target.files.file_size(file.path)
+    assert found is not None
+    return read_file_tail(target.files, file.path, found)
 
 
 def _checked(target: WriteTarget, staged: list[StagedFile]) -> list[StagedFile]:
@@ -193,15 +215,21 @@ def publish(target: WriteTarget, staged: Sequence[StagedFile], made: list[str]) 
         _publish_plain(target, staged, made)
         return
     directories = {target.branch_directory(f.partition_directory, f.slot.branch) for f in staged}
-    for directory in sorted(directories):
-        _make(target, directory, made)
-        if not target.table.is_insert_only:
-            target.files.write(f"{directory}/{ACID_VERSION_FILE}", ACID_VERSION_CONTENT)
-    for file in staged:
-        directory = target.branch_directory(file.partition_directory, file.slot.branch)
-        path = f"{directory}/{target.file_name(file.slot.bucket)}"
-        place_new(target.files, file.path, path)
+    with ThreadPoolExecutor(_THREADS) as pool:
+        list(pool.map(lambda directory: _make_acid(target, directory, made), sorted(directories)))
+        list(pool.map(lambda file: _publish_acid(target, file), staged))
     target.files.delete(target.staging)
+
+
+def _make_acid(target: WriteTarget, directory: str, made: list[str]) -> None:
+    _make(target, directory, made)
+    if not target.table.is_insert_only:
+        target.files.write(f"{directory}/{ACID_VERSION_FILE}", ACID_VERSION_CONTENT)
+
+
+def _publish_acid(target: WriteTarget, file: StagedFile) -> None:
+    directory = target.branch_directory(file.partition_directory, file.slot.branch)
+    place_new(target.files, file.path, f"{directory}/{target.file_name(file.slot.bucket)}", file.pieces)
 
 
 def _make(target: WriteTarget, directory: str, made: list[str]) -> None:
@@ -223,7 +251,7 @@ def _publish_plain(target: WriteTarget, staged: Sequence[StagedFile], shown: lis
         target.files.make_directories(directory)
     for file in staged:
         name = original_name(file.slot.bucket)
-        shown.append(add_file(target.files, file.path, f"{file.partition_directory}/{name}"))
+        shown.append(add_file(target.files, file.path, f"{file.partition_directory}/{name}", file.pieces))
     if target.overwrites:
         shown.clear()  # the old files are removed next: there is no way back
     for path in (*old, target.staging):
@@ -237,7 +265,7 @@ def _publish_directory(target: WriteTarget, staged: Sequence[StagedFile], shown:
     below = target.files.list_below(target.directory).directories
     names = [f"{target.directory}/{original_name(file.slot.bucket)}" for file in staged]
     for file, name in zip(staged, names, strict=True):
-        shown.append(add_file(target.files, file.path, name))
+        shown.append(add_file(target.files, file.path, name, file.pieces))
     placed = [*shown]
     shown.clear()  # the old files are removed next: there is no way back
     for path in (*old, target.staging):
@@ -249,13 +277,13 @@ def _publish_directory(target: WriteTarget, staged: Sequence[StagedFile], shown:
             target.files.place(path, name)
 
 
-def add_file(files: FileSystem, source: str, target: str) -> str:
-    """Moves a file to `target`, or, if that is taken, to `target_copy_1`, `_copy_2` and so on, and returns its path.
-    Hive uses these names, and a conversion to full ACID accepts no others."""
+def add_file(files: FileSystem, source: str, target: str, pieces: Sequence[Piece] = ()) -> str:
+    """Moves a file, or the one of its `pieces`, to `target`, or, if that is taken, to `target_copy_1`, `_copy_2` and so
+    on, and returns its path. Hive uses these names, and a conversion to full ACID accepts no others."""
     directory, _, name = target.rpartition("/")
     stem, dot, extension = name.partition(".")  # readers of text recognize .gz
     paths = (f"{copy_name(f'{directory}/{stem}', number)}{dot}{extension}" for number in count())
-    return next(path for path in paths if files.place(source, path))
+    return next(path for path in paths if placed(files, source, path, pieces))
 
 
 def visible_files(files: FileSystem, directory: str) -> list[str]:
@@ -291,6 +319,10 @@ class _Place:
     slot: Slot
     partition_directory: str
     new_partition: PartitionValues | None
+
+    def staged(self, path: str, rows: int, pieces: Sequence[Piece]) -> StagedFile:
+        """The staged file of a path that goes here."""
+        return StagedFile(path, self.slot, rows, self.partition_directory, self.new_partition, pieces)
 
 
 def _place(
@@ -331,29 +363,23 @@ def _number(parts: dict[str, str], name: str) -> int:
 def _finish(target: WriteTarget, file: File, place: _Place, lacks_acid_columns: bool) -> StagedFile | None:
     """Finishes the footer of a staged file; None for a file without rows."""
     path = f"{target.staging}/{file.path}"
-    if target.table.file_format == "orc":
-        tail = read_file_tail(target.files, path, file.length)
-        rows = tail.rows
-        if rows:
-            path = _finish_orc(target, tail, place.slot, lacks_acid_columns)
-    else:
+    if target.table.file_format != "orc":
         rows = count_rows(target.files, path, target.table.file_format)
-    if rows == 0:
-        return None
-    return StagedFile(path, place.slot, rows, place.partition_directory, place.new_partition)
+        return place.staged(path, rows, ()) if rows else None
+    tail = read_file_tail(target.files, path, file.length)
+    return _finish_orc(target, tail, place, lacks_acid_columns) if tail.rows else None
 
 
-def _finish_orc(target: WriteTarget, tail: Tail, slot: Slot, lacks_acid_columns: bool) -> str:
-    """Finishes a file with rows, and gives the path of the finished one."""
+def _finish_orc(target: WriteTarget, tail: Tail, place: _Place, lacks_acid_columns: bool) -> StagedFile:
+    """Finishes a file with rows."""
     if not target.table.is_full_acid:
-        finish_plain(target.files, tail.path, tail, target.table)
-        return tail.path
-    branch, statement_id = target.branches[slot.branch]
-    bucket_property = encode_bucket(slot.bucket, statement_id)
+        return place.staged(tail.path, tail.rows, finish_plain(target.files, tail, target.table))
+    branch, statement_id = target.branches[place.slot.branch]
+    bucket_property = encode_bucket(place.slot.bucket, statement_id)
     if lacks_acid_columns:
         rows = RowsOfOrigin(tail, target.write_id, bucket_property)
-        return finish_joined(target.files, [rows], target.table)
+        return place.staged(finish_joined(target.files, [rows], target.table), tail.rows, ())
     is_delete = branch.kind is EventKind.DELETE
     keys = None if is_delete else insert_keys(target.write_id, bucket_property, tail)
-    finish_events(target.files, tail.path, tail, target.table, is_delete=is_delete, keys=keys)
-    return tail.path
+    pieces = finish_events(target.files, tail, target.table, is_delete=is_delete, keys=keys)
+    return place.staged(tail.path, tail.rows, pieces)

@@ -59,6 +59,11 @@ _GOLDEN_CHANGES: Final = Shown(
 _GOLDEN_READS: Final = Shown("tests/spark/test_golden_tables.py::test_rows_row_ids_and_files_are_those_that_hive_reads")
 _HDFS_WITH_HIVE: Final = Shown(f"{_HDFS}::test_hive_reads_and_changes_what_acidsql_wrote_to_hdfs")
 _HDFS_EMBEDDED: Final = Shown(f"{_HDFS}::test_a_warehouse_on_hdfs_with_the_embedded_metastore")
+_S3: Final = "tests/spark/test_tables_on_s3.py"
+_S3_STORY: Final = Shown(f"{_S3}::test_every_kind_of_statement_leaves_the_rows_and_the_files_that_it_must")
+_S3_WITH_HIVE: Final = Shown(
+    "tests/interop/test_tables_on_s3_with_hive.py::test_hive_reads_and_changes_what_acidsql_wrote_to_s3"
+)
 _VIEWFS_STORY: Final = Shown(f"{_VIEWFS}::test_a_full_acid_table_is_written_changed_compacted_and_dropped")
 _HIVE_3_WRITES: Final = Shown(f"{_HIVE_3}::test_tables_with_constraints_and_row_level_writes")
 _HIVE_3_BY_SPARK: Final = Shown(f"{_HIVE_3}::test_every_kind_of_write_by_spark")
@@ -193,9 +198,37 @@ COMPONENTS: Final = (
         },
     ),
     Component(
+        "S3",
+        "SeaweedFS 4.48, by S3A of Hadoop 3.5.0 and behind a proxy that counts requests and lets them fail; Hive reads"
+        " by S3A of Hadoop 3.3.6.",
+        {
+            Kind.QUERY: (_S3_STORY, _S3_WITH_HIVE),
+            Kind.INSERT: (
+                _S3_STORY,
+                Shown(f"{_S3}::test_insert_only_and_plain_tables_are_written_and_compacted"),
+                _S3_WITH_HIVE,
+            ),
+            Kind.CHANGE: (_S3_STORY, _S3_WITH_HIVE),
+            Kind.COMPACTION: (_S3_STORY, _S3_WITH_HIVE),
+            Kind.STREAMING: (Shown(f"{_S3}::test_rows_are_streamed_into_a_table"),),
+            Kind.DDL: (_S3_STORY,),
+            Kind.FAULTS: (
+                Shown(f"{_S3}::test_a_statement_that_fails_leaves_nothing", "statements that fail while tasks write"),
+                Shown(
+                    f"{_S3}::test_requests_that_fail_now_and_then_are_sent_again",
+                    "every third request: 503, or the connection ends before the request or before the answer",
+                ),
+                Shown(
+                    f"{_S3}::test_a_store_that_fails_in_the_middle_of_a_statement_loses_and_doubles_nothing",
+                    "503 from some request on, until the statement has failed",
+                ),
+            ),
+        },
+    ),
+    Component(
         "File system without append",
-        "What is done where the end of a file cannot be rewritten, as in object stores: a view (viewfs) of a local"
-        " directory, which can rename. No store of S3's protocol is tested.",
+        "What is done where files cannot be appended to and no store copies parts of files: a view (viewfs) of a local"
+        " directory.",
         {
             Kind.QUERY: (_VIEWFS_STORY,),
             Kind.INSERT: (

@@ -60,10 +60,10 @@ class Transaction:
 
 class Hive:
     """Hive's process. A context manager; ends with it, and with the process that started it. `settings` come on top of
-    those that all tests share."""
+    those that all tests share, and `more_jars`, a class path, behind Hive's own."""
 
-    def __init__(self, root: Path, settings: Mapping[str, str] | None = None) -> None:
-        self.home: HiveHome = make_hive_home(root, _free_port(), settings or {})
+    def __init__(self, root: Path, settings: Mapping[str, str] | None = None, more_jars: str = "") -> None:
+        self.home: HiveHome = make_hive_home(root, _free_port(), settings or {}, more_jars)
         self._process = self._started()
 
     def _started(self) -> subprocess.Popen[str]:

@@ -127,15 +127,16 @@ class HiveHome:
         ]
 
 
-def make_hive_home(root: Path, port: int, settings: Mapping[str, str]) -> HiveHome:
-    """Puts an empty Hive below `root`. Skips the test where Java is missing or Maven's repository is out of reach.
+def make_hive_home(root: Path, port: int, settings: Mapping[str, str], more_jars: str = "") -> HiveHome:
+    """Puts an empty Hive below `root`, with jars behind its own. Skips the test where Java is missing or Maven's
+    repository is out of reach.
 
     Hive reads tables below a hidden directory as empty, so `root` may not lie in one.
     """
     hidden = [part for part in root.parts if part.startswith((".", "_"))]
     assert not hidden, f"{root} lies in a directory that is hidden from Hive: {hidden}"
     jars = class_path(_POM, "dependency:unpack")
-    home = HiveHome(root, port, f"{compiled(_SOURCE, jars)}:{jars}")
+    home = HiveHome(root, port, f"{compiled(_SOURCE, jars)}:{jars}:{more_jars}")
     for name in ("conf", "warehouse", "scratch"):
         (root / name).mkdir()
     _write_settings(home, settings)

@@ -7,17 +7,16 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from pyarrow import orc
 from pyspark.sql import SparkSession
 
 from acidsql.session import connect
 from acidsql.spark.catalyst.sessions import hadoop_files
-from acidsql.storage.hadoop_files import HadoopFiles
 from tests.answers import rows
 from tests.interop.hdfs_process import Hdfs
 from tests.interop.hive_client import READ_MODES, Hive
 from tests.interop.shared_table import hive_rows
 from tests.interop.values import assert_same_rows, rows_of_acidsql
+from tests.spark.hive_metadata import assert_as_hive_writes_it, user_metadata
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 
@@ -30,27 +29,6 @@ _SMALL_STRIPES: Final = "'orc.stripe.size'='100000', 'orc.row.index.stride'='200
 def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
     with Hdfs(tmp_path_factory.mktemp("hdfs")) as running:
         yield running
-
-
-def user_metadata(spark: SparkSession, location: str) -> dict[str, dict[str, str]]:
-    """Hive's, of each bucket file below a directory."""
-    files = hadoop_files(spark)
-    paths = [f.path for f in files.list_below(location).files if "/bucket_" in f"/{f.path}"]
-    return {path: _metadata(files, f"{location}/{path}") for path in paths}
-
-
-def _metadata(files: HadoopFiles, path: str) -> dict[str, str]:
-    with files.open(path) as file:
-        found = orc.ORCFile(file)
-        items = {k.decode(): v.decode() for k, v in (found.metadata or {}).items()}
-        return {**items, "stripes": str(found.nstripes), "rows": str(found.nrows)}
-
-
-def assert_as_hive_writes_it(metadata: dict[str, str], *, is_delete: bool) -> None:
-    rows = metadata["rows"]
-    assert metadata["hive.acid.version"] == "2"
-    assert metadata["hive.acid.stats"] == (f"0,0,{rows}" if is_delete else f"{rows},0,0")
-    assert metadata["hive.acid.key.index"].count(";") == int(metadata["stripes"])
 
 
 def test_hive_reads_and_changes_what_acidsql_wrote_to_hdfs(hdfs: Hdfs, hive: Hive, spark: SparkSession) -> None:

@@ -44,7 +44,6 @@ FEW = WriteFacts(
     delete_files=2,
     places=1,
     keeps_order=True,
-    can_change_ends=True,
     cores=4,
     shuffle_tasks=200,
 )
@@ -92,7 +91,6 @@ ROWS = InEachTask(4096, deletes_follow=False)
         (UPDATE, LARGE, EACH),
         (MERGE, LARGE, EACH),
         (MERGE, replace(LARGE, size=MUCH - 1), Shuffled(4)),
-        (MERGE, replace(LARGE, can_change_ends=False), Shuffled(4)),
         (replace(MERGE, target=BUCKETED), LARGE, Shuffled(4)),
         (plan(DELETED, INSERTED, table=PARTED), replace(LARGE, places=8), EACH),
         (plan(DELETED, INSERTED, table=PARTED), replace(LARGE, places=9), Shuffled(4)),
@@ -123,7 +121,6 @@ def test_the_first_strategy_that_is_possible_and_worthwhile_is_chosen(
         (UPDATE, replace(FEW, places=2), "by the driver, in each task, shuffled"),
         (replace(UPDATE, target=BUCKETED), FEW, "by the driver, in place, shuffled"),
         (DELETE, NO_DRIVER, "in place, shuffled"),
-        (MERGE, replace(FEW, can_change_ends=False), "by the driver, shuffled"),
         (INSERT, NO_DRIVER, "in each task"),
         (OF_PLAIN, FEW, "plain files"),
     ],

@@ -16,6 +16,7 @@ from acidsql.planner import write_strategy
 from acidsql.session import Session, connect
 from acidsql.spark.write import driver_write
 from acidsql.writing import event_files
+from acidsql.writing.publishing import FinishedFile
 from tests.selection import core
 from tests.spark.test_plan_shape import executions_after, last_execution, plan_nodes
 
@@ -76,7 +77,7 @@ def by_driver(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     written: list[str] = []
     write = event_files._write
 
-    def noted(target: Any, directory: str, *rest: Any, is_delete: bool) -> str:
+    def noted(target: Any, directory: str, *rest: Any, is_delete: bool) -> FinishedFile:
         written.append(f"{target.staging}/{directory}")
         return write(target, directory, *rest, is_delete=is_delete)
 

@@ -9,7 +9,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from acidsql.spark.catalyst.sessions import hadoop_files
-from acidsql.storage.file_systems import FileSystem, LocalFiles, is_local
+from acidsql.storage.file_systems import Extent, FileSystem, LocalFiles, NewEnd, end_of_pieces, is_local
 
 
 @pytest.fixture(params=["local", "hadoop"])
@@ -98,6 +98,21 @@ def test_the_start_of_a_file_is_read_and_copied_without_the_rest(files: FileSyst
     assert (tmp_path / "x").read_bytes() == content
 
 
+def test_a_file_is_made_of_pieces_unless_there_is_one(files: FileSystem, tmp_path: Path) -> None:
+    content = bytes(range(256)) * 40
+    (tmp_path / "x").write_bytes(content)
+    pieces = (b"start", Extent(f"{tmp_path}/x", 100, 5000), b"", b"end")
+    assert files.place_pieces(pieces, f"{tmp_path}/y")
+    whole = b"start" + content[100:5100] + b"end"
+    assert files.read(f"{tmp_path}/y") == whole
+    assert [end_of_pieces(files, pieces, count) for count in (0, 2, 3, 10, 5008, 9999)] == [
+        b"",
+        *(whole[-count:] for count in (2, 3, 10, 5008, 9999)),
+    ]
+    assert not files.place_pieces((b"other",), f"{tmp_path}/y")
+    assert files.read(f"{tmp_path}/y") == whole
+
+
 def test_a_renamed_file_is_in_its_new_place_only(files: FileSystem, tmp_path: Path) -> None:
     put(tmp_path, "old/x")
     (tmp_path / "new").mkdir()
@@ -148,8 +163,7 @@ def test_data_is_appended_to_a_local_file(tmp_path: Path) -> None:
 def test_a_file_system_that_cannot_rewrite_files_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     """Hadoop's local files have check sums beside them, and cannot be appended to either."""
     hadoop = hadoop_files(spark)
-    assert not hadoop.can_rewrite
-    assert not hadoop.can_change_ends(f"file://{tmp_path}/x")
+    assert hadoop.new_end(f"file://{tmp_path}/x") is NewEnd.IN_A_COPY
     put(tmp_path, "x")
     with pytest.raises(OSError, match="cannot be rewritten"):
         hadoop.replace_end(f"{tmp_path}/x", 0, b"")

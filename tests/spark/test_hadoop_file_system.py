@@ -13,8 +13,11 @@ from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.planner import write_strategy
+from acidsql.planner.plan import DRIVER_BYTES
 from acidsql.session import Session, connect
 from acidsql.spark.catalyst.sessions import hadoop_files
+from acidsql.storage.file_systems import NewEnd
+from tests.spark.hive_metadata import assert_as_hive_writes_it, user_metadata
 
 _ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 _INSERT_ONLY = "TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
@@ -47,13 +50,17 @@ def away(spark: SparkSession, tmp_path: Path) -> Iterator[Away]:
         yield Away(session, behind)
 
 
-@pytest.mark.parametrize("much", [write_strategy.MUCH, 0])
+@pytest.mark.parametrize(
+    ("most_of_driver", "much"), [(64 << 20, write_strategy.MUCH), (0, write_strategy.MUCH), (0, 0)]
+)
 def test_a_full_acid_table_is_written_changed_compacted_and_dropped(
-    away: Away, much: int, monkeypatch: pytest.MonkeyPatch
+    away: Away, most_of_driver: int, much: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(write_strategy, "MUCH", much)
-    assert not hadoop_files(away.session.spark).can_change_ends(str(away.session.warehouse)), "as in object stores"
+    files = hadoop_files(away.session.spark)
+    assert files.new_end(str(away.session.warehouse)) is NewEnd.IN_A_COPY, "as in object stores"
     away.run(
+        f"SET {DRIVER_BYTES}={most_of_driver}",
         f"CREATE TABLE t (k INT, v STRING) {_ACID}",
         "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')",
         "UPDATE t SET v = 'u' WHERE k = 2",
@@ -61,6 +68,8 @@ def test_a_full_acid_table_is_written_changed_compacted_and_dropped(
         "MERGE INTO t USING (VALUES (3), (4)) s(x) ON t.k = s.x"
         " WHEN MATCHED THEN UPDATE SET v = 'm' WHEN NOT MATCHED THEN INSERT VALUES (s.x, 'n')",
     )
+    for name, metadata in user_metadata(away.session.spark, f"{away.session.warehouse}/t").items():
+        assert_as_hive_writes_it(metadata, is_delete="delete_delta" in name)
     before = away.rows("SELECT row__id, k, v FROM t ORDER BY k")
     assert [row[1:] for row in before] == [(2, "u"), (3, "m"), (4, "n")]
     for kind in ("minor", "major"):

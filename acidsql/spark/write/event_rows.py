@@ -23,7 +23,6 @@ from acidsql.acid.write_ids import StatementId, WriteId
 from acidsql.planner.event_queries import name_sql
 from acidsql.planner.partition_text import partition_text
 from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, EventKind, WritePlan
-from acidsql.planner.sql_errors import sql_string
 from acidsql.spark.catalyst.gateway import jvm, select, where, with_columns
 from acidsql.spark.catalyst.logical_plans import same_micros, with_literals
 from acidsql.spark.scan.file_partitions import ROW_NUMBER
@@ -225,11 +224,3 @@ def plain_rows(arranged: DataFrame, table: Table, placed: Sequence[str]) -> Data
         return arranged.select(*map(name_sql, kept), text_lines.line(table, names).alias("value"))
     columns = (f"{n} AS {name_sql(c.name)}" for n, c in zip(names, table.columns, strict=True))
     return select(arranged, (*map(name_sql, kept), *columns))
-
-
-def nested_rows(flat: DataFrame, table: Table) -> DataFrame:
-    """The events with `row` as a struct, for file systems that cannot rewrite a footer. Writing them is slower."""
-    names = [f"_c{i}" for i in range(len(table.columns))]
-    fields = ", ".join(f"{sql_string(c.name)}, {n}" for n, c in zip(names, table.columns, strict=True))
-    row = f"CASE WHEN `row` THEN named_struct({fields}) END AS `row`"
-    return select(flat, (row if c == "row" else name_sql(c) for c in flat.columns if c not in names))

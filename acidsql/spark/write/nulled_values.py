@@ -13,8 +13,7 @@ from typing import Any
 
 from acidsql.planner.literal_values import is_null
 from acidsql.planner.plan import GivenFrame, GivenRows, WritePlan
-from acidsql.storage.footer_cache import read_file_tail
-from acidsql.writing.publishing import StagedFile, WriteTarget
+from acidsql.writing.publishing import StagedFile, WriteTarget, staged_tail
 
 
 def nulled_values(
@@ -59,9 +58,7 @@ def _stored_nulls(target: WriteTarget, staged: Sequence[StagedFile]) -> Mapping[
     """The number of NULLs in each column of the files. A column without statistics is left out."""
     found: dict[str, int] = {}
     for file in staged:
-        size = target.files.file_size(file.path)
-        assert size is not None
-        tail = read_file_tail(target.files, file.path, size)
+        tail = staged_tail(target, file)
         for position, column in enumerate(target.table.columns):
             found[column.name] = found.get(column.name, 0) + (tail.nulls(position) or 0)
     return found

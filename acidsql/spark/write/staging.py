@@ -10,12 +10,11 @@ from typing import Final
 
 from pyspark.sql import DataFrame, DataFrameWriter
 
-from acidsql.acid.hive_types import has_instant, parse_type
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.engine import settings_of_write
 from acidsql.spark.scan.exact_paths import with_scheme
-from acidsql.spark.write.event_rows import nested_rows, plain_rows
+from acidsql.spark.write.event_rows import plain_rows
 from acidsql.spark.write.shared_directories import require_shared
 from acidsql.storage.file_systems import FileSystem, is_local
 from acidsql.storage.orc.orc_footers import writer_options
@@ -46,11 +45,8 @@ def save(
     runs.
     """
     check_format(table)
-    _check_writable(table, files, staging)
     if not table.is_full_acid:
         rows = plain_rows(rows, table, partition_by)
-    elif not files.can_change_ends(staging):
-        rows = nested_rows(rows, table)
     writer = rows.write.mode("overwrite").options(**writer_options(table))
     if is_local(staging):
         require_shared(rows.sparkSession, files, table.location, staging)
@@ -74,12 +70,3 @@ def _without_processes(writer: DataFrameWriter, files: FileSystem, staging: str)
     files.delete(staging)
     files.make_directories(f"{staging}/{_OF_JOBS}")
     return writer.mode("append").options(**_RAW_FILES)
-
-
-def _check_writable(table: Table, files: FileSystem, staging: str) -> None:
-    """Raises NOT_YET_SUPPORTED for an instant in a file whose end cannot be changed: Spark only writes ORC's TIMESTAMP,
-    and as that the instant would be a wall-clock time."""
-    instants = [c for c in table.columns if has_instant(parse_type(c.type))]
-    if instants and table.file_format == "orc" and not files.can_change_ends(staging):
-        feature = f"Writing {instants[0].type} ({instants[0].name} of {table.qualified}) to this file system"
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature)

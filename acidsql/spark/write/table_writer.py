@@ -118,7 +118,6 @@ def _facts(write: EventWrite, knows_size: bool, driver_bytes: int) -> WriteFacts
         delete_files=write.delete_files,
         places=len(parts),
         keeps_order=_keeps_order(write),
-        can_change_ends=target.files.can_change_ends(target.staging),
         cores=cores,
         shuffle_tasks=int(spark.conf.get("spark.sql.shuffle.partitions") or cores),
     )

@@ -54,6 +54,7 @@ from acidsql.spark.write.event_rows import (
 from acidsql.spark.write.event_write import EventWrite, GivenEvents
 from acidsql.spark.write.shuffled_write import stage_shuffled
 from acidsql.spark.write.staging import save
+from acidsql.storage.file_systems import FileSystem
 from acidsql.storage.footer_cache import read_file_tail
 from acidsql.storage.orc.orc_footers import adds_acid_columns
 from acidsql.writing.event_files import write_placed
@@ -117,13 +118,14 @@ class Aside:
             rows = load_orc_exactly(spark, [p.path for p in parts], _SCHEMA.json())
             yield select(rows, (f"{value} AS {name_sql(name)}" for name, value in columns.items()))
 
-    def placed(self, plan: WritePlan, slots: Slots) -> Any:
-        """The events as an Arrow table of placed events (event_rows.py) without rows. Reads local files only."""
-        return pa.concat_tables(_placed(part, slots, plan) for part in self.parts)
+    def placed(self, files: FileSystem, plan: WritePlan, slots: Slots) -> Any:
+        """The events as an Arrow table of placed events (event_rows.py) without rows."""
+        return pa.concat_tables(_placed(files, part, slots, plan) for part in self.parts)
 
 
-def _placed(part: _Part, slots: Slots, plan: WritePlan) -> Any:
-    read = orc.ORCFile(part.path).read(columns=list(_ROW_ID))
+def _placed(files: FileSystem, part: _Part, slots: Slots, plan: WritePlan) -> Any:
+    with files.open(part.path) as file:
+        read = orc.ORCFile(file).read(columns=list(_ROW_ID))
     buckets = np.asarray(read.column("bucket"))
     columns = {
         BRANCH: np.full(part.rows, part.branch, np.int64),
@@ -186,7 +188,7 @@ def _stage_deletes(write: EventWrite, aside: Aside, facts: WriteFacts) -> list[S
     match step:
         case ByDriver():
             slots = assign_slots(plan.branches, write.buckets, step.files)
-            return write_placed(aside.placed(plan, slots), plan, target, slots)
+            return write_placed(aside.placed(target.files, plan, slots), plan, target, slots)
         case Shuffled():
             second = replace(write, queries=GivenEvents(aside.events(spark, plan)), target=target, size=aside.size)
             return stage_shuffled(second, step)

@@ -11,7 +11,7 @@ from acidsql.acid.hive_types import has_instant, parse_type
 from acidsql.acid.layout import BUCKET, ORIGINAL_TRANSACTION, ROW_ID
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import WriteId
-from acidsql.storage.file_systems import Extent, FileSystem
+from acidsql.storage.file_systems import Extent, FileSystem, LocalFiles, NewEnd, Piece
 from acidsql.storage.orc.added_columns import with_columns
 from acidsql.storage.orc.event_columns import known_columns
 from acidsql.storage.orc.footer_messages import name_as_written
@@ -70,23 +70,21 @@ def _flat_names(names: Iterable[str], table: Table) -> Iterator[str]:
 
 
 def finish_events(
-    files: FileSystem, path: str, tail: Tail, table: Table, *, is_delete: bool, keys: Sequence[Key] | None = None
-) -> None:
-    """Nests the row in a struct and adds Hive's user metadata, if the file system can change the end of a file.
+    files: FileSystem, tail: Tail, table: Table, *, is_delete: bool, keys: Sequence[Key] | None = None
+) -> Sequence[Piece]:
+    """Nests the row in a struct and adds Hive's user metadata. Returns what `_put_end` does.
 
     `keys` are the last keys of the stripes. They are read from the file if they are not given.
     """
-    if not files.can_change_ends(path):
-        return
     metadata = user_metadata(tail.rows, sorted_keys(files, tail) if keys is None else keys, is_delete=is_delete)
-    _put_end(files, with_user_metadata(with_nested_row(tail, table), metadata))
+    return _put_end(files, with_user_metadata(with_nested_row(tail, table), metadata))
 
 
 def adds_acid_columns(files: FileSystem, table: Table) -> bool:
     """Whether `finish_joined` may make the files of the table: on a disk where a file is copied at little cost, and
     unless the writer encrypts columns."""
     is_encrypted = any(key.startswith(_ENCRYPTION) for key in writer_options(table))
-    return files.can_rewrite and table.is_full_acid and table.file_format == "orc" and not is_encrypted
+    return isinstance(files, LocalFiles) and table.is_full_acid and table.file_format == "orc" and not is_encrypted
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +125,7 @@ class FlatEvents:
 class _Events:
     """The stripes of a file of flat events, the tail that follows them, and the last key of each stripe."""
 
-    stripes: Sequence[bytes | Extent]
+    stripes: Sequence[Piece]
     tail: Tail
     keys: Sequence[Key]
 
@@ -145,7 +143,7 @@ def finish_joined(files: FileSystem, parts: Sequence[RowsOfOrigin | FlatEvents],
     Raises MALFORMED_LAYOUT where another writer, or one with other settings, wrote one of the files.
     """
     path = f"{parts[0].tail.path}{_FINISHED}"
-    content: list[bytes | Extent] = [HEADER]
+    content: list[Piece] = [HEADER]
     keys: list[Key] = []
     joined: Tail | None = None
     for part in parts:
@@ -187,29 +185,34 @@ def with_nested_row(tail: Tail, table: Table) -> Tail:
     return with_instants(nest_row(tail, columns), [kind for _, kind in columns])
 
 
-def finish_plain(files: FileSystem, path: str, tail: Tail, table: Table) -> None:
+def finish_plain(files: FileSystem, tail: Tail, table: Table) -> Sequence[Piece]:
     """Finishes an ORC file of rows without row IDs: changes the type of instants, and the spelling of names with a
-    backtick."""
-    finished = with_plain_columns(tail, table, renames=files.can_change_ends(path))
-    if finished is not tail:
-        _put_end(files, finished)
+    backtick. Returns what `_put_end` does."""
+    finished = with_plain_columns(tail, table)
+    return _put_end(files, finished) if finished is not tail else ()
 
 
-def with_plain_columns(tail: Tail, table: Table, *, renames: bool = True) -> Tail:
+def with_plain_columns(tail: Tail, table: Table) -> Tail:
     """The tail of a file of rows without row IDs as Hive's; the tail itself where nothing is to change."""
     types = [parse_type(c.type) for c in table.columns]
     names = [c.name for c in table.columns]
     finished = with_instants(tail, types) if any(map(has_instant, types)) else tail
-    if renames and list(map(name_as_written, names)) != names:
+    if list(map(name_as_written, names)) != names:
         finished = with_clear_names(finished, names)
     return finished
 
 
-def _put_end(files: FileSystem, tail: Tail) -> None:
-    if files.can_rewrite:
-        files.replace_end(tail.path, tail.footer_start, encode_end(tail))
-    else:
-        files.append(tail.path, encode_second_end(tail))
+def _put_end(files: FileSystem, tail: Tail) -> Sequence[Piece]:
+    """Gives a file its end. Where files cannot change, returns the pieces of which the file is made that takes its
+    final place."""
+    match files.new_end(tail.path):
+        case NewEnd.IN_PLACE:
+            files.replace_end(tail.path, tail.footer_start, encode_end(tail))
+        case NewEnd.BEHIND:
+            files.append(tail.path, encode_second_end(tail))
+        case NewEnd.IN_A_COPY:
+            return Extent(tail.path, 0, tail.footer_start), encode_end(tail)
+    return ()
 
 
 def count_rows(files: FileSystem, path: str, file_format: str) -> int:

