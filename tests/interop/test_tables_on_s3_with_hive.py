@@ -23,6 +23,8 @@ from tests.spark.hive_metadata import assert_as_hive_writes_it, user_metadata
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(900)]
 
 _POM: Final = Path(__file__).parent / "s3a_of_hive" / "pom.xml"
+_SHOWS_KEYS: Final = {"hive.conf.hidden.list": "javax.jdo.option.ConnectionPassword"}
+"""Hive's tasks do not get the keys of S3A by default; a credential provider would be the way in production."""
 _SMALL_STRIPES: Final = "'orc.stripe.size'='100000', 'orc.row.index.stride'='2000'"
 
 
@@ -36,7 +38,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
 def hive_on_s3(store: S3Server) -> Iterator[Hive]:
     root = Path(tempfile.mkdtemp(prefix="acidsql-hive-"))
     try:
-        with Hive(root, s3a_settings(store.port), class_path(_POM)) as running:
+        with Hive(root, {**s3a_settings(store.port), **_SHOWS_KEYS}, class_path(_POM)) as running:
             yield running
     finally:
         shutil.rmtree(root)
@@ -53,7 +55,7 @@ def test_hive_reads_and_changes_what_acidsql_wrote_to_s3(
         session.execute(f"CREATE DATABASE {database} MANAGEDLOCATION 's3a://{BUCKET}/{database}'")
         session.execute(f"SET {DRIVER_BYTES}={driver_bytes}")
         session.execute(
-            f"CREATE TABLE {table} (id int, v string, at timestamp with local time zone) PARTITIONED BY (p string)"
+            f"CREATE TABLE {table} (id int, v string) PARTITIONED BY (p string)"
             f" STORED AS ORC TBLPROPERTIES ('transactional'='true', {_SMALL_STRIPES})"
         )
 
@@ -64,9 +66,9 @@ def test_hive_reads_and_changes_what_acidsql_wrote_to_s3(
 
         session.execute(
             f"INSERT INTO {table} SELECT CAST(id AS int), sha2(CAST(id AS string), 512),"
-            " timestamp '2024-02-29 12:00:00 UTC', IF(id % 3 = 0, 'a/b', 'c') FROM range(0, 20000, 1, 2)"
+            " IF(id % 3 = 0, 'a/b', 'c') FROM range(0, 20000, 1, 2)"
         )
-        session.execute(f"INSERT INTO {table} VALUES (-1, 'little', NULL, 'c')")
+        session.execute(f"INSERT INTO {table} VALUES (-1, 'little', 'c')")
         session.execute(f"UPDATE {table} SET v = concat('new ', id) WHERE id % 7 = 0")
         session.execute(f"DELETE FROM {table} WHERE id % 5 = 0")
         for path, metadata in user_metadata(spark, session.catalog.table(database, "t").location).items():

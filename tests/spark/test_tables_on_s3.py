@@ -20,6 +20,7 @@ from acidsql.storage.file_systems import Extent, NewEnd
 from tests.answers import rows
 from tests.interop.s3_proxy import Fault, Request, S3Proxy
 from tests.interop.s3_server import BUCKET, S3Server, use_s3
+from tests.spark import test_histories
 from tests.spark.hive_metadata import assert_as_hive_writes_it, user_metadata
 
 pytestmark = [pytest.mark.full, pytest.mark.timeout(900)]
@@ -148,6 +149,16 @@ def test_insert_only_and_plain_tables_are_written_and_compacted(
     session.execute("TRUNCATE TABLE t")
     session.execute("ALTER TABLE t COMPACT 'major' AND WAIT")
     assert rows(session, "SELECT k FROM t") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "seed"), [("chosen", 0), *(pytest.param(path, 5, marks=pytest.mark.soak) for path in test_histories.PATHS)]
+)
+def test_a_random_history_leaves_the_rows_of_the_model(
+    session: Session, path: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(test_histories, "check_files", lambda *_: None)  # it opens local files
+    test_histories.run_history(session, seed, 6, path)
 
 
 def test_rows_are_streamed_into_a_table(session: Session) -> None:
