@@ -154,10 +154,7 @@ def test_insert_only_and_plain_tables_are_written_and_compacted(
 @pytest.mark.parametrize(
     ("path", "seed"), [("chosen", 0), *(pytest.param(path, 5, marks=pytest.mark.soak) for path in test_histories.PATHS)]
 )
-def test_a_random_history_leaves_the_rows_of_the_model(
-    session: Session, path: str, seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(test_histories, "check_files", lambda *_: None)  # it opens local files
+def test_a_random_history_leaves_the_rows_of_the_model(session: Session, path: str, seed: int) -> None:
     test_histories.run_history(session, seed, 6, path)
 
 
@@ -307,10 +304,9 @@ def test_a_store_that_fails_in_the_middle_of_a_statement_loses_and_doubles_nothi
         session.execute("START TRANSACTION")
         statement()
         session.execute("ROLLBACK")
-        count = len(store.requests)
         writes = [r.number for r in store.requests if r.method in ("PUT", "POST")]
         assert writes
-        for last in sorted({writes[0], writes[-1], count // 2, count - 1}):
+        for last in sorted({writes[0], writes[-1]}):
             store.begin(_gone_from(last))
             failed = False
             try:
