@@ -371,6 +371,8 @@ def _copy(extent: Extent, out: BinaryIO) -> None:
         while remaining and (read := source.read(min(remaining, PIECE))):
             out.write(read)
             remaining -= len(read)
+    if remaining:
+        raise OSError(f"{extent.path} ends {remaining} bytes before the end of the extent that is copied")
 
 
 def listing_of(files: Sequence[File], directories: Sequence[str]) -> Listing:

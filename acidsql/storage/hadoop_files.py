@@ -75,10 +75,11 @@ class HadoopFiles:
         files, and not one for each directory. Directories without files are found at the first level only."""
         root = self._path(directory)
         start = len(str(root.toString())) + 1
-        top = [status.getPath().getName() for status in self._statuses(root) if status.isDirectory()]
+        first = list(self._statuses(root))
+        top = [status.getPath().getName() for status in first if status.isDirectory()]
         files: list[File] = []
         directories = dict.fromkeys(top)
-        for status in self._statuses_below(root) if top else self._statuses(root):
+        for status in self._statuses_below(root) if top else first:
             path = str(status.getPath().toString())[start:]
             parents = path.split("/")[:-1]
             if any(map(is_hidden, parents)):
@@ -88,9 +89,14 @@ class HadoopFiles:
         return listing_of(files, list(directories))
 
     def _statuses_below(self, root: Any) -> Iterable[Any]:
-        found = root.getFileSystem(self._conf).listFiles(root, True)
-        while found.hasNext():
-            yield found.next()
+        """Those of all files below a directory."""
+        try:
+            found = root.getFileSystem(self._conf).listFiles(root, True)
+            while found.hasNext():
+                yield found.next()
+        except Py4JJavaError as error:
+            if not _is_missing(error):
+                raise
 
     def _walk(self, root: Any, prefix: str, files: list[File], directories: list[str]) -> None:
         where = self._paths(root, prefix) if prefix else root
@@ -234,8 +240,11 @@ class HadoopFiles:
                 out.write(piece)
             else:
                 source = self._fs(piece.path).open(self._path(piece.path))
-                self._streams.copyLarge(source, out, piece.start, piece.length)
+                copied = self._streams.copyLarge(source, out, piece.start, piece.length)
                 source.close()
+                if copied != piece.length:  # S3 gets no object of a stream that is not closed
+                    missing = piece.length - copied
+                    raise OSError(f"{piece.path} ends {missing} bytes before the end of the extent that is copied")
         out.close()
 
     def _new_file(self, path: str) -> Any:
@@ -256,9 +265,9 @@ class HadoopFiles:
         return self.read_end(path, size, compared) == end_of_pieces(self, pieces, compared)
 
     def _content(self, piece: Piece) -> bytes:
-        return (
-            piece if isinstance(piece, bytes) else self.read_end(piece.path, piece.start + piece.length, piece.length)
-        )
+        if isinstance(piece, bytes):
+            return piece
+        return self.read_end(piece.path, piece.start + piece.length, piece.length)
 
     def _bucket(self, path: str) -> S3Bucket | None:
         """The bucket of S3 whose store can copy parts of objects."""

@@ -113,6 +113,12 @@ def test_a_file_is_made_of_pieces_unless_there_is_one(files: FileSystem, tmp_pat
     assert files.read(f"{tmp_path}/y") == whole
 
 
+def test_a_file_that_is_shorter_than_its_extent_is_an_error(files: FileSystem, tmp_path: Path) -> None:
+    put(tmp_path, "x")
+    with pytest.raises(OSError, match="ends 2 bytes before the end"):
+        files.assemble(f"{tmp_path}/y", (Extent(f"{tmp_path}/x", 0, 3), b"end"))
+
+
 def test_a_renamed_file_is_in_its_new_place_only(files: FileSystem, tmp_path: Path) -> None:
     put(tmp_path, "old/x")
     (tmp_path / "new").mkdir()
