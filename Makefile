@@ -54,6 +54,10 @@ test-cluster: $(VENV)/.installed-test java ## run the tests of a standalone clus
 	@$(BIN)/python -m pytest -m cluster -q $(PYTEST_ARGS)
 	@$(BIN)/python -m tests.cluster -q -m 'not soak' tests/spark/test_golden_tables.py tests/spark/test_dml.py $(PYTEST_ARGS)
 
+.PHONY: scale
+scale: $(VENV)/.installed-test java ## 20 million rows on a cluster of two workers (STORE=s3, hdfs or disk): times and memory
+	@$(BIN)/python -m tests.cluster.scale $(or $(STORE),s3) --rows $(or $(ROWS),20000000)
+
 .PHONY: check
 check: $(VENV)/.installed-dev ## lint, format, types and the direction of imports
 	$(BIN)/ruff check .

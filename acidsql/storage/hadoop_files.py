@@ -82,10 +82,11 @@ class HadoopFiles:
         for status in self._statuses_below(root) if top else first:
             path = str(status.getPath().toString())[start:]
             parents = path.split("/")[:-1]
-            if any(map(is_hidden, parents)):
-                continue
-            directories |= dict.fromkeys("/".join(parents[: depth + 1]) for depth in range(len(parents)))
-            files.append(File(path, status.getLen(), status.getModificationTime()))
+            hidden = next((depth for depth, name in enumerate(parents) if is_hidden(name)), None)
+            known = parents if hidden is None else parents[: hidden + 1]
+            directories |= dict.fromkeys("/".join(known[: depth + 1]) for depth in range(len(known)))
+            if hidden is None:
+                files.append(File(path, status.getLen(), status.getModificationTime()))
         return listing_of(files, list(directories))
 
     def _statuses_below(self, root: Any) -> Iterable[Any]:

@@ -64,6 +64,7 @@ _S3_STORY: Final = Shown(f"{_S3}::test_every_kind_of_statement_leaves_the_rows_a
 _S3_WITH_HIVE: Final = Shown(
     "tests/interop/test_tables_on_s3_with_hive.py::test_hive_reads_and_changes_what_acidsql_wrote_to_s3"
 )
+_STORES: Final = "tests/cluster/test_stores.py::test_rows_on_a_store_that_driver_and_executors_share"
 _VIEWFS_STORY: Final = Shown(f"{_VIEWFS}::test_a_full_acid_table_is_written_changed_compacted_and_dropped")
 _HIVE_3_WRITES: Final = Shown(f"{_HIVE_3}::test_tables_with_constraints_and_row_level_writes")
 _HIVE_3_BY_SPARK: Final = Shown(f"{_HIVE_3}::test_every_kind_of_write_by_spark")
@@ -192,7 +193,7 @@ COMPONENTS: Final = (
         {
             Kind.QUERY: (_HDFS_WITH_HIVE, _HDFS_EMBEDDED),
             Kind.INSERT: (_HDFS_WITH_HIVE, _HDFS_EMBEDDED),
-            Kind.CHANGE: (_HDFS_WITH_HIVE,),
+            Kind.CHANGE: (_HDFS_WITH_HIVE, Shown(_STORES)),
             Kind.COMPACTION: (_HDFS_WITH_HIVE, _HDFS_EMBEDDED),
             Kind.DDL: (_HDFS_EMBEDDED,),
         },
@@ -208,7 +209,7 @@ COMPONENTS: Final = (
                 Shown(f"{_S3}::test_insert_only_and_plain_tables_are_written_and_compacted"),
                 _S3_WITH_HIVE,
             ),
-            Kind.CHANGE: (_S3_STORY, _S3_WITH_HIVE),
+            Kind.CHANGE: (_S3_STORY, _S3_WITH_HIVE, Shown(_STORES)),
             Kind.COMPACTION: (_S3_STORY, _S3_WITH_HIVE),
             Kind.STREAMING: (Shown(f"{_S3}::test_rows_are_streamed_into_a_table"),),
             Kind.DDL: (_S3_STORY,),

@@ -97,17 +97,21 @@ def _free_ports(count: int) -> list[int]:
     return found
 
 
-def use_s3(spark: SparkSession, port: int) -> None:
-    """Lets a running Spark on this machine reach the store at a port of this machine. Skips where the connector cannot
-    be had."""
+def s3a_jars() -> list[str]:
+    """The connector and what Spark lacks of its libraries. Skips where they cannot be had."""
     if not (Path(pyspark.__file__).parent / "jars" / _HADOOP).exists():
         pytest.skip(f"this Spark has another Hadoop than {_HADOOP}, whose connector to S3 is tested")
+    jars = class_path(_POM).strip().split(os.pathsep)
+    return [jar for jar in jars if "awssdk" in jar or not any(name in jar.replace("/", ".") for name in _OF_SPARK)]
+
+
+def use_s3(spark: SparkSession, port: int) -> None:
+    """Lets a running Spark on this machine reach the store at a port of this machine. Skips where `s3a_jars` does."""
     java = spark.sparkContext._jvm
     assert java is not None
     loader = java.Thread.currentThread().getContextClassLoader()
-    for jar in class_path(_POM).strip().split(os.pathsep):
-        if not any(name in jar.replace("/", ".") for name in _OF_SPARK) or "awssdk" in jar:
-            loader.addURL(java.java.io.File(jar).toURI().toURL())
+    for jar in s3a_jars():
+        loader.addURL(java.java.io.File(jar).toURI().toURL())
     conf = spark.sparkContext._jsc.hadoopConfiguration()
     conf.setClassLoader(loader)
     for name, value in s3a_settings(port).items():

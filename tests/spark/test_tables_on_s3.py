@@ -10,13 +10,14 @@ from typing import Any, Final
 import pytest
 from pyspark.sql import SparkSession
 
+from acidsql.acid.data_files import File
 from acidsql.errors import AcidSqlError
 from acidsql.planner import write_strategy
 from acidsql.planner.plan import DRIVER_BYTES
 from acidsql.session import Session, connect
 from acidsql.spark.catalyst.sessions import hadoop_files
 from acidsql.storage import s3_multipart
-from acidsql.storage.file_systems import Extent, NewEnd
+from acidsql.storage.file_systems import Extent, NewEnd, listing_of
 from tests.answers import rows
 from tests.interop.s3_proxy import Fault, Request, S3Proxy
 from tests.interop.s3_server import BUCKET, S3Server, use_s3
@@ -219,6 +220,22 @@ def test_a_listing_takes_a_request_for_all_directories(session: Session, store: 
     assert len(store.requests) == 2
     assert {f"p={p}" for p in range(10)} == {d for d in listing.directories if "/" not in d}
     assert len([f for f in listing.files if f.path.endswith("/bucket_00000")]) == 10
+
+
+def test_a_listing_has_what_one_of_each_directory_has(session: Session) -> None:
+    files, root = hadoop_files(session.spark), f"{session.warehouse}/listed"
+    for path in ("x", "a/b/c", "a/d", "a b/p=%3A/f", ".h/x", "p=1/.staged_1/y/z", "p=1/_tmp/x", "p=1/delta/bucket_0"):
+        files.write(f"{root}/{path}", b"content")
+    found: list[File] = []
+    directories: list[str] = []
+    files._walk(files._path(root), "", found, directories)
+    walked, listed = listing_of(found, directories), files.list_below(root)
+    assert {f.path for f in listed.files} == {f.path for f in walked.files}
+    assert set(listed.directories) == set(walked.directories)
+    assert set(listed.hidden) == set(walked.hidden) == {".h", "p=1/.staged_1", "p=1/_tmp"}
+    assert files.list_below(f"{root}/missing") == listing_of((), ())
+    assert [f.path for f in files.list_below(f"{root}/a").files] == ["b/c", "d"]
+    assert [f.path for f in files.list_below(f"{root}/p=1/delta").files] == ["bucket_0"]
 
 
 # ------------------------------------------------------------------------------------------------ objects of parts
