@@ -216,6 +216,10 @@ COMPONENTS: Final = (
             Kind.FAULTS: (
                 Shown(f"{_S3}::test_a_statement_that_fails_leaves_nothing", "statements that fail while tasks write"),
                 Shown(
+                    f"{_S3}::test_a_driver_that_is_killed_while_it_writes_loses_and_doubles_nothing",
+                    "kill -9 of the driver's Python and JVM at a request that writes",
+                ),
+                Shown(
                     f"{_S3}::test_requests_that_fail_now_and_then_are_sent_again",
                     "every third request: 503, or the connection ends before the request or before the answer",
                 ),

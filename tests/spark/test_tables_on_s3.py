@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,8 +22,9 @@ from acidsql.spark.catalyst.sessions import hadoop_files
 from acidsql.storage import s3_multipart
 from acidsql.storage.file_systems import Extent, NewEnd, listing_of
 from tests.answers import rows
+from tests.cluster.standalone_cluster import kill_process_tree
 from tests.interop.s3_proxy import Fault, Request, S3Proxy
-from tests.interop.s3_server import BUCKET, S3Server, use_s3
+from tests.interop.s3_server import BUCKET, S3Server, s3a_jars, s3a_settings, use_s3
 from tests.spark import test_histories
 from tests.spark.hive_metadata import assert_as_hive_writes_it, user_metadata
 
@@ -341,6 +345,50 @@ def test_a_store_that_fails_in_the_middle_of_a_statement_loses_and_doubles_nothi
         assert [row[0] for row in rows(session, "SELECT k FROM t ORDER BY k")] == expected
     session.execute("INSERT INTO t VALUES (12, 'y')")  # removes what the failed ones have left
     assert not [key for key in keys(session) if ".acidsql" in key]
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        ".acidsql_staging",
+        pytest.param("/delete_delta_0000002", marks=pytest.mark.soak),
+        pytest.param("/delta_0000002_0000002_0000/bucket", marks=pytest.mark.soak),
+    ],
+)
+def test_a_driver_that_is_killed_while_it_writes_loses_and_doubles_nothing(
+    session: Session, store: S3Proxy, tmp_path: Path, at: str
+) -> None:
+    """It is killed when it writes the first object whose key has `at` in it."""
+    session.execute(f"CREATE TABLE t (k int, v string) {_ACID}")
+    session.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')")
+    before = rows(session, "SELECT row__id, * FROM t ORDER BY k")
+    settings = {f"spark.hadoop.{key}": value for key, value in s3a_settings(store.port).items()}
+    settings |= {"spark.master": "local[2]", "spark.driver.memory": "1g", "spark.jars": ",".join(s3a_jars())}
+    by_tasks = "SET acidsql.driver.write.max.bytes=0; " if at == ".acidsql_staging" else ""
+    command = [sys.executable, "-m", "acidsql", "shell", "--warehouse", str(session.warehouse)]
+    command += ["--metastore", f"sqlite:///{tmp_path}/metastore.db", "-e", f"{by_tasks}UPDATE t SET v = concat(v, 'u')"]
+    started = threading.Event()
+    victims: list[int] = []
+
+    def faults(request: Request) -> Fault | None:
+        if request.method != "PUT" or at not in request.path:
+            return None
+        started.wait()
+        kill_process_tree(victims[0])
+        return Fault.LOST_REQUEST
+
+    store.begin(faults)
+    options = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
+    with subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        victims.append(process.pid)
+        started.set()
+        process.wait()
+    assert process.returncode == -signal.SIGKILL
+    store.begin()
+    assert rows(session, "SELECT row__id, * FROM t ORDER BY k") == before
+    session.execute("DELETE FROM t WHERE k = 1")
+    assert rows(session, "SELECT * FROM t ORDER BY k") == [(2, "b"), (3, "c")]
+    assert not [key for key in keys(session) if ".acidsql" in key or "0000002" in key]
 
 
 def _gone_from(first: int) -> Callable[[Request], Fault | None]:
