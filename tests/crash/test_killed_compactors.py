@@ -24,7 +24,7 @@ WORKER: Final = {
     "after its transaction": "die_at(SqliteMetastore, 'open_txn', before=False)",
     "after it began": "die_at(SqliteMetastore, 'begin_compaction', before=False)",
     "after its job": "die_at(compaction, 'finish')",
-    "between two moves": "die_at(LocalFiles, 'rename', call=2)",
+    "between two moves": "die_at(LocalFiles, 'place', call=2)",
     "before its commit": "die_at(SqliteMetastore, 'commit_compaction')",
     "after its commit": "die_at(SqliteMetastore, 'commit_compaction', before=False)",
 }

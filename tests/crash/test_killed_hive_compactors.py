@@ -27,7 +27,7 @@ POINTS: Final = {
     "after it took the request": "die_at(HiveMetastore, 'take_compaction', before=False)",
     "after its transaction": "die_at(HiveMetastore, 'open_compaction_txn', before=False)",
     "after it began": "die_at(HiveMetastore, 'begin_compaction', before=False)",
-    "between two moves": "die_at(LocalFiles, 'rename', call=2)",
+    "between two moves": "die_at(LocalFiles, 'place', call=2)",
     "before its commit": "die_at(HiveMetastore, 'commit')",
     "after its commit": "die_at(HiveMetastore, 'commit_compaction', before=False)",
 }
