@@ -20,7 +20,7 @@ from acidsql.session import connect
 from acidsql.spark.engine import Engine
 from tests.cluster.standalone_cluster import StandaloneCluster
 from tests.interop.hdfs_process import Hdfs
-from tests.interop.s3_server import BUCKET, S3Server, s3a_jars, s3a_settings
+from tests.interop.s3_server import S3Server, s3a_jars, s3a_settings
 
 _STATEMENTS: Final = (
     "CREATE TABLE big (id bigint, n int, amount double, v string) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
@@ -50,7 +50,7 @@ def _store(name: str, root: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
         (root / "s3").mkdir()
         with S3Server(root / "s3") as server:
             hadoop = {f"spark.hadoop.{key}": value for key, value in s3a_settings(server.port).items()}
-            yield f"s3a://{BUCKET}/scale", {**hadoop, "spark.jars": ",".join(s3a_jars())}
+            yield f"s3a://{server.bucket}/scale", {**hadoop, "spark.jars": ",".join(s3a_jars())}
 
 
 def _peak(pid: int | str) -> int:

@@ -38,9 +38,13 @@ Faults: TypeAlias = "Callable[[Request], Fault | None]"
 
 
 class S3Proxy:
-    """A context manager. `faults` says which requests fail; it may be replaced at any time."""
+    """A context manager, in front of a server's port and its bucket.
 
-    def __init__(self, store_port: int) -> None:
+    `faults` says which requests fail; it may be replaced at any time.
+    """
+
+    def __init__(self, store_port: int, bucket: str) -> None:
+        self.bucket = bucket
         self.requests: list[Request] = []
         self.faults: Faults = lambda _: None
         self._lock = threading.Lock()

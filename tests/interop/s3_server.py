@@ -21,7 +21,6 @@ from pyspark.sql import SparkSession
 
 from tests.interop.maven import class_path
 
-BUCKET: Final = "warehouse"
 KEY, SECRET = "access-of-tests", "secret-of-tests"
 _POM: Final = Path(__file__).parent / "s3a" / "pom.xml"
 _HADOOP: Final = "hadoop-client-api-3.5.0.jar"
@@ -35,7 +34,10 @@ _OF_GRPC: Final = 10_000
 
 
 class S3Server:
-    """A context manager; the server keeps its data below `root`, and has the bucket BUCKET."""
+    """A context manager; the server keeps its data below `root`.
+
+    Its bucket has a name of its own: Hadoop keeps a file system, with its settings, for each bucket.
+    """
 
     def __init__(self, root: Path) -> None:
         weed = Path(sys.executable).with_name("weed")
@@ -47,8 +49,9 @@ class S3Server:
         (root / "access.json").write_text(json.dumps({"identities": [identity]}))
         ports = _free_ports(len(_SERVICES))
         self.port = ports[0]
+        self.bucket = f"warehouse-{self.port}"
         options = [f"-{service}.port={port}" for service, port in zip(_SERVICES, ports, strict=True)]
-        options += ["-ip=127.0.0.1", "-ip.bind=127.0.0.1", f"-bucket={BUCKET}", f"-s3.config={root}/access.json"]
+        options += ["-ip=127.0.0.1", "-ip.bind=127.0.0.1", f"-bucket={self.bucket}", f"-s3.config={root}/access.json"]
         options += ["-webdav=false", "-admin.ui=false", "-master.telemetry=false", "-s3.port.iceberg=0"]
         self._log = root / "weed.log"
         with self._log.open("wb") as log:
@@ -71,7 +74,7 @@ class S3Server:
         end = time.monotonic() + _SECONDS
         while time.monotonic() < end and self._process.poll() is None:
             try:
-                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/{BUCKET}/?list-type=2", timeout=5).close()
+                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/{self.bucket}/?list-type=2", timeout=5).close()
             except urllib.error.HTTPError as answer:
                 if answer.code == 403:
                     return

@@ -15,7 +15,7 @@ from acidsql.planner.plan import DRIVER_BYTES
 from acidsql.session import connect
 from tests.interop.hive_client import READ_MODES, Hive
 from tests.interop.maven import class_path
-from tests.interop.s3_server import BUCKET, S3Server, s3a_settings, use_s3
+from tests.interop.s3_server import S3Server, s3a_settings, use_s3
 from tests.interop.shared_table import hive_rows
 from tests.interop.values import assert_same_rows, rows_of_acidsql
 from tests.spark.hive_metadata import assert_as_hive_writes_it, user_metadata
@@ -52,7 +52,7 @@ def test_hive_reads_and_changes_what_acidsql_wrote_to_s3(
     use_s3(spark, store.port)
     table = f"{database}.t"
     with connect(metastore=hive.metastore_uri, spark=spark) as session:
-        session.execute(f"CREATE DATABASE {database} MANAGEDLOCATION 's3a://{BUCKET}/{database}'")
+        session.execute(f"CREATE DATABASE {database} MANAGEDLOCATION 's3a://{store.bucket}/{database}'")
         session.execute(f"SET {DRIVER_BYTES}={driver_bytes}")
         session.execute(
             f"CREATE TABLE {table} (id int, v string) PARTITIONED BY (p string)"

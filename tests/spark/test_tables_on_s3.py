@@ -24,7 +24,7 @@ from acidsql.storage.file_systems import Extent, NewEnd, listing_of
 from tests.answers import rows
 from tests.cluster.standalone_cluster import kill_process_tree
 from tests.interop.s3_proxy import Fault, Request, S3Proxy
-from tests.interop.s3_server import BUCKET, S3Server, s3a_jars, s3a_settings, use_s3
+from tests.interop.s3_server import S3Server, s3a_jars, s3a_settings, use_s3
 from tests.spark import test_histories
 from tests.spark.hive_metadata import assert_as_hive_writes_it, user_metadata
 
@@ -45,7 +45,7 @@ _RETRIES: Final = {
 @pytest.fixture(scope="module")
 def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Proxy]:
     """The store, behind a proxy."""
-    with S3Server(tmp_path_factory.mktemp("s3")) as server, S3Proxy(server.port) as proxy:
+    with S3Server(tmp_path_factory.mktemp("s3")) as server, S3Proxy(server.port, server.bucket) as proxy:
         conf = spark.sparkContext._jsc.hadoopConfiguration()
         for name, value in _RETRIES.items():
             conf.set(name, value)
@@ -57,7 +57,7 @@ def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
 def session(store: S3Proxy, spark: SparkSession, tmp_path: Path) -> Iterator[Session]:
     """A session whose warehouse is a directory of its own in the bucket."""
     store.begin()
-    warehouse = f"s3a://{BUCKET}/{tmp_path.name.replace('[', '').replace(']', '')}"
+    warehouse = f"s3a://{store.bucket}/{tmp_path.name.replace('[', '').replace(']', '')}"
     with connect(warehouse, metastore=f"sqlite:///{tmp_path}/metastore.db", spark=spark) as opened:
         yield opened
         store.begin()
