@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 import os
 import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from contextlib import ExitStack, closing
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -27,6 +29,7 @@ _HADOOP: Final = "hadoop-client-api-3.5.0.jar"
 """The Hadoop of which the pom has the connector."""
 _OF_SPARK: Final = ("io.netty", "org.slf4j", "commons-", "httpcomponents")
 """Libraries that Spark has itself, in the paths of their jars in Maven's repository."""
+_REGION: Final = "us-east-1"
 _SECONDS: Final = 60.0
 _SERVICES: Final = ("s3", "master", "volume", "filer", "admin")
 _OF_GRPC: Final = 10_000
@@ -51,14 +54,14 @@ class S3Server:
         self.port = ports[0]
         self.bucket = f"warehouse-{self.port}"
         options = [f"-{service}.port={port}" for service, port in zip(_SERVICES, ports, strict=True)]
-        options += ["-ip=127.0.0.1", "-ip.bind=127.0.0.1", f"-bucket={self.bucket}", f"-s3.config={root}/access.json"]
+        options += ["-ip=127.0.0.1", "-ip.bind=127.0.0.1", f"-s3.config={root}/access.json"]
         options += ["-webdav=false", "-admin.ui=false", "-master.telemetry=false", "-s3.port.iceberg=0"]
         self._log = root / "weed.log"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 [weed, "mini", f"-dir={root}/data", *options], stdout=log, stderr=log, cwd=root
             )
-        self._wait()
+        self._make_bucket()
 
     def __enter__(self) -> S3Server:
         return self
@@ -69,20 +72,35 @@ class S3Server:
         self._process.kill()
         self._process.wait()
 
-    def _wait(self) -> None:
-        """Waits until the bucket is there: an anonymous request is refused then, and not found before."""
+    def _make_bucket(self) -> None:
+        """Makes the bucket as soon as the store answers."""
         end = time.monotonic() + _SECONDS
         while time.monotonic() < end and self._process.poll() is None:
             try:
-                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/{self.bucket}/?list-type=2", timeout=5).close()
-            except urllib.error.HTTPError as answer:
-                if answer.code == 403:
-                    return
-            except OSError:
-                pass
-            time.sleep(0.1)
+                urllib.request.urlopen(_signed("PUT", f"127.0.0.1:{self.port}", f"/{self.bucket}"), timeout=10).close()
+            except OSError:  # an answer with an error among them
+                time.sleep(0.1)
+            else:
+                return
         self._process.kill()
-        raise AssertionError(f"the store does not answer: {self._log.read_text()[-3000:]}")
+        raise AssertionError(f"the store makes no bucket: {self._log.read_text()[-3000:]}")
+
+
+def _signed(method: str, host: str, path: str) -> urllib.request.Request:
+    """A request without content that is signed with the keys (AWS Signature Version 4)."""
+    now = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    nothing = hashlib.sha256(b"").hexdigest()
+    headers = {"host": host, "x-amz-content-sha256": nothing, "x-amz-date": now}
+    names, lines = ";".join(headers), "".join(f"{name}:{value}\n" for name, value in headers.items())
+    canonical = f"{method}\n{path}\n\n{lines}\n{names}\n{nothing}"
+    scope = f"{now[:8]}/{_REGION}/s3/aws4_request"
+    text = f"AWS4-HMAC-SHA256\n{now}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
+    key = f"AWS4{SECRET}".encode()
+    for word in (*scope.split("/"), text):
+        key = hmac.digest(key, word.encode(), "sha256")
+    signature = f"Credential={KEY}/{scope}, SignedHeaders={names}, Signature={key.hex()}"
+    headers["authorization"] = f"AWS4-HMAC-SHA256 {signature}"
+    return urllib.request.Request(f"http://{host}{path}", headers=headers, method=method)
 
 
 def _free_ports(count: int) -> list[int]:
@@ -125,7 +143,7 @@ def s3a_settings(port: int) -> dict[str, str]:
     """The settings of Hadoop's S3A for the store."""
     return {
         "fs.s3a.endpoint": f"http://127.0.0.1:{port}",
-        "fs.s3a.endpoint.region": "us-east-1",
+        "fs.s3a.endpoint.region": _REGION,
         "fs.s3a.path.style.access": "true",
         "fs.s3a.access.key": KEY,
         "fs.s3a.secret.key": SECRET,
