@@ -16,16 +16,16 @@ NOT MATCHED BY SOURCE, each in the order written. An UPDATE uses one ID for both
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, assert_never, cast
+from dataclasses import replace
+from typing import Final, cast
 
 from sqlglot import exp
 
 from acidsql.acid.table import Column, Table
 from acidsql.acid.write_ids import StatementId
 from acidsql.errors import Span
-from acidsql.grammar.dialect import frame_of, span_of, to_spark
-from acidsql.grammar.statements import Default, Merge, MergeClause, MergeDelete, MergeInsert, MergeUpdate, When
+from acidsql.grammar.dialect import span_of, to_spark
+from acidsql.grammar.statements import Merge, When
 from acidsql.planner.event_queries import (
     checked_branch,
     event_identity,
@@ -40,17 +40,18 @@ from acidsql.planner.event_queries import (
     select_list,
     stored,
 )
+from acidsql.planner.given_merge import given_merge
 from acidsql.planner.literal_rows import implied
 from acidsql.planner.lock_requests import LockRules, evolving_locks, merge_locks
+from acidsql.planner.merge_actions import Clause, Sides, clauses_of, first_true, sides_of
 from acidsql.planner.merge_cardinality import cardinality_branch, check_branches, check_event
 from acidsql.planner.merge_narrowing import narrowing
-from acidsql.planner.merge_rules import check_clauses, check_on, insert_columns, only_from, without_databases
+from acidsql.planner.merge_rules import check_clauses, check_on, without_databases
 from acidsql.planner.name_resolution import (
     FILE_NAME_COLUMN,
     Binder,
     check_writable,
     column,
-    default_of,
     find_table,
     identity_columns,
     quoted,
@@ -63,67 +64,15 @@ from acidsql.planner.plan import (
     EventKind,
     Evolution,
     Facts,
+    GivenMerge,
     StoredValue,
     WritePlan,
     changing,
 )
 from acidsql.planner.query_normalization import ROW_ID_COLUMN
-from acidsql.planner.update import moves, set_clause
 
 ACTION: Final = ":action"
 SOURCE: Final = ":source"
-
-_ORDER: Final = (When.NOT_MATCHED, When.MATCHED, When.NOT_MATCHED_BY_SOURCE)
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """A WHEN clause. `statement_id` is also the number of its action; `values` are the values that it writes."""
-
-    statement_id: int
-    written: MergeClause
-    condition: exp.Expr | None
-    values: tuple[tuple[Column, exp.Expr], ...]
-
-    @property
-    def when(self) -> When:
-        return self.written.when
-
-    @property
-    def deletes(self) -> bool:
-        return not isinstance(self.written.action, MergeInsert)
-
-    @property
-    def inserts(self) -> bool:
-        return not isinstance(self.written.action, MergeDelete)
-
-    def moves(self, table: Table) -> bool:
-        """Whether the new rows go to the partition that their own partition columns name."""
-        return not self.deletes or moves(table, (target for target, _ in self.values))
-
-    @property
-    def label(self) -> str:
-        verb = {MergeInsert: "INSERT", MergeUpdate: "UPDATE", MergeDelete: "DELETE"}[type(self.written.action)]
-        return f"WHEN {self.when.value} THEN {verb}"
-
-    def value_name(self, target: Column) -> str:
-        return f":{self.statement_id}.{target.name}"
-
-
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """The names of target and source in the statement. `databases` maps each name that is not an alias to its
-    database."""
-
-    target: str
-    source: str
-    databases: Mapping[str, str]
-    source_columns: frozenset[str] | None = None
-    """WITH SCHEMA EVOLUTION: the columns of the source, for which a star stands; None without the clause."""
-
-    def has(self, target: Column) -> bool:
-        """Whether a star assigns a column of the target. Without the clause it assigns all of them."""
-        return self.source_columns is None or target.name in self.source_columns
 
 
 def plan_merge(statement: Merge, facts: Facts, evolution: Evolution | None = None) -> WritePlan:
@@ -134,14 +83,15 @@ def plan_merge(statement: Merge, facts: Facts, evolution: Evolution | None = Non
     check_clauses(statement)
     table = table if evolution is None else evolution.after
     statement = replace(statement, using=cast("exp.Expression", _joinable(statement.using)))
-    sides = _sides(statement, table, facts)
+    sides = sides_of(statement, table, facts)
     if evolution is not None:
         sides = replace(sides, source_columns=frozenset(evolution.source))
     statement = replace(statement, on=cast("exp.Expression", without_databases(statement.on, sides.databases)))
     check_on(statement, table, sides.target, sides.source)
+    written = statement
     keys = _literal_keys(statement, table, sides) if facts.shortcuts.keys else []
     statement = replace(statement, on=cast("exp.Expression", exp.and_(statement.on, *keys)))
-    clauses = _clauses(statement, table, sides)
+    clauses = clauses_of(statement, table, sides)
     binder = Binder(facts, statement.source, target=table)
     rows = binder.bind(_rows(statement, table, sides, clauses))
     branches = _branches(clauses, table, facts)
@@ -161,63 +111,12 @@ def plan_merge(statement: Merge, facts: Facts, evolution: Evolution | None = Non
         cardinality_branch=cardinality_branch(branches, _matched_ids(clauses), facts.settings),
         narrowing=narrowing(rows, sides.target, sides.source) if facts.shortcuts.keys and not keys else None,
         evolution=changing(evolution),
+        given=None if evolution else _given(written, table, sides, clauses, branches, facts),
         condensed=condensed,
     )
 
 
-# ------------------------------------------------------------------------------------------------ clauses
-
-
-def _clauses(statement: Merge, table: Table, sides: Sides) -> tuple[Clause, ...]:
-    """The clauses in the order of their statement IDs."""
-    ordered = [c for when in _ORDER for c in statement.clauses if c.when is when]
-    return tuple(_clause(number, c, statement, table, sides) for number, c in enumerate(ordered))
-
-
-def _clause(number: int, written: MergeClause, statement: Merge, table: Table, sides: Sides) -> Clause:
-    def visible(tree: exp.Expr) -> exp.Expr:
-        return _visible(tree, written.when, statement, sides)
-
-    condition = visible(written.condition) if written.condition is not None else None
-    values = tuple((c, visible(v)) for c, v in _values(written, table, sides))
-    return Clause(number, written, condition, values)
-
-
-def _visible(tree: exp.Expr, when: When, statement: Merge, sides: Sides) -> exp.Expr:
-    """The expression, once its names are checked: a NOT MATCHED row has no target side, and a NOT MATCHED BY SOURCE row
-    has no source side."""
-    tree = without_databases(tree, sides.databases)
-    match when:
-        case When.MATCHED:
-            return tree
-        case When.NOT_MATCHED:
-            return only_from(tree, sides.source, sides.target, when, statement.source)
-        case When.NOT_MATCHED_BY_SOURCE:
-            return only_from(tree, sides.target, sides.source, when, statement.source)
-        case _:
-            assert_never(when)
-
-
-def _values(written: MergeClause, table: Table, sides: Sides) -> tuple[tuple[Column, exp.Expr], ...]:
-    match written.action:
-        case MergeDelete():
-            return ()
-        case MergeUpdate(None):
-            return tuple((c, column(c.name, sides.source)) for c in table.all_columns if sides.has(c))
-        case MergeInsert(_, None):
-            given_by = {c: column(c.name, sides.source) for c in table.all_columns if sides.has(c)}
-            return tuple((c, given_by.get(c) or default_of(c, table)) for c in table.all_columns)
-        case MergeUpdate(assignments):
-            return tuple(set_clause(assignments or (), table).items())
-        case MergeInsert(_, values):
-            columns = insert_columns(written, table)
-            given = {
-                c: default_of(c, table) if isinstance(v, Default) else v
-                for c, v in zip(columns, values or (), strict=True)
-            }
-            return tuple((c, given.get(c) or default_of(c, table)) for c in table.all_columns)
-        case _:
-            assert_never(written.action)
+# ------------------------------------------------------------------------------------------------ branches
 
 
 def _branches(clauses: Sequence[Clause], table: Table, facts: Facts) -> tuple[Branch, ...]:
@@ -263,7 +162,7 @@ def _rows(statement: Merge, table: Table, sides: Sides, clauses: Sequence[Clause
     kinds = {c.when for c in clauses}
     new = [exp.alias_(v.copy(), quoted(c.value_name(t))) for c in clauses for t, v in c.values]
     if kinds == {When.NOT_MATCHED}:
-        action = exp.alias_(_first_true(clauses), quoted(ACTION))
+        action = exp.alias_(first_true(clauses), quoted(ACTION))
         query = exp.select(action, *new).from_(statement.using.copy())
         query = query.join(target_table(table, sides.target), on=statement.on.copy(), join_type="LEFT ANTI")
     else:
@@ -338,45 +237,20 @@ def _joinable(using: exp.Expr) -> exp.Expr:
     return query
 
 
-def _sides(statement: Merge, table: Table, facts: Facts) -> Sides:
-    using = statement.using
-    databases = {} if statement.alias else {table.name: table.database}
-    if isinstance(using, exp.Table) and not using.alias and frame_of(using) is None:
-        databases[using.name.lower()] = using.db.lower() or facts.database
-    target = statement.alias.value if statement.alias else table.name
-    return Sides(target, str(using.alias_or_name).lower(), databases)
-
-
 def _action(clauses: Sequence[Clause], sides: Sides) -> exp.Expr:
     """SQL for the statement ID of the clause that acts on a joined row; NULL if none does."""
     of = {when: [c for c in clauses if c.when is when] for when in When}
     case = exp.Case()
     if of[When.NOT_MATCHED]:
-        case = case.when(_is_null(ROW_ID_COLUMN, sides.target), _first_true(of[When.NOT_MATCHED]))
+        case = case.when(_is_null(ROW_ID_COLUMN, sides.target), first_true(of[When.NOT_MATCHED]))
     if of[When.NOT_MATCHED_BY_SOURCE]:
-        case = case.when(_is_null(SOURCE, sides.source), _first_true(of[When.NOT_MATCHED_BY_SOURCE]))
-    matched = _first_true(of[When.MATCHED])
+        case = case.when(_is_null(SOURCE, sides.source), first_true(of[When.NOT_MATCHED_BY_SOURCE]))
+    matched = first_true(of[When.MATCHED])
     return case.else_(matched) if case.args.get("ifs") else matched
 
 
 def _is_null(name: str, table: str) -> exp.Expr:
     return exp.Is(this=column(name, table), expression=exp.null())
-
-
-def _first_true(clauses: Sequence[Clause]) -> exp.Expr:
-    """A CASE of the clauses' conditions. It ends at the first clause without a condition, which is always true."""
-    case = exp.Case()
-    for clause in clauses:
-        number = exp.Literal.number(clause.statement_id)
-        if clause.condition is None:
-            return case.else_(number) if case.args.get("ifs") else number
-        case = case.when(_boolean(clause.condition), number)
-    return case if case.args.get("ifs") else exp.cast(exp.null(), "int")
-
-
-def _boolean(condition: exp.Expr) -> exp.Expr:
-    """The condition; a bare NULL is cast to BOOLEAN, because Spark's CASE requires a type."""
-    return exp.cast(exp.null(), "boolean") if isinstance(condition.unnest(), exp.Null) else condition.copy()
 
 
 # ------------------------------------------------------------------------------------------------ events
@@ -406,6 +280,20 @@ def _events(
         return events, None
     first = _by_action({action: of[0] for action, of in sql.items()})
     return events, Condensed(first_events(first, of_event, values, source), implied)
+
+
+def _given(
+    statement: Merge, table: Table, sides: Sides, clauses: Sequence[Clause], branches: Sequence[Branch], facts: Facts
+) -> GivenMerge | None:
+    """The MERGE as values, if it can be carried out without a join (given_merge.py)."""
+    numbers = {
+        c.statement_id: (
+            _branch(branches, c, EventKind.INSERT) if c.inserts else None,
+            _branch(branches, c, EventKind.DELETE) if c.deletes else None,
+        )
+        for c in clauses
+    }
+    return given_merge(statement, table, sides, clauses, numbers, Binder(facts, statement.source))
 
 
 def _by_action(values: Mapping[int, str]) -> str:

@@ -220,6 +220,26 @@ class GivenChanges:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenClause:
+    """A WHEN clause of a GivenMerge: the columns of the source's query that it writes, by the names of the target's
+    columns, and the numbers of its branches. Columns that an UPDATE does not name keep their old values."""
+
+    values: Mapping[str, str]
+    insert_branch: int | None
+    delete_branch: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GivenMerge:
+    """A MERGE whose clauses depend on its source alone (given_merge.py): the query of the source, the columns of this
+    query that are compared with columns of the target, by the names of these, and the clauses by number."""
+
+    source: QueryPlan
+    keys: Mapping[str, str]
+    clauses: tuple[GivenClause, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Evolution:
     """WITH SCHEMA EVOLUTION: the target as the catalog has it, the target as the statement needs it, and the names of
     the columns of its source (schema_evolution.py)."""
@@ -289,7 +309,7 @@ class WritePlan:
     views: tuple[View, ...] = ()
     """The views of the catalog whose definitions are part of `rows`."""
     source_span: Span | None = field(default=None, compare=False)
-    given: GivenRows | GivenChanges | None = field(default=None, repr=False)
+    given: GivenRows | GivenChanges | GivenMerge | None = field(default=None, repr=False)
     """What the statement does, where it can be read from values instead of SQL: a program without Spark may run it."""
     condensed: Condensed | None = field(default=None, repr=False)
     """The same events in fewer rows; None where a row has one event at most, or events in several partitions."""

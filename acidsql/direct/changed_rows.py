@@ -49,12 +49,12 @@ def changes_of(plan: WritePlan, given: GivenChanges, args: Mapping[str, object])
     columns = {c.name: c for c in table.columns}
     values = {name: stored_literals((tree,), columns[name], args) for name, tree in given.new_values.items()}
     known = {name: array for name, array in values.items() if array is not None}
-    if len(known) < len(values) or (values and not _makes_rows(table)):
+    if len(known) < len(values) or (values and not makes_rows(table)):
         return None
     return Changes(predicate, known)
 
 
-def _makes_rows(table: Table) -> bool:
+def makes_rows(table: Table) -> bool:
     """Whether new rows of the table can be made of old ones here."""
     kinds = [t.parse_type(c.type) for c in table.columns]
     has_others = any(t.is_complex(kind) or t.has_instant(kind) for kind in kinds)
@@ -72,7 +72,7 @@ def placed_changes(
     kept = [c.name for c in table.columns if changes.new_values and c.name not in changes.new_values]
     try:
         prepared = PreparedRows.of(bound, footers, kept, changes.predicate, row_ids=True)
-        if _rows_to_read(prepared) > most_read:
+        if rows_to_read(prepared) > most_read:
             return None
         found: list[LiveRows] = []
         for rows in prepared.rows():
@@ -88,7 +88,7 @@ def placed_changes(
     return None if new is None else _events(old, new, plan, slots)
 
 
-def _rows_to_read(prepared: PreparedRows) -> int:
+def rows_to_read(prepared: PreparedRows) -> int:
     """The rows of the stripes that can hold a row for which the condition is true."""
     return sum(
         file.tail.stripe_rows[stripe]
@@ -120,7 +120,7 @@ def _new_rows(table: Table, changes: Changes, found: Sequence[LiveRows]) -> dict
     count = sum(rows.count for rows in found)
     new: dict[str, pa.Array] = {}
     for column in table.columns:
-        array = _filed(column, [rows.columns[column.name] for rows in found if column.name in rows.columns])
+        array = filed(column, [rows.columns[column.name] for rows in found if column.name in rows.columns])
         if column.name in changes.new_values:
             array = changes.new_values[column.name].take(pa.array(np.zeros(count, np.int64)))
         if array is None or (column.name in table.constraints.not_null and array.null_count):
@@ -129,7 +129,7 @@ def _new_rows(table: Table, changes: Changes, found: Sequence[LiveRows]) -> dict
     return new
 
 
-def _filed(column: Column, arrays: Sequence[pa.Array]) -> pa.Array | None:
+def filed(column: Column, arrays: Sequence[pa.Array]) -> pa.Array | None:
     kind = t.parse_type(column.type)
     try:
         array = array_of_arrow(pa.chunked_array(arrays, arrays[0].type if arrays else pa.null()), kind)

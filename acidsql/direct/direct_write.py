@@ -16,9 +16,10 @@ from typing import Any, Final, TypeAlias, assert_never
 import numpy as np
 import pyarrow as pa
 
-from acidsql.direct import changed_rows, given_columns
+from acidsql.direct import changed_rows, given_columns, merged_rows
 from acidsql.ingest.placement import Rows
-from acidsql.planner.plan import BRANCH, DRIVER_BYTES, GivenChanges, GivenRows, Plan, WritePlan
+from acidsql.planner.plan import BRANCH, DRIVER_BYTES, GivenChanges, GivenMerge, GivenRows, Plan, WritePlan
+from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.spark.dml_transactions import Work, row_counts, write_target
 from acidsql.spark.engine import Engine
@@ -28,7 +29,7 @@ from acidsql.spark.outcomes import RowCounts, Written
 from acidsql.storage.file_systems import LocalFiles, is_local
 from acidsql.storage.orc.copies import OriginalFiles
 from acidsql.tracing import Phase, phase
-from acidsql.writing.event_files import can_write_files, write_inserts, write_placed
+from acidsql.writing.event_files import NewRows, can_write_files, write_inserts, write_placed
 from acidsql.writing.file_slots import SLOT, Slots, assign_slots
 from acidsql.writing.placed_columns import NEW_BUCKET, OLD_BUCKET, OLD_ROW, OLD_WRITE_ID, value_directories
 from acidsql.writing.publishing import StagedFile, WriteTarget, publish
@@ -79,6 +80,8 @@ class DirectWriter:
                 return self._insert(plan, plan.given, request)
             case GivenChanges():
                 return self._change(plan, plan.given, request)
+            case GivenMerge():
+                return self._merge(plan, plan.given, request)
             case None:
                 return None
             case _:
@@ -132,6 +135,55 @@ class DirectWriter:
             return _published(plan, places, txn, lambda target: write_placed(placed, plan, target, slots))
 
         return self._run(plan, request, write)
+
+    def _merge(self, plan: WritePlan, given: GivenMerge, request: Request) -> Written | None:
+        targets = [scan for scan in plan.scans if scan.is_target]
+        if len(targets) != 1 or not self._most_bytes or not merged_rows.can_merge(plan, given):
+            return None
+
+        def write(txn: WriteTransaction, jobs: _LateJobs) -> RowCounts:
+            txn.check_unchanged(plan.known_target)
+            bound = StatementSnapshots(self.engine.files, txn.view()).bind(targets[0])
+            found = self._merged(plan, given, request, bound, txn, jobs)
+            if found is None:
+                return self.executor.write_in(plan, request, txn, jobs)
+            slots, placed, rows = found
+            places = tuple(part.directory for part in bound.parts)
+            return _published(plan, places, txn, lambda target: write_placed(placed, plan, target, slots, rows))
+
+        return self._run(plan, request, write)
+
+    def _merged(
+        self,
+        plan: WritePlan,
+        given: GivenMerge,
+        request: Request,
+        bound: BoundScan,
+        txn: WriteTransaction,
+        jobs: _LateJobs,
+    ) -> tuple[Slots, pa.Table, NewRows] | None:
+        """The events of a MERGE, and the slots of their files; None if Spark has to find them."""
+        footers = replace(self.executor.footers, copies=OriginalFiles())
+        target = merged_rows.TargetRows.of(plan, given, bound, footers)
+        if target is None or target.count > _MOST_READ_BESIDE_SPARK:
+            return None
+
+        def takes(schema: pa.Schema) -> bool:
+            return merged_rows.takes_source(plan, given, schema)
+
+        rows = self.executor.source_rows(given.source, takes, self._most_bytes, plan, request, txn, jobs)
+        if rows is None:
+            return None
+        buckets = frozenset[int]().union(*(part.buckets for part in bound.parts))
+        slots = assign_slots(plan.branches, buckets, 1, plan.target.bucket_count)
+        with phase(Phase.SCAN):
+            found = merged_rows.merged(plan, given, rows, target, slots)
+        if (
+            found is None
+            or sum(table.get_total_buffer_size() for table in (found[0], found[1].table)) > self._most_bytes
+        ):
+            return None
+        return (slots, *found)
 
 
 def _is_writable(plan: WritePlan) -> bool:

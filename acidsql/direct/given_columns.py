@@ -127,7 +127,7 @@ def _of_frame(given: GivenFrame, columns: Sequence[Column], frames: Mapping[str,
     if len(wanted) != len(columns) or any(names.count(name) != 1 for name in wanted):
         return None
     found = {
-        column.name: _stored(frame.column(names.index(name)), _type(column))
+        column.name: stored_arrow(frame.column(names.index(name)), _type(column))
         for column, name in zip(columns, wanted, strict=True)
     }
     return _certain(found)
@@ -143,9 +143,9 @@ def _table(frame: Any) -> Any:
         return None
 
 
-def _stored(column: pa.ChunkedArray, target: t.HiveType) -> pa.Array | None:
+def stored_arrow(column: pa.ChunkedArray, target: t.HiveType) -> pa.Array | None:
     """The column as it is stored, if its type leaves no doubt about any value, and each value fits."""
-    if not _has_one_meaning(column.type, target):
+    if not has_one_meaning(column.type, target):
         return None
     try:
         array = array_of_arrow(column, target)
@@ -154,9 +154,11 @@ def _stored(column: pa.ChunkedArray, target: t.HiveType) -> pa.Array | None:
     return array if is_known(array, target) else None
 
 
-def _has_one_meaning(source: pa.DataType, target: t.HiveType) -> bool:
+def has_one_meaning(source: pa.DataType, target: t.HiveType) -> bool:
     """Whether Spark and Hive store a value of the Arrow type in the column as pyarrow converts it, if it fits."""
     of = pa.types
+    if of.is_null(source):
+        return not t.is_complex(target) and not t.has_instant(target)
     match target:
         case t.Primitive("tinyint" | "smallint" | "int" | "bigint"):
             return bool(of.is_signed_integer(source))

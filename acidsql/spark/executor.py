@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Protocol, assert_never
+from typing import Any, Protocol, assert_never
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -28,6 +28,7 @@ from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.spark.answer_frames import answer
 from acidsql.spark.catalyst.sessions import adopt
+from acidsql.spark.collected_rows import collected
 from acidsql.spark.dml_transactions import DmlTransactions, Work, row_counts, write_target
 from acidsql.spark.engine import Engine, StatementSpark
 from acidsql.spark.failures import translate
@@ -230,6 +231,34 @@ class Executor:
         with self._translated(request), self._engine.jobs(_description(plan, request)) as jobs:
             work.jobs = jobs
             return self._write_tables(plan, request, txn)
+
+    def source_rows(
+        self,
+        source: QueryPlan,
+        takes: Callable[[Any], bool],
+        most_bytes: int,
+        plan: WritePlan,
+        request: Request,
+        txn: WriteTransaction,
+        work: LateWork,
+    ) -> Any | None:
+        """The rows of a query that is a part of a statement, as an Arrow table; None if Spark cannot compute them, if
+        `takes` says no to their Arrow schema, or if more than `most_bytes` are read for them. The transaction of the
+        statement is open and has its locks; `work` gets the jobs."""
+        caches = self._caches.of_statement()
+        with self._engine.jobs(_description(plan, request)) as jobs:
+            work.jobs = jobs
+            spark = self._statement(source, request)
+            try:
+                self._define_views(spark, source, request, StatementSnapshots(self._engine.files, txn.view()), caches)
+                return collected(spark.sql(source.sql, request.args), takes, most_bytes)
+            except SPARK_ERRORS as error:
+                if self._engine.lost_by(error) is not None:
+                    raise
+                txn.opened.require_open()
+                return None  # the whole statement's query raises the error, with its place, or has no such error
+            finally:
+                caches.end()
 
     def truncate(self, step: EmptyTable) -> tuple[TxnId, WriteId]:
         """TRUNCATE TABLE: its transaction and its write ID. Raises IN_TRANSACTION, and what `empty_table` raises."""

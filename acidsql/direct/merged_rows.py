@@ -1,0 +1,381 @@
+"""The rows that a MERGE changes and inserts, found by pyarrow, as placed events (acidsql/spark/write/event_rows.py).
+
+The rows of the source are in memory, with the number of the clause that acts on a target row with their key, and of the
+one that acts if there is no such row (acidsql/planner/given_merge.py). The target is read once, and each of its rows
+looks for its key among those of the source. No two rows of the source have one key, so that no target row can be
+changed twice, and the cardinality check has nothing to find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from acidsql.acid import hive_types as t
+from acidsql.acid.row_id import MAX_BUCKET
+from acidsql.acid.table import Table
+from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
+from acidsql.direct.changed_rows import filed, makes_rows, rows_to_read
+from acidsql.direct.given_columns import buckets_of, has_one_meaning, stored_arrow
+from acidsql.errors import AcidSqlError
+from acidsql.ingest.placement import partitions_of
+from acidsql.planner.given_merge import IF_MATCHED, IF_NOT_MATCHED
+from acidsql.planner.plan import BRANCH, GivenClause, GivenMerge, WritePlan
+from acidsql.snapshot.scan_binding import BoundScan
+from acidsql.storage.footer_cache import FooterCache
+from acidsql.writing.event_files import NewRows
+from acidsql.writing.file_slots import SLOT, Slots
+from acidsql.writing.placed_columns import (
+    NEW_BUCKET,
+    OLD_BUCKET,
+    OLD_ROW,
+    OLD_WRITE_ID,
+    PLACE_DIRECTORY,
+    value_directories,
+)
+
+_LEAST_AT_ONCE: Final = 64 * 1024
+"""Target rows whose keys are looked for together, at least: each time, the keys of the source are hashed."""
+_MOST_KEYS: Final = 1 << 62
+"""Combinations of values that a number can tell apart."""
+
+_Numbers = NDArray[np.int64]
+
+
+def can_merge(plan: WritePlan, given: GivenMerge) -> bool:
+    """Whether rows that the clauses write can be made here, whatever the source gives."""
+    return makes_rows(plan.target) or all(clause.insert_branch is None for clause in given.clauses)
+
+
+def takes_source(plan: WritePlan, given: GivenMerge, schema: pa.Schema) -> bool:
+    """Whether the types of the source leave no doubt about which keys are equal, and what the target stores."""
+    kinds = {c.name: t.parse_type(c.type) for c in plan.target.all_columns}
+    return all(has_one_meaning(schema.field(source).type, kinds[name]) for name, source in _pairs(given))
+
+
+def _pairs(given: GivenMerge) -> Iterator[tuple[str, str]]:
+    """Columns of the target, each with the column of the source that is compared with it or stored in it."""
+    yield from given.keys.items()
+    for clause in given.clauses:
+        yield from clause.values.items()
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The rows of the source: `columns` as the target stores them, the numbers of the clauses (-1 for none), and the
+    keys."""
+
+    columns: Mapping[str, Any]
+    if_matched: _Numbers
+    if_not_matched: _Numbers
+    keys: _Keys
+
+
+class _Keys:
+    """The keys of the source's rows. Each column's values are numbered, and so are the combinations of all columns."""
+
+    def __init__(self, columns: Sequence[Any]) -> None:
+        self._known = [pc.unique(column.drop_null()) for column in columns]
+        codes = self._codes(columns)
+        self._rows = np.flatnonzero(codes >= 0)
+        order = np.argsort(codes[self._rows], kind="stable")
+        self._rows = self._rows[order]
+        self._sorted = codes[self._rows]
+        self.are_unique = bool((self._sorted[1:] != self._sorted[:-1]).all())
+
+    @property
+    def are_few(self) -> bool:
+        """Whether a number can tell all combinations apart."""
+        return int(np.prod([float(len(known)) for known in self._known])) < _MOST_KEYS
+
+    def _codes(self, columns: Sequence[Any]) -> _Numbers:
+        """The number of each key; -1 for one that the source does not have, and for NULL."""
+        codes = np.zeros(len(columns[0]), np.int64)
+        for column, known in zip(columns, self._known, strict=True):
+            found = pc.index_in(column.cast(known.type), value_set=known)
+            numbers = _numbers(found)
+            codes = np.where((codes < 0) | (numbers < 0), -1, codes * len(known) + numbers)
+        return codes
+
+    def rows_of(self, columns: Sequence[Any]) -> _Numbers:
+        """The row of the source with the key of each row; -1 if there is none."""
+        codes = self._codes(columns)
+        rows = np.full(len(codes), -1, np.int64)
+        possible = np.flatnonzero(codes >= 0)
+        if len(possible):  # then there are keys
+            places = np.minimum(np.searchsorted(self._sorted, codes[possible]), len(self._sorted) - 1)
+            is_found = self._sorted[places] == codes[possible]
+            rows[possible[is_found]] = self._rows[places[is_found]]
+        return rows
+
+
+def _numbers(column: Any) -> _Numbers:
+    """The integers of a column, -1 for NULL."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    known = pc.if_else(pc.is_valid(column), column, pa.scalar(-1, column.type))
+    return np.asarray(known.cast(pa.int64()).to_numpy(zero_copy_only=False), np.int64)
+
+
+def _source_of(rows: pa.Table, plan: WritePlan, given: GivenMerge) -> _Source | None:
+    """The source's rows; None if one of the values is not certain to be stored as it is, or if a key is there twice."""
+    columns = {c.name: c for c in plan.target.all_columns}
+    stored: dict[str, Any] = {}
+    for name, source in _pairs(given):
+        if source not in stored:
+            array = stored_arrow(rows.column(source), t.parse_type(columns[name].type))
+            if array is None:
+                return None
+            stored[source] = array
+    keys = _Keys([stored[source] for source in given.keys.values()])
+    if not keys.are_few or not keys.are_unique:
+        return None
+    return _Source(stored, _numbers(rows.column(IF_MATCHED)), _numbers(rows.column(IF_NOT_MATCHED)), keys)
+
+
+# ------------------------------------------------------------------------------------------------ matched rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Matched:
+    """The target rows on which a clause acts: the row of the source with the key of each, their partitions and row IDs,
+    and the columns that clauses keep."""
+
+    source: _Numbers
+    part: _Numbers
+    write_id: _Numbers
+    bucket: _Numbers
+    row: _Numbers
+    kept: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRows:
+    """The target's rows before they are read, with the columns that the MERGE needs."""
+
+    prepared: PreparedRows
+    kept: tuple[str, ...]
+
+    @classmethod
+    def of(cls, plan: WritePlan, given: GivenMerge, bound: BoundScan, footers: FooterCache) -> TargetRows | None:
+        """None if Spark has to read a file, or to report what is wrong with it."""
+        updates = [c for c in given.clauses if c.insert_branch is not None and c.delete_branch is not None]
+        names = [c.name for c in plan.target.columns]
+        kept = tuple(name for name in names if any(name not in update.values for update in updates))
+        read = tuple(dict.fromkeys((*given.keys, *kept)))
+        try:
+            return cls(PreparedRows.of(bound, footers, read, row_ids=True), kept)
+        except (AcidSqlError, OSError, pa.ArrowException):
+            return None
+
+    @property
+    def count(self) -> int:
+        """How many rows are to be read."""
+        return rows_to_read(self.prepared)
+
+    def matched(self, source: _Source, keys: Sequence[str]) -> _Matched | None:
+        """The rows on which a clause acts, and those of the source that have a partner at all are marked there."""
+        try:
+            found = [piece for some in _together(self.prepared.rows()) for piece in self._found(some, source, keys)]
+        except (AcidSqlError, OSError, pa.ArrowException):
+            return None
+        return _joined(found, self.kept)
+
+    def _found(self, some: Sequence[LiveRows], source: _Source, keys: Sequence[str]) -> Iterator[_Matched]:
+        columns = [pa.chunked_array([rows.columns[key] for rows in some]) for key in keys]
+        partners = source.keys.rows_of(columns)
+        start = 0
+        for rows in some:
+            partner = partners[start : start + rows.count]
+            start += rows.count
+            places = np.flatnonzero(partner >= 0)
+            if len(places) and rows.row_ids is not None:
+                taken = pa.array(places)
+                yield _Matched(
+                    partner[places],
+                    np.full(len(places), rows.file.part, np.int64),
+                    rows.row_ids.write_id[places],
+                    rows.row_ids.bucket[places],
+                    rows.row_ids.row[places],
+                    {name: rows.columns[name].take(taken) for name in self.kept},
+                )
+
+
+def _together(rows: Iterator[LiveRows]) -> Iterator[list[LiveRows]]:
+    """The rows in groups of `_LEAST_AT_ONCE` rows or more."""
+    some: list[LiveRows] = []
+    for one in rows:
+        some.append(one)
+        if sum(r.count for r in some) >= _LEAST_AT_ONCE:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+def _joined(found: Sequence[_Matched], kept: Sequence[str]) -> _Matched:
+    none = [np.zeros(0, np.int64)]
+    columns = {
+        name: pa.chunked_array([f.kept[name] for f in found]) if found else pa.chunked_array([], pa.null())
+        for name in kept
+    }
+    return _Matched(
+        np.concatenate([f.source for f in found] or none),
+        np.concatenate([f.part for f in found] or none),
+        np.concatenate([f.write_id for f in found] or none),
+        np.concatenate([f.bucket for f in found] or none),
+        np.concatenate([f.row for f in found] or none),
+        columns,
+    )
+
+
+# ------------------------------------------------------------------------------------------------ events
+
+
+def merged(
+    plan: WritePlan, given: GivenMerge, rows: pa.Table, target: TargetRows, slots: Slots
+) -> tuple[pa.Table, NewRows] | None:
+    """The events without their rows, and the rows apart. None if Spark has to find them: a key of the source is there
+    twice, or pyarrow cannot read, compare or write a value, or NULL stands where it must not."""
+    source = _source_of(rows, plan, given)
+    matched = None if source is None else target.matched(source, tuple(given.keys))
+    if source is None or matched is None:
+        return None
+    has_partner = np.zeros(rows.num_rows, np.bool_)
+    has_partner[matched.source] = True
+    if_matched = source.if_matched[matched.source]
+    if_not_matched = np.where(has_partner, -1, source.if_not_matched)
+    events = _Events(plan, slots)
+    for number, clause in enumerate(given.clauses):
+        if clause.delete_branch is None:
+            places = np.flatnonzero(if_not_matched == number)
+            done = events.add_inserts(clause, _values(plan.target, clause, source, places, {}))
+        else:
+            places = np.flatnonzero(if_matched == number)
+            taken = pa.array(places)
+            kept = {name: column.take(taken) for name, column in matched.kept.items()}
+            new = _values(plan.target, clause, source, matched.source[places], kept)
+            done = events.add_changes(clause, matched, places, new)
+        if not done:
+            return None
+    return events.table(), events.new_rows()
+
+
+def _values(
+    table: Table, clause: GivenClause, source: _Source, rows: _Numbers, kept: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """The columns of the rows that a clause writes, as they are filed; None if one of them cannot be written."""
+    if clause.insert_branch is None:
+        return {}
+    taken = pa.array(rows)
+    new = {}
+    for column in table.columns if clause.delete_branch is not None else table.all_columns:
+        if column.name in clause.values:
+            array = source.columns[clause.values[column.name]].take(taken)
+        else:
+            array = filed(column, kept[column.name].chunks)
+        if array is None or (column.name in table.constraints.not_null and array.null_count):
+            return None
+        new[column.name] = array
+    return new
+
+
+class _Events:
+    """Placed events of one branch after the other, and the new rows apart."""
+
+    def __init__(self, plan: WritePlan, slots: Slots) -> None:
+        self._plan = plan
+        self._slots = slots
+        self._events: list[pa.Table] = []
+        self._rows: list[pa.Table] = []
+        self._of_events: list[_Numbers] = []
+
+    def table(self) -> pa.Table:
+        return pa.concat_tables(self._events).combine_chunks()
+
+    def new_rows(self) -> NewRows:
+        table = pa.concat_tables(self._rows).combine_chunks() if self._rows else pa.table({})
+        return NewRows(table, np.concatenate(self._of_events))
+
+    def add_inserts(self, clause: GivenClause, new: Mapping[str, Any] | None) -> bool:
+        """Adds rows of a NOT MATCHED clause; False if there is no place for them."""
+        if new is None or clause.insert_branch is None:
+            return False
+        count = len(next(iter(new.values())))
+        none = {name: pa.nulls(count, kind) for name, kind in _OLD.items()}
+        texts: dict[str, Any] = {}
+        if self._plan.target.partition_columns:
+            columns = [(c, t.parse_type(c.type), new[c.name]) for c in self._plan.target.partition_columns]
+            try:
+                partitions, places = partitions_of(columns, (), count)
+            except AcidSqlError:  # Spark's way reports the value
+                return False
+            for number, name in enumerate(value_directories(self._plan.target)):
+                of_partitions = pa.array([values[number] for values in partitions], pa.string())
+                texts[name] = of_partitions.take(pa.array(places))
+        self._add_rows(clause.insert_branch, none, None, texts, new)
+        return True
+
+    def add_changes(
+        self, clause: GivenClause, matched: _Matched, places: _Numbers, new: Mapping[str, Any] | None
+    ) -> bool:
+        """Adds the deleted old rows of a MATCHED clause, and the new ones of an UPDATE; False if one of them cannot be
+        written."""
+        if new is None or clause.delete_branch is None:
+            return False
+        old = {
+            OLD_WRITE_ID: pa.array(matched.write_id[places]),
+            OLD_BUCKET: pa.array(matched.bucket[places].astype(np.int32)),
+            OLD_ROW: pa.array(matched.row[places]),
+        }
+        part = matched.part[places]
+        if clause.insert_branch is not None:
+            self._add_rows(clause.insert_branch, old, part, {}, new)
+        files = matched.bucket[places].astype(np.int64) >> 16 & MAX_BUCKET
+        self._add(clause.delete_branch, old, part, {}, files, np.zeros(len(places), np.int64))
+        return True
+
+    def _add_rows(
+        self,
+        branch: int,
+        old: Mapping[str, Any],
+        part: _Numbers | None,
+        texts: Mapping[str, Any],
+        new: Mapping[str, Any],
+    ) -> None:
+        table = self._plan.target
+        count = len(old[OLD_ROW])
+        buckets = buckets_of(table, new)
+        files = np.zeros(count, np.int64) if buckets is None else np.asarray(buckets, np.int64)
+        first = sum(rows.num_rows for rows in self._rows)
+        self._rows.append(pa.table({f"_c{i}": new[c.name] for i, c in enumerate(table.columns)}))
+        self._add(branch, old, part, texts, files, np.arange(first, first + count))
+
+    def _add(
+        self,
+        branch: int,
+        old: Mapping[str, Any],
+        part: _Numbers | None,
+        texts: Mapping[str, Any],
+        files: _Numbers,
+        rows: _Numbers,
+    ) -> None:
+        count = len(files)
+        columns: dict[str, Any] = {BRANCH: np.full(count, branch, np.int64), **old}
+        if self._plan.keeps_places:
+            columns[PLACE_DIRECTORY] = pa.nulls(count, pa.int64()) if part is None else pa.array(part)
+        if self._plan.moves_rows:
+            for name in value_directories(self._plan.target):
+                columns[name] = texts.get(name, pa.nulls(count, pa.string()))
+        codes = np.array(self._slots.by_bucket(branch), np.int64)
+        self._events.append(pa.table({**columns, NEW_BUCKET: files, SLOT: codes[files]}))
+        self._of_events.append(rows)
+
+
+_OLD: Final = {OLD_WRITE_ID: pa.int64(), OLD_BUCKET: pa.int32(), OLD_ROW: pa.int64()}
