@@ -2,7 +2,8 @@
 
 `row_predicate` reads a condition after the Binder has made Hive's meaning explicit (planner/typed_rules), so that it
 means what the same condition means to Spark. It understands comparisons of a column with a literal of the column's
-type, IS [NOT] NULL, IN, BETWEEN, LIKE, AND, OR, NOT, and BOOLEAN columns. Everything else is a leaf `Undecided`.
+type, and of an integer column's remainder (`id % 10 = 3`), IS [NOT] NULL, IN, BETWEEN, LIKE, AND, OR, NOT, and BOOLEAN
+columns. Everything else is a leaf `Undecided`.
 """
 
 from __future__ import annotations
@@ -50,6 +51,17 @@ class Compare:
     column: str
     operator: Operator
     value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class CompareRemainder:
+    """A comparison of an integer column's remainder by a positive number, which has the sign of the column; NULL where
+    the column is NULL."""
+
+    column: str
+    divisor: int
+    operator: Operator
+    value: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +123,9 @@ class Undecided:
     node: exp.Expr
 
 
-RowPredicate: TypeAlias = Compare | IsOneOf | IsNull | IsTrue | Like | And | Or | Not | Constant | Undecided
+RowPredicate: TypeAlias = (
+    Compare | CompareRemainder | IsOneOf | IsNull | IsTrue | Like | And | Or | Not | Constant | Undecided
+)
 
 _OPERATORS: Final[dict[type[exp.Expr], Operator]] = {
     exp.EQ: Operator.EQ,
@@ -126,6 +140,7 @@ _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?",
 _WALL_CLOCK: Final = tuple(exp.DataType.Type[name] for name in ("TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ", "DATE"))
 """The types by which sqlglot knows DATE and Hive's TIMESTAMP."""
 _PLAIN_NUMBER: Final = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?([dDlL]|[bB][dD])?", re.ASCII)
+_SMALL_INTEGER: Final = re.compile(r"\d{1,9}", re.ASCII)
 _EPOCH: Final = datetime(1970, 1, 1)
 _HALF_BITS: Final = (1 << 29) - 1
 _FLOAT_INTEGERS: Final = 1 << 24
@@ -165,7 +180,7 @@ def row_predicate(condition: exp.Expr, column_of: ColumnOf) -> RowPredicate:
             return _null_safe(condition, column_of)
         case _ if type(condition) in _OPERATORS:
             left, right = condition.this, condition.expression
-            if isinstance(left.unnest(), exp.Column):
+            if isinstance(left.unnest(), exp.Column | exp.Mod):
                 return _comparison(condition, _OPERATORS[type(condition)], left, right, column_of)
             return _comparison(condition, _OPERATORS[FLIPPED[type(condition)]], right, left, column_of)
         case _:
@@ -209,6 +224,8 @@ def _column(node: exp.Expr, column_of: ColumnOf) -> Column | None:
 def _comparison(
     whole: exp.Expr, operator: Operator, left: exp.Expr, right: exp.Expr, column_of: ColumnOf
 ) -> RowPredicate:
+    if isinstance(inner := left.unnest(), exp.Mod):
+        return _remainder(whole, operator, inner, right, column_of)
     column = _column(left, column_of)
     if column is None:
         return Undecided(whole)
@@ -220,6 +237,22 @@ def _comparison(
         return _compare_exactly(column.name, operator, Fraction(exact) * 10 ** _scale(kind))
     value = _literal(right, kind)
     return Undecided(whole) if value is None else Compare(column.name, operator, value)
+
+
+def _remainder(
+    whole: exp.Expr, operator: Operator, left: exp.Mod, right: exp.Expr, column_of: ColumnOf
+) -> RowPredicate:
+    column = _column(left.this, column_of)
+    divisor, value = (_small_integer(node.unnest()) for node in (left.expression, right))
+    if column is None or column.type not in _INTEGERS or not divisor or value is None:
+        return Undecided(whole)
+    return CompareRemainder(column.name, divisor, operator, value)
+
+
+def _small_integer(node: exp.Expr) -> int | None:
+    """The value of a literal such as 10, which has the type INT."""
+    is_small = isinstance(node, exp.Literal) and not node.is_string and _SMALL_INTEGER.fullmatch(str(node.this))
+    return int(str(node.this)) if is_small else None
 
 
 def _compare_exactly(column: str, operator: Operator, units: Fraction) -> RowPredicate:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from decimal import Context
 from decimal import Decimal as Number
 from functools import reduce
+from operator import eq, ge, gt, le, lt, ne
 from typing import Any, Final, assert_never
 
 import numpy as np
@@ -24,6 +25,7 @@ from acidsql.acid.hive_types import Decimal, HiveType, Primitive
 from acidsql.planner.row_predicates import (
     And,
     Compare,
+    CompareRemainder,
     Constant,
     IsNull,
     IsOneOf,
@@ -44,6 +46,14 @@ _COMPARE: Final[dict[Operator, Callable[[Any, Any], Any]]] = {
     Operator.LE: pc.less_equal,
     Operator.GT: pc.greater,
     Operator.GE: pc.greater_equal,
+}
+_COMPARE_NUMBERS: Final[dict[Operator, Callable[[Any, int], Any]]] = {
+    Operator.EQ: eq,
+    Operator.NE: ne,
+    Operator.LT: lt,
+    Operator.LE: le,
+    Operator.GT: gt,
+    Operator.GE: ge,
 }
 _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 _EXACT: Final = Context(prec=80)
@@ -89,6 +99,8 @@ class _Masks:
                 return self._one_of(column, wanted)
             case Compare(column, operator, value):
                 return self._compared(column, operator, value)
+            case CompareRemainder(column, divisor, operator, value):
+                return self._compared_remainder(column, divisor, operator, value)
             case Undecided(node):
                 raise AssertionError(f"this condition needs Spark: {node.sql()}")
             case _:
@@ -104,6 +116,13 @@ class _Masks:
         if isinstance(value, float) and operator in (Operator.GT, Operator.GE):
             return pc.or_kleene(found, pc.is_nan(array))
         return found
+
+    def _compared_remainder(self, column: str, divisor: int, operator: Operator, value: int) -> Any:
+        array = self._values(column)
+        is_known = pc.is_valid(array)
+        numbers = pc.if_else(is_known, array, pa.scalar(0, array.type)).to_numpy(zero_copy_only=False)
+        found = pa.array(_COMPARE_NUMBERS[operator](np.fmod(numbers.astype(np.int64), divisor), value))
+        return pc.if_else(is_known, found, pa.scalar(None, pa.bool_()))
 
     def _one_of(self, column: str, wanted: tuple[Value, ...]) -> Any:
         array, kind = self._values(column), self._kinds[column]

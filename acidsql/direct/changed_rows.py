@@ -26,7 +26,7 @@ from acidsql.storage.footer_cache import FooterCache
 from acidsql.writing.file_slots import SLOT, Slots
 from acidsql.writing.placed_columns import NEW_BUCKET, OLD_BUCKET, OLD_ROW, OLD_WRITE_ID, PLACE_DIRECTORY
 
-_MOST_CHANGED: Final = 200_000
+_MOST_CHANGED: Final = 1_000_000
 """Rows that this process changes."""
 
 

@@ -36,8 +36,10 @@ from acidsql.writing.publishing import StagedFile, WriteTarget, publish
 from acidsql.writing.write_transaction import WriteTransaction
 
 _LOCAL: Final = LocalFiles()
-_MOST_READ_BESIDE_SPARK: Final = 2_000_000
-"""Rows that this thread reads for an UPDATE or DELETE while Spark runs, whose tasks read more of them sooner."""
+_IN_MEMORY: Final = 8
+"""How many bytes of events may be in memory for each byte of the setting, which counts compressed ones."""
+_MOST_READ_BESIDE_SPARK: Final = 4_000_000
+"""Rows that this thread reads of a target while Spark runs, whose tasks read more of them sooner."""
 _MOST_READ: Final = 50_000_000
 """Rows that it reads where Spark would have to be started first."""
 
@@ -129,7 +131,7 @@ class DirectWriter:
             most_read = _MOST_READ_BESIDE_SPARK if self.engine.is_running else _MOST_READ
             with phase(Phase.SCAN):
                 placed = changed_rows.placed_changes(plan, changes, bound, footers, slots, most_read)
-            if placed is None or placed.get_total_buffer_size() > self._most_bytes:
+            if placed is None or not self._has_room_for(placed):
                 return self.executor.write_in(plan, request, txn, jobs)
             places = tuple(part.directory for part in bound.parts)
             return _published(plan, places, txn, lambda target: write_placed(placed, plan, target, slots))
@@ -178,12 +180,11 @@ class DirectWriter:
         slots = assign_slots(plan.branches, buckets, 1, plan.target.bucket_count)
         with phase(Phase.SCAN):
             found = merged_rows.merged(plan, given, rows, target, slots)
-        if (
-            found is None
-            or sum(table.get_total_buffer_size() for table in (found[0], found[1].table)) > self._most_bytes
-        ):
-            return None
-        return (slots, *found)
+        return None if found is None or not self._has_room_for(found[0], found[1].table) else (slots, *found)
+
+    def _has_room_for(self, *tables: pa.Table) -> bool:
+        bytes_of: list[int] = [table.get_total_buffer_size() for table in tables]
+        return sum(bytes_of) <= self._most_bytes * _IN_MEMORY
 
 
 def _is_writable(plan: WritePlan) -> bool:

@@ -64,10 +64,24 @@ CONDITIONS = (
     *("ts BETWEEN '1700-01-01 00:00:00' AND '1700-01-01 00:00:00.000001'", "ts < DATE '1970-01-01'"),
     *("bin IS NULL", "a IS NOT NULL", "st IS NULL", "m IS NULL", "ti = NULL", "ti IN (1, NULL)", "ti NOT IN (1, NULL)"),
     *("NOT (ti = 1 AND s = 'ab')", "ti = 1 OR (s = '' AND NOT b)", "NOT (ti > 0 OR ti IS NULL)", "true"),
+    *("id % 3 = 1", "id % 2 <> 0", "2 > ti % 5", "ti % 1000 >= 1", "NOT bi % 7 = 3", "ti % 3 < 0 OR si % 4 <= 2"),
     *("id = 3 AND p = 1", "p = 2 OR id = 1", "p IS NULL", "p IN (1, 2)", "q = 'x'", "q LIKE '__HIVE%'", "p <> 1"),
     *("ID = 3", "t.id >= 3", "(id) = (3)", "3 = id", "id BETWEEN 2 AND 3.5", "id = +2", "id = - -2", "id <= 2L"),
 )
-NEEDS_SPARK = ("id + 1 = 2", "length(s) = 2", "id = ti", "s = 1", "dt = ts", "s RLIKE 'a'", "st.x = 1", "a[0] IS NULL")
+NEEDS_SPARK = (
+    "id + 1 = 2",
+    "id % 0 = 1",
+    "id % -3 = 0",
+    "id % 3 = -1",
+    "d % 2 = 1",
+    "length(s) = 2",
+    "id = ti",
+    "s = 1",
+    "dt = ts",
+    "s RLIKE 'a'",
+    "st.x = 1",
+    "a[0] IS NULL",
+)
 
 
 @pytest.fixture(scope="module")
