@@ -18,6 +18,7 @@ from hypothesis import settings
 from pyspark.sql import SparkSession
 from xdist.scheduler import LoadScopeScheduling
 
+from acidsql.direct.direct_write import DirectWriter
 from acidsql.session import Session, connect
 from acidsql.spark.engine import Engine
 from tests.class_archive import start_making, use_class_archive
@@ -97,6 +98,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _rank(path: Path) -> int:
     folder = path.parent.name
     return SLOWEST_FIRST.index(folder) if folder in SLOWEST_FIRST else len(SLOWEST_FIRST)
+
+
+@pytest.fixture
+def by_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every statement is one for Spark, also where it needs none."""
+    monkeypatch.setattr(DirectWriter, "write", lambda self, plan, request: None)
 
 
 @pytest.fixture(scope="session")

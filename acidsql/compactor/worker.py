@@ -1,6 +1,6 @@
 """A worker: takes compactions from the queue and runs them, one after the other.
 
-    take -> transaction, lock -> snapshot -> scope -> begin -> Spark job, directories with _v -> commit
+    take -> transaction, lock -> snapshot -> scope -> begin -> rows read and written, directories with _v -> commit
 
 Before the commit the directories belong to an open transaction, so no reader sees them. If the worker dies, its
 transaction is aborted, the request goes back to the queue, and the directories stay invisible until they are removed.
@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from acidsql.acid.compaction_scope import Rewrite, Scope, scope
 from acidsql.acid.write_ids import WriteId
 from acidsql.compactor.compactor_settings import INSERT_ONLY, MAX_DELTAS
 from acidsql.compactor.places import Place, compactable, find_place
+from acidsql.direct.direct_compaction import compact_directly
 from acidsql.errors import AcidSqlError
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parser import parse_order
@@ -31,11 +32,14 @@ from acidsql.metastore.compactions import (
     CompactionType,
 )
 from acidsql.metastore.transactions import OpenTransaction, Transactions
+from acidsql.planner.plan import DRIVER_BYTES
 from acidsql.snapshot.scan_binding import BoundPart
 from acidsql.spark.compaction import compact
 from acidsql.spark.engine import Engine
+from acidsql.spark.jobs import LateJobs
 from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.storage.leftovers import tidy_up_at
+from acidsql.storage.orc.copies import OriginalFiles
 from acidsql.writing.compaction_files import Job, Merged, undo
 
 _TABLE_PROPERTY: Final = "tblprops."
@@ -134,12 +138,10 @@ class Worker:
         self._check_allowed(place, request)
         self._remove_staged(place)
         lock = _lock(request)
-        with (
-            self._engine.jobs(f"compaction {compaction.id} of {place.text}") as jobs,
-            self._transactions.run(
-                lambda: (lock,), jobs.cancel, lambda: self._queue.open_compaction_txn(request.type)
-            ) as txn,
-        ):
+        jobs = LateJobs()
+        with self._transactions.run(
+            lambda: (lock,), jobs.cancel, lambda: self._queue.open_compaction_txn(request.type)
+        ) as txn:
             txn.undo.append(jobs.end)
             self._check_wanted()
             job = self._job(request, place, txn)
@@ -153,8 +155,14 @@ class Worker:
                 self._check_wanted()
                 txn.require_open()
 
+            footers = replace(caches.footers, copies=OriginalFiles())
             try:
-                return compact(self._engine.statement(), job, caches, before_publishing=require_open)
+                merged = compact_directly(job, footers, int(self._settings[DRIVER_BYTES]), require_open)
+                if merged is not None:
+                    return merged
+                with self._engine.jobs(f"compaction {compaction.id} of {place.text}") as jobs.jobs:
+                    self._engine.require_exact_time(place.table)
+                    return compact(self._engine.statement(), job, caches, before_publishing=require_open)
             finally:
                 caches.end()
 
@@ -182,7 +190,6 @@ class Worker:
         found = find_place(metastore, self._engine, *_names(request))
         if found is None or found != place:
             raise _RefusedError("the table or partition was changed meanwhile")
-        self._engine.require_exact_time(place.table)
         view = compactable(metastore, place, metastore.valid_txns(txn.id))
         chosen = scope(
             Rewrite[request.type.name],

@@ -21,10 +21,11 @@ from acidsql.ingest.placement import Rows
 from acidsql.planner.plan import BRANCH, DRIVER_BYTES, GivenChanges, GivenMerge, GivenRows, Plan, WritePlan
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
-from acidsql.spark.dml_transactions import Work, row_counts, write_target
+from acidsql.spark.dml_transactions import row_counts, write_target
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
 from acidsql.spark.failures import translate
+from acidsql.spark.jobs import LateJobs
 from acidsql.spark.outcomes import RowCounts, Written
 from acidsql.storage.file_systems import LocalFiles, is_local
 from acidsql.storage.orc.copies import OriginalFiles
@@ -44,22 +45,7 @@ _MOST_READ: Final = 50_000_000
 """Rows that it reads where Spark would have to be started first."""
 
 
-class _LateJobs:
-    """The jobs of a statement that turns out, when its transaction is open, to be one for Spark."""
-
-    def __init__(self) -> None:
-        self.jobs: Work | None = None
-
-    def cancel(self) -> None:
-        if self.jobs is not None:
-            self.jobs.cancel()
-
-    def end(self) -> None:
-        if self.jobs is not None:
-            self.jobs.end()
-
-
-_Write: TypeAlias = Callable[[WriteTransaction, _LateJobs], RowCounts]
+_Write: TypeAlias = Callable[[WriteTransaction, LateJobs], RowCounts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +80,11 @@ class DirectWriter:
         return int(self.settings.get(DRIVER_BYTES, 0))
 
     def _run(
-        self, plan: WritePlan, request: Request, write: Callable[[WriteTransaction, _LateJobs], RowCounts]
+        self, plan: WritePlan, request: Request, write: Callable[[WriteTransaction, LateJobs], RowCounts]
     ) -> Written:
         if self.engine.is_running:
             self.engine.require_exact_time(plan.target)
-        jobs = _LateJobs()
+        jobs = LateJobs()
         with _translated(request.text):
             return self.executor.dml.run(plan, request.progress, jobs, lambda txn: write(txn, jobs))
 
@@ -110,7 +96,7 @@ class DirectWriter:
         if rows is None or rows.nbytes > self._most_bytes:
             return None
 
-        def write(txn: WriteTransaction, _: _LateJobs) -> RowCounts:
+        def write(txn: WriteTransaction, _: LateJobs) -> RowCounts:
             txn.check_unchanged(plan.known_target)
             txn.view()  # the first statement of a transaction fixes its snapshot
             return _published(plan, (), txn, lambda target: _staged_inserts(plan, rows, target))
@@ -122,7 +108,7 @@ class DirectWriter:
         if changes is None or not self._most_bytes:
             return None
 
-        def write(txn: WriteTransaction, jobs: _LateJobs) -> RowCounts:
+        def write(txn: WriteTransaction, jobs: LateJobs) -> RowCounts:
             txn.check_unchanged(plan.known_target)
             bound = StatementSnapshots(self.engine.files, txn.view()).bind(plan.scans[0])
             footers = replace(self.executor.footers, copies=OriginalFiles())
@@ -143,7 +129,7 @@ class DirectWriter:
         if len(targets) != 1 or not self._most_bytes or not merged_rows.can_merge(plan, given):
             return None
 
-        def write(txn: WriteTransaction, jobs: _LateJobs) -> RowCounts:
+        def write(txn: WriteTransaction, jobs: LateJobs) -> RowCounts:
             txn.check_unchanged(plan.known_target)
             bound = StatementSnapshots(self.engine.files, txn.view()).bind(targets[0])
             found = self._merged(plan, given, request, bound, txn, jobs)
@@ -162,7 +148,7 @@ class DirectWriter:
         request: Request,
         bound: BoundScan,
         txn: WriteTransaction,
-        jobs: _LateJobs,
+        jobs: LateJobs,
     ) -> tuple[Slots, pa.Table, NewRows] | None:
         """The events of a MERGE, and the slots of their files; None if Spark has to find them."""
         footers = replace(self.executor.footers, copies=OriginalFiles())

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, assert_never
+from typing import Any, assert_never
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -29,11 +29,11 @@ from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.spark.answer_frames import answer
 from acidsql.spark.catalyst.sessions import adopt
 from acidsql.spark.collected_rows import collected
-from acidsql.spark.dml_transactions import DmlTransactions, Work, row_counts, write_target
+from acidsql.spark.dml_transactions import DmlTransactions, row_counts, write_target
 from acidsql.spark.engine import Engine, StatementSpark
 from acidsql.spark.failures import translate
 from acidsql.spark.frames import plan_text, to_frame
-from acidsql.spark.jobs import job_description
+from acidsql.spark.jobs import LateJobs, job_description
 from acidsql.spark.jvm_loss import SPARK_ERRORS
 from acidsql.spark.open_transaction import SharedTransaction
 from acidsql.spark.outcomes import QueryRows, RowCounts, Written
@@ -75,12 +75,6 @@ class Request:
     """Whether the caller takes the rows of a query as Python values, and never as a DataFrame."""
     version: Version | None = None
     """The earlier version of a table that a query reads."""
-
-
-class LateWork(Protocol):
-    """Who ends the jobs of a statement."""
-
-    jobs: Work | None
 
 
 class Executor:
@@ -226,7 +220,7 @@ class Executor:
         with self._translated(request), self._engine.jobs(_description(plan, request)) as jobs:
             return self.dml.run(plan, request.progress, jobs, lambda txn: self._write_tables(plan, request, txn))
 
-    def write_in(self, plan: WritePlan, request: Request, txn: WriteTransaction, work: LateWork) -> RowCounts:
+    def write_in(self, plan: WritePlan, request: Request, txn: WriteTransaction, work: LateJobs) -> RowCounts:
         """Writes the rows of a statement whose transaction is open and has its locks. `work` gets its jobs."""
         with self._translated(request), self._engine.jobs(_description(plan, request)) as jobs:
             work.jobs = jobs
@@ -240,7 +234,7 @@ class Executor:
         plan: WritePlan,
         request: Request,
         txn: WriteTransaction,
-        work: LateWork,
+        work: LateJobs,
     ) -> Any | None:
         """The rows of a query that is a part of a statement, as an Arrow table; None if Spark cannot compute them, if
         `takes` says no to their Arrow schema, or if more than `most_bytes` are read for them. The transaction of the

@@ -65,6 +65,23 @@ class JobGroup:
                 raise
 
 
+class LateJobs:
+    """The jobs of work that turns out, when its transaction is open, to be work for Spark."""
+
+    def __init__(self) -> None:
+        self.jobs: JobGroup | None = None
+
+    def cancel(self) -> None:
+        """Cancels the jobs, if there are any."""
+        if self.jobs is not None:
+            self.jobs.cancel()
+
+    def end(self) -> None:
+        """Ends the jobs, and waits for their tasks."""
+        if self.jobs is not None:
+            self.jobs.end()
+
+
 def job_description(text: str, otherwise: str) -> str:
     """What Spark's UI shows of the jobs of a statement: its text in one line, or `otherwise` where texts are hidden."""
     shown = shown_statement(text, 4 * _LONGEST)

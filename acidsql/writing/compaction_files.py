@@ -125,7 +125,7 @@ def undo(job: Job) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Staged:
+class Staged:
     """A finished file. Where files cannot change, the file that takes its final place is made of the `pieces`."""
 
     path: str
@@ -143,7 +143,7 @@ class _Piece:
     extremes: Extremes | None
 
 
-def finish(job: Job, slots: Slots | None) -> list[_Staged]:
+def finish(job: Job, slots: Slots | None) -> list[Staged]:
     """Finishes the footers of the staged files, and gives those that hold rows. `slots` name the files; without them,
     they are numbered by task or by bucket.
 
@@ -164,12 +164,12 @@ def finish(job: Job, slots: Slots | None) -> list[_Staged]:
         return list(pool.map(lambda pieces: _finished(job, pieces), by_slot.values()))
 
 
-def _finished_plain(job: Job, path: str, length: int, by_code: Mapping[int, Slot] | None) -> _Staged:
+def _finished_plain(job: Job, path: str, length: int, by_code: Mapping[int, Slot] | None) -> Staged:
     slot, whole = _slot(path, by_code), f"{job.staging}/{path}"
     if job.table.file_format != "orc":
-        return _Staged(whole, slot, count_rows(job.files, whole, job.table.file_format))
+        return Staged(whole, slot, count_rows(job.files, whole, job.table.file_format))
     tail = read_file_tail(job.files, whole, length)
-    return _Staged(whole, slot, tail.rows, finish_plain(job.files, tail, job.table) if tail.rows else ())
+    return Staged(whole, slot, tail.rows, finish_plain(job.files, tail, job.table) if tail.rows else ())
 
 
 def _piece(job: Job, path: str, tail: Tail, by_code: Mapping[int, Slot] | None) -> _Piece:
@@ -185,17 +185,17 @@ def _piece(job: Job, path: str, tail: Tail, by_code: Mapping[int, Slot] | None) 
     return _Piece(slot, RowsOfOrigin(tail, origin.write_id, origin.bucket_property), bounds)
 
 
-def _finished(job: Job, pieces: Sequence[_Piece]) -> _Staged:
+def _finished(job: Job, pieces: Sequence[_Piece]) -> Staged:
     """The file of a slot."""
     slot, only = pieces[0].slot, pieces[0].rows
     rows = sum(piece.rows.tail.rows for piece in pieces)
     if len(pieces) == 1 and isinstance(only, FlatEvents):
         pieces_of_it = finish_events(job.files, only.tail, job.table, is_delete=slot.branch == DELETES)
-        return _Staged(only.tail.path, slot, rows, pieces_of_it)
+        return Staged(only.tail.path, slot, rows, pieces_of_it)
     ordered = _ordered(pieces)
     if ordered is None or not adds_acid_columns(job.files, job.target):
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=job.part.directory, reason=_IN_SEVERAL)
-    return _Staged(finish_joined(job.files, [p.rows for p in ordered], job.table), slot, rows)
+    return Staged(finish_joined(job.files, [p.rows for p in ordered], job.table), slot, rows)
 
 
 def _ordered(pieces: Sequence[_Piece]) -> list[_Piece] | None:
@@ -221,7 +221,7 @@ def _slot(path: str, by_code: Mapping[int, Slot] | None) -> Slot:
     return by_code[int(code)]
 
 
-def publish(job: Job, staged: Sequence[_Staged]) -> Merged:
+def publish(job: Job, staged: Sequence[Staged]) -> Merged:
     """Moves the files to the directories that the scope names. A base is made even if it has no rows."""
     made: dict[int, str] = {}
     if job.scope.rewrite is not Rewrite.MINOR:

@@ -25,7 +25,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.merge_cardinality import check_event, check_sorted
 from acidsql.planner.plan import BRANCH, EventKind, WritePlan
 from acidsql.storage.file_arrow_types import arrow_type
-from acidsql.storage.file_systems import NewEnd
+from acidsql.storage.file_systems import FileSystem, NewEnd
 from acidsql.storage.orc.event_columns import insert_columns
 from acidsql.storage.orc.orc_footers import arrow_codec, finished_file, writer_options
 from acidsql.writing.file_slots import Slots
@@ -64,7 +64,8 @@ def write_inserts(rows: Any, target: WriteTarget) -> list[StagedFile]:
     ids = insert_columns(rows.num_rows, target.write_id, encode_bucket(0, target.statement_ids[0]), 0)
     # A copy: of a slice, pyarrow writes structs that are not its own (arrow/adapters/orc/util.cc: no offsets).
     copied = rows.combine_chunks().take(pa.array(np.arange(rows.num_rows)))
-    return staged_as_finished(target, [_write(target, "", ids, copied, is_delete=False)], None)
+    written = write_events(target.files, target.staging, target.table, "", ids, copied, is_delete=False)
+    return staged_as_finished(target, [written], None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,7 @@ def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget, 
     else:
         named = placed.select([OLD_WRITE_ID, OLD_BUCKET, OLD_ROW]).take(pa.array(file.events))
         ids, row = _deletions(named, target.write_id), _no_rows(names, count, plan.target)
-    return _write(target, file.directory, ids, row, is_delete=not is_insert)
+    return write_events(target.files, target.staging, target.table, file.directory, ids, row, is_delete=not is_insert)
 
 
 def _no_rows(names: Sequence[str], count: int, table: Table) -> Any:
@@ -190,13 +191,14 @@ def _deletions(rows: Any, write_id: WriteId) -> dict[str, Any]:
     }
 
 
-def _write(target: WriteTarget, directory: str, ids: Mapping[str, Any], rows: Any, *, is_delete: bool) -> FinishedFile:
+def write_events(
+    files: FileSystem, staging: str, table: Table, directory: str, ids: Mapping[str, Any], rows: Any, *, is_delete: bool
+) -> FinishedFile:
     """Writes a file of events, or of the rows of an insert-only table, with its final footer, to a directory below the
-    staging directory. `rows` must not be a slice.
+    staging directory. `ids` are the six ACID columns. `rows` must not be a slice.
 
     Where a move would copy the file, it is not written before it takes its final place.
     """
-    table, files = target.table, target.files
     columns = {f.name: _column(rows.column(f.name), f.type) for f in rows.schema}
     if table.is_insert_only:
         columns = {c.name: value for c, value in zip(table.columns, columns.values(), strict=True)}
@@ -206,7 +208,7 @@ def _write(target: WriteTarget, directory: str, ids: Mapping[str, Any], rows: An
     codec = arrow_codec(table)
     orc.write_table(pa.table(columns), sink, compression=codec)
     path = f"{directory}/{_FILE}" if directory else _FILE
-    whole = f"{target.staging}/{path}"
+    whole = f"{staging}/{path}"
     content = sink.getvalue().to_pybytes()
     pieces = finished_file(content, whole, table, is_delete=is_delete, keys=lambda places: _keys(ids, places))
     if files.new_end(whole) is NewEnd.IN_A_COPY:

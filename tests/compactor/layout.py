@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 import pyorc
 
+from acidsql.direct import direct_compaction
 from acidsql.session import Session
 from acidsql.spark import compaction
 from acidsql.writing import merge_order
@@ -59,8 +60,12 @@ def compact(session: Session, table: str, kind: str, rest: str = "") -> tuple[st
 
 @contextmanager
 def as_with_large_files() -> Iterator[None]:
-    """Compactions treat files of any size like large ones: they copy them in their order, or shuffle their rows."""
-    with patch.object(merge_order, "_LARGE", 0), patch.object(compaction, "_FEW", 0):
+    """Compactions treat files of any size like large ones: Spark copies them in their order, or shuffles their rows."""
+    with (
+        patch.object(direct_compaction, "_MOST_BYTES", -1),
+        patch.object(merge_order, "_LARGE", 0),
+        patch.object(compaction, "_FEW", 0),
+    ):
         yield
 
 

@@ -20,6 +20,7 @@ START TRANSACTION;
 INSERT INTO t SELECT 4, 'd';
 COMMIT;
 """
+COMPACT = "ALTER TABLE t COMPACT 'major' AND WAIT"
 METHODS = """
 import sys
 import pandas
@@ -70,6 +71,11 @@ def test_the_shell_runs_small_statements_without_java(tmp_path: Path) -> None:
     assert refused.returncode != 0
     assert "JAVA_NOT_FOUND" in refused.stdout + refused.stderr
     assert len(files_below(table)) == 2 * len(events)
+    done = subprocess.run([*command, COMPACT], env=without_java, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    (base,) = table.iterdir()
+    found = orc.read_table(base / "bucket_00000").to_pylist()
+    assert [(e["originalTransaction"], e["row"]["id"]) for e in found] == [(1, 3), (2, 2), (4, 4)]
 
 
 def test_methods_and_dbapi_write_and_read_without_java(tmp_path: Path) -> None:

@@ -185,6 +185,8 @@ class Model:
         new = [self._new_row() for _ in range(self.random.randint(0 if old else 1, 3))]
         fixed = self.schema.buckets[0].split(", ") if self.schema.buckets else []
         source = [(k, *self._random_row()) for k in old]
+        if len(new) % 2 == 0:  # its rows stay in their partitions
+            fixed += self.schema.names[len(self.schema.kinds) - self.schema.keys :]
         set_names = [n for n in self.schema.names if n not in fixed]
         updated = [k for k in old if k % 2 == 0 and set_names]
         deleted = [k for k in old if k % 2 == 1]

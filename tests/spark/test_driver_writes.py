@@ -20,6 +20,8 @@ from acidsql.writing.publishing import FinishedFile
 from tests.selection import core
 from tests.spark.test_plan_shape import executions_after, last_execution, plan_nodes
 
+pytestmark = pytest.mark.usefixtures("by_spark")
+
 ALL = (
     "a TINYINT, b SMALLINT, c BIGINT, d FLOAT, e DOUBLE, f DECIMAL(38,10), g CHAR(4), h VARCHAR(3), i BOOLEAN,"
     " j BINARY, k DATE, l TIMESTAMP, m TIMESTAMP WITH LOCAL TIME ZONE, n ARRAY<STRING>, o MAP<STRING,DECIMAL(5,2)>,"
@@ -75,13 +77,13 @@ def run(sessions: list[Session], *statements: str) -> None:
 def by_driver(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that the driver writes from now on."""
     written: list[str] = []
-    write = event_files._write
+    write = event_files.write_events
 
-    def noted(target: Any, directory: str, *rest: Any, is_delete: bool) -> FinishedFile:
-        written.append(f"{target.staging}/{directory}")
-        return write(target, directory, *rest, is_delete=is_delete)
+    def noted(files: Any, staging: str, table: Any, directory: str, *rest: Any, is_delete: bool) -> FinishedFile:
+        written.append(f"{staging}/{directory}")
+        return write(files, staging, table, directory, *rest, is_delete=is_delete)
 
-    monkeypatch.setattr(event_files, "_write", noted)
+    monkeypatch.setattr(event_files, "write_events", noted)
     return written
 
 

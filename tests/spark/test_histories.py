@@ -39,19 +39,22 @@ class WritePath:
     """How a history is written: the strategy that is taken wherever it is possible, and attributes of modules that
     decide on what else there is more than one way to do.
 
-    `compacts`: before half of the statements the table is compacted, so that no bucket has two files.
+    `compacts`: before half of the statements the table is compacted, so that no bucket has two files. `direct`: what
+    needs no Spark runs without it.
     """
 
     preferred: StrategyKind | None
     driver_bytes: int = 0
     patches: tuple[tuple[ModuleType, str, int], ...] = ()
     compacts: bool = False
+    direct: bool = False
 
 
 _SOURCE_IS_BROADCAST = ((source_keys, "_LEAST", 0), (source_keys, "_MUCH", 0))
 _DELETES_ARE_JOINED = ((cache, "_READ_HERE", -1),)
 _DELETES_ARE_SHUFFLED = ((write_strategy, "MOST_DELETES_BY_DRIVER", -1),)
 PATHS = {
+    "without spark": WritePath(None, 1 << 20, direct=True),
     "chosen": WritePath(None, 1 << 20),
     "by driver": WritePath(ByDriver, 1 << 20),
     "compiled": WritePath(ByDriver, 1 << 20, ((driver_write, "LITTLE", -1), *_SOURCE_IS_BROADCAST)),
@@ -62,6 +65,7 @@ PATHS = {
     "shuffled and joined": WritePath(Shuffled, 0, _DELETES_ARE_JOINED),
 }
 SHORT = (
+    ("without spark", 5),
     ("chosen", 0),
     ("by driver", 1),
     ("compiled", 3),
@@ -86,7 +90,11 @@ def run_history(session: Session, seed: int, statements: int, path: str) -> Coun
     with pytest.MonkeyPatch.context() as patched:
         for module, name, value in PATHS[path].patches:
             patched.setattr(module, name, value)
-        patched.setattr(session._executor, "steering", steering := Steering(PATHS[path].preferred, []))
+        patched.setattr(
+            session._executor,
+            "steering",
+            steering := Steering(PATHS[path].preferred, None if PATHS[path].direct else []),
+        )
         _run_history(session, seed, statements, path)
     taken = steering.taken or []
     return Counter(type(s) for s in taken if not isinstance(s, InEachTask) or s.deletes_follow)

@@ -171,12 +171,14 @@ all_clauses = st.builds(
     clauses_of("NOT MATCHED", SOURCE),
     clauses_of("NOT MATCHED BY SOURCE", TARGET),
 ).filter(bool)
+clauses_of_the_source = st.builds(joined, clauses_of("MATCHED", SOURCE), clauses_of("NOT MATCHED", SOURCE)).filter(bool)
 keys = st.sampled_from([None, 0, 1, 2, 3])
 rows = st.lists(st.builds(Data, keys, st.sampled_from([None, 0, 1, 5])), max_size=6)
 distinct_rows = st.lists(st.builds(Data, keys, st.sampled_from([None, 0, 1, 5])), max_size=6, unique_by=lambda r: r.k)
+on_equal_keys = comparison(TARGET[0], "=", SOURCE[0])
 on_conditions = st.sampled_from(
     [
-        comparison(TARGET[0], "=", SOURCE[0]),
+        on_equal_keys,
         comparison(TARGET[0], "<=>", SOURCE[0]),
         either(comparison(TARGET[0], "=", SOURCE[0]), comparison(TARGET[1], "<", SOURCE[1])),
     ]
@@ -268,6 +270,21 @@ def source_sql(source: list[Data]) -> str:
 @settings(once, max_examples=8)
 @given(rows, rows | distinct_rows, on_conditions, all_clauses, st.booleans())
 def test_merge_does_what_its_definition_says(
+    tables: Session, target: list[Data], source: list[Data], on: Condition, clauses: list[Clause], split: bool
+) -> None:
+    check_merge(tables, target, source, on, clauses, split)
+
+
+@settings(once, max_examples=12)
+@given(rows, distinct_rows, clauses_of_the_source, st.booleans())
+def test_merge_by_the_source_alone_does_what_its_definition_says(
+    tables: Session, target: list[Data], source: list[Data], clauses: list[Clause], split: bool
+) -> None:
+    """Spark joins none of these."""
+    check_merge(tables, target, source, on_equal_keys, clauses, split)
+
+
+def check_merge(
     tables: Session, target: list[Data], source: list[Data], on: Condition, clauses: list[Clause], split: bool
 ) -> None:
     name = new_table(tables, target, split)

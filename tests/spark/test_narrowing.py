@@ -15,6 +15,8 @@ from acidsql.spark.catalyst.size_estimates import estimated_bytes
 from acidsql.spark.scan import source_keys
 from tests.spark.test_plan_shape import executions_after, last_execution, plan_nodes
 
+pytestmark = pytest.mark.usefixtures("by_spark")
+
 _UPSERT = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT VALUES (s.k, s.name, s.v)"
 _INSERT = "WHEN NOT MATCHED THEN INSERT VALUES (s.k, s.name, s.v)"
 _TEXT = "WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (0, s.name, s.v)"

@@ -1,0 +1,153 @@
+"""A major compaction without Spark: this process reads the rows that are not deleted, and writes a file a bucket.
+
+The files are those that the jobs of `acidsql.spark.compaction` leave. What takes too much memory, and what pyarrow
+cannot read or write as Hive does, is left to them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from acidsql.acid import hive_types as t
+from acidsql.acid.compaction_scope import Rewrite
+from acidsql.acid.layout import (
+    BUCKET,
+    CURRENT_TRANSACTION,
+    OPERATION,
+    OPERATION_INSERT,
+    ORIGINAL_TRANSACTION,
+    ROW,
+    ROW_ID,
+)
+from acidsql.acid.row_id import MAX_BUCKET
+from acidsql.arrow_scan.deleted_row_ids import RowIds
+from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
+from acidsql.direct.changed_rows import filed, rows_to_read
+from acidsql.errors import AcidSqlError
+from acidsql.storage.file_systems import is_local
+from acidsql.storage.footer_cache import FooterCache
+from acidsql.writing.compaction_files import ROWS, Job, Merged, Staged, amount, publish
+from acidsql.writing.event_files import can_write_files, write_events
+from acidsql.writing.file_slots import Slot
+
+_MOST_BYTES: Final = 32 * 1024 * 1024
+"""Compressed bytes, which grow some tenfold in memory, that are read at most."""
+_MOST_ROWS: Final = 4_000_000
+
+
+def compact_directly(
+    job: Job, footers: FooterCache, most_bytes: int, before_publishing: Callable[[], None]
+) -> Merged | None:
+    """Runs a compaction as `acidsql.spark.compaction.compact` does; None, and nothing is written, if it is one for
+    Spark. It reads at most `most_bytes`."""
+    if not _is_possible(job) or amount(job).bytes > min(_MOST_BYTES, most_bytes):
+        return None
+    buckets = _rows_by_bucket(job, footers)
+    if buckets is None:
+        return None
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        staged = list(pool.map(lambda item: _written(job, *item), buckets.items()))
+    before_publishing()
+    return publish(job, staged)
+
+
+def _is_possible(job: Job) -> bool:
+    kinds = [t.parse_type(c.type) for c in job.table.columns]
+    return (
+        job.scope.rewrite is Rewrite.MAJOR
+        and job.table.is_full_acid
+        and is_local(job.part.directory)
+        and can_write_files(job.target)
+        and not any(t.is_complex(kind) or t.has_instant(kind) for kind in kinds)
+        and not any(key.startswith("spark.") for key in job.settings)
+    )
+
+
+def _rows_by_bucket(job: Job, footers: FooterCache) -> dict[int, tuple[RowIds, Any]] | None:
+    """The row IDs and the rows of each bucket; None if Spark has to read them."""
+    names = [c.name for c in job.table.columns]
+    try:
+        prepared = PreparedRows.of(job.source, footers, names, row_ids=True)
+        if rows_to_read(prepared) > _MOST_ROWS:
+            return None
+        found: dict[int, list[LiveRows]] = {}
+        for rows in prepared.rows():
+            for bucket, some in _by_bucket(rows):
+                found.setdefault(bucket, []).append(some)
+    except (AcidSqlError, OSError, pa.ArrowException):  # Spark's way reads the file, or reports what is wrong with it
+        return None
+    merged = {bucket: _merged(job, pieces) for bucket, pieces in found.items()}
+    known = {bucket: rows for bucket, rows in merged.items() if rows is not None}
+    return known if len(known) == len(merged) else None
+
+
+def _by_bucket(rows: LiveRows) -> list[tuple[int, LiveRows]]:
+    """The rows by the bucket number that their row IDs have; mostly a file has those of one bucket."""
+    if rows.row_ids is None or not rows.count:
+        return []
+    numbers = rows.row_ids.bucket.astype(np.int64) >> 16 & MAX_BUCKET
+    if (numbers == numbers[0]).all():
+        return [(int(numbers[0]), rows)]
+    return [(int(number), _taken(rows, np.flatnonzero(numbers == number))) for number in np.unique(numbers)]
+
+
+def _taken(rows: LiveRows, places: NDArray[np.int64]) -> LiveRows:
+    assert rows.row_ids is not None
+    columns = {name: column.take(pa.array(places)) for name, column in rows.columns.items()}
+    return LiveRows(rows.file, rows.part, columns, _ids_at(rows.row_ids, places), rows.positions[places])
+
+
+def _ids_at(ids: RowIds, places: NDArray[np.int64]) -> RowIds:
+    return RowIds(ids.write_id[places], ids.bucket[places], ids.row[places])
+
+
+def _merged(job: Job, pieces: Sequence[LiveRows]) -> tuple[RowIds, Any] | None:
+    """The row IDs, in their order, and the rows of one bucket, as an Arrow table; None if pyarrow cannot write a
+    value."""
+    columns = {}
+    for number, column in enumerate(job.table.columns):
+        array = filed(column, [rows.columns[column.name] for rows in pieces])
+        if array is None:
+            return None
+        columns[f"_c{number}"] = array
+    ids = [rows.row_ids for rows in pieces if rows.row_ids is not None]
+    every = RowIds(
+        np.concatenate([i.write_id for i in ids]),
+        np.concatenate([i.bucket for i in ids]),
+        np.concatenate([i.row for i in ids]),
+    )
+    table = pa.table(columns)
+    if _are_in_order(every):
+        return every, table
+    order = np.lexsort((every.row, every.bucket, every.write_id))
+    return _ids_at(every, order), table.take(pa.array(order)).combine_chunks()
+
+
+def _are_in_order(ids: RowIds) -> bool:
+    """Whether each row ID is greater than the one before it."""
+    is_greater = ids.row[1:] > ids.row[:-1]
+    for part in (ids.bucket, ids.write_id):
+        is_greater = (part[1:] > part[:-1]) | ((part[1:] == part[:-1]) & is_greater)
+    return bool(is_greater.all())
+
+
+def _written(job: Job, bucket: int, rows: tuple[RowIds, Any]) -> Staged:
+    ids, table = rows
+    count = table.num_rows
+    events = {
+        OPERATION: np.full(count, OPERATION_INSERT, np.int32),
+        ORIGINAL_TRANSACTION: ids.write_id,
+        BUCKET: ids.bucket.astype(np.int32),
+        ROW_ID: ids.row,
+        CURRENT_TRANSACTION: ids.write_id,
+        ROW: np.full(count, True, np.bool_),
+    }
+    file = write_events(job.files, job.staging, job.target, str(bucket), events, table, is_delete=False)
+    return Staged(f"{job.staging}/{file.path}", Slot(ROWS, bucket), count, file.pieces)

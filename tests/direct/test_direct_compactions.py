@@ -1,0 +1,115 @@
+"""Major compactions without Spark leave the same files as those by Spark."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from acidsql.direct import direct_compaction
+from acidsql.session import Session
+from tests.answers import rows
+from tests.compactor.layout import compact
+from tests.direct.two_ways import ACID, both, drop_on_both, files
+
+DONE = ("succeeded", "ready for cleaning")
+VISIBILITY = re.compile(r"_v\d{7,}")
+COLUMNS = "(id int, v string, d decimal(6,2), c char(4), k date, a double, at timestamp)"
+KINDS = {
+    "flat": ACID,
+    "parted": f"PARTITIONED BY (p int) {ACID}",
+    "bucketed": f"CLUSTERED BY (id) INTO 3 BUCKETS {ACID}",
+}
+ROWS = """SELECT CAST(id AS INT), CONCAT('v', id), id / 4, CONCAT('c', id),
+ DATE_ADD(DATE '2024-01-01', CAST(id AS INT)),
+ id * 1.5, CAST(DATE_ADD(DATE '2024-01-01', CAST(id AS INT)) AS TIMESTAMP){p} FROM range({first}, {last}, 1, 2)"""
+
+
+@pytest.fixture
+def compactions(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each compaction from now on that may run without Spark, whether it did."""
+    found: list[bool] = []
+    merged = direct_compaction._rows_by_bucket
+
+    def noted(*arguments: Any) -> Any:
+        buckets = merged(*arguments)
+        found.append(buckets is not None)
+        return buckets
+
+    monkeypatch.setattr(direct_compaction, "_rows_by_bucket", noted)
+    return found
+
+
+def compacted(pair: tuple[Session, Session], table: str, rest: str = "") -> None:
+    """Compacts the table in both ways, and compares the files."""
+    before = [rows(session, f"SELECT row__id, * FROM {table} ORDER BY 1") for session in pair]
+    assert before[0] == before[1]
+    for session, most in zip(pair, (1 << 26, 0), strict=True):
+        session.execute(f"SET acidsql.driver.write.max.bytes={most}")
+        assert compact(session, table, "major", rest)[0] in DONE
+        session.execute(f"SET acidsql.driver.write.max.bytes={1 << 26}")
+    of_direct, of_spark = (
+        {_unnumbered(path): content for path, content in files(session, table).items() if VISIBILITY.search(path)}
+        for session in pair
+    )
+    assert of_direct == of_spark
+    assert [rows(session, f"SELECT row__id, * FROM {table} ORDER BY 1") for session in pair] == before
+
+
+def _unnumbered(path: str) -> str:
+    return VISIBILITY.sub("_v", path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_major_compactions_leave_the_same_files(
+    pair: tuple[Session, Session], compactions: list[bool], kind: str
+) -> None:
+    p = ", CAST(id % 2 AS INT)" if kind == "parted" else ""
+    drop_on_both(pair, "t")
+    both(pair, f"CREATE TABLE t {COLUMNS} {KINDS[kind]}")
+    for first in (0, 30):
+        both(pair, f"INSERT INTO t {ROWS.format(p=p, first=first, last=first + 30)}")
+    both(pair, "UPDATE t SET v = 'x', d = NULL WHERE id BETWEEN 20 AND 40")
+    both(pair, "DELETE FROM t WHERE id % 7 = 3")
+    for rest in ("PARTITION (p=0)", "PARTITION (p=1)") if p else ("",):
+        compacted(pair, "t", rest)
+    both(pair, "DELETE FROM t WHERE id < 50")
+    both(pair, f"INSERT INTO t {ROWS.format(p=p, first=90, last=95)}")
+    for rest in ("PARTITION (p=0)", "PARTITION (p=1)") if p else ("",):
+        compacted(pair, "t", rest)
+    both(pair, "DELETE FROM t")
+    for rest in ("PARTITION (p=0)", "PARTITION (p=1)") if p else ("",):
+        compacted(pair, "t", rest)  # a base without rows
+    assert compactions == [True] * (6 if p else 3)
+
+
+def test_what_pyarrow_cannot_write_is_left_to_spark(
+    pair: tuple[Session, Session], compactions: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both(pair, f"CREATE TABLE old (k date) {ACID}")
+    both(pair, f"CREATE TABLE nested (a array<int>) {ACID}")
+    both(pair, f"CREATE TABLE many (id int) {ACID}")
+    for _ in range(2):
+        both(pair, "INSERT INTO old SELECT DATE '1400-01-01'")  # pyarrow would write it in another calendar
+        both(pair, "INSERT INTO nested SELECT array(1, 2)")
+        both(pair, "INSERT INTO many SELECT explode(array(1, 2))")
+    compacted(pair, "old")
+    compacted(pair, "nested")
+    with monkeypatch.context() as patched:
+        patched.setattr(direct_compaction, "_MOST_ROWS", 1)
+        compacted(pair, "many")
+    assert compactions == [False, False]
+
+
+def test_rows_that_lie_among_those_of_another_file_are_sorted(
+    pair: tuple[Session, Session], compactions: list[bool]
+) -> None:
+    both(pair, f"CREATE TABLE s (id int, v int) {ACID}")
+    both(pair, "START TRANSACTION")
+    both(pair, "INSERT INTO s VALUES (1, 1), (2, 2)")
+    both(pair, "INSERT INTO s VALUES (3, 3), (4, 4)")
+    both(pair, "UPDATE s SET v = 9 WHERE id IN (1, 4)")
+    both(pair, "COMMIT")
+    compacted(pair, "s")
+    assert compactions == [True]
