@@ -6,8 +6,10 @@ repetition starts from it again (`restore`) without a byte copied.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -119,7 +121,17 @@ class Acid:
             shutil.rmtree(self._places.pop(name), ignore_errors=True)
 
     def keep(self, name: str) -> None:
+        self._clean()
         _link(self._places[name], self._kept(name))
+
+    def _clean(self) -> None:
+        """Removes what compactions have merged: frames that Python has not collected yet may keep it until now."""
+        deadline = time.monotonic() + 20
+        while "ready for cleaning" in str(list(self.session.execute("SHOW COMPACTIONS").rows())):
+            assert time.monotonic() < deadline, "a frame is still there"
+            gc.collect()
+            time.sleep(0.2)
+            self.session.compactor.clean()
 
     def restore(self, name: str) -> None:
         self.drop(name)
