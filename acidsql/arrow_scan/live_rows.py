@@ -137,6 +137,11 @@ class PreparedRows:
                 orc.check_times([i for i, _ in present])
 
     def rows(self) -> Iterator[LiveRows]:
+        for reader in self.readers():
+            yield from reader.rows()
+
+    def readers(self) -> Iterator[FileReader]:
+        """The readers of the files, of which several may run at once."""
         deletes: dict[int, list[SourceFile]] = {}
         for file in self.deletes:
             deletes.setdefault(file.part, []).append(file)
@@ -146,14 +151,9 @@ class PreparedRows:
                 part = file.part
                 of_part = deletes.get(part)
                 deleted = deleted_row_ids(self.bound.files, of_part) if of_part else None
-            yield from self._file_rows(file, deleted)
+            yield FileReader(self, file, deleted)
 
-    def _file_rows(self, file: SourceFile, deleted: DeletedRowIds | None) -> Iterator[LiveRows]:
-        if file.tail is None:
-            return self._parquet_rows(file)
-        return _OrcRows(self, OrcFile(self.bound.files, file), deleted).rows()
-
-    def _parquet_rows(self, file: SourceFile) -> Iterator[LiveRows]:
+    def parquet_rows(self, file: SourceFile) -> Iterator[LiveRows]:
         stored = [c.name for c in self.bound.table.columns if c.name in self.needed]
         first = 0
         for count, found, calendar in parquet_batches(self.bound.files, file, stored, PARQUET_BATCH_ROWS):
@@ -188,6 +188,21 @@ class PreparedRows:
         arrays = {name: values.given(name, mask) for name in self.columns}
         wanted = (ids or _ids_of_plain_rows(self.bound.table, file, positions)) if self.row_ids else None
         yield LiveRows(file, self.bound.parts[file.part], arrays, wanted, positions)
+
+
+@dataclass(frozen=True, slots=True)
+class FileReader:
+    """A file of a scan, and the deleted rows of its partition."""
+
+    prepared: PreparedRows
+    file: SourceFile
+    deleted: DeletedRowIds | None
+
+    def rows(self) -> Iterator[LiveRows]:
+        """The file's live rows for which the predicate is true."""
+        if self.file.tail is None:
+            return self.prepared.parquet_rows(self.file)
+        return _OrcRows(self.prepared, OrcFile(self.prepared.bound.files, self.file), self.deleted).rows()
 
 
 class _Values:

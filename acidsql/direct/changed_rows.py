@@ -14,6 +14,7 @@ from acidsql.acid.row_id import MAX_BUCKET
 from acidsql.acid.table import Column, Table
 from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
 from acidsql.direct.given_columns import buckets_of, is_known, stored_literals, takes
+from acidsql.direct.parallel_reads import read_in_threads
 from acidsql.errors import AcidSqlError
 from acidsql.ingest.column_arrays import UnfitValue, array_of_arrow
 from acidsql.planner.given_changes import column_of
@@ -75,8 +76,8 @@ def placed_changes(
         if rows_to_read(prepared) > most_read:
             return None
         found: list[LiveRows] = []
-        for rows in prepared.rows():
-            found.append(rows)
+        for pieces in read_in_threads(prepared, list):
+            found += pieces
             if sum(r.count for r in found) > _MOST_CHANGED:
                 return None
     except (AcidSqlError, OSError, pa.ArrowException):  # Spark's way reads the file, or reports what is wrong with it

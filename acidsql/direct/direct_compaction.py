@@ -30,6 +30,7 @@ from acidsql.acid.row_id import MAX_BUCKET
 from acidsql.arrow_scan.deleted_row_ids import RowIds
 from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
 from acidsql.direct.changed_rows import filed, rows_to_read
+from acidsql.direct.parallel_reads import read_in_threads
 from acidsql.errors import AcidSqlError
 from acidsql.storage.file_systems import is_local
 from acidsql.storage.footer_cache import FooterCache
@@ -78,8 +79,8 @@ def _rows_by_bucket(job: Job, footers: FooterCache) -> dict[int, tuple[RowIds, A
         if rows_to_read(prepared) > _MOST_ROWS:
             return None
         found: dict[int, list[LiveRows]] = {}
-        for rows in prepared.rows():
-            for bucket, some in _by_bucket(rows):
+        for pieces in read_in_threads(prepared, list):
+            for bucket, some in (pair for rows in pieces for pair in _by_bucket(rows)):
                 found.setdefault(bucket, []).append(some)
     except (AcidSqlError, OSError, pa.ArrowException):  # Spark's way reads the file, or reports what is wrong with it
         return None

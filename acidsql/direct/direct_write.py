@@ -1,9 +1,10 @@
 """DML without Spark: this process finds and writes the rows of small statements, with pyarrow.
 
 The files, row IDs, statement IDs and errors are those of the strategy `ByDriver`, for which Spark computes the rows. It
-is decided here which statements need no Spark: an INSERT of given rows, and an UPDATE or DELETE of few rows that its
-condition finds without a doubt. Every other one goes to `acidsql.spark.executor.Executor` before it has written
-anything; where that shows only after a look at the table, in the transaction that is already open.
+is decided here which statements need no Spark: an INSERT of given rows, and an UPDATE or DELETE whose condition finds
+its rows without a doubt. A MERGE whose clauses depend on its source alone needs Spark for the rows of the source only.
+Every other statement goes to `acidsql.spark.executor.Executor` before it has written anything; where that shows only
+after a look at the table, in the transaction that is already open.
 """
 
 from __future__ import annotations
@@ -128,6 +129,7 @@ class DirectWriter:
         targets = [scan for scan in plan.scans if scan.is_target]
         if len(targets) != 1 or not self._most_bytes or not merged_rows.can_merge(plan, given):
             return None
+        self.engine.spark  # noqa: B018 - it computes the source, and starts before the transaction has locks
 
         def write(txn: WriteTransaction, jobs: LateJobs) -> RowCounts:
             txn.check_unchanged(plan.known_target)

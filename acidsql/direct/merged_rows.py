@@ -23,6 +23,7 @@ from acidsql.acid.table import Table
 from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
 from acidsql.direct.changed_rows import filed, makes_rows, rows_to_read
 from acidsql.direct.given_columns import buckets_of, has_one_meaning, stored_arrow
+from acidsql.direct.parallel_reads import read_in_threads
 from acidsql.errors import AcidSqlError
 from acidsql.ingest.placement import partitions_of
 from acidsql.planner.given_merge import IF_MATCHED, IF_NOT_MATCHED
@@ -144,8 +145,8 @@ def _source_of(rows: pa.Table, plan: WritePlan, given: GivenMerge) -> _Source | 
 
 @dataclass(frozen=True, slots=True)
 class _Matched:
-    """The target rows on which a clause acts: the row of the source with the key of each, their partitions and row IDs,
-    and the columns that clauses keep."""
+    """The target rows whose keys the source has: the row of the source for each, their partitions and row IDs, and the
+    columns that an UPDATE keeps."""
 
     source: _Numbers
     part: _Numbers
@@ -180,9 +181,13 @@ class TargetRows:
         return rows_to_read(self.prepared)
 
     def matched(self, source: _Source, keys: Sequence[str]) -> _Matched | None:
-        """The rows on which a clause acts, and those of the source that have a partner at all are marked there."""
+        """The rows whose keys the source has; None if Spark has to read a file."""
+
+        def of_files(rows: Iterator[LiveRows]) -> list[_Matched]:
+            return [piece for some in _together(rows) for piece in self._found(some, source, keys)]
+
         try:
-            found = [piece for some in _together(self.prepared.rows()) for piece in self._found(some, source, keys)]
+            found = [piece for pieces in read_in_threads(self.prepared, of_files) for piece in pieces]
         except (AcidSqlError, OSError, pa.ArrowException):
             return None
         return _joined(found, self.kept)

@@ -28,7 +28,7 @@ from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.spark.answer_frames import answer
 from acidsql.spark.catalyst.sessions import adopt
-from acidsql.spark.collected_rows import collected
+from acidsql.spark.collected_rows import small_rows
 from acidsql.spark.dml_transactions import DmlTransactions, row_counts, write_target
 from acidsql.spark.engine import Engine, StatementSpark
 from acidsql.spark.failures import translate
@@ -236,16 +236,16 @@ class Executor:
         txn: WriteTransaction,
         work: LateJobs,
     ) -> Any | None:
-        """The rows of a query that is a part of a statement, as an Arrow table; None if Spark cannot compute them, if
-        `takes` says no to their Arrow schema, or if more than `most_bytes` are read for them. The transaction of the
-        statement is open and has its locks; `work` gets the jobs."""
+        """The rows of a query that is a part of a statement, as an Arrow table; None if Spark cannot compute them, and
+        where `small_rows` gives None. The transaction of the statement is open and has its locks; `work` gets the
+        jobs."""
         caches = self._caches.of_statement()
         with self._engine.jobs(_description(plan, request)) as jobs:
             work.jobs = jobs
             spark = self._statement(source, request)
             try:
                 self._define_views(spark, source, request, StatementSnapshots(self._engine.files, txn.view()), caches)
-                return collected(spark.sql(source.sql, request.args), takes, most_bytes)
+                return small_rows(spark.sql(source.sql, request.args), takes, most_bytes)
             except SPARK_ERRORS as error:
                 if self._engine.lost_by(error) is not None:
                     raise

@@ -221,7 +221,7 @@ COMPONENTS: Final = (
                 ),
                 Shown(
                     f"{_S3}::test_requests_that_fail_now_and_then_are_sent_again",
-                    "every third request: 503, or the connection ends before the request or before the answer",
+                    "every third request: 503, a late answer, or the connection ends before the request or the answer",
                 ),
                 Shown(
                     f"{_S3}::test_a_store_that_fails_in_the_middle_of_a_statement_loses_and_doubles_nothing",

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from acidsql.direct import merged_rows
 from acidsql.session import Session
+from acidsql.spark.write import driver_write
 from tests.answers import fails, rows
 from tests.direct.two_ways import ACID, both, drop_on_both, files
 
@@ -29,6 +30,7 @@ CLAUSES = (
     "WHEN MATCHED AND s.id % 3 = 0 THEN DELETE WHEN MATCHED AND s.a > 4 THEN UPDATE SET v = upper(s.v), a = s.a + 1",
     "WHEN NOT MATCHED AND s.d > 8 THEN INSERT (id, v{p_name}) VALUES (s.id + 100, 'new'{p})",
     "WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.v, s.d, s.c, s.k, s.a{p})",
+    "WHEN MATCHED THEN UPDATE SET v = NULL, d = NULL, k = NULL, a = 0.5D",
     "WHEN MATCHED AND s.v IS NULL THEN DELETE",
 )
 
@@ -191,6 +193,22 @@ def test_given_frames_and_parameters(pair: tuple[Session, Session], merges: list
     in_order = "SELECT * FROM f ORDER BY id"
     assert rows(pair[0], in_order) == rows(pair[1], in_order) == [(1, "a", None), (2, "z'", None)]
     assert merges == [2, 4, 2]
+
+
+def test_a_source_with_more_rows_than_the_driver_takes_is_left_to_spark(
+    pair: tuple[Session, Session], merges: list[int | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both(pair, f"CREATE TABLE l (id bigint, v int) {ACID}")
+    both(pair, "INSERT INTO l VALUES (1, 1), (7, 7)")
+    monkeypatch.setattr(driver_write, "_MOST", 10)
+    source = "SELECT id FROM range(0, 4, 1, 1) LATERAL VIEW explode(sequence(0, 4)) e AS n WHERE n = id"
+    many = "SELECT id + 10 * n AS id FROM range(0, 4, 1, 1) LATERAL VIEW explode(sequence(0, 4)) e AS n"
+    clauses = "WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (s.id, 0)"
+    both(pair, f"MERGE INTO l t USING ({source}) s ON t.id = s.id {clauses}")
+    assert merges == [4]
+    both(pair, f"MERGE INTO l t USING ({many}) s ON t.id = s.id {clauses}")
+    assert merges == [4]
+    check_same_tables(pair, "l")
 
 
 key = st.tuples(st.none() | st.integers(-3, 3), st.none() | st.sampled_from(["", "a", "b"]))

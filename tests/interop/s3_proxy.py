@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import socket
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -13,6 +14,7 @@ from types import TracebackType
 from typing import Any, Final, TypeAlias
 
 _HOP_BY_HOP: Final = ("connection", "transfer-encoding", "content-length", "keep-alive")
+_SLOW_SECONDS: Final = 1.5
 _BUSY: Final = b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
 
 
@@ -23,6 +25,8 @@ class Fault(Enum):
     """The connection ends, and the store has done nothing."""
     LOST_ANSWER = auto()
     """The store does what it is asked to, and the connection ends before it says so."""
+    SLOW = auto()
+    """The answer comes late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,8 @@ class _Handler(BaseHTTPRequestHandler):
         if fault is Fault.LOST_ANSWER:
             self._end_connection()
             return
+        if fault is Fault.SLOW:
+            time.sleep(_SLOW_SECONDS)
         headers = [(n, v) for n, v in answer.getheaders() if n.lower() not in _HOP_BY_HOP]
         length = answer.getheader("Content-Length") if self.command == "HEAD" else None
         self._answer(answer.status, headers, content, length)

@@ -8,13 +8,14 @@ another strategy takes over.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from acidsql.acid.hive_types import parse_type
+from acidsql.acid.hive_types import HiveType, parse_type
 from acidsql.acid.table import Table
 from acidsql.planner.sql_errors import sql_string
 from acidsql.planner.write_strategy import ByDriver
@@ -83,21 +84,30 @@ def _write_inserts(write: EventWrite) -> list[StagedFile] | None:
 
 
 def _collected(rows: DataFrame, table: Table, size: int) -> Any:
-    """The rows as an Arrow table; None if there are too many, or if pyarrow would not write them as they are.
+    """The rows as an Arrow table; None if there are too many, or if pyarrow would not write them as they are."""
+    columns = [(f"_c{i}", parse_type(c.type)) for i, c in enumerate(table.columns)]
+    too_old = [
+        f"coalesce(_c{i} < {first}, false)"
+        for i, column in enumerate(table.columns)
+        for kind, first in _OLDEST.items()
+        if column.type.startswith(kind)
+    ]
+    return collected(rows, columns, size, too_old)
+
+
+def collected(rows: DataFrame, columns: Sequence[tuple[str, HiveType]], size: int, refused: Sequence[str] = ()) -> Any:
+    """The rows of a query that reads `size` bytes as an Arrow table. `columns` are their SQL and their types.
+
+    None if there are more rows than the driver takes, or if one of the conditions `refused` is true for a row.
 
     A task with too many rows fails before its rows become an Arrow batch.
     """
-    columns = [(f"_c{i}", parse_type(c.type)) for i, c in enumerate(table.columns)]
     # Every row counts as if all rows before it were as wide. That needs no sum, and a task gives little more than
     # its room.
     room = _room(rows.sparkSession)
-    refused = [f"{ROW_NUMBER} >= {_MOST}", f"({ROW_NUMBER} + 1) * ({row_width(columns)}) > {room}"]
-    for i, column in enumerate(table.columns):
-        refused += [
-            f"coalesce(_c{i} < {first}, false)" for kind, first in _OLDEST.items() if column.type.startswith(kind)
-        ]
+    refusals = [f"{ROW_NUMBER} >= {_MOST}", f"({ROW_NUMBER} + 1) * ({row_width(columns)}) > {room}", *refused]
     failure = f"CAST(raise_error({sql_string(_REFUSED)}) AS BOOLEAN)"
-    guarded = where(rows, f"CASE WHEN {' OR '.join(refused)} THEN {failure} ELSE true END")
+    guarded = where(rows, f"CASE WHEN {' OR '.join(refusals)} THEN {failure} ELSE true END")
     try:
         found = (for_little(guarded) if size <= LITTLE else guarded).toArrow()
         return found if buffer_bytes(found) < _OFFSETS else None

@@ -1,0 +1,40 @@
+"""Files of a scan, read by several threads of this process: most of the time is spent in pyarrow and NumPy, which let
+other threads run meanwhile."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
+
+from acidsql.arrow_scan.live_rows import FileReader, LiveRows, PreparedRows
+
+_T = TypeVar("_T")
+_LEAST_AT_ONCE: Final = 64 * 1024
+"""Rows of the files that one thread reads together, at least."""
+
+
+def read_in_threads(prepared: PreparedRows, of_files: Callable[[Iterator[LiveRows]], _T]) -> Iterator[_T]:
+    """What `of_files` makes of the rows of some files each, in the order of the files."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from pool.map(lambda readers: of_files(_rows(readers)), _groups(prepared.readers()))
+
+
+def _rows(readers: Iterable[FileReader]) -> Iterator[LiveRows]:
+    for reader in readers:
+        yield from reader.rows()
+
+
+def _groups(readers: Iterable[FileReader]) -> Iterator[list[FileReader]]:
+    """Files with `_LEAST_AT_ONCE` rows or more together."""
+    some: list[FileReader] = []
+    count = 0
+    for reader in readers:
+        some.append(reader)
+        count += reader.file.tail.rows if reader.file.tail is not None else _LEAST_AT_ONCE
+        if count >= _LEAST_AT_ONCE:
+            yield some
+            some, count = [], 0
+    if some:
+        yield some
