@@ -14,7 +14,7 @@ from acidsql.acid.row_id import MAX_BUCKET
 from acidsql.acid.table import Column, Table
 from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
 from acidsql.direct.given_columns import buckets_of, is_known, stored_literals, takes
-from acidsql.direct.parallel_reads import read_in_threads
+from acidsql.direct.parallel_reads import bytes_of, read_in_threads
 from acidsql.errors import AcidSqlError
 from acidsql.ingest.column_arrays import UnfitValue, array_of_arrow
 from acidsql.planner.given_changes import column_of
@@ -65,10 +65,17 @@ def makes_rows(table: Table) -> bool:
 
 
 def placed_changes(
-    plan: WritePlan, changes: Changes, bound: BoundScan, footers: FooterCache, slots: Slots, most_read: int
+    plan: WritePlan,
+    changes: Changes,
+    bound: BoundScan,
+    footers: FooterCache,
+    slots: Slots,
+    most_read: int,
+    most_bytes: int,
 ) -> pa.Table | None:
     """The events of the changes; None if Spark has to find them: more than `most_read` rows would have to be read, too
-    many rows are changed, or pyarrow cannot read a file or write a new row."""
+    many rows are changed, those of an UPDATE take more than `most_bytes` of memory, or pyarrow cannot read a file or
+    write a new row."""
     table = plan.target
     kept = [c.name for c in table.columns if changes.new_values and c.name not in changes.new_values]
     try:
@@ -76,9 +83,11 @@ def placed_changes(
         if rows_to_read(prepared) > most_read:
             return None
         found: list[LiveRows] = []
+        size = 0
         for pieces in read_in_threads(prepared, list):
             found += pieces
-            if sum(r.count for r in found) > _MOST_CHANGED:
+            size += bytes_of(pieces)
+            if size > most_bytes or sum(r.count for r in found) > _MOST_CHANGED:
                 return None
     except (AcidSqlError, OSError, pa.ArrowException):  # Spark's way reads the file, or reports what is wrong with it
         return None

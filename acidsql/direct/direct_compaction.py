@@ -30,7 +30,7 @@ from acidsql.acid.row_id import MAX_BUCKET
 from acidsql.arrow_scan.deleted_row_ids import RowIds
 from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
 from acidsql.direct.changed_rows import filed, rows_to_read
-from acidsql.direct.parallel_reads import read_in_threads
+from acidsql.direct.parallel_reads import bytes_of, read_in_threads
 from acidsql.errors import AcidSqlError
 from acidsql.storage.file_systems import is_local
 from acidsql.storage.footer_cache import FooterCache
@@ -39,7 +39,9 @@ from acidsql.writing.event_files import can_write_files, write_events
 from acidsql.writing.file_slots import Slot
 
 _MOST_BYTES: Final = 32 * 1024 * 1024
-"""Compressed bytes, which grow some tenfold in memory, that are read at most."""
+"""Compressed bytes that are read at most."""
+_MOST_MEMORY: Final = 512 * 1024 * 1024
+"""Bytes of memory that the rows may take. Writing them takes as much again."""
 _MOST_ROWS: Final = 4_000_000
 
 
@@ -79,7 +81,11 @@ def _rows_by_bucket(job: Job, footers: FooterCache) -> dict[int, tuple[RowIds, A
         if rows_to_read(prepared) > _MOST_ROWS:
             return None
         found: dict[int, list[LiveRows]] = {}
+        size = 0
         for pieces in read_in_threads(prepared, list):
+            size += bytes_of(pieces)
+            if size > _MOST_MEMORY:
+                return None
             for bucket, some in (pair for rows in pieces for pair in _by_bucket(rows)):
                 found.setdefault(bucket, []).append(some)
     except (AcidSqlError, OSError, pa.ArrowException):  # Spark's way reads the file, or reports what is wrong with it

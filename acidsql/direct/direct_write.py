@@ -80,6 +80,10 @@ class DirectWriter:
     def _most_bytes(self) -> int:
         return int(self.settings.get(DRIVER_BYTES, 0))
 
+    @property
+    def _most_memory(self) -> int:
+        return self._most_bytes * _IN_MEMORY
+
     def _run(
         self, plan: WritePlan, request: Request, write: Callable[[WriteTransaction, LateJobs], RowCounts]
     ) -> Written:
@@ -117,7 +121,7 @@ class DirectWriter:
             slots = assign_slots(plan.branches, buckets, 1, plan.target.bucket_count)
             most_read = _MOST_READ_BESIDE_SPARK if self.engine.is_running else _MOST_READ
             with phase(Phase.SCAN):
-                placed = changed_rows.placed_changes(plan, changes, bound, footers, slots, most_read)
+                placed = changed_rows.placed_changes(plan, changes, bound, footers, slots, most_read, self._most_memory)
             if placed is None or not self._has_room_for(placed):
                 return self.executor.write_in(plan, request, txn, jobs)
             places = tuple(part.directory for part in bound.parts)
@@ -167,12 +171,12 @@ class DirectWriter:
         buckets = frozenset[int]().union(*(part.buckets for part in bound.parts))
         slots = assign_slots(plan.branches, buckets, 1, plan.target.bucket_count)
         with phase(Phase.SCAN):
-            found = merged_rows.merged(plan, given, rows, target, slots)
+            found = merged_rows.merged(plan, given, rows, target, slots, self._most_memory)
         return None if found is None or not self._has_room_for(found[0], found[1].table) else (slots, *found)
 
     def _has_room_for(self, *tables: pa.Table) -> bool:
         bytes_of: list[int] = [table.get_total_buffer_size() for table in tables]
-        return sum(bytes_of) <= self._most_bytes * _IN_MEMORY
+        return sum(bytes_of) <= self._most_memory
 
 
 def _is_writable(plan: WritePlan) -> bool:

@@ -180,14 +180,21 @@ class TargetRows:
         """How many rows are to be read."""
         return rows_to_read(self.prepared)
 
-    def matched(self, source: _Source, keys: Sequence[str]) -> _Matched | None:
-        """The rows whose keys the source has; None if Spark has to read a file."""
+    def matched(self, source: _Source, keys: Sequence[str], most_bytes: int) -> _Matched | None:
+        """The rows whose keys the source has; None if Spark has to read a file, or if the columns that an UPDATE keeps
+        take more than `most_bytes` of memory."""
 
         def of_files(rows: Iterator[LiveRows]) -> list[_Matched]:
             return [piece for some in _together(rows) for piece in self._found(some, source, keys)]
 
+        found: list[_Matched] = []
+        size = 0
         try:
-            found = [piece for pieces in read_in_threads(self.prepared, of_files) for piece in pieces]
+            for pieces in read_in_threads(self.prepared, of_files):
+                found += pieces
+                size += sum(column.get_total_buffer_size() for piece in pieces for column in piece.kept.values())
+                if size > most_bytes:
+                    return None
         except (AcidSqlError, OSError, pa.ArrowException):
             return None
         return _joined(found, self.kept)
@@ -244,12 +251,13 @@ def _joined(found: Sequence[_Matched], kept: Sequence[str]) -> _Matched:
 
 
 def merged(
-    plan: WritePlan, given: GivenMerge, rows: pa.Table, target: TargetRows, slots: Slots
+    plan: WritePlan, given: GivenMerge, rows: pa.Table, target: TargetRows, slots: Slots, most_bytes: int
 ) -> tuple[pa.Table, NewRows] | None:
     """The events without their rows, and the rows apart. None if Spark has to find them: a key of the source is there
-    twice, or pyarrow cannot read, compare or write a value, or NULL stands where it must not."""
+    twice, pyarrow cannot read, compare or write a value, NULL stands where it must not, or the rows take more than
+    `most_bytes` of memory."""
     source = _source_of(rows, plan, given)
-    matched = None if source is None else target.matched(source, tuple(given.keys))
+    matched = None if source is None else target.matched(source, tuple(given.keys), most_bytes)
     if source is None or matched is None:
         return None
     has_partner = np.zeros(rows.num_rows, np.bool_)

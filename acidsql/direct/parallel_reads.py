@@ -21,6 +21,11 @@ def read_in_threads(prepared: PreparedRows, of_files: Callable[[Iterator[LiveRow
         yield from pool.map(lambda readers: of_files(_rows(readers)), _groups(prepared.readers()))
 
 
+def bytes_of(rows: Iterable[LiveRows]) -> int:
+    """The bytes of memory that the columns of some rows take."""
+    return sum(column.get_total_buffer_size() for some in rows for column in some.columns.values())
+
+
 def _rows(readers: Iterable[FileReader]) -> Iterator[LiveRows]:
     for reader in readers:
         yield from reader.rows()

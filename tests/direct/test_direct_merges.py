@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acidsql.direct import merged_rows
+from acidsql.direct import direct_write, merged_rows
 from acidsql.session import Session
 from acidsql.spark.write import driver_write
 from tests.answers import fails, rows
@@ -208,6 +208,11 @@ def test_a_source_with_more_rows_than_the_driver_takes_is_left_to_spark(
     assert merges == [4]
     both(pair, f"MERGE INTO l t USING ({many}) s ON t.id = s.id {clauses}")
     assert merges == [4]
+    check_same_tables(pair, "l")
+    monkeypatch.setattr(direct_write, "_IN_MEMORY", 0)
+    both(pair, "MERGE INTO l t USING (SELECT 7 id) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = 8")
+    both(pair, "UPDATE l SET v = 9 WHERE id = 7")
+    assert merges == [4, None]
     check_same_tables(pair, "l")
 
 
