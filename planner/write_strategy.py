@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, TypeAlias, assert_never
 
 from acidsql.acid.row_id import MAX_BUCKET
-from acidsql.planner.plan import DRIVER_BYTES, EventKind, RowSource, WritePlan
+from acidsql.planner.plan import DRIVER_BYTES, EventKind, GivenMerge, RowSource, WritePlan
 
 MIB: Final = 1024 * 1024
 ONE_TASK: Final = 8 * MIB
@@ -149,8 +149,16 @@ def strategy_rules(plan: WritePlan) -> list[str]:
     The run asks more than a size of some of them: see `choose_strategy`.
     """
     *first, last = _allowed(plan, NO_FACTS)
-    rules = [f"{strategy.label} ({_rule(strategy, plan)})" for strategy in first]
+    rules = [*_without_spark(plan), *(f"{strategy.label} ({_rule(strategy, plan)})" for strategy in first)]
     return [*rules, f"else {last.label}" if rules else last.label]
+
+
+def _without_spark(plan: WritePlan) -> list[str]:
+    """What `acidsql.direct` may do with the plan instead."""
+    if plan.given is None or not plan.target.is_transactional or plan.target.file_format != "orc":
+        return []
+    label = "without Spark's join" if isinstance(plan.given, GivenMerge) else "without Spark"
+    return [f"{label} (files on a local disk, no doubt about a value)"]
 
 
 def _rule(strategy: WriteStrategy, plan: WritePlan) -> str:
