@@ -25,7 +25,7 @@ with connect() as session:
 POINTS = {
     "after its locks": "die_at(SqliteMetastore, 'lock', before=False)",
     "after its write ID": "die_at(SqliteMetastore, 'allocate_write_id', before=False)",
-    "after its files": "die_at(event_files, '_write', call=2, before=False)",
+    "after its files": "die_at(event_files, 'write_events', call=2, before=False)",
     "between two moves": "die_at(LocalFiles, 'place', call=2)",
     "before its commit": "die_at(SqliteMetastore, 'commit')",
     "after its commit": "die_at(SqliteMetastore, 'commit', before=False)",

@@ -199,6 +199,7 @@ MERGES = {
 """By their clauses, how many of the target's files they read."""
 
 
+@pytest.mark.usefixtures("by_spark")
 @pytest.mark.parametrize("clauses", core(MERGES, lambda _: False, one_of=2))
 def test_a_merge_of_literals_reads_only_the_files_that_may_have_its_keys(deltas: Session, clauses: str) -> None:
     if deltas.catalog.table("default", "t").is_insert_only:
