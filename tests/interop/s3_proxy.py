@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Final, TypeAlias
 
 _HOP_BY_HOP: Final = ("connection", "transfer-encoding", "content-length", "keep-alive")
-_SLOW_SECONDS: Final = 1.5
+_SLOW_SECONDS: Final = 0.5
 _BUSY: Final = b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
 
 

@@ -289,7 +289,7 @@ AFTER: Final = ([1, 2, 3, 10], [1, 2, 3, 10], [1, 2, 10], [1, 2, 10, 11])
     [
         (Fault.LOST_ANSWER, 64 << 20),
         (Fault.BUSY, 64 << 20),
-        (Fault.LOST_ANSWER, 0),
+        pytest.param(Fault.LOST_ANSWER, 0, marks=pytest.mark.soak),
         (Fault.SLOW, 64 << 20),
         pytest.param(Fault.SLOW, 0, marks=pytest.mark.soak),
         pytest.param(Fault.BUSY, 0, marks=pytest.mark.soak),
