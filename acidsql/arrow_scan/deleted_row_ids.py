@@ -36,8 +36,19 @@ class RowIds:
     bucket: Longs
     row: Longs
 
-    def filtered(self, mask: NDArray[np.bool_]) -> RowIds:
-        return RowIds(self.write_id[mask], self.bucket[mask], self.row[mask])
+    def filtered(self, which: NDArray[np.bool_] | Longs) -> RowIds:
+        """Those in a mask, or at some positions in their order."""
+        return RowIds(self.write_id[which], self.bucket[which], self.row[which])
+
+    @classmethod
+    def joined(cls, parts: Sequence[RowIds]) -> RowIds:
+        """Those of all parts, one behind the other."""
+        none = [np.zeros(0, np.int64)]
+        return cls(
+            np.concatenate([p.write_id for p in parts] or none),
+            np.concatenate([p.bucket for p in parts] or none),
+            np.concatenate([p.row for p in parts] or none),
+        )
 
 
 @dataclass(frozen=True, slots=True)

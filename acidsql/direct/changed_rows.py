@@ -12,6 +12,7 @@ import pyarrow as pa
 from acidsql.acid import hive_types as t
 from acidsql.acid.row_id import MAX_BUCKET
 from acidsql.acid.table import Column, Table
+from acidsql.arrow_scan.deleted_row_ids import RowIds
 from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
 from acidsql.direct.given_columns import buckets_of, is_known, stored_literals, takes
 from acidsql.direct.parallel_reads import bytes_of, read_in_threads
@@ -110,12 +111,12 @@ def rows_to_read(prepared: PreparedRows) -> int:
 
 def _old_rows(plan: WritePlan, found: Sequence[LiveRows]) -> dict[str, Any]:
     """The row IDs of the changed rows, and the numbers of their partitions."""
-    ids = [rows.row_ids for rows in found if rows.row_ids is not None]
+    ids = RowIds.joined([rows.row_ids for rows in found if rows.row_ids is not None])
     none = [np.zeros(0, np.int64)]
     columns: dict[str, Any] = {
-        OLD_WRITE_ID: np.concatenate([i.write_id for i in ids] or none),
-        OLD_BUCKET: np.concatenate([i.bucket for i in ids] or none).astype(np.int32),  # as in ORC
-        OLD_ROW: np.concatenate([i.row for i in ids] or none),
+        OLD_WRITE_ID: ids.write_id,
+        OLD_BUCKET: ids.bucket.astype(np.int32),  # as in ORC
+        OLD_ROW: ids.row,
     }
     if plan.keeps_places:
         columns[PLACE_DIRECTORY] = np.concatenate(

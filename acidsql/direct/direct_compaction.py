@@ -17,15 +17,6 @@ from numpy.typing import NDArray
 
 from acidsql.acid import hive_types as t
 from acidsql.acid.compaction_scope import Rewrite
-from acidsql.acid.layout import (
-    BUCKET,
-    CURRENT_TRANSACTION,
-    OPERATION,
-    OPERATION_INSERT,
-    ORIGINAL_TRANSACTION,
-    ROW,
-    ROW_ID,
-)
 from acidsql.acid.row_id import MAX_BUCKET
 from acidsql.arrow_scan.deleted_row_ids import RowIds
 from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
@@ -34,6 +25,7 @@ from acidsql.direct.parallel_reads import bytes_of, read_in_threads
 from acidsql.errors import AcidSqlError
 from acidsql.storage.file_systems import is_local
 from acidsql.storage.footer_cache import FooterCache
+from acidsql.storage.orc.event_columns import inserted_columns
 from acidsql.writing.compaction_files import ROWS, Job, Merged, Staged, amount, publish
 from acidsql.writing.event_files import can_write_files, write_events
 from acidsql.writing.file_slots import Slot
@@ -108,11 +100,7 @@ def _by_bucket(rows: LiveRows) -> list[tuple[int, LiveRows]]:
 def _taken(rows: LiveRows, places: NDArray[np.int64]) -> LiveRows:
     assert rows.row_ids is not None
     columns = {name: column.take(pa.array(places)) for name, column in rows.columns.items()}
-    return LiveRows(rows.file, rows.part, columns, _ids_at(rows.row_ids, places), rows.positions[places])
-
-
-def _ids_at(ids: RowIds, places: NDArray[np.int64]) -> RowIds:
-    return RowIds(ids.write_id[places], ids.bucket[places], ids.row[places])
+    return LiveRows(rows.file, rows.part, columns, rows.row_ids.filtered(places), rows.positions[places])
 
 
 def _merged(job: Job, pieces: Sequence[LiveRows]) -> tuple[RowIds, Any] | None:
@@ -124,17 +112,12 @@ def _merged(job: Job, pieces: Sequence[LiveRows]) -> tuple[RowIds, Any] | None:
         if array is None:
             return None
         columns[f"_c{number}"] = array
-    ids = [rows.row_ids for rows in pieces if rows.row_ids is not None]
-    every = RowIds(
-        np.concatenate([i.write_id for i in ids]),
-        np.concatenate([i.bucket for i in ids]),
-        np.concatenate([i.row for i in ids]),
-    )
+    every = RowIds.joined([rows.row_ids for rows in pieces if rows.row_ids is not None])
     table = pa.table(columns)
     if _are_in_order(every):
         return every, table
     order = np.lexsort((every.row, every.bucket, every.write_id))
-    return _ids_at(every, order), table.take(pa.array(order)).combine_chunks()
+    return every.filtered(order), table.take(pa.array(order)).combine_chunks()
 
 
 def _are_in_order(ids: RowIds) -> bool:
@@ -147,14 +130,6 @@ def _are_in_order(ids: RowIds) -> bool:
 
 def _written(job: Job, bucket: int, rows: tuple[RowIds, Any]) -> Staged:
     ids, table = rows
-    count = table.num_rows
-    events = {
-        OPERATION: np.full(count, OPERATION_INSERT, np.int32),
-        ORIGINAL_TRANSACTION: ids.write_id,
-        BUCKET: ids.bucket.astype(np.int32),
-        ROW_ID: ids.row,
-        CURRENT_TRANSACTION: ids.write_id,
-        ROW: np.full(count, True, np.bool_),
-    }
+    events = inserted_columns(ids.write_id, ids.bucket.astype(np.int32), ids.row)
     file = write_events(job.files, job.staging, job.target, str(bucket), events, table, is_delete=False)
-    return Staged(f"{job.staging}/{file.path}", Slot(ROWS, bucket), count, file.pieces)
+    return Staged(f"{job.staging}/{file.path}", Slot(ROWS, bucket), table.num_rows, file.pieces)

@@ -175,8 +175,8 @@ class DirectWriter:
         return None if found is None or not self._has_room_for(found[0], found[1].table) else (slots, *found)
 
     def _has_room_for(self, *tables: pa.Table) -> bool:
-        bytes_of: list[int] = [table.get_total_buffer_size() for table in tables]
-        return sum(bytes_of) <= self._most_memory
+        sizes: list[int] = [table.get_total_buffer_size() for table in tables]
+        return sum(sizes) <= self._most_memory
 
 
 def _is_writable(plan: WritePlan) -> bool:

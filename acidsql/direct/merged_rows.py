@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from acidsql.acid import hive_types as t
 from acidsql.acid.row_id import MAX_BUCKET
 from acidsql.acid.table import Table
+from acidsql.arrow_scan.deleted_row_ids import RowIds
 from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
 from acidsql.direct.changed_rows import filed, makes_rows, rows_to_read
 from acidsql.direct.given_columns import buckets_of, has_one_meaning, stored_arrow
-from acidsql.direct.parallel_reads import read_in_threads
+from acidsql.direct.parallel_reads import in_groups, read_in_threads
 from acidsql.errors import AcidSqlError
 from acidsql.ingest.placement import partitions_of
 from acidsql.planner.given_merge import IF_MATCHED, IF_NOT_MATCHED
@@ -41,8 +42,6 @@ from acidsql.writing.placed_columns import (
     value_directories,
 )
 
-_LEAST_AT_ONCE: Final = 64 * 1024
-"""Target rows whose keys are looked for together, at least: each time, the keys of the source are hashed."""
 _MOST_KEYS: Final = 1 << 62
 """Combinations of values that a number can tell apart."""
 
@@ -150,9 +149,7 @@ class _Matched:
 
     source: _Numbers
     part: _Numbers
-    write_id: _Numbers
-    bucket: _Numbers
-    row: _Numbers
+    ids: RowIds
     kept: Mapping[str, Any]
 
 
@@ -185,7 +182,8 @@ class TargetRows:
         take more than `most_bytes` of memory."""
 
         def of_files(rows: Iterator[LiveRows]) -> list[_Matched]:
-            return [piece for some in _together(rows) for piece in self._found(some, source, keys)]
+            groups = in_groups(rows, lambda some: some.count)  # each time, the keys of the source are hashed
+            return [piece for some in groups for piece in self._found(some, source, keys)]
 
         found: list[_Matched] = []
         size = 0
@@ -212,23 +210,9 @@ class TargetRows:
                 yield _Matched(
                     partner[places],
                     np.full(len(places), rows.file.part, np.int64),
-                    rows.row_ids.write_id[places],
-                    rows.row_ids.bucket[places],
-                    rows.row_ids.row[places],
+                    rows.row_ids.filtered(places),
                     {name: rows.columns[name].take(taken) for name in self.kept},
                 )
-
-
-def _together(rows: Iterator[LiveRows]) -> Iterator[list[LiveRows]]:
-    """The rows in groups of `_LEAST_AT_ONCE` rows or more."""
-    some: list[LiveRows] = []
-    for one in rows:
-        some.append(one)
-        if sum(r.count for r in some) >= _LEAST_AT_ONCE:
-            yield some
-            some = []
-    if some:
-        yield some
 
 
 def _joined(found: Sequence[_Matched], kept: Sequence[str]) -> _Matched:
@@ -240,9 +224,7 @@ def _joined(found: Sequence[_Matched], kept: Sequence[str]) -> _Matched:
     return _Matched(
         np.concatenate([f.source for f in found] or none),
         np.concatenate([f.part for f in found] or none),
-        np.concatenate([f.write_id for f in found] or none),
-        np.concatenate([f.bucket for f in found] or none),
-        np.concatenate([f.row for f in found] or none),
+        RowIds.joined([f.ids for f in found]),
         columns,
     )
 
@@ -342,15 +324,16 @@ class _Events:
         written."""
         if new is None or clause.delete_branch is None:
             return False
+        ids = matched.ids.filtered(places)
         old = {
-            OLD_WRITE_ID: pa.array(matched.write_id[places]),
-            OLD_BUCKET: pa.array(matched.bucket[places].astype(np.int32)),
-            OLD_ROW: pa.array(matched.row[places]),
+            OLD_WRITE_ID: pa.array(ids.write_id),
+            OLD_BUCKET: pa.array(ids.bucket.astype(np.int32)),
+            OLD_ROW: pa.array(ids.row),
         }
         part = matched.part[places]
         if clause.insert_branch is not None:
             self._add_rows(clause.insert_branch, old, part, {}, new)
-        files = matched.bucket[places].astype(np.int64) >> 16 & MAX_BUCKET
+        files = ids.bucket.astype(np.int64) >> 16 & MAX_BUCKET
         self._add(clause.delete_branch, old, part, {}, files, np.zeros(len(places), np.int64))
         return True
 

@@ -12,13 +12,13 @@ from acidsql.arrow_scan.live_rows import FileReader, LiveRows, PreparedRows
 
 _T = TypeVar("_T")
 _LEAST_AT_ONCE: Final = 64 * 1024
-"""Rows of the files that one thread reads together, at least."""
+"""Rows that one step works on together, at least."""
 
 
 def read_in_threads(prepared: PreparedRows, of_files: Callable[[Iterator[LiveRows]], _T]) -> Iterator[_T]:
     """What `of_files` makes of the rows of some files each, in the order of the files."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        yield from pool.map(lambda readers: of_files(_rows(readers)), _groups(prepared.readers()))
+        yield from pool.map(lambda readers: of_files(_rows(readers)), in_groups(prepared.readers(), _rows_in_file))
 
 
 def bytes_of(rows: Iterable[LiveRows]) -> int:
@@ -31,15 +31,20 @@ def _rows(readers: Iterable[FileReader]) -> Iterator[LiveRows]:
         yield from reader.rows()
 
 
-def _groups(readers: Iterable[FileReader]) -> Iterator[list[FileReader]]:
-    """Files with `_LEAST_AT_ONCE` rows or more together."""
-    some: list[FileReader] = []
+def in_groups(items: Iterable[_T], rows_of: Callable[[_T], int]) -> Iterator[list[_T]]:
+    """The items in lists with `_LEAST_AT_ONCE` rows or more together."""
+    some: list[_T] = []
     count = 0
-    for reader in readers:
-        some.append(reader)
-        count += reader.file.tail.rows if reader.file.tail is not None else _LEAST_AT_ONCE
+    for item in items:
+        some.append(item)
+        count += rows_of(item)
         if count >= _LEAST_AT_ONCE:
             yield some
             some, count = [], 0
     if some:
         yield some
+
+
+def _rows_in_file(reader: FileReader) -> int:
+    tail = reader.file.tail
+    return tail.rows if tail is not None else _LEAST_AT_ONCE

@@ -33,13 +33,22 @@ from acidsql.storage.orc.tail import (
 
 
 def insert_columns(count: int, write_id: WriteId, bucket_property: int, first_row: int) -> dict[str, NDArray[Any]]:
-    """The columns of `count` rows, whose row IDs count up from `first_row`. `row` is true for each of them."""
+    """The columns of `count` new rows, whose row IDs count up from `first_row`."""
+    rows = np.arange(first_row, first_row + count, dtype=np.int64)
+    return inserted_columns(np.full(count, write_id, np.int64), np.full(count, bucket_property, np.int32), rows)
+
+
+def inserted_columns(
+    write_ids: NDArray[np.int64], bucket_properties: NDArray[np.int32], rows: NDArray[np.int64]
+) -> dict[str, NDArray[Any]]:
+    """The columns of rows with these row IDs. `row` is true for each of them."""
+    count = len(rows)
     return {
         OPERATION: np.full(count, OPERATION_INSERT, np.int32),
-        ORIGINAL_TRANSACTION: np.full(count, write_id, np.int64),
-        BUCKET: np.full(count, bucket_property, np.int32),
-        ROW_ID: np.arange(first_row, first_row + count, dtype=np.int64),
-        CURRENT_TRANSACTION: np.full(count, write_id, np.int64),
+        ORIGINAL_TRANSACTION: write_ids,
+        BUCKET: bucket_properties,
+        ROW_ID: rows,
+        CURRENT_TRANSACTION: write_ids,
         ROW: np.full(count, True, np.bool_),
     }
 
