@@ -108,7 +108,7 @@ class _Keys:
         codes = self._codes(columns)
         rows = np.full(len(codes), -1, np.int64)
         possible = np.flatnonzero(codes >= 0)
-        if len(possible):  # then there are keys
+        if len(self._sorted):
             places = np.minimum(np.searchsorted(self._sorted, codes[possible]), len(self._sorted) - 1)
             is_found = self._sorted[places] == codes[possible]
             rows[possible[is_found]] = self._rows[places[is_found]]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from acidsql.direct import direct_write, merged_rows
@@ -103,7 +103,9 @@ def test_keys_of_several_columns_and_a_source_that_is_the_target(
         " WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.k, CONCAT('n', s.id), s.p)",
     )
     both(pair, f"MERGE INTO m t USING (SELECT * FROM m WHERE v = 'b') s ON {on} WHEN MATCHED THEN DELETE")
-    assert merges == [30, 10]
+    nulls = "SELECT CAST(NULL AS BIGINT) id, DATE '2024-01-12' k, 2 p UNION ALL SELECT 11L, CAST(NULL AS DATE), 2"
+    both(pair, f"MERGE INTO m t USING ({nulls}) s ON {on} WHEN MATCHED THEN DELETE")
+    assert merges == [30, 10, 0]
     check_same_tables(pair, "m")
 
 
@@ -220,6 +222,8 @@ key = st.tuples(st.none() | st.integers(-3, 3), st.none() | st.sampled_from(["",
 
 
 @given(st.lists(key, max_size=20), st.lists(key, max_size=20, unique=True))
+@example([(1, "a")], [(None, "a"), (1, None)])
+@example([], [])
 def test_keys_are_found_as_by_a_dictionary(wanted: list[Any], known: list[Any]) -> None:
     def columns(of: list[Any]) -> list[Any]:
         return [pa.array([k[0] for k in of], pa.int64()), pa.array([k[1] for k in of], pa.string())]
