@@ -16,6 +16,7 @@ import pytest
 
 from acidsql.metastore.compactions import CompactionState
 from acidsql.session import Session
+from tests.answers import rows
 from tests.compactor.layout import directories, location
 from tests.crash.writers import PATIENCE
 
@@ -112,3 +113,30 @@ def test_two_services_on_one_metastore_do_each_request_once_and_drain_at_sigterm
     for name in tables:
         assert directories(location(session, name)) == ["base_0000002_v"]
         assert session.execute(f"SELECT count(*) FROM {name}").frame().collect()[0][0] == 2
+
+
+@pytest.mark.full
+@pytest.mark.timeout(900)
+def test_a_service_that_is_stopped_gives_its_compaction_back_and_another_does_it(
+    table: Path, session: Session, tmp_path: Path
+) -> None:
+    process = start(tmp_path, "--drain-seconds", "0")
+    said = lines(process)
+    assert next(said) == "the compactor runs; Ctrl-C stops it"
+    session.execute("ALTER TABLE t COMPACT 'minor'")
+    while states(session) == [CompactionState.INITIATED]:
+        time.sleep(0.01)
+    assert states(session) == [CompactionState.WORKING]  # a minor compaction starts Spark first, which takes seconds
+    process.send_signal(signal.SIGTERM)
+    assert list(said)[-1] == "the compactor has stopped"
+    assert process.wait(PATIENCE) == 0
+    assert states(session) == [CompactionState.INITIATED]
+    assert directories(table) == ["delta_0000001_0000001_0000", "delta_0000002_0000002_0000", "delta_0000003_0000003_0000"]
+    assert start(tmp_path, "--once").wait(PATIENCE) == 0
+    assert states(session) == [CompactionState.SUCCEEDED]
+    assert directories(table) == ["delta_0000001_0000003_v"]
+    assert rows(session, "SELECT * FROM t ORDER BY id") == [(0,), (1,), (2,)]
+
+
+def states(session: Session) -> list[CompactionState]:
+    return [one.state for one in session._metastore.compactions()]
