@@ -27,12 +27,11 @@ def with_own_names(rows: DataFrame, scans: Sequence[Scan]) -> DataFrame:
 def as_shown(rows: DataFrame) -> DataFrame:
     """The rows with CHAR columns padded to their length, and with intervals of months as Hive's text, such as 1-2:
     PySpark cannot collect such intervals."""
-    places = [F.col(str(place)) for place in range(len(rows.columns))]
-    sizes = lengths(rows, CHAR_LENGTH)
-    shown = [_as_shown(*one) for one in zip(places, rows.schema.fields, sizes, strict=True)]
-    if all(new is old for new, old in zip(shown, places, strict=True)):
+    fields, sizes = rows.schema.fields, lengths(rows, CHAR_LENGTH)
+    if not any(sizes) and not any(isinstance(field.dataType, YearMonthIntervalType) for field in fields):
         return rows
-    by_place = rows.toDF(*map(str, range(len(places))))
+    by_place = rows.toDF(*map(str, range(len(fields))))
+    shown = (_as_shown(F.col(str(place)), *one) for place, one in enumerate(zip(fields, sizes, strict=True)))
     return by_place.select(*(value.alias(name) for value, name in zip(shown, rows.columns, strict=True)))
 
 

@@ -18,12 +18,14 @@ PATHS_ARE_PATTERNS: Final = "__globPaths__"
 _SCAN: Final = "LogicalRelation"
 
 
-def orc_scan(spark: SparkSession, uris: Sequence[str], schema: str, options: Mapping[str, str]) -> DataFrame:
-    """All columns of ORC files, each file listed once; `schema` is Spark's JSON.
+def orc_scan(
+    spark: SparkSession, uris: Sequence[str], schema: str, options: Mapping[str, str], kept: int | None
+) -> DataFrame:
+    """All columns of ORC files, each file listed once; `schema` is Spark's JSON. For `kept` see `scan_of`.
 
     Raises STORAGE_FAILED if one of the files does not exist: Spark's index would leave it out and lose its rows.
     """
-    return scan_of(spark, _relations(jvm(spark)).orc(spark._jsparkSession, uris, schema, options))
+    return scan_of(spark, _relations(jvm(spark)).orc(spark._jsparkSession, uris, schema, options), kept)
 
 
 def file_index_references(frame: DataFrame) -> list[Any]:

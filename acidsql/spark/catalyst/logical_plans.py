@@ -141,9 +141,19 @@ def compares_each_with_each(frame: DataFrame) -> bool:
     return any(name in _EACH_WITH_EACH for name in nodes)
 
 
-def scan_of(spark: SparkSession, relation: Any) -> DataFrame:
-    """All columns of a BaseRelation."""
-    return _resolved(spark, _catalyst(spark).scan.apply(relation, False))
+def scan_of(spark: SparkSession, relation: Any, kept: int | None = None) -> DataFrame:
+    """All columns of a BaseRelation.
+
+    With `kept`, Spark can prune no column, and of the last column, a struct, only the field with this number is read. A
+    filter names all of them. It is true of every row and evaluates nothing: "at least 0 of these are not NULL".
+    """
+    catalyst = _catalyst(spark)
+    plan = catalyst.scan.apply(relation, False)
+    if kept is not None:
+        columns = plan.output()
+        named = columns.init().appended(catalyst.field_of(columns.last(), kept))
+        plan = catalyst.filtered(catalyst.at_least(0, named), plan)
+    return _resolved(spark, plan)
 
 
 def rows_of(spark: SparkSession, name: str, count: int, tasks: int) -> DataFrame:
@@ -152,18 +162,6 @@ def rows_of(spark: SparkSession, name: str, count: int, tasks: int) -> DataFrame
     rows = catalyst.range.apply(0, count, 1, tasks)
     columns = rows.output()
     return _resolved(spark, catalyst.projected(columns.updated(0, catalyst.named(columns.head(), name)), rows))
-
-
-def keeping_columns(frame: DataFrame, leaf: int) -> DataFrame:
-    """All rows of a frame. Spark can prune no column from them, and of the last column, a struct, only the field `leaf`
-    is read.
-
-    A filter names all of them. It is true of every row and evaluates nothing: "at least 0 of these are not NULL".
-    """
-    catalyst, plan = _catalyst(frame.sparkSession), plan_of(frame)
-    columns = plan.output()
-    kept = columns.init().appended(catalyst.field_of(columns.last(), leaf))
-    return _resolved(frame.sparkSession, catalyst.filtered(catalyst.at_least(0, kept), plan))
 
 
 def with_literals(frame: DataFrame, literals: Mapping[str, Column]) -> DataFrame:

@@ -47,7 +47,7 @@ from acidsql.snapshot.file_skipping import needed_files
 from acidsql.snapshot.scan_binding import NO_WRITE_ID, BoundScan, SourceFile, data_files
 from acidsql.spark.catalyst.char_columns import CHAR_LENGTH, VARCHAR_LENGTH
 from acidsql.spark.catalyst.gateway import jvm, select, where, with_columns
-from acidsql.spark.catalyst.logical_plans import keeping_columns, same_micros, with_literals
+from acidsql.spark.catalyst.logical_plans import same_micros, with_literals
 from acidsql.spark.catalyst.sessions import empty_frame
 from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, copy_with
 from acidsql.spark.scan.data_skipping import search_options
@@ -326,10 +326,12 @@ def _events(
         # must reach this scan. Other scans of the session then read their columns in capitals, which is correct too.
         for key, value in ANY_CASE.items():
             spark.conf.set(key, value)
-    events = load_orc_exactly(spark, paths, acid_schema(types, unread).json(), options)
+    schema = acid_schema(types, unread).json()
     cheapest = cheapest_column(types)
     if is_known:
-        return keeping_columns(events, [name for name, _ in types].index(cheapest))
+        kept = [name for name, _ in types].index(cheapest)
+        return load_orc_exactly(spark, paths, schema, options, kept)
+    events = load_orc_exactly(spark, paths, schema, options)
     leaf = f"`row`.{name_sql(cheapest)}"
     return where(
         events,
