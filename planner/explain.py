@@ -49,6 +49,9 @@ def _plain(plan: Plan) -> Iterator[str]:
     for scan in plan.scans:
         yield f"  {scan.table.qualified}{_virtual(scan)}"
         yield from _filters(scan)
+        if scan.is_target and isinstance(plan, WritePlan) and plan.narrowing is not None and plan.narrowing.columns:
+            names = " and ".join(plan.narrowing.columns)
+            yield f"    where the source is small, only partitions, files and stripes with its values of {names}"
     if plan.views:
         yield f"  through {', '.join(view.qualified for view in plan.views)}"
     yield from (f"  the frame {{{frame.frame}}}" for frame in plan.frames)
@@ -124,7 +127,8 @@ def _with_sql(plan: Plan) -> Iterator[str]:
             yield from _text("rows", plan.rows)
             if plan.narrowing is not None:
                 yield from _text("where the source is small, its keys", plan.narrowing.keys)
-                yield from _text(f"and {plan.narrowing.view} by them", plan.narrowing.rows)
+                if plan.narrowing.rows is not None:
+                    yield from _text(f"and {plan.narrowing.view} by them", plan.narrowing.rows)
             yield from _text("events", plan.events)
             yield from _changed_columns(plan)
             yield "writes"

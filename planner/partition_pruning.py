@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
+from typing import Final
 
 from sqlglot import exp
 
@@ -21,6 +22,10 @@ from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import PartitionItem
 from acidsql.planner.literals import UNKNOWN, day_of, integer_of, typed, value_of
 from acidsql.planner.row_conditions import COMPARISONS
+
+_MANY: Final = 16
+_VALUES: Final = "acidsql.values"
+"""The key of an IN list's values among what sqlglot keeps beside a node."""
 
 
 def keeps(conjuncts: Sequence[exp.Expr], table: Table, values: Sequence[str | None]) -> bool:
@@ -70,7 +75,12 @@ def _evaluate(condition: exp.Expr, values: dict[str, object]) -> bool | None:
             return _and(_evaluate(condition.this, values), _evaluate(condition.expression, values))
         case exp.Or():
             return _or(_evaluate(condition.this, values), _evaluate(condition.expression, values))
+        case exp.Boolean():
+            return bool(condition.this)
         case exp.In() if condition.expressions and not condition.args.get("query"):
+            value, known = value_of(condition.this, values), _listed(condition)
+            if known is not None and type(value) is known[0]:
+                return value in known[1]
             compared = [_compare(exp.EQ, condition.this, e, values) for e in condition.expressions]
             return True if True in compared else None if None in compared else False
         case exp.Between():
@@ -80,6 +90,20 @@ def _evaluate(condition: exp.Expr, values: dict[str, object]) -> bool | None:
             return _compare(type(condition), condition.this, condition.expression, values)
         case _:
             return None
+
+
+def _listed(condition: exp.In) -> tuple[type, frozenset[object]] | None:
+    """The values of a long list of literals, and their common type; None for other lists. Each partition is compared
+    with all of them, so they are kept at the condition."""
+    if len(condition.expressions) < _MANY:
+        return None
+    if _VALUES not in condition.meta:
+        listed = frozenset(value_of(e, {}) for e in condition.expressions)
+        kinds = set(map(type, listed))
+        has_one_type = len(kinds) == 1 and UNKNOWN not in listed and None not in listed
+        condition.meta[_VALUES] = (kinds.pop(), listed) if has_one_type else None
+    found: tuple[type, frozenset[object]] | None = condition.meta[_VALUES]
+    return found
 
 
 def _and(left: bool | None, right: bool | None) -> bool | None:

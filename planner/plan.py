@@ -184,11 +184,14 @@ class Narrowing:
     """A narrower read of MERGE's target for a source that is small compared with it: only the rows that may match.
 
     `rows` is the query for these rows of the view `view`, the target's scan. It reads the view KEYS, whose query over
-    the scans is `keys`."""
+    the scans is `keys`. It is None where Spark leaves out the other rows itself. `columns` are the columns of KEYS that
+    equal a column of the target, by the names of these: the scan needs only files and partitions with such values
+    (key_conditions.py)."""
 
     view: str
     keys: str
-    rows: str
+    rows: str | None
+    columns: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,8 @@ def _can_be_true(condition: exp.Expr, range_of: Callable[[str], Range | None]) -
     match condition:
         case exp.Paren():
             return _can_be_true(condition.this, range_of)
+        case exp.Boolean():
+            return bool(condition.this)
         case exp.And():
             return _can_be_true(condition.this, range_of) and _can_be_true(condition.expression, range_of)
         case exp.Or():

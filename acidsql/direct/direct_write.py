@@ -19,7 +19,8 @@ import pyarrow as pa
 
 from acidsql.direct import changed_rows, given_columns, merged_rows
 from acidsql.ingest.placement import Rows
-from acidsql.planner.plan import BRANCH, DRIVER_BYTES, GivenChanges, GivenMerge, GivenRows, Plan, WritePlan
+from acidsql.planner.plan import BRANCH, DRIVER_BYTES, GivenChanges, GivenMerge, GivenRows, Plan, Scan, WritePlan
+from acidsql.snapshot.key_ranges import come_first, narrowed
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.spark.dml_transactions import row_counts, write_target
@@ -137,11 +138,10 @@ class DirectWriter:
 
         def write(txn: WriteTransaction, jobs: LateJobs) -> RowCounts:
             txn.check_unchanged(plan.known_target)
-            bound = StatementSnapshots(self.engine.files, txn.view()).bind(targets[0])
-            found = self._merged(plan, given, request, bound, txn, jobs)
+            found = self._merged(plan, given, request, targets[0], txn, jobs)
             if found is None:
                 return self.executor.write_in(plan, request, txn, jobs)
-            slots, placed, rows = found
+            bound, slots, placed, rows = found
             places = tuple(part.directory for part in bound.parts)
             return _published(plan, places, txn, lambda target: write_placed(placed, plan, target, slots, rows))
 
@@ -152,14 +152,21 @@ class DirectWriter:
         plan: WritePlan,
         given: GivenMerge,
         request: Request,
-        bound: BoundScan,
+        scan: Scan,
         txn: WriteTransaction,
         jobs: LateJobs,
-    ) -> tuple[Slots, pa.Table, NewRows] | None:
-        """The events of a MERGE, and the slots of their files; None if Spark has to find them."""
+    ) -> tuple[BoundScan, Slots, pa.Table, NewRows] | None:
+        """What was read of the target, and the events of a MERGE with the slots of their files; None if Spark has to
+        find them."""
         footers = replace(self.executor.footers, copies=OriginalFiles())
-        target = merged_rows.TargetRows.of(plan, given, bound, footers)
-        if target is None or target.count > _MOST_READ_BESIDE_SPARK:
+        snapshots = StatementSnapshots(self.engine.files, txn.view())
+
+        def target(scan: Scan) -> merged_rows.TargetRows | None:
+            found = merged_rows.TargetRows.of(plan, given, snapshots.bind(scan), footers)
+            return found if found is not None and found.count <= _MOST_READ_BESIDE_SPARK else None
+
+        is_pruned = plan.narrowing is not None
+        if not (is_pruned and come_first(scan, given.keys, snapshots)) and target(scan) is None:
             return None
 
         def takes(schema: pa.Schema) -> bool:
@@ -168,11 +175,16 @@ class DirectWriter:
         rows = self.executor.source_rows(given.source, takes, self._most_bytes, plan, request, txn, jobs)
         if rows is None:
             return None
+        keys = {column: rows.column(key) for column, key in given.keys.items()}
+        found = target(narrowed(scan, keys) if is_pruned else scan)
+        if found is None:
+            return None
+        bound = found.prepared.bound
         buckets = frozenset[int]().union(*(part.buckets for part in bound.parts))
         slots = assign_slots(plan.branches, buckets, 1, plan.target.bucket_count)
         with phase(Phase.SCAN):
-            found = merged_rows.merged(plan, given, rows, target, slots, self._most_memory)
-        return None if found is None or not self._has_room_for(found[0], found[1].table) else (slots, *found)
+            merged = merged_rows.merged(plan, given, rows, found, slots, self._most_memory)
+        return None if merged is None or not self._has_room_for(merged[0], merged[1].table) else (bound, slots, *merged)
 
     def _has_room_for(self, *tables: pa.Table) -> bool:
         sizes: list[int] = [table.get_total_buffer_size() for table in tables]

@@ -45,6 +45,10 @@ class StatementSnapshots:
                 self._select(table, files, missing)
         return BoundScan(scan, files, tuple(self._parts[table.qualified, p.values] for p in wanted))
 
+    def count_of_partitions(self, scan: Scan) -> int:
+        """How many partitions the scan may need. Lists no directory."""
+        return len(self._wanted(scan, self._files_of(scan.table.location)))
+
     def _wanted(self, scan: Scan, files: FileSystem) -> Sequence[Partition]:
         if not scan.table.partition_columns:
             return [Partition((), scan.table.location)]

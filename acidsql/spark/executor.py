@@ -33,7 +33,7 @@ from acidsql.spark.dml_transactions import DmlTransactions, row_counts, write_ta
 from acidsql.spark.engine import Engine, StatementSpark
 from acidsql.spark.failures import translate
 from acidsql.spark.frames import plan_text, to_frame
-from acidsql.spark.jobs import LateJobs, job_description
+from acidsql.spark.jobs import LateJobs, job_description, was_cancelled
 from acidsql.spark.jvm_loss import SPARK_ERRORS
 from acidsql.spark.open_transaction import SharedTransaction
 from acidsql.spark.outcomes import QueryRows, RowCounts, Written
@@ -44,6 +44,7 @@ from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.spark.scan.shared_scan import scanned_once
 from acidsql.spark.scan.source_keys import narrow
 from acidsql.spark.scan.table_scan import scan_frame
+from acidsql.spark.target_pruning import pruned
 from acidsql.spark.write.nulled_values import nulled_values
 from acidsql.spark.write.staging import check_format
 from acidsql.spark.write.table_writer import (
@@ -240,14 +241,14 @@ class Executor:
         where `small_rows` gives None. The transaction of the statement is open and has its locks; `work` gets the
         jobs."""
         caches = self._caches.of_statement()
-        with self._engine.jobs(_description(plan, request)) as jobs:
+        with self._translated(request), self._engine.jobs(_description(plan, request)) as jobs:
             work.jobs = jobs
             spark = self._statement(source, request)
             try:
                 self._define_views(spark, source, request, StatementSnapshots(self._engine.files, txn.view()), caches)
                 return small_rows(spark.sql(source.sql, request.args), takes, most_bytes)
             except SPARK_ERRORS as error:
-                if self._engine.lost_by(error) is not None:
+                if self._engine.lost_by(error) is not None or was_cancelled(error):
                     raise
                 txn.opened.require_open()
                 return None  # the whole statement's query raises the error, with its place, or has no such error
@@ -326,7 +327,7 @@ class Executor:
         snapshots: StatementSnapshots,
         caches: ScanCaches,
     ) -> RowCounts:
-        bound = self._define_views(spark, plan, request, snapshots, caches)
+        bound = self._bound_scans(spark, plan, request, snapshots, caches)
         self._engine.require_exact_time(plan.target)
         places = tuple(part.directory for b in bound if b.scan.is_target for part in b.parts)
         target = write_target(plan, places, txn, self._engine.files(plan.target.location))
@@ -342,6 +343,24 @@ class Executor:
         write.emptied.extend(replaced_directories(spark, plan, write))
         nulled = nulled_values(plan, request.args, request.frames, target, write.staged)
         return replace(row_counts(plan, write.staged), nulled=nulled)
+
+    def _bound_scans(
+        self,
+        spark: StatementSpark,
+        plan: WritePlan,
+        request: Request,
+        snapshots: StatementSnapshots,
+        caches: ScanCaches,
+    ) -> list[BoundScan]:
+        """Defines the views of the plan's scans, first those of a MERGE's source, whose keys may narrow its target."""
+        if plan.narrowing is None:
+            return self._define_views(spark, plan, request, snapshots, caches)
+        source = tuple(scan for scan in plan.scans if not scan.is_target)
+        bound = self._define_views(spark, replace(plan, scans=source), request, snapshots, caches)
+        for scan in (scan for scan in plan.scans if scan.is_target):
+            found = pruned(spark, plan.narrowing, scan, snapshots, request.args)
+            bound += self._define_views(spark, replace(plan, scans=(found,), frames=()), request, snapshots, caches)
+        return bound
 
     # -- edges
 

@@ -88,6 +88,12 @@ def job_description(text: str, otherwise: str) -> str:
     return otherwise if shown is None else clipped(shown, _LONGEST)
 
 
+def was_cancelled(error: BaseException) -> bool:
+    """Whether Spark raised the error because its job was cancelled. Then the statement must end, although it could go
+    on without what the job should have found."""
+    return "SPARK_JOB_CANCELLED" in str(error)
+
+
 @contextmanager
 def job_group(
     context: SparkContext, description: str, is_lost: Callable[[BaseException], bool] | None = None

@@ -22,6 +22,8 @@ from acidsql.planner.plan import NO_SHORTCUTS, Shortcuts
 from acidsql.planner.query_normalization import normalized
 from acidsql.planner.typed_rules import apply_rules
 from acidsql.session import Session
+from acidsql.snapshot import key_ranges
+from acidsql.spark import target_pruning
 from acidsql.spark.frames import column_types
 from acidsql.spark.scan import data_skipping, source_keys
 from tests.fuzz.answers import Answer, Outcome, Refused, difference, run, run_in_spark
@@ -192,7 +194,10 @@ def shortcuts(session: Session, allowed: Shortcuts) -> Iterator[None]:
 @contextmanager
 def shortcuts_on_little() -> Iterator[None]:
     """Statements inside take shortcuts on little data too, where they save nothing."""
-    chosen: list[tuple[Any, str]] = [(data_skipping, "_WORTH"), (source_keys, "_LEAST"), (source_keys, "_MUCH")]
+    chosen: list[tuple[Any, str]] = [
+        *((data_skipping, "_WORTH"), (source_keys, "_LEAST"), (source_keys, "_MUCH")),
+        *((target_pruning, "_LARGE"), (key_ranges, "_MANY_PARTITIONS")),
+    ]
     kept = [getattr(module, name) for module, name in chosen]
     for module, name in chosen:
         setattr(module, name, 0)

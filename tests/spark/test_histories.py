@@ -19,6 +19,8 @@ from acidsql.planner import write_strategy
 from acidsql.planner.write_strategy import ByDriver, InEachTask, InPlace, Shuffled, StrategyKind
 from acidsql.results import ScanResult
 from acidsql.session import Session, connect
+from acidsql.snapshot import key_ranges
+from acidsql.spark import target_pruning
 from acidsql.spark.scan import source_keys
 from acidsql.spark.scan.deletes import cache
 from acidsql.spark.write import driver_write
@@ -50,7 +52,10 @@ class WritePath:
     direct: bool = False
 
 
-_SOURCE_IS_BROADCAST = ((source_keys, "_LEAST", 0), (source_keys, "_MUCH", 0))
+_SOURCE_IS_BROADCAST = (
+    *((source_keys, "_LEAST", 0), (source_keys, "_MUCH", 0)),
+    *((target_pruning, "_LARGE", 0), (key_ranges, "_MANY_PARTITIONS", 0), (key_ranges, "_MOST_RANGES", 2)),
+)
 _DELETES_ARE_JOINED = ((cache, "_READ_HERE", -1),)
 _DELETES_ARE_SHUFFLED = ((write_strategy, "MOST_DELETES_BY_DRIVER", -1),)
 PATHS = {

@@ -288,6 +288,7 @@ EXPLAIN MERGE INTO t USING s ON t.id = s.id WHEN MATCHED AND s.n > 2 THEN DELETE
 MERGE default.t
 reads
   default.t with row__id
+    where the source is small, only partitions, files and stripes with its values of id
   default.s
 checks
   no two rows of the source change one row

@@ -1,0 +1,63 @@
+"""MERGE with a small source: partitions, files and row groups of the target without the source's keys are not read.
+
+The keys are read before the target is listed, in a job of their own. So the source must give the same rows again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from pyspark.errors import AnalysisException
+
+from acidsql.planner.event_queries import name_sql
+from acidsql.planner.plan import Narrowing, Scan
+from acidsql.snapshot.key_ranges import are_keys, come_first, narrowed
+from acidsql.snapshot.statement_snapshots import StatementSnapshots
+from acidsql.spark.catalyst.gateway import select
+from acidsql.spark.catalyst.repeatable_queries import is_repeatable
+from acidsql.spark.collected_rows import small_rows
+from acidsql.spark.engine import StatementSpark
+from acidsql.spark.jobs import was_cancelled
+from acidsql.spark.jvm_loss import SPARK_ERRORS
+
+_LARGE: Final = 64 * 1024 * 1024
+"""Bytes of a target from which on it is worth a job to find out which of its files have the keys."""
+_MOST: Final = 64 * 1024 * 1024
+"""Bytes of a source up to which its keys are read."""
+
+
+def pruned(
+    spark: StatementSpark,
+    narrowing: Narrowing,
+    target: Scan,
+    snapshots: StatementSnapshots,
+    args: Mapping[str, object],
+) -> Scan:
+    """The target's scan with the conditions that the keys of its source imply. It is the same scan if the target is
+    small, if the source is large, or if it may give other rows when it is read again. The views of the source are
+    defined."""
+    if not _is_large(target, narrowing, snapshots):
+        return target
+    try:
+        keys = spark.sql(narrowing.keys, args)
+    except AnalysisException:
+        return target  # the statement's own query reports the error, with its place
+    if not is_repeatable(keys):
+        return target
+    wanted = select(keys, [f"{name_sql(key)} AS {name_sql(column)}" for column, key in narrowing.columns.items()])
+    try:
+        rows = small_rows(wanted, lambda schema: are_keys(schema, target.table), _MOST)
+    except SPARK_ERRORS as error:
+        if was_cancelled(error):
+            raise
+        return target  # the same: the source is read again, and fails again
+    return target if rows is None else narrowed(target, dict(zip(rows.column_names, rows.columns, strict=True)))
+
+
+def _is_large(target: Scan, narrowing: Narrowing, snapshots: StatementSnapshots) -> bool:
+    if not narrowing.columns:
+        return False
+    if come_first(target, narrowing.columns, snapshots):
+        return True
+    return sum(f.file.length for part in snapshots.bind(target).parts for f in part.data_files) >= _LARGE
