@@ -20,6 +20,7 @@ from acidsql.planner.name_resolution import (
     target_table,
 )
 from acidsql.planner.plan import BRANCH, Branch, Effect, EventKind, Facts, WritePlan
+from acidsql.planner.subquery_keys import subquery_keys
 
 
 def plan_delete(statement: Delete, facts: Facts) -> WritePlan:
@@ -47,6 +48,7 @@ def plan_delete(statement: Delete, facts: Facts) -> WritePlan:
         frames=binder.frames,
         views=binder.views,
         row_source=row_source(rows),
+        key_queries=subquery_keys(rows, table) if facts.shortcuts.keys else (),
         locks=write_locks(table, (Operation.DELETE,), binder.scans, LockRules.of(facts)),
         given=given_changes(rows, binder.scans, binder.frames, {}),
     )

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from acidsql.grammar.dialect import to_spark
 from acidsql.metastore.client import LockComponent
-from acidsql.planner.plan import Branch, EventKind, MultiWritePlan, Plan, QueryPlan, Scan, WritePlan
+from acidsql.planner.plan import Branch, EventKind, KeyQuery, MultiWritePlan, Plan, QueryPlan, Scan, WritePlan
 from acidsql.planner.write_strategy import explain_strategy, strategy_rules
 
 
@@ -49,9 +49,8 @@ def _plain(plan: Plan) -> Iterator[str]:
     for scan in plan.scans:
         yield f"  {scan.table.qualified}{_virtual(scan)}"
         yield from _filters(scan)
-        if scan.is_target and isinstance(plan, WritePlan) and plan.narrowing is not None and plan.narrowing.columns:
-            names = " and ".join(plan.narrowing.columns)
-            yield f"    where the source is small, only partitions, files and stripes with its values of {names}"
+        if scan.is_target and isinstance(plan, WritePlan):
+            yield from (f"    {_leaves_out(query)}" for query in plan.key_queries)
     if plan.views:
         yield f"  through {', '.join(view.qualified for view in plan.views)}"
     yield from (f"  the frame {{{frame.frame}}}" for frame in plan.frames)
@@ -78,6 +77,11 @@ def _filters(scan: Scan) -> Iterator[str]:
         yield f"    only partitions with {' AND '.join(map(to_spark, scan.partition_filter))}"
     if scan.row_filter:
         yield f"    skips files and stripes without {' AND '.join(map(to_spark, scan.row_filter))}"
+
+
+def _leaves_out(query: KeyQuery) -> str:
+    names = " and ".join(query.columns)
+    return f"only partitions, files and stripes with values of {names} that a small source has"
 
 
 def _changed_columns(plan: WritePlan) -> Iterator[str]:
@@ -127,8 +131,9 @@ def _with_sql(plan: Plan) -> Iterator[str]:
             yield from _text("rows", plan.rows)
             if plan.narrowing is not None:
                 yield from _text("where the source is small, its keys", plan.narrowing.keys)
-                if plan.narrowing.rows is not None:
-                    yield from _text(f"and {plan.narrowing.view} by them", plan.narrowing.rows)
+                yield from _text(f"and {plan.narrowing.view} by them", plan.narrowing.rows)
+            for query in plan.key_queries:
+                yield from _text(_leaves_out(query), query.sql)
             yield from _text("events", plan.events)
             yield from _changed_columns(plan)
             yield "writes"

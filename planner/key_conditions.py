@@ -1,8 +1,9 @@
-"""MERGE with a small source: conditions on the target's scan that follow from the keys which the source has.
+"""Conditions on a target's scan that follow from the keys which a small source has.
 
-If ON compares a target column with a value of the source, the target column of a matching row equals one of these
-values. When a statement knows them (acidsql/snapshot/key_ranges.py), its scan prunes partitions and skips files,
-stripes and row groups by them, as by a condition in WHERE.
+If the ON of a MERGE compares a target column with a value of the source, or the WHERE of an UPDATE or DELETE with the
+values of a subquery (`IN`), the target column of a row that the statement needs equals one of these values. When a
+statement knows them (acidsql/snapshot/key_ranges.py), its scan prunes partitions and skips files, stripes and row
+groups by them, as by a literal condition in WHERE.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ from acidsql.planner.literal_rows import implied
 from acidsql.planner.lock_requests import LockRules, evolving_locks, merge_locks
 from acidsql.planner.merge_actions import Clause, Sides, clauses_of, first_true, sides_of
 from acidsql.planner.merge_cardinality import cardinality_branch, check_branches, check_event
-from acidsql.planner.merge_narrowing import narrowing
+from acidsql.planner.merge_narrowing import key_queries, narrowing
 from acidsql.planner.merge_rules import check_clauses, check_on, without_databases
 from acidsql.planner.name_resolution import (
     FILE_NAME_COLUMN,
@@ -96,6 +96,7 @@ def plan_merge(statement: Merge, facts: Facts, evolution: Evolution | None = Non
     rows = binder.bind(_rows(statement, table, sides, clauses))
     branches = _branches(clauses, table, facts)
     events, condensed = _events(table, clauses, branches, facts)
+    is_narrowed = facts.shortcuts.keys and not keys
     locks = merge_locks(table, {b.effect for b in branches}, binder.scans, LockRules.of(facts))
     return WritePlan(
         operation="MERGE",
@@ -109,7 +110,8 @@ def plan_merge(statement: Merge, facts: Facts, evolution: Evolution | None = Non
         views=binder.views,
         locks=evolving_locks(locks, evolution),
         cardinality_branch=cardinality_branch(branches, _matched_ids(clauses), facts.settings),
-        narrowing=narrowing(rows, table, sides.target, sides.source) if facts.shortcuts.keys and not keys else None,
+        narrowing=narrowing(rows, sides.target, sides.source) if is_narrowed else None,
+        key_queries=key_queries(rows, table, sides.target, sides.source) if is_narrowed else (),
         evolution=changing(evolution),
         given=None if evolution else _given(written, table, sides, clauses, branches, facts),
         condensed=condensed,

@@ -8,7 +8,7 @@ is small and may be read twice (spark/scan/source_keys.py, spark/target_pruning.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,7 +18,7 @@ from acidsql.acid.table import Table
 from acidsql.grammar.dialect import to_spark
 from acidsql.planner.key_conditions import has_keys
 from acidsql.planner.name_resolution import column, quoted
-from acidsql.planner.plan import KEYS, Narrowing
+from acidsql.planner.plan import KEYS, KeyQuery, Narrowing
 from acidsql.planner.row_conditions import conjuncts
 
 _PLAIN: Final = (
@@ -47,12 +47,44 @@ class _Pair:
         return self.comparison(this=self.mine.copy(), expression=key)
 
 
-def narrowing(rows: exp.Query, table: Table, target: str, source: str) -> Narrowing | None:
-    """The narrowing for the bound rows query of a MERGE into `table`. `target` and `source` are the names of its sides.
+@dataclass(frozen=True, slots=True)
+class _Keys:
+    """The keys of the source: the target's scan, the comparisons by the names of the keys, and the query for them."""
 
-    None if ON compares no columns of the two sides, or if MERGE needs the target rows without a match. For an inner
-    join Spark broadcasts a small side itself.
+    view: exp.Table
+    pairs: Mapping[str, _Pair]
+    query: exp.Select
+
+
+def narrowing(rows: exp.Query, target: str, source: str) -> Narrowing | None:
+    """The narrowing for the bound rows query of a MERGE. `target` and `source` are the names of its sides.
+
+    None if ON compares no columns of the two sides, if MERGE needs the target rows without a match, and for an inner
+    join, for which Spark broadcasts a small side itself.
     """
+    keys = _keys(rows, target, source)
+    if keys is None or rows.args["joins"][0].kind == "INNER":
+        return None
+    on = exp.and_(*(pair.compared_with(column(name, KEYS)) for name, pair in keys.pairs.items()))
+    of_view = exp.Column(this=exp.Star(), table=quoted(target))
+    kept = exp.select(of_view).from_(keys.view.copy()).join(exp.Table(this=quoted(KEYS)), on=on, join_type="LEFT SEMI")
+    return Narrowing(keys.view.name, to_spark(keys.query), to_spark(kept))
+
+
+def key_queries(rows: exp.Query, table: Table, target: str, source: str) -> tuple[KeyQuery, ...]:
+    """The query for the keys that equal columns of `table`, the target; none under the same conditions."""
+    keys = _keys(rows, target, source)
+    known = {column.name for column in table.all_columns if has_keys(column)}
+    columns = {
+        pair.mine.name.lower(): name
+        for name, pair in (keys.pairs.items() if keys is not None else ())
+        if isinstance(pair.mine, exp.Column) and pair.comparison is exp.EQ and pair.mine.name.lower() in known
+    }
+    return (KeyQuery(to_spark(keys.query), columns),) if keys is not None and columns else ()
+
+
+def _keys(rows: exp.Query, target: str, source: str) -> _Keys | None:
+    """None if ON compares no columns of the two sides, or if MERGE needs the target rows without a match."""
     join = rows.args["joins"][0]
     first = rows.args["from_"].this
     match join.side, join.kind:
@@ -63,23 +95,13 @@ def narrowing(rows: exp.Query, table: Table, target: str, source: str) -> Narrow
         case _:
             return None
     pairs = {f"{KEYS}{number}": pair for number, pair in enumerate(_pairs(join.args["on"], target, source))}
-    known = {column.name for column in table.all_columns if has_keys(column)}
-    columns = {
-        pair.mine.name.lower(): name
-        for name, pair in pairs.items()
-        if isinstance(pair.mine, exp.Column) and pair.comparison is exp.EQ and pair.mine.name.lower() in known
-    }
-    is_inner = join.kind == "INNER"
-    if not (columns if is_inner else pairs):
+    if not pairs:
         return None
-    keys = exp.select(*(exp.alias_(pair.key.copy(), quoted(name)) for name, pair in pairs.items()))
-    keys = keys.from_(read.copy())
+    query = exp.select(*(exp.alias_(pair.key.copy(), quoted(name)) for name, pair in pairs.items()))
+    query = query.from_(read.copy())
     if rows.args.get("with_") is not None:
-        keys.set("with_", rows.args["with_"].copy())
-    on = exp.and_(*(pair.compared_with(column(name, KEYS)) for name, pair in pairs.items()))
-    of_view = exp.Column(this=exp.Star(), table=quoted(target))
-    kept = exp.select(of_view).from_(view.copy()).join(exp.Table(this=quoted(KEYS)), on=on, join_type="LEFT SEMI")
-    return Narrowing(view.name, to_spark(keys), None if is_inner else to_spark(kept), columns)
+        query.set("with_", rows.args["with_"].copy())
+    return _Keys(view, pairs, query)
 
 
 def _pairs(on: exp.Expr, target: str, source: str) -> Iterator[_Pair]:

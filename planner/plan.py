@@ -184,13 +184,21 @@ class Narrowing:
     """A narrower read of MERGE's target for a source that is small compared with it: only the rows that may match.
 
     `rows` is the query for these rows of the view `view`, the target's scan. It reads the view KEYS, whose query over
-    the scans is `keys`. It is None where Spark leaves out the other rows itself. `columns` are the columns of KEYS that
-    equal a column of the target, by the names of these: the scan needs only files and partitions with such values
-    (key_conditions.py)."""
+    the scans is `keys`."""
 
     view: str
     keys: str
-    rows: str | None
+    rows: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyQuery:
+    """A query over the other scans for values that columns of the target have in every row that the statement needs:
+    the target's scan can leave out partitions and files without them (key_conditions.py).
+
+    `columns` are the names of the query's columns, by those of the target's columns."""
+
+    sql: str
     columns: Mapping[str, str]
 
 
@@ -309,6 +317,7 @@ class WritePlan:
     partition: tuple[str | None, ...] | None = None
     """The values of `static`, where it has all partition columns and all values are literals: no row goes elsewhere."""
     narrowing: Narrowing | None = None
+    key_queries: tuple[KeyQuery, ...] = ()
     views: tuple[View, ...] = ()
     """The views of the catalog whose definitions are part of `rows`."""
     source_span: Span | None = field(default=None, compare=False)
@@ -395,7 +404,8 @@ class Shortcuts:
     counts: bool = True
     """Answer COUNT(*) of a whole table from metadata (`Scan.counted`)."""
     keys: bool = True
-    """Narrow the target of MERGE to the keys of its source (literal_rows.py, merge_narrowing.py)."""
+    """Narrow the target of MERGE to the keys of its source (literal_rows.py, merge_narrowing.py), and the target of
+    UPDATE and DELETE to the values of a subquery (subquery_keys.py)."""
 
 
 NO_SHORTCUTS: Final = Shortcuts(partitions=False, rows=False, counts=False, keys=False)

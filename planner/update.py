@@ -43,6 +43,7 @@ from acidsql.planner.name_resolution import (
     target_table,
 )
 from acidsql.planner.plan import Branch, Condensed, Effect, EventKind, Facts, StoredValue, WritePlan
+from acidsql.planner.subquery_keys import subquery_keys
 
 
 def plan_update(statement: Update, facts: Facts) -> WritePlan:
@@ -65,6 +66,7 @@ def plan_update(statement: Update, facts: Facts) -> WritePlan:
         frames=binder.frames,
         views=binder.views,
         row_source=row_source(rows),
+        key_queries=subquery_keys(rows, table) if facts.shortcuts.keys else (),
         locks=write_locks(table, (Operation.UPDATE,), binder.scans, LockRules.of(facts)),
         given=given_changes(rows, binder.scans, binder.frames, new_values),
         condensed=condensed,

@@ -165,7 +165,7 @@ class DirectWriter:
             found = merged_rows.TargetRows.of(plan, given, snapshots.bind(scan), footers)
             return found if found is not None and found.count <= _MOST_READ_BESIDE_SPARK else None
 
-        is_pruned = plan.narrowing is not None
+        is_pruned = bool(plan.key_queries)
         if not (is_pruned and come_first(scan, given.keys, snapshots)) and target(scan) is None:
             return None
 

@@ -1,4 +1,4 @@
-"""The keys of a MERGE's source as a few ranges, by which the scan of its target leaves out what matches none."""
+"""The keys of a small source as a few ranges, by which the scan of a target leaves out what matches none of them."""
 
 from __future__ import annotations
 

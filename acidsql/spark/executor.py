@@ -352,13 +352,15 @@ class Executor:
         snapshots: StatementSnapshots,
         caches: ScanCaches,
     ) -> list[BoundScan]:
-        """Defines the views of the plan's scans, first those of a MERGE's source, whose keys may narrow its target."""
-        if plan.narrowing is None:
+        """Defines the views of the plan's scans, first those whose rows may narrow the scan of the target."""
+        if not plan.key_queries:
             return self._define_views(spark, plan, request, snapshots, caches)
         source = tuple(scan for scan in plan.scans if not scan.is_target)
         bound = self._define_views(spark, replace(plan, scans=source), request, snapshots, caches)
         for scan in (scan for scan in plan.scans if scan.is_target):
-            found = pruned(spark, plan.narrowing, scan, snapshots, request.args)
+            found = scan
+            for query in plan.key_queries:
+                found = pruned(spark, query, found, snapshots, request.args)
             bound += self._define_views(spark, replace(plan, scans=(found,), frames=()), request, snapshots, caches)
         return bound
 

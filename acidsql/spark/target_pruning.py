@@ -1,6 +1,7 @@
-"""MERGE with a small source: partitions, files and row groups of the target without the source's keys are not read.
+"""Partitions, files and row groups of a statement's target are not read if they cannot have the keys of a small source.
 
-The keys are read before the target is listed, in a job of their own. So the source must give the same rows again.
+The keys of a MERGE's source, or of a subquery of UPDATE or DELETE, are read before the target is listed, in a job of
+their own. So the query for them must give the same rows again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Final
 from pyspark.errors import AnalysisException
 
 from acidsql.planner.event_queries import name_sql
-from acidsql.planner.plan import Narrowing, Scan
+from acidsql.planner.plan import KeyQuery, Scan
 from acidsql.snapshot.key_ranges import are_keys, come_first, narrowed
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.spark.catalyst.gateway import select
@@ -29,23 +30,22 @@ _MOST: Final = 64 * 1024 * 1024
 
 def pruned(
     spark: StatementSpark,
-    narrowing: Narrowing,
+    query: KeyQuery,
     target: Scan,
     snapshots: StatementSnapshots,
     args: Mapping[str, object],
 ) -> Scan:
-    """The target's scan with the conditions that the keys of its source imply. It is the same scan if the target is
-    small, if the source is large, or if it may give other rows when it is read again. The views of the source are
-    defined."""
-    if not _is_large(target, narrowing, snapshots):
+    """The target's scan with the conditions that the keys imply. It is the same scan if the target is small, or if the
+    query reads much or may give other rows when it runs again. The views that the query reads are defined."""
+    if not _is_large(target, query, snapshots):
         return target
     try:
-        keys = spark.sql(narrowing.keys, args)
+        keys = spark.sql(query.sql, args)
     except AnalysisException:
         return target  # the statement's own query reports the error, with its place
     if not is_repeatable(keys):
         return target
-    wanted = select(keys, [f"{name_sql(key)} AS {name_sql(column)}" for column, key in narrowing.columns.items()])
+    wanted = select(keys, [f"{name_sql(key)} AS {name_sql(column)}" for column, key in query.columns.items()])
     try:
         rows = small_rows(wanted, lambda schema: are_keys(schema, target.table), _MOST)
     except SPARK_ERRORS as error:
@@ -55,9 +55,7 @@ def pruned(
     return target if rows is None else narrowed(target, dict(zip(rows.column_names, rows.columns, strict=True)))
 
 
-def _is_large(target: Scan, narrowing: Narrowing, snapshots: StatementSnapshots) -> bool:
-    if not narrowing.columns:
-        return False
-    if come_first(target, narrowing.columns, snapshots):
+def _is_large(target: Scan, query: KeyQuery, snapshots: StatementSnapshots) -> bool:
+    if come_first(target, query.columns, snapshots):
         return True
     return sum(f.file.length for part in snapshots.bind(target).parts for f in part.data_files) >= _LARGE

@@ -74,6 +74,7 @@ def rows_after(session: Session, statement: str, **frames: object) -> tuple[list
         "USING (VALUES (2 + 1, 'a', 1D), (300, 'b', 2D)) s(k, name, v) ON t.k = s.k " + _UPSERT,
         f"USING (SELECT k, name, v FROM t WHERE k < 9) s ON t.k = s.k + 2 {_UPSERT}",
         f"USING (SELECT * FROM s WHERE v < (SELECT max(v) FROM s)) s ON t.k = s.k {_UPSERT}",
+        f"USING (WITH c AS (SELECT * FROM s) SELECT a.* FROM c a JOIN c b ON a.k = b.k) s ON t.k = s.k {_UPSERT}",
     ],
 )
 def test_skipped_rows_would_have_matched_nothing(merge: str, tables: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,6 +97,7 @@ def test_skipped_rows_would_have_matched_nothing(merge: str, tables: Session, mo
         f"USING (SELECT k, name, v FROM s WHERE rand() < 2) s ON t.k = s.k {_INSERT}",
         f"USING (SELECT k, name, v FROM s WHERE v < (SELECT 9 + rand())) s ON t.k = s.k {_INSERT}",
         f"USING (SELECT k, name, v, row_number() OVER (ORDER BY v) n FROM s) s ON t.k = s.k {_INSERT}",
+        f"USING (WITH c AS (SELECT * FROM s LIMIT 2) SELECT * FROM c) s ON t.k = s.k {_INSERT}",
         f"USING (SELECT max_by(k, v) k, name, 1D v FROM s GROUP BY name) s ON t.k = s.k {_INSERT}",
         # Literals are said of the target as they are (planner/literal_rows.py).
         "USING (VALUES (3, 'a', 1D), (300, 'b', 2D)) s(k, name, v) ON t.k = s.k " + _UPSERT,

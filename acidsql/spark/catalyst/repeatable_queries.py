@@ -11,12 +11,13 @@ from pyspark.sql import DataFrame
 from acidsql.spark.catalyst import names
 from acidsql.spark.catalyst.gateway import items
 from acidsql.spark.catalyst.logical_plans import nodes_of
-from acidsql.spark.catalyst.size_estimates import plans
+from acidsql.spark.catalyst.size_estimates import CTE_REFERENCE, plans
 
 _REPEATABLE: Final = frozenset(
     {
         *("Project", "Filter", "SubqueryAlias", "View", "Union", "Join", "Distinct", "Generate", "Sort"),
         *("LocalRelation", "OneRowRelation", "Range"),
+        *("WithCTE", "CTERelationDef", CTE_REFERENCE),
     }
 )
 """Names of plan nodes that give the same rows each time, if their expressions do."""

@@ -16,6 +16,8 @@ SMALL: Final = ONE_TASK
 """Bytes of a small query."""
 _UNKNOWN: Final = 1 << 60
 """Spark's estimate for an RDD is larger than this."""
+CTE_REFERENCE: Final = "CTERelationRef"
+"""The name of a leaf that stands for the rows of a CTE, whose query is in the same plan."""
 _VALUES: Final = "ResolvedInlineTable"
 """VALUES with functions such as current_timestamp. Spark's optimizer turns them into rows; before that, Spark raises an
 UnsupportedOperationException when it is asked for their statistics."""
@@ -23,8 +25,9 @@ UnsupportedOperationException when it is asked for their statistics."""
 
 def leaf_sizes(frame: DataFrame) -> list[int | None]:
     """The bytes that Spark expects each leaf of the query and of its subqueries to read; None for a leaf without an
-    estimate."""
-    return [_size(leaf) for plan in plans(frame) for leaf in items(plan.collectLeaves())]
+    estimate. The leaves of a CTE count once."""
+    leaves = (leaf for plan in plans(frame) for leaf in items(plan.collectLeaves()))
+    return [_size(leaf) for leaf in leaves if leaf.nodeName() != CTE_REFERENCE]
 
 
 def leaf_bytes(sizes: Iterable[int | None]) -> int:

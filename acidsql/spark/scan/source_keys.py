@@ -33,8 +33,6 @@ def narrow(
     spark: StatementSpark, narrowing: Narrowing, target: Sequence[BoundScan], args: Mapping[str, object]
 ) -> None:
     """Replaces the view of the target's scan by its matching rows, if this is worth its cost and changes no result."""
-    if narrowing.rows is None:
-        return
     size = sum(f.file.length for b in target for part in b.parts for f in part.data_files)
     if size < _LEAST:
         return

@@ -20,6 +20,8 @@ where the source is small, its keys
   SELECT s.id AS `:keys0` FROM `s@2` AS `s`
 and t@1 by them
   SELECT `t`.* FROM `t@1` AS `t` LEFT SEMI JOIN `:keys` ON t.id = `:keys`.`:keys0`
+only partitions, files and stripes with values of id that a small source has
+  SELECT s.id AS `:keys0` FROM `s@2` AS `s`
 events
   SELECT
     `:branch`,
@@ -288,7 +290,7 @@ EXPLAIN MERGE INTO t USING s ON t.id = s.id WHEN MATCHED AND s.n > 2 THEN DELETE
 MERGE default.t
 reads
   default.t with row__id
-    where the source is small, only partitions, files and stripes with its values of id
+    only partitions, files and stripes with values of id that a small source has
   default.s
 checks
   no two rows of the source change one row
