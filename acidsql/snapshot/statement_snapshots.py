@@ -33,13 +33,14 @@ class StatementSnapshots:
         self._files_of = files_of
         self._view = view
         self._parts: dict[tuple[str, tuple[str | None, ...]], BoundPart] = {}
+        self._partitions: dict[str, Sequence[Partition]] = {}
 
     def bind(self, scan: Scan) -> BoundScan:
         """The scan with the snapshots of the partitions that it may need."""
         table = scan.table
         files = self._files_of(table.location)
         with phase(Phase.SCAN):
-            wanted = self._wanted(scan, files)
+            wanted = self._wanted(scan)
             missing = [p for p in wanted if (table.qualified, p.values) not in self._parts]
             if missing:
                 self._select(table, files, missing)
@@ -47,12 +48,14 @@ class StatementSnapshots:
 
     def count_of_partitions(self, scan: Scan) -> int:
         """How many partitions the scan may need. Lists no directory."""
-        return len(self._wanted(scan, self._files_of(scan.table.location)))
+        return len(self._wanted(scan))
 
-    def _wanted(self, scan: Scan, files: FileSystem) -> Sequence[Partition]:
+    def _wanted(self, scan: Scan) -> Sequence[Partition]:
         if not scan.table.partition_columns:
             return [Partition((), scan.table.location)]
-        partitions = self._view.partitions(scan.table)
+        if scan.table.qualified not in self._partitions:
+            self._partitions[scan.table.qualified] = self._view.partitions(scan.table)
+        partitions = self._partitions[scan.table.qualified]
         return [p for p in partitions if keeps(scan.partition_filter, scan.table, p.values)]
 
     def _select(self, table: Table, files: FileSystem, partitions: Sequence[Partition]) -> None:
