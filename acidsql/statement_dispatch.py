@@ -71,7 +71,15 @@ class StatementDispatch:
     arrow_scans: ArrowScans
 
     def run(self, statement: s.Statement, request: Request) -> Result:
-        """Runs one statement. Raises IN_TRANSACTION, NOT_YET_SUPPORTED, and what the component raises."""
+        """Runs one statement.
+
+        Raises IN_TRANSACTION, NOT_YET_SUPPORTED, what the component raises, and for an error of a file system
+        STORAGE_FAILED or DISK_FULL.
+        """
+        with self.executor.translated(request):
+            return self._run(statement, request)
+
+    def _run(self, statement: s.Statement, request: Request) -> Result:
         if self.executor.session_transaction.id is not None and not _may_run_in_transaction(statement):
             txn = f"txnid:{self.executor.session_transaction.id}"
             raise AcidSqlError(Condition.IN_TRANSACTION, operation=first_words(statement), txn_id=txn)

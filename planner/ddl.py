@@ -138,7 +138,7 @@ def _drop_database(statement: s.DropDatabase, facts: DdlFacts) -> DdlPlan:
         return DdlPlan(title)
     cascade = statement.cascade and name != DEFAULT_DATABASE
     views = (RemoveView(view) for view in facts.views.values() if cascade)
-    tables = (RemoveTable(table) for table in facts.tables.values() if cascade)
+    tables = (RemoveTable(table, table.skips_trash) for table in facts.tables.values() if cascade)
     return DdlPlan(title, (exclusive_lock(name, None),), (*views, *tables, RemoveDatabase(database)))
 
 
@@ -176,7 +176,8 @@ def _drop_table(statement: s.DropTable, facts: DdlFacts) -> DdlPlan:
     if table is None:
         return DdlPlan(title)
     on_table = () if table.external else (exclusive_lock(table.database, table.name),)
-    return DdlPlan(title, (database_lock(table.database), *on_table), (RemoveTable(table),))
+    step = RemoveTable(table, statement.purge or table.skips_trash)
+    return DdlPlan(title, (database_lock(table.database), *on_table), (step,))
 
 
 def _repair_table(statement: s.RepairTable, facts: DdlFacts) -> DdlPlan:
@@ -284,7 +285,7 @@ def _alter_step(statement: s.AlterTable, facts: DdlFacts) -> Step:
             return RegisterPartitions(table, tuple(partitions), action.if_not_exists, span)
         case s.DropPartitions():
             if_exists = action.if_exists or ignores_missing(facts.settings)
-            return RemovePartitions(table, action.partitions, if_exists, span)
+            return RemovePartitions(table, action.partitions, if_exists, action.purge or table.skips_trash, span)
         case s.RenamePartition():
             old, new = (partition_values(items, table, span) for items in (action.partition, action.new_partition))
             spans = (items[0].column.span for items in (action.partition, action.new_partition))

@@ -83,6 +83,7 @@ def _step(step: Step) -> Iterator[str]:
                 f"leaves {table.location}: the table is external"
                 if table.external
                 else f"removes {table.location} if nothing of another table lies in it"
+                + _past_the_trash(step.skips_trash)
             )
         case EmptyTable(table):
             does = "writes an empty base_W in" if table.is_transactional else "removes the files in"
@@ -182,6 +183,7 @@ def _alter(
                 "leaves their directories: the table is external"
                 if table.external
                 else "removes those of their directories in which nothing else lies"
+                + _past_the_trash(step.skips_trash)
             )
         case RepairPartitions(table):
             verbs = ("reports", "reports") if step.reports_only else ("adds", "removes")
@@ -196,6 +198,10 @@ def _alter(
             yield from _partition_move(step)
         case _:
             assert_never(step)
+
+
+def _past_the_trash(skips_trash: bool) -> str:
+    return ", past the trash of its file system" if skips_trash else ""
 
 
 def _emptied(step: EmptyTable) -> str:

@@ -114,9 +114,13 @@ class RegisterTable:
 
 @dataclass(frozen=True, slots=True)
 class RemoveTable:
-    """Removes a table from the catalog, and the directory of a managed table if nothing of another table lies in it."""
+    """Removes a table from the catalog, and the directory of a managed table if nothing of another table lies in it.
+
+    With `skips_trash` the directory is deleted where it would be moved to the trash of its file system.
+    """
 
     table: Table
+    skips_trash: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,11 +281,15 @@ class RegisterPartitions:
 @dataclass(frozen=True, slots=True)
 class RemovePartitions:
     """Removes the partitions that any of the clauses names, and those directories of a managed table in which nothing
-    else lies."""
+    else lies.
+
+    With `skips_trash` the directories are deleted where they would be moved to the trash of their file system.
+    """
 
     table: Table
     clauses: tuple[tuple[PartitionItem, ...], ...]
     if_exists: bool = False
+    skips_trash: bool = False
     span: Span | None = field(default=None, compare=False)
 
 

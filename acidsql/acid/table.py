@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 TRANSACTIONAL = "transactional"
 TRANSACTIONAL_PROPERTIES = "transactional_properties"
+_AUTO_PURGE = "auto.purge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,12 @@ class Table:
     @property
     def is_full_acid(self) -> bool:
         return self.is_transactional and not self.is_insert_only
+
+    @property
+    def skips_trash(self) -> bool:
+        """Whether files that statements take from the table are deleted, not moved to the trash of their file system
+        (`auto.purge`)."""
+        return _property(self.properties, _AUTO_PURGE).lower() == "true"
 
     @property
     def all_columns(self) -> tuple[Column, ...]:

@@ -17,7 +17,7 @@ from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.metastore.client import Metastore, Partition, PartitionValues
 from acidsql.planner.ddl_plan import MovePartition, RegisterPartitions, RemovePartitions, TakePartitions, Touch
 from acidsql.planner.partition_spec import comparison_text, default_location, name_of_partition, partitions_named
-from acidsql.storage.file_systems import FileSystem
+from acidsql.storage.file_systems import FileSystem, discard
 from acidsql.storage.leftovers import is_there
 
 # ------------------------------------------------------------------------------------------------ ADD PARTITION
@@ -118,9 +118,9 @@ def remove(step: RemovePartitions, run: PlanRun) -> None:
     run.require_open()
     metastore.drop_partitions(table, [p.values for p in dropped])
     if table.is_transactional:
-        run.after_commit.append(partial(_delete_own, contents, table, metastore))
+        run.after_commit.append(partial(_discard_own, contents, step, metastore))
     else:
-        _delete(contents)
+        _discard(contents, step)
 
 
 def _named_partitions(step: RemovePartitions, partitions: Sequence[Partition]) -> list[Partition]:
@@ -157,17 +157,17 @@ def _contents(location: str, run: PlanRun) -> _Contents:
     return _Contents(files, directory, sorted(tops, key=lambda name: name.startswith("base_")))
 
 
-def _delete_own(contents: Sequence[_Contents], table: Table, metastore: Metastore) -> None:
-    """Nothing is deleted once a new table of the name may have the directory: the lock went with the commit."""
-    if is_there(metastore, table):
-        _delete(contents)
+def _discard_own(contents: Sequence[_Contents], step: RemovePartitions, metastore: Metastore) -> None:
+    """Nothing is removed once a new table of the name may have the directory: the lock went with the commit."""
+    if is_there(metastore, step.table):
+        _discard(contents, step)
 
 
-def _delete(contents: Sequence[_Contents]) -> None:
-    """Deletes only what was listed under the lock: others may have written the partition anew since."""
+def _discard(contents: Sequence[_Contents], step: RemovePartitions) -> None:
+    """Removes only what was listed under the lock: others may have written the partition anew since."""
     for place in contents:
         for name in place.names:
-            place.files.delete(f"{place.directory}/{name}")
+            discard(place.files, f"{place.directory}/{name}", skips_trash=step.skips_trash)
         place.files.delete_empty(place.directory)
 
 

@@ -12,6 +12,7 @@ from acidsql.ddl.ownership import Ownership
 from acidsql.ddl.relocation import Files
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.transactions import OpenTransaction
+from acidsql.storage.file_systems import discard
 from acidsql.storage.session_scratch import SessionScratch
 
 
@@ -52,3 +53,8 @@ class PlanRun:
         """Removes a directory with all that lies in it."""
         files = self.files(location)
         files.delete(files.resolve(location))
+
+    def discard(self, location: str, *, skips_trash: bool) -> None:
+        """Removes a directory with all that lies in it, or moves it to the trash of its file system."""
+        files = self.files(location)
+        discard(files, files.resolve(location), skips_trash=skips_trash)

@@ -129,10 +129,10 @@ def remove(step: RemoveTable, run: PlanRun) -> None:
     table = step.table
     is_own = run.ownership.is_own(table, table.location)
     run.require_open()
-    run.metastore.drop_table(table.database, table.name, with_files=is_own)
+    run.metastore.drop_table(table.database, table.name, with_files=is_own, skips_trash=step.skips_trash)
     if is_own and not table.external:
         run.require_open()
-        run.delete(table.location)
+        run.discard(table.location, skips_trash=step.skips_trash)
 
 
 # ------------------------------------------------------------------------------------------------ ALTER TABLE

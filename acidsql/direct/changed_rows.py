@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from acidsql.acid import hive_types as t
-from acidsql.acid.row_id import MAX_BUCKET
 from acidsql.acid.table import Column, Table
 from acidsql.arrow_scan.deleted_row_ids import RowIds
 from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
-from acidsql.direct.given_columns import buckets_of, is_known, stored_literals, takes
+from acidsql.direct.given_columns import is_known, stored_literals, takes
 from acidsql.direct.parallel_reads import bytes_of, read_in_threads
+from acidsql.direct.placed_events import EVENT_BYTES, OldRows, Placed, PlacedEvents
 from acidsql.errors import AcidSqlError
 from acidsql.ingest.column_arrays import UnfitValue, array_of_arrow
 from acidsql.planner.given_changes import column_of
 from acidsql.planner.literal_values import with_value
-from acidsql.planner.plan import BRANCH, EventKind, GivenChanges, WritePlan
+from acidsql.planner.plan import EventKind, GivenChanges, WritePlan
 from acidsql.planner.row_predicates import RowPredicate, row_predicate, undecided
 from acidsql.snapshot.file_skipping import needed_stripes
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.storage.footer_cache import FooterCache
-from acidsql.writing.file_slots import SLOT, Slots
-from acidsql.writing.placed_columns import NEW_BUCKET, OLD_BUCKET, OLD_ROW, OLD_WRITE_ID, PLACE_DIRECTORY
-
-_MOST_CHANGED: Final = 1_000_000
-"""Rows that this process changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,33 +64,36 @@ def placed_changes(
     changes: Changes,
     bound: BoundScan,
     footers: FooterCache,
-    slots: Slots,
-    most_read: int,
+    may_read: Callable[[int], bool],
     most_bytes: int,
-) -> pa.Table | None:
-    """The events of the changes; None if Spark has to find them: more than `most_read` rows would have to be read, too
-    many rows are changed, those of an UPDATE take more than `most_bytes` of memory, or pyarrow cannot read a file or
-    write a new row."""
+) -> Placed | None:
+    """The events of the changes; None if Spark has to find them: so many rows may not be read here, the events take
+    more than `most_bytes` of memory, or pyarrow cannot read a file or write a new row."""
     table = plan.target
     kept = [c.name for c in table.columns if changes.new_values and c.name not in changes.new_values]
     try:
         prepared = PreparedRows.of(bound, footers, kept, changes.predicate, row_ids=True)
-        if rows_to_read(prepared) > most_read:
+        if not may_read(rows_to_read(prepared)):
             return None
         found: list[LiveRows] = []
         size = 0
         for pieces in read_in_threads(prepared, list):
             found += pieces
-            size += bytes_of(pieces)
-            if size > most_bytes or sum(r.count for r in found) > _MOST_CHANGED:
+            size += bytes_of(pieces) + EVENT_BYTES * len(plan.branches) * sum(rows.count for rows in pieces)
+            if size > most_bytes:
                 return None
     except (AcidSqlError, OSError, pa.ArrowException):  # Spark's way reads the file, or reports what is wrong with it
         return None
-    old = _old_rows(plan, found)
-    if not changes.new_values:
-        return _events(old, {}, plan, slots)
-    new = _new_rows(table, changes, found)
-    return None if new is None else _events(old, new, plan, slots)
+    old, events = _old_rows(found), PlacedEvents(plan, bound)
+    new = _new_rows(table, changes, found) if changes.new_values else {}
+    if new is None:
+        return None
+    for number, branch in enumerate(plan.branches):
+        if branch.kind is EventKind.INSERT:
+            events.add_new(number, old, new)
+        else:
+            events.add_deletes(number, old)
+    return events.placed()
 
 
 def rows_to_read(prepared: PreparedRows) -> int:
@@ -109,20 +106,10 @@ def rows_to_read(prepared: PreparedRows) -> int:
     )
 
 
-def _old_rows(plan: WritePlan, found: Sequence[LiveRows]) -> dict[str, Any]:
-    """The row IDs of the changed rows, and the numbers of their partitions."""
+def _old_rows(found: Sequence[LiveRows]) -> OldRows:
     ids = RowIds.joined([rows.row_ids for rows in found if rows.row_ids is not None])
-    none = [np.zeros(0, np.int64)]
-    columns: dict[str, Any] = {
-        OLD_WRITE_ID: ids.write_id,
-        OLD_BUCKET: ids.bucket.astype(np.int32),  # as in ORC
-        OLD_ROW: ids.row,
-    }
-    if plan.keeps_places:
-        columns[PLACE_DIRECTORY] = np.concatenate(
-            [np.full(rows.count, rows.file.part, np.int64) for rows in found] or none
-        )
-    return columns
+    parts = [np.full(rows.count, rows.file.part, np.int64) for rows in found]
+    return OldRows(ids, np.concatenate(parts or [np.zeros(0, np.int64)]))
 
 
 def _new_rows(table: Table, changes: Changes, found: Sequence[LiveRows]) -> dict[str, pa.Array] | None:
@@ -147,24 +134,3 @@ def filed(column: Column, arrays: Sequence[pa.Array]) -> pa.Array | None:
     except UnfitValue:
         return None
     return array if is_known(array, kind) else None
-
-
-def _events(old: Mapping[str, Any], new: Mapping[str, pa.Array], plan: WritePlan, slots: Slots) -> pa.Table:
-    """The events of all branches: for each changed row one of each branch, in the order of the branches."""
-    count = len(old[OLD_ROW])
-    old_file = old[OLD_BUCKET].astype(np.int64) >> 16 & MAX_BUCKET
-    new_file = buckets_of(plan.target, new) if new else None
-    new_file = np.zeros(count, np.int64) if new_file is None else new_file
-    parts = []
-    for number, branch in enumerate(plan.branches):
-        is_insert = branch.kind is EventKind.INSERT
-        files = new_file if is_insert else old_file
-        codes = np.array(slots.by_bucket(number), np.int64)[files]
-        rows = {
-            f"_c{i}": new[c.name] if is_insert else pa.nulls(count, new[c.name].type)
-            for i, c in enumerate(plan.target.columns)
-            if new
-        }
-        branches = np.full(count, number, np.int64)
-        parts.append(pa.table({BRANCH: branches, **old, NEW_BUCKET: files, SLOT: codes, **rows}))
-    return pa.concat_tables(parts).combine_chunks()

@@ -1,7 +1,8 @@
 """A major compaction without Spark: this process reads the rows that are not deleted, and writes a file a bucket.
 
-The files are those that the jobs of `acidsql.spark.compaction` leave. What takes too much memory, and what pyarrow
-cannot read or write as Hive does, is left to them.
+The files are those that the jobs of `acidsql.spark.compaction` leave. Few rows are all read before any is written; more
+of them are streamed (streamed_compaction.py). What takes too much memory, and what pyarrow cannot read or write as Hive
+does, is left to Spark.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from acidsql.arrow_scan.deleted_row_ids import RowIds
 from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
 from acidsql.direct.changed_rows import filed, rows_to_read
 from acidsql.direct.parallel_reads import bytes_of, read_in_threads
+from acidsql.direct.streamed_compaction import are_in_order, staged_in_order
 from acidsql.errors import AcidSqlError
 from acidsql.storage.file_systems import is_local
 from acidsql.storage.footer_cache import FooterCache
@@ -31,7 +33,9 @@ from acidsql.writing.event_files import can_write_files, write_events
 from acidsql.writing.file_slots import Slot
 
 _MOST_BYTES: Final = 32 * 1024 * 1024
-"""Compressed bytes that are read at most."""
+"""Compressed bytes of rows that are all in memory, at most."""
+_STREAMED: Final = 8
+"""How many compressed bytes are streamed, at most, for each byte of the setting."""
 _MOST_MEMORY: Final = 512 * 1024 * 1024
 """Bytes of memory that the rows may take. Writing them takes as much again."""
 _MOST_ROWS: Final = 4_000_000
@@ -41,14 +45,16 @@ def compact_directly(
     job: Job, footers: FooterCache, most_bytes: int, before_publishing: Callable[[], None]
 ) -> Merged | None:
     """Runs a compaction as `acidsql.spark.compaction.compact` does; None, and nothing is written, if it is one for
-    Spark. It reads at most `most_bytes`."""
-    if not _is_possible(job) or amount(job).bytes > min(_MOST_BYTES, most_bytes):
+    Spark. It reads at most `most_bytes`, or eight times as many if the rows are in order."""
+    size = amount(job).bytes
+    if not _is_possible(job) or size > _STREAMED * most_bytes:
         return None
-    buckets = _rows_by_bucket(job, footers)
-    if buckets is None:
+    if size <= min(_MOST_BYTES, most_bytes):
+        staged = _staged(job, footers)
+    else:
+        staged = _streamed(job, footers, before_publishing)
+    if staged is None:
         return None
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        staged = list(pool.map(lambda item: _written(job, *item), buckets.items()))
     before_publishing()
     return publish(job, staged)
 
@@ -63,6 +69,24 @@ def _is_possible(job: Job) -> bool:
         and not any(t.is_complex(kind) or t.has_instant(kind) for kind in kinds)
         and not any(key.startswith("spark.") for key in job.settings)
     )
+
+
+def _staged(job: Job, footers: FooterCache) -> list[Staged] | None:
+    """Reads all rows, and then writes them; None, and nothing is written, if Spark has to do it."""
+    buckets = _rows_by_bucket(job, footers)
+    if buckets is None:
+        return None
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(lambda item: _written(job, *item), buckets.items()))
+
+
+def _streamed(job: Job, footers: FooterCache, check: Callable[[], None]) -> list[Staged] | None:
+    """Writes the rows while it reads them; None, and nothing is written, if Spark has to do it."""
+    try:
+        prepared = PreparedRows.of(job.source, footers, [c.name for c in job.table.columns], row_ids=True)
+    except (AcidSqlError, OSError, pa.ArrowException):  # Spark reads the files, or reports what is wrong with them
+        return None
+    return staged_in_order(job, prepared, check)
 
 
 def _rows_by_bucket(job: Job, footers: FooterCache) -> dict[int, tuple[RowIds, Any]] | None:
@@ -114,18 +138,10 @@ def _merged(job: Job, pieces: Sequence[LiveRows]) -> tuple[RowIds, Any] | None:
         columns[f"_c{number}"] = array
     every = RowIds.joined([rows.row_ids for rows in pieces if rows.row_ids is not None])
     table = pa.table(columns)
-    if _are_in_order(every):
+    if are_in_order(every):
         return every, table
     order = np.lexsort((every.row, every.bucket, every.write_id))
     return every.filtered(order), table.take(pa.array(order)).combine_chunks()
-
-
-def _are_in_order(ids: RowIds) -> bool:
-    """Whether each row ID is greater than the one before it."""
-    is_greater = ids.row[1:] > ids.row[:-1]
-    for part in (ids.bucket, ids.write_id):
-        is_greater = (part[1:] > part[:-1]) | ((part[1:] == part[:-1]) & is_greater)
-    return bool(is_greater.all())
 
 
 def _written(job: Job, bucket: int, rows: tuple[RowIds, Any]) -> Staged:

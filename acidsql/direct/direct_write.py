@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from acidsql.direct import changed_rows, given_columns, merged_rows
+from acidsql.direct.placed_events import Placed
 from acidsql.ingest.placement import Rows
 from acidsql.planner.plan import BRANCH, DRIVER_BYTES, GivenChanges, GivenMerge, GivenRows, Plan, Scan, WritePlan
 from acidsql.snapshot.key_ranges import come_first, narrowed
@@ -32,7 +33,7 @@ from acidsql.spark.outcomes import RowCounts, Written
 from acidsql.storage.file_systems import LocalFiles, is_local
 from acidsql.storage.orc.copies import OriginalFiles
 from acidsql.tracing import Phase, phase
-from acidsql.writing.event_files import NewRows, can_write_files, write_inserts, write_placed
+from acidsql.writing.event_files import can_write_files, write_inserts, write_placed
 from acidsql.writing.file_slots import SLOT, Slots, assign_slots
 from acidsql.writing.placed_columns import NEW_BUCKET, OLD_BUCKET, OLD_ROW, OLD_WRITE_ID, value_directories
 from acidsql.writing.publishing import StagedFile, WriteTarget, publish
@@ -41,10 +42,13 @@ from acidsql.writing.write_transaction import WriteTransaction
 _LOCAL: Final = LocalFiles()
 _IN_MEMORY: Final = 8
 """How many bytes of events may be in memory for each byte of the setting, which counts compressed ones."""
-_MOST_READ_BESIDE_SPARK: Final = 4_000_000
-"""Rows that this thread reads of a target while Spark runs, whose tasks read more of them sooner."""
-_MOST_READ: Final = 50_000_000
+_FEW_ROWS: Final = 4_000_000
+"""Rows of a target that this process reads in any case."""
+_MOST_ROWS: Final = 50_000_000
 """Rows that it reads where Spark would have to be started first."""
+_MOST_ROWS_A_CORE: Final = 64_000_000
+"""Rows that it reads where Spark runs on one core. Spark takes 1.5 times as long for 5,000,000 rows on two cores, but
+less where there are many."""
 
 
 _Write: TypeAlias = Callable[[WriteTransaction, LateJobs], RowCounts]
@@ -81,6 +85,14 @@ class DirectWriter:
     def _most_bytes(self) -> int:
         return int(self.settings.get(DRIVER_BYTES, 0))
 
+    def _may_read(self, rows: int) -> bool:
+        """Whether this process reads so many rows of a target. Where Spark runs, its tasks may be faster."""
+        if rows <= _FEW_ROWS:
+            return True
+        if not self.engine.is_running:
+            return rows <= _MOST_ROWS
+        return rows * self.engine.spark.sparkContext.defaultParallelism <= _MOST_ROWS_A_CORE
+
     @property
     def _most_memory(self) -> int:
         return self._most_bytes * _IN_MEMORY
@@ -105,7 +117,7 @@ class DirectWriter:
         def write(txn: WriteTransaction, _: LateJobs) -> RowCounts:
             txn.check_unchanged(plan.known_target)
             txn.view()  # the first statement of a transaction fixes its snapshot
-            return _published(plan, (), txn, lambda target: _staged_inserts(plan, rows, target))
+            return _staged_and_published(plan, (), txn, lambda target: _staged_inserts(plan, rows, target))
 
         return self._run(plan, request, write)
 
@@ -118,15 +130,11 @@ class DirectWriter:
             txn.check_unchanged(plan.known_target)
             bound = StatementSnapshots(self.engine.files, txn.view()).bind(plan.scans[0])
             footers = replace(self.executor.footers, copies=OriginalFiles())
-            buckets = frozenset[int]().union(*(part.buckets for part in bound.parts))
-            slots = assign_slots(plan.branches, buckets, 1, plan.target.bucket_count)
-            most_read = _MOST_READ_BESIDE_SPARK if self.engine.is_running else _MOST_READ
             with phase(Phase.SCAN):
-                placed = changed_rows.placed_changes(plan, changes, bound, footers, slots, most_read, self._most_memory)
-            if placed is None or not self._has_room_for(placed):
+                placed = changed_rows.placed_changes(plan, changes, bound, footers, self._may_read, self._most_memory)
+            if placed is None or placed.nbytes > self._most_memory:
                 return self.executor.write_in(plan, request, txn, jobs)
-            places = tuple(part.directory for part in bound.parts)
-            return _published(plan, places, txn, lambda target: write_placed(placed, plan, target, slots))
+            return _published(plan, bound, txn, placed)
 
         return self._run(plan, request, write)
 
@@ -141,9 +149,8 @@ class DirectWriter:
             found = self._merged(plan, given, request, targets[0], txn, jobs)
             if found is None:
                 return self.executor.write_in(plan, request, txn, jobs)
-            bound, slots, placed, rows = found
-            places = tuple(part.directory for part in bound.parts)
-            return _published(plan, places, txn, lambda target: write_placed(placed, plan, target, slots, rows))
+            bound, placed = found
+            return _published(plan, bound, txn, placed)
 
         return self._run(plan, request, write)
 
@@ -155,15 +162,14 @@ class DirectWriter:
         scan: Scan,
         txn: WriteTransaction,
         jobs: LateJobs,
-    ) -> tuple[BoundScan, Slots, pa.Table, NewRows] | None:
-        """What was read of the target, and the events of a MERGE with the slots of their files; None if Spark has to
-        find them."""
+    ) -> tuple[BoundScan, Placed] | None:
+        """What was read of the target, and the events of a MERGE; None if Spark has to find them."""
         footers = replace(self.executor.footers, copies=OriginalFiles())
         snapshots = StatementSnapshots(self.engine.files, txn.view())
 
         def target(scan: Scan) -> merged_rows.TargetRows | None:
             found = merged_rows.TargetRows.of(plan, given, snapshots.bind(scan), footers)
-            return found if found is not None and found.count <= _MOST_READ_BESIDE_SPARK else None
+            return found if found is not None and self._may_read(found.count) else None
 
         is_pruned = bool(plan.key_queries)
         if not (is_pruned and come_first(scan, given.keys, snapshots)) and target(scan) is None:
@@ -179,16 +185,9 @@ class DirectWriter:
         found = target(narrowed(scan, keys) if is_pruned else scan)
         if found is None:
             return None
-        bound = found.prepared.bound
-        buckets = frozenset[int]().union(*(part.buckets for part in bound.parts))
-        slots = assign_slots(plan.branches, buckets, 1, plan.target.bucket_count)
         with phase(Phase.SCAN):
-            merged = merged_rows.merged(plan, given, rows, found, slots, self._most_memory)
-        return None if merged is None or not self._has_room_for(merged[0], merged[1].table) else (bound, slots, *merged)
-
-    def _has_room_for(self, *tables: pa.Table) -> bool:
-        sizes: list[int] = [table.get_total_buffer_size() for table in tables]
-        return sum(sizes) <= self._most_memory
+            placed = merged_rows.merged(plan, given, rows, found, self._most_memory)
+        return None if placed is None or placed.nbytes > self._most_memory else (found.prepared.bound, placed)
 
 
 def _is_writable(plan: WritePlan) -> bool:
@@ -197,7 +196,17 @@ def _is_writable(plan: WritePlan) -> bool:
     return table.is_transactional and is_local(table.location) and can_write_files(table)
 
 
-def _published(
+def _published(plan: WritePlan, bound: BoundScan, txn: WriteTransaction, placed: Placed) -> RowCounts:
+    """Writes and publishes the events of rows that were found in a scan of the target."""
+    places = tuple(part.directory for part in bound.parts)
+
+    def stage(target: WriteTarget) -> list[StagedFile]:
+        return write_placed(placed.events, plan, target, placed.slots, placed.rows)
+
+    return _staged_and_published(plan, places, txn, stage)
+
+
+def _staged_and_published(
     plan: WritePlan, places: tuple[str, ...], txn: WriteTransaction, stage: Callable[[WriteTarget], list[StagedFile]]
 ) -> RowCounts:
     """Stages the files, then publishes them. `txn` knows at any moment what to undo. `places` are the directories of

@@ -18,29 +18,20 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from acidsql.acid import hive_types as t
-from acidsql.acid.row_id import MAX_BUCKET
 from acidsql.acid.table import Table
 from acidsql.arrow_scan.deleted_row_ids import RowIds
 from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
 from acidsql.direct.changed_rows import filed, makes_rows, rows_to_read
-from acidsql.direct.given_columns import buckets_of, has_one_meaning, stored_arrow
+from acidsql.direct.given_columns import has_one_meaning, stored_arrow
 from acidsql.direct.parallel_reads import in_groups, read_in_threads
+from acidsql.direct.placed_events import OldRows, Placed, PlacedEvents
 from acidsql.errors import AcidSqlError
 from acidsql.ingest.placement import partitions_of
 from acidsql.planner.given_merge import IF_MATCHED, IF_NOT_MATCHED
-from acidsql.planner.plan import BRANCH, GivenClause, GivenMerge, WritePlan
+from acidsql.planner.plan import GivenClause, GivenMerge, WritePlan
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.storage.footer_cache import FooterCache
-from acidsql.writing.event_files import NewRows
-from acidsql.writing.file_slots import SLOT, Slots
-from acidsql.writing.placed_columns import (
-    NEW_BUCKET,
-    OLD_BUCKET,
-    OLD_ROW,
-    OLD_WRITE_ID,
-    PLACE_DIRECTORY,
-    value_directories,
-)
+from acidsql.writing.placed_columns import value_directories
 
 _MOST_KEYS: Final = 1 << 62
 """Combinations of values that a number can tell apart."""
@@ -144,12 +135,11 @@ def _source_of(rows: pa.Table, plan: WritePlan, given: GivenMerge) -> _Source | 
 
 @dataclass(frozen=True, slots=True)
 class _Matched:
-    """The target rows whose keys the source has: the row of the source for each, their partitions and row IDs, and the
-    columns that an UPDATE keeps."""
+    """The target rows whose keys the source has: the row of the source for each, and the columns that an UPDATE
+    keeps."""
 
     source: _Numbers
-    part: _Numbers
-    ids: RowIds
+    old: OldRows
     kept: Mapping[str, Any]
 
 
@@ -207,12 +197,8 @@ class TargetRows:
             places = np.flatnonzero(partner >= 0)
             if len(places) and rows.row_ids is not None:
                 taken = pa.array(places)
-                yield _Matched(
-                    partner[places],
-                    np.full(len(places), rows.file.part, np.int64),
-                    rows.row_ids.filtered(places),
-                    {name: rows.columns[name].take(taken) for name in self.kept},
-                )
+                old = OldRows(rows.row_ids.filtered(places), np.full(len(places), rows.file.part, np.int64))
+                yield _Matched(partner[places], old, {name: rows.columns[name].take(taken) for name in self.kept})
 
 
 def _joined(found: Sequence[_Matched], kept: Sequence[str]) -> _Matched:
@@ -221,23 +207,16 @@ def _joined(found: Sequence[_Matched], kept: Sequence[str]) -> _Matched:
         name: pa.chunked_array([f.kept[name] for f in found]) if found else pa.chunked_array([], pa.null())
         for name in kept
     }
-    return _Matched(
-        np.concatenate([f.source for f in found] or none),
-        np.concatenate([f.part for f in found] or none),
-        RowIds.joined([f.ids for f in found]),
-        columns,
-    )
+    old = OldRows(RowIds.joined([f.old.ids for f in found]), np.concatenate([f.old.part for f in found] or none))
+    return _Matched(np.concatenate([f.source for f in found] or none), old, columns)
 
 
 # ------------------------------------------------------------------------------------------------ events
 
 
-def merged(
-    plan: WritePlan, given: GivenMerge, rows: pa.Table, target: TargetRows, slots: Slots, most_bytes: int
-) -> tuple[pa.Table, NewRows] | None:
-    """The events without their rows, and the rows apart. None if Spark has to find them: a key of the source is there
-    twice, pyarrow cannot read, compare or write a value, NULL stands where it must not, or the rows take more than
-    `most_bytes` of memory."""
+def merged(plan: WritePlan, given: GivenMerge, rows: pa.Table, target: TargetRows, most_bytes: int) -> Placed | None:
+    """The events of the MERGE. None if Spark has to find them: a key of the source is there twice, pyarrow cannot read,
+    compare or write a value, NULL stands where it must not, or the rows take more than `most_bytes` of memory."""
     source = _source_of(rows, plan, given)
     matched = None if source is None else target.matched(source, tuple(given.keys), most_bytes)
     if source is None or matched is None:
@@ -246,20 +225,20 @@ def merged(
     has_partner[matched.source] = True
     if_matched = source.if_matched[matched.source]
     if_not_matched = np.where(has_partner, -1, source.if_not_matched)
-    events = _Events(plan, slots)
+    events = PlacedEvents(plan, target.prepared.bound)
     for number, clause in enumerate(given.clauses):
         if clause.delete_branch is None:
             places = np.flatnonzero(if_not_matched == number)
-            done = events.add_inserts(clause, _values(plan.target, clause, source, places, {}))
+            done = _add_inserts(events, plan, clause, _values(plan.target, clause, source, places, {}))
         else:
             places = np.flatnonzero(if_matched == number)
             taken = pa.array(places)
             kept = {name: column.take(taken) for name, column in matched.kept.items()}
             new = _values(plan.target, clause, source, matched.source[places], kept)
-            done = events.add_changes(clause, matched, places, new)
+            done = _add_changes(events, clause, matched.old.filtered(places), new)
         if not done:
             return None
-    return events.table(), events.new_rows()
+    return events.placed()
 
 
 def _values(
@@ -281,97 +260,30 @@ def _values(
     return new
 
 
-class _Events:
-    """Placed events of one branch after the other, and the new rows apart."""
-
-    def __init__(self, plan: WritePlan, slots: Slots) -> None:
-        self._plan = plan
-        self._slots = slots
-        self._events: list[pa.Table] = []
-        self._rows: list[pa.Table] = []
-        self._of_events: list[_Numbers] = []
-
-    def table(self) -> pa.Table:
-        return pa.concat_tables(self._events).combine_chunks()
-
-    def new_rows(self) -> NewRows:
-        table = pa.concat_tables(self._rows).combine_chunks() if self._rows else pa.table({})
-        return NewRows(table, np.concatenate(self._of_events))
-
-    def add_inserts(self, clause: GivenClause, new: Mapping[str, Any] | None) -> bool:
-        """Adds rows of a NOT MATCHED clause; False if there is no place for them."""
-        if new is None or clause.insert_branch is None:
+def _add_inserts(events: PlacedEvents, plan: WritePlan, clause: GivenClause, new: Mapping[str, Any] | None) -> bool:
+    """Adds rows of a NOT MATCHED clause; False if there is no place for them."""
+    if new is None or clause.insert_branch is None:
+        return False
+    texts: dict[str, Any] = {}
+    if plan.target.partition_columns:
+        columns = [(c, t.parse_type(c.type), new[c.name]) for c in plan.target.partition_columns]
+        try:
+            partitions, places = partitions_of(columns, (), len(next(iter(new.values()))))
+        except AcidSqlError:  # Spark's way reports the value
             return False
-        count = len(next(iter(new.values())))
-        none = {name: pa.nulls(count, kind) for name, kind in _OLD.items()}
-        texts: dict[str, Any] = {}
-        if self._plan.target.partition_columns:
-            columns = [(c, t.parse_type(c.type), new[c.name]) for c in self._plan.target.partition_columns]
-            try:
-                partitions, places = partitions_of(columns, (), count)
-            except AcidSqlError:  # Spark's way reports the value
-                return False
-            for number, name in enumerate(value_directories(self._plan.target)):
-                of_partitions = pa.array([values[number] for values in partitions], pa.string())
-                texts[name] = of_partitions.take(pa.array(places))
-        self._add_rows(clause.insert_branch, none, None, texts, new)
-        return True
-
-    def add_changes(
-        self, clause: GivenClause, matched: _Matched, places: _Numbers, new: Mapping[str, Any] | None
-    ) -> bool:
-        """Adds the deleted old rows of a MATCHED clause, and the new ones of an UPDATE; False if one of them cannot be
-        written."""
-        if new is None or clause.delete_branch is None:
-            return False
-        ids = matched.ids.filtered(places)
-        old = {
-            OLD_WRITE_ID: pa.array(ids.write_id),
-            OLD_BUCKET: pa.array(ids.bucket.astype(np.int32)),
-            OLD_ROW: pa.array(ids.row),
-        }
-        part = matched.part[places]
-        if clause.insert_branch is not None:
-            self._add_rows(clause.insert_branch, old, part, {}, new)
-        files = ids.bucket.astype(np.int64) >> 16 & MAX_BUCKET
-        self._add(clause.delete_branch, old, part, {}, files, np.zeros(len(places), np.int64))
-        return True
-
-    def _add_rows(
-        self,
-        branch: int,
-        old: Mapping[str, Any],
-        part: _Numbers | None,
-        texts: Mapping[str, Any],
-        new: Mapping[str, Any],
-    ) -> None:
-        table = self._plan.target
-        count = len(old[OLD_ROW])
-        buckets = buckets_of(table, new)
-        files = np.zeros(count, np.int64) if buckets is None else np.asarray(buckets, np.int64)
-        first = sum(rows.num_rows for rows in self._rows)
-        self._rows.append(pa.table({f"_c{i}": new[c.name] for i, c in enumerate(table.columns)}))
-        self._add(branch, old, part, texts, files, np.arange(first, first + count))
-
-    def _add(
-        self,
-        branch: int,
-        old: Mapping[str, Any],
-        part: _Numbers | None,
-        texts: Mapping[str, Any],
-        files: _Numbers,
-        rows: _Numbers,
-    ) -> None:
-        count = len(files)
-        columns: dict[str, Any] = {BRANCH: np.full(count, branch, np.int64), **old}
-        if self._plan.keeps_places:
-            columns[PLACE_DIRECTORY] = pa.nulls(count, pa.int64()) if part is None else pa.array(part)
-        if self._plan.moves_rows:
-            for name in value_directories(self._plan.target):
-                columns[name] = texts.get(name, pa.nulls(count, pa.string()))
-        codes = np.array(self._slots.by_bucket(branch), np.int64)
-        self._events.append(pa.table({**columns, NEW_BUCKET: files, SLOT: codes[files]}))
-        self._of_events.append(rows)
+        for number, name in enumerate(value_directories(plan.target)):
+            of_partitions = pa.array([values[number] for values in partitions], pa.string())
+            texts[name] = of_partitions.take(pa.array(places))
+    events.add_inserts(clause.insert_branch, texts, new)
+    return True
 
 
-_OLD: Final = {OLD_WRITE_ID: pa.int64(), OLD_BUCKET: pa.int32(), OLD_ROW: pa.int64()}
+def _add_changes(events: PlacedEvents, clause: GivenClause, old: OldRows, new: Mapping[str, Any] | None) -> bool:
+    """Adds the deleted old rows of a MATCHED clause, and the new ones of an UPDATE; False if one of them cannot be
+    written."""
+    if new is None or clause.delete_branch is None:
+        return False
+    if clause.insert_branch is not None:
+        events.add_new(clause.insert_branch, old, new)
+    events.add_deletes(clause.delete_branch, old)
+    return True

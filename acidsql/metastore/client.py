@@ -234,12 +234,13 @@ class Catalog(Protocol):
         tables' directories; a Hive Metastore is not asked for the partitions of every table."""
         ...
 
-    def drop_table(self, database: str, name: str, *, with_files: bool = True) -> None:
+    def drop_table(self, database: str, name: str, *, with_files: bool = True, skips_trash: bool = False) -> None:
         """Forgets the table, its partitions and its write IDs. Raises TABLE_NOT_FOUND.
 
         The embedded metastore touches no files. A Hive Metastore removes the files of a managed table, unless
-        `with_files` is false. A later table of the same name starts with write ID 1. The embedded metastore aborts open
-        transactions with a write ID of the table: they could commit into a new table of the same name.
+        `with_files` is false; it moves them to the trash of their file system, if there is one, unless `skips_trash` is
+        set. A later table of the same name starts with write ID 1. The embedded metastore aborts open transactions with
+        a write ID of the table: they could commit into a new table of the same name.
         """
         ...
 

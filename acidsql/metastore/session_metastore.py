@@ -144,11 +144,11 @@ class SessionMetastore:
     def places(self) -> Sequence[Place]:
         return [*self.shared.places(), *self._temporary.places()]
 
-    def drop_table(self, database: str, name: str, *, with_files: bool = True) -> None:
+    def drop_table(self, database: str, name: str, *, with_files: bool = True, skips_trash: bool = False) -> None:
         if isinstance(self._temporary.find(database, name), Table):
             self._temporary.remove_table(database, name)
         else:
-            self.shared.drop_table(database, name, with_files=with_files)
+            self.shared.drop_table(database, name, with_files=with_files, skips_trash=skips_trash)
 
     def alter_table(
         self,

@@ -110,7 +110,7 @@ class Executor:
     def query(self, plan: QueryPlan, request: Request) -> tuple[QueryRows, Callable[[], None]]:
         """The lazy rows of a query on the snapshot of now, and a function that ends its transaction when the rows are
         read. The transaction also ends some time after nobody holds the frames any more."""
-        with self._translated(request), self.session_transaction.alone() as shared:
+        with self.translated(request), self.session_transaction.alone() as shared:
             if shared is not None:
                 return self._query_in(shared, plan, request), lambda: None
             if not plan.scans:
@@ -184,7 +184,7 @@ class Executor:
 
         As in Hive, a column of a view, but not of a table, may have the type of NULL, `void`.
         """
-        with self._translated(request):
+        with self.translated(request):
             spark = self._statement(plan, request)
             self._define_views(spark, plan, request, None, self._caches)
             return hive_columns(spark.rows(plan.sql, request.args), of_view=of_view)
@@ -192,7 +192,7 @@ class Executor:
     def spark_plan(self, plan: QueryPlan | WritePlan | MultiWritePlan, request: Request) -> str:
         """Spark's plan of a query, or of the query whose rows a statement writes, as text for people. Lists the
         directories of now, and opens no transaction."""
-        with self._translated(request):
+        with self.translated(request):
             spark = self._statement(plan, request)
             snapshots = StatementSnapshots(self._engine.files, self._now())
             caches = self._caches.of_statement()
@@ -218,12 +218,12 @@ class Executor:
         """
         for write in plan.writes:
             check_format(write.target)
-        with self._translated(request), self._engine.jobs(_description(plan, request)) as jobs:
+        with self.translated(request), self._engine.jobs(_description(plan, request)) as jobs:
             return self.dml.run(plan, request.progress, jobs, lambda txn: self._write_tables(plan, request, txn))
 
     def write_in(self, plan: WritePlan, request: Request, txn: WriteTransaction, work: LateJobs) -> RowCounts:
         """Writes the rows of a statement whose transaction is open and has its locks. `work` gets its jobs."""
-        with self._translated(request), self._engine.jobs(_description(plan, request)) as jobs:
+        with self.translated(request), self._engine.jobs(_description(plan, request)) as jobs:
             work.jobs = jobs
             return self._write_tables(plan, request, txn)
 
@@ -241,7 +241,7 @@ class Executor:
         where `small_rows` gives None. The transaction of the statement is open and has its locks; `work` gets the
         jobs."""
         caches = self._caches.of_statement()
-        with self._translated(request), self._engine.jobs(_description(plan, request)) as jobs:
+        with self.translated(request), self._engine.jobs(_description(plan, request)) as jobs:
             work.jobs = jobs
             spark = self._statement(source, request)
             try:
@@ -367,7 +367,8 @@ class Executor:
     # -- edges
 
     @contextmanager
-    def _translated(self, request: Request) -> Iterator[None]:
+    def translated(self, request: Request) -> Iterator[None]:
+        """Raises an error of Spark, of a file system or of the JVM as an AcidSqlError."""
         try:
             yield
         except SPARK_ERRORS as error:

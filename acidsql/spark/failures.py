@@ -32,7 +32,10 @@ _TOO_DEEP: Final = "The statement is too long or too deep for Spark's stack"
 _DEEPER: Final = "Split it, or start Spark with spark.driver.extraJavaOptions=-Xss64m."
 _VIEW: Final = re.compile(r"`?([A-Za-z0-9_]+)@(?:\d+|frame)`?")
 _PATTERN: Final = re.compile(r"java\.util\.regex\.PatternSyntaxException: ([^\n]*?)(?: near index \d+)?\n([^\n]*)")
-_CLASS: Final = re.compile(r"^(?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error): ")
+_CLASS: Final = re.compile(r"^(?:(?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error)(?:\([\w.$]+\))?: )+")
+_IO_ERROR: Final = "java.io.IOException"
+_INODE: Final = re.compile(r'inode="([^"]+)"')
+"""How HDFS names the path of an error."""
 _TAG: Final = re.compile(r"^\[([A-Z_0-9.]+)\] ")
 _SHOWN_QUERY: Final = re.compile(r"== SQL \(line 1, position \d+\) ==\n([^\n]*)\n( *)\^")
 _ORDER_OF_NULLS: Final = re.compile(r" NULLS (?:FIRST|LAST)$")
@@ -61,6 +64,8 @@ def translate(error: Exception, text: str) -> AcidSqlError:
         return AcidSqlError(Condition.QUERY_FAILED, message=_TOO_DEEP, hint=_DEEPER)
     if isinstance(error, PySparkException):
         return _of_spark(error, text)
+    if isinstance(error, Py4JJavaError) and (of_files := _of_file_system(error)) is not None:
+        return of_files
     message = _java_message(error)
     if (tag := _TAG.match(_CLASS.sub("", message))) and (known := explained(tag[1], {})):
         return known
@@ -142,6 +147,19 @@ def _of_system(error: OSError) -> AcidSqlError:
     if error.errno in _FULL_ERRORS:
         return AcidSqlError(Condition.DISK_FULL, detail=f"{error.strerror}: {place}")
     return AcidSqlError(Condition.STORAGE_FAILED, path=place, reason=error.strerror or str(error))
+
+
+def _of_file_system(error: Py4JJavaError) -> AcidSqlError | None:
+    """STORAGE_FAILED for an error of one of Hadoop's file systems; None for another error."""
+    kind = error.java_exception.getClass()
+    while kind is not None and str(kind.getName()) != _IO_ERROR:
+        kind = kind.getSuperclass()
+    if kind is None:
+        return None
+    message = str(error.java_exception.getMessage() or error.java_exception)
+    reason = _first_lines(_CLASS.sub("", message).partition(";")[0])
+    path = _INODE.search(message)
+    return AcidSqlError(Condition.STORAGE_FAILED, path=path[1] if path else "the file system", reason=reason)
 
 
 def _of_spark(error: PySparkException, text: str) -> AcidSqlError:

@@ -140,6 +140,11 @@ class FileSystem(Protocol):
         """Removes a directory if it is empty."""
         ...
 
+    def move_to_trash(self, path: str) -> bool:
+        """Moves a file or directory to the trash of its file system; False, and nothing has happened, if there is none.
+        A missing path is no error."""
+        ...
+
     def write(self, path: str, content: bytes) -> None: ...
 
     def read(self, path: str) -> bytes: ...
@@ -184,6 +189,13 @@ def remove_all(files: FileSystem, paths: Iterable[str]) -> bool:
     for path in paths:
         files.delete(path)
     return not any(map(files.exists, paths))
+
+
+def discard(files: FileSystem, path: str, *, skips_trash: bool) -> None:
+    """Removes what a user may want back: a file or directory goes to the trash of its file system, as in Hive (class
+    org.apache.hadoop.hive.common.FileUtils), and is deleted if there is none or it shall be skipped."""
+    if skips_trash or not files.move_to_trash(path):
+        files.delete(path)
 
 
 def placed(files: FileSystem, old: str, new: str, pieces: Sequence[Piece] = ()) -> bool:
@@ -316,6 +328,11 @@ class LocalFiles:
     def delete_empty(self, directory: str) -> None:
         with suppress(OSError):
             os.rmdir(directory)
+
+    def move_to_trash(self, path: str) -> bool:
+        """A local file system has no trash of Hadoop's."""
+        del path
+        return False
 
     def write(self, path: str, content: bytes) -> None:
         Path(path).write_bytes(content)

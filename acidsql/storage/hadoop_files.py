@@ -182,6 +182,13 @@ class HadoopFiles:
         with suppress(Py4JJavaError):
             self._fs(directory).delete(self._path(directory), False)
 
+    def move_to_trash(self, path: str) -> bool:
+        """The trash is that of the server's or client's `fs.trash.interval` (org.apache.hadoop.fs.Trash)."""
+        if not self.exists(path):
+            return False
+        trash = self._java.org.apache.hadoop.fs.Trash
+        return bool(trash.moveToAppropriateTrash(self._fs(path), self._path(path), self._conf))
+
     def write(self, path: str, content: bytes) -> None:
         builder = self._fs(path).createFile(self._path(path)).overwrite(True).recursive()
         out = builder.opt(_NO_CHECKS, "true").build()

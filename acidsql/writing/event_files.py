@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from types import TracebackType
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -109,8 +110,20 @@ def _order(placed: Any, keys: Sequence[str]) -> _Numbers:
     """The positions of the rows in Spark's order by the columns, NULL first."""
     columns = {k: placed.column(k) for k in keys}
     filled = {k: c.fill_null("" if pa.types.is_string(c.type) else -1) for k, c in columns.items()}
+    if all(pa.types.is_integer(column.type) for column in filled.values()):
+        by_first = np.argsort(filled[keys[0]].to_numpy(), kind="stable")
+        if _are_in_order([column.to_numpy()[by_first] for column in filled.values()]):
+            return np.asarray(by_first, np.int64)
     order = pc.sort_indices(pa.table(filled), sort_keys=[(k, "ascending") for k in keys])
     return np.asarray(order.to_numpy(), np.int64)
+
+
+def _are_in_order(keys: Sequence[_Numbers]) -> bool:
+    """Whether no row comes before the one in front of it, by the keys in turn. Mostly rows are found in this order."""
+    is_in_order = np.ones(max(0, len(keys[0]) - 1), np.bool_)
+    for key in reversed(keys):
+        is_in_order = (key[1:] > key[:-1]) | ((key[1:] == key[:-1]) & is_in_order)
+    return bool(is_in_order.all())
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,14 +212,8 @@ def write_events(
 
     Where a move would copy the file, it is not written before it takes its final place.
     """
-    columns = {f.name: _column(rows.column(f.name), f.type) for f in rows.schema}
-    if table.is_insert_only:
-        columns = {c.name: value for c, value in zip(table.columns, columns.values(), strict=True)}
-    else:
-        columns = {**ids, **columns}
     sink = pa.BufferOutputStream()
-    codec = arrow_codec(table)
-    orc.write_table(pa.table(columns), sink, compression=codec)
+    orc.write_table(_columns(table, ids, rows), sink, compression=arrow_codec(table))
     path = f"{directory}/{_FILE}" if directory else _FILE
     whole = f"{staging}/{path}"
     content = sink.getvalue().to_pybytes()
@@ -216,6 +223,39 @@ def write_events(
     files.make_directories(whole.rpartition("/")[0])
     files.assemble(whole, pieces)
     return FinishedFile(path, rows.num_rows)
+
+
+class EventFile:
+    """A local file of events that is written piece by piece, without its final footer; a context manager. There is no
+    file if nothing is written."""
+
+    def __init__(self, path: str, table: Table) -> None:
+        self._path = path
+        self._table = table
+        self._writer: Any = None
+
+    def write(self, ids: Mapping[str, Any], rows: Any) -> None:
+        """Adds events, as `write_events` takes them."""
+        if self._writer is None:
+            self._writer = orc.ORCWriter(self._path, compression=arrow_codec(self._table))
+        self._writer.write(_columns(self._table, ids, rows))
+
+    def __enter__(self) -> EventFile:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+
+def _columns(table: Table, ids: Mapping[str, Any], rows: Any) -> Any:
+    """The columns of a file of events, or of the rows of an insert-only table."""
+    columns = {f.name: _column(rows.column(f.name), f.type) for f in rows.schema}
+    if table.is_insert_only:
+        return pa.table({c.name: value for c, value in zip(table.columns, columns.values(), strict=True)})
+    return pa.table({**ids, **columns})
 
 
 def _keys(ids: Mapping[str, Any], places: Sequence[int]) -> list[tuple[int, int, int]]:

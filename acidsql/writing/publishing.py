@@ -30,7 +30,16 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import StatementId, TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Branch, EventKind
-from acidsql.storage.file_systems import FileSystem, Piece, end_of_pieces, length_of, place_new, placed, remove_all
+from acidsql.storage.file_systems import (
+    FileSystem,
+    Piece,
+    discard,
+    end_of_pieces,
+    length_of,
+    place_new,
+    placed,
+    remove_all,
+)
 from acidsql.storage.footer_cache import read_file_tail
 from acidsql.storage.orc.orc_footers import (
     RowsOfOrigin,
@@ -254,8 +263,14 @@ def _publish_plain(target: WriteTarget, staged: Sequence[StagedFile], shown: lis
         shown.append(add_file(target.files, file.path, f"{file.partition_directory}/{name}", file.pieces))
     if target.overwrites:
         shown.clear()  # the old files are removed next: there is no way back
-    for path in (*old, target.staging):
-        target.files.delete(path)
+    _discard(target, old)
+    target.files.delete(target.staging)
+
+
+def _discard(target: WriteTarget, paths: Iterable[str]) -> None:
+    """Removes the old files of a plain table or of a directory."""
+    for path in paths:
+        discard(target.files, path, skips_trash=target.table.skips_trash)
 
 
 def _publish_directory(target: WriteTarget, staged: Sequence[StagedFile], shown: list[str]) -> None:
@@ -268,8 +283,8 @@ def _publish_directory(target: WriteTarget, staged: Sequence[StagedFile], shown:
         shown.append(add_file(target.files, file.path, name, file.pieces))
     placed = [*shown]
     shown.clear()  # the old files are removed next: there is no way back
-    for path in (*old, target.staging):
-        target.files.delete(path)
+    _discard(target, old)
+    target.files.delete(target.staging)
     for directory in sorted(below, reverse=True):
         target.files.delete_empty(f"{target.directory}/{directory}")
     for path, name in zip(placed, names, strict=True):
@@ -299,7 +314,7 @@ def empty(target: WriteTarget, partition_directory: str, made: list[str]) -> Non
         _publish_directory(target, (), made)
         return
     if not target.table.is_transactional:
-        remove_all(target.files, visible_files(target.files, partition_directory))
+        _discard(target, visible_files(target.files, partition_directory))
         return
     directory = f"{partition_directory}/{base_name(target.write_id)}"
     if directory not in made:

@@ -40,6 +40,8 @@ class Component:
 
 _CLUSTER: Final = "tests/cluster/test_standalone_cluster.py"
 _HDFS: Final = "tests/interop/test_tables_on_hdfs.py"
+_HDFS_FEATURES: Final = "tests/interop/test_hdfs_features.py"
+_HDFS_RESTARTS: Final = "tests/interop/test_hdfs_restarts.py"
 _VIEWFS: Final = "tests/spark/test_hadoop_file_system.py"
 _ON_HIVE: Final = "tests/interop/test_statements_on_hive_metastore.py"
 _HIVE_3: Final = "tests/interop/test_hive3_metastore.py"
@@ -53,6 +55,9 @@ _ALL_WRITES: Final = Shown(f"{_CLUSTER}::test_every_kind_of_write")
 _SMOKE: Final = Shown(
     "tests/cluster/test_cluster_smoke.py::test_statements_run_on_a_cluster_whose_executors_have_no_acidsql"
 )
+_YARN_PROGRAM: Final = Shown("tests/cluster/test_yarn.py::test_a_program_in_cluster_mode_brings_its_environment")
+_YARN_SHELL: Final = Shown("tests/cluster/test_yarn.py::test_the_shell_runs_a_script_in_client_mode")
+_HDFS_LOGICAL: Final = Shown(f"{_HDFS_FEATURES}::test_a_warehouse_behind_a_logical_name_of_name_nodes")
 _GOLDEN_CHANGES: Final = Shown(
     "tests/spark/test_golden_tables.py::test_an_update_a_delete_and_a_merge_change_the_rows_as_the_model_does"
 )
@@ -188,14 +193,44 @@ COMPONENTS: Final = (
         },
     ),
     Component(
+        "YARN",
+        "Hadoop 3.4.1, a resource manager and two node managers (MiniYARNCluster). All containers see the warehouse, a"
+        " directory. A program in cluster mode brings a packed environment; the shell runs in client mode.",
+        dict.fromkeys((Kind.QUERY, Kind.INSERT, Kind.CHANGE, Kind.COMPACTION, Kind.DDL), (_YARN_PROGRAM, _YARN_SHELL)),
+    ),
+    Component(
         "HDFS",
-        "Hadoop 3.3.6, a name node and a data node (MiniDFSCluster).",
+        "Hadoop 3.3.6, a name node and a data node in a process of their own.",
         {
-            Kind.QUERY: (_HDFS_WITH_HIVE, _HDFS_EMBEDDED),
-            Kind.INSERT: (_HDFS_WITH_HIVE, _HDFS_EMBEDDED),
-            Kind.CHANGE: (_HDFS_WITH_HIVE, Shown(_STORES)),
-            Kind.COMPACTION: (_HDFS_WITH_HIVE, _HDFS_EMBEDDED),
-            Kind.DDL: (_HDFS_EMBEDDED,),
+            Kind.QUERY: (
+                _HDFS_WITH_HIVE,
+                _HDFS_EMBEDDED,
+                Shown(f"{_HDFS_FEATURES}::test_a_snapshot_of_a_directory_keeps_its_rows"),
+            ),
+            Kind.INSERT: (_HDFS_WITH_HIVE, _HDFS_EMBEDDED, _HDFS_LOGICAL),
+            Kind.CHANGE: (
+                _HDFS_WITH_HIVE,
+                _HDFS_LOGICAL,
+                Shown(f"{_HDFS_FEATURES}::test_files_belong_to_who_wrote_them_and_the_group_of_their_table"),
+                Shown(_STORES),
+            ),
+            Kind.COMPACTION: (_HDFS_WITH_HIVE, _HDFS_EMBEDDED, _HDFS_LOGICAL),
+            Kind.STREAMING: (Shown(f"{_HDFS_FEATURES}::test_streams_and_batches_of_structured_streaming"),),
+            Kind.DDL: (
+                _HDFS_EMBEDDED,
+                Shown(f"{_HDFS_FEATURES}::test_what_a_user_may_want_back_goes_to_the_trash"),
+            ),
+            Kind.FAULTS: (
+                Shown(
+                    f"{_HDFS_RESTARTS}::test_statements_wait_for_a_name_node_that_restarts",
+                    "a name node that restarts in the middle of each statement",
+                ),
+                Shown(
+                    f"{_HDFS_RESTARTS}::"
+                    "test_a_name_node_that_goes_away_in_the_middle_of_a_statement_loses_and_doubles_nothing",
+                    "a name node that ends in the middle of each statement, until the statement has failed",
+                ),
+            ),
         },
     ),
     Component(

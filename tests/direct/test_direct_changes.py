@@ -42,7 +42,7 @@ def changed(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
 
     def noted(*arguments: Any) -> Any:
         events = placed_changes(*arguments)
-        found.append(None if events is None else events.num_rows)
+        found.append(None if events is None else events.events.num_rows)
         return events
 
     monkeypatch.setattr(changed_rows, "placed_changes", noted)
@@ -81,7 +81,7 @@ def test_a_statement_turns_to_spark_in_its_transaction(
     both(pair, "COMMIT")
     assert changed == [None, 2]
     with monkeypatch.context() as patched:
-        patched.setattr(direct_write, "_MOST_READ_BESIDE_SPARK", 1)
+        patched.setattr(direct_write.DirectWriter, "_may_read", lambda *_: False)
         both(pair, "DELETE FROM s WHERE v = 'x' AND id < 3")
     assert changed == [None, 2, None]
     check_same_files(pair, "s")

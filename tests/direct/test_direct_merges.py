@@ -43,7 +43,7 @@ def merges(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
 
     def noted(*arguments: Any) -> Any:
         events = merged(*arguments)
-        found.append(None if events is None else events[0].num_rows)
+        found.append(None if events is None else events.events.num_rows)
         return events
 
     monkeypatch.setattr(merged_rows, "merged", noted)

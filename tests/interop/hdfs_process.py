@@ -34,6 +34,21 @@ class Hdfs:
         self.uri = self._process.stdout.readline().strip()
         assert self.uri, (root / "hdfs.log").read_text()[-3000:]
 
+    def stop_name_node(self) -> None:
+        """Ends the name node, so that nobody can connect to it."""
+        self._order("stop")
+
+    def start_name_node(self) -> None:
+        """Starts the name node again at its old address, and waits until it takes files."""
+        self._order("start")
+
+    def _order(self, order: str) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{order}\n")
+        self._process.stdin.flush()
+        assert self._process.stdout.readline() == "done\n"
+
     def __enter__(self) -> Hdfs:
         return self
 

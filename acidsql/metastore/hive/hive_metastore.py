@@ -57,10 +57,10 @@ class HiveMetastore(HiveCatalog, HiveCompactions, HiveStreams):
     ) -> None:
         self.close()
 
-    def drop_table(self, database: str, name: str, *, with_files: bool = True) -> None:
+    def drop_table(self, database: str, name: str, *, with_files: bool = True, skips_trash: bool = False) -> None:
         """Also forgets the table's streams. A drop by Hive leaves them, but no later table inherits them."""
         streams = () if database == STREAMS else self._stream_tables.of(database, name)
-        super().drop_table(database, name, with_files=with_files)
+        super().drop_table(database, name, with_files=with_files, skips_trash=skips_trash)
         self._stream_tables.forget(streams)
 
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
@@ -112,5 +112,5 @@ class HiveMetastore(HiveCatalog, HiveCompactions, HiveStreams):
             self.commit(txn)
         except BaseException as error:
             if not isinstance(error, AcidSqlError) or error.condition != Condition.COMMIT_UNKNOWN.name:
-                self.drop_table(table.database, table.name)
+                self.drop_table(table.database, table.name, skips_trash=True)
             raise

@@ -211,14 +211,18 @@ class HiveCatalog:
             found += [mapped.place_from_hive(table) for table in stored_tables(self._hive, database, names)]
         return [place for place in found if place.location]
 
-    def drop_table(self, database: str, name: str, *, with_files: bool = True) -> None:
+    def drop_table(self, database: str, name: str, *, with_files: bool = True, skips_trash: bool = False) -> None:
         """Where the files of a managed table stay, the metastore also keeps the write IDs, for the next table of the
         same name (AcidEventListener.onDropTable)."""
-        self._drop(database, name, with_files=with_files)
+        self._drop(database, name, with_files=with_files, skips_trash=skips_trash)
 
-    def _drop(self, database: str, name: str, *, with_files: bool) -> None:
+    def _drop(self, database: str, name: str, *, with_files: bool, skips_trash: bool = False) -> None:
+        context = mapped.environment(ifPurge="TRUE") if skips_trash else mapped.environment()
         try:
-            self._hive.tell(lambda c: c.drop_table(database, name, with_files), t.NoSuchObjectException)
+            self._hive.tell(
+                lambda c: c.drop_table_with_environment_context(database, name, with_files, context),
+                t.NoSuchObjectException,
+            )
         except t.NoSuchObjectException:
             self._no_table(database, name)
 

@@ -78,7 +78,7 @@ class SqliteCatalog:
         with self._file.reading() as db:
             return [Place(str(self._file.path), None), *catalog_rows.places(db)]
 
-    def drop_table(self, database: str, name: str, *, with_files: bool = True) -> None:
+    def drop_table(self, database: str, name: str, *, with_files: bool = True, skips_trash: bool = False) -> None:
         with self._file.writing() as db:
             catalog_rows.drop_table(db, database, name)
 

@@ -25,7 +25,7 @@ from acidsql.planner.ddl import load_locks, load_step
 from acidsql.planner.ddl_plan import LoadFiles
 from acidsql.spark.engine import Engine
 from acidsql.spark.write.load_sources import LoadedFile, Sources, find_sources, path_span
-from acidsql.storage.file_systems import FileSystem, is_local
+from acidsql.storage.file_systems import FileSystem, discard, is_local
 from acidsql.storage.leftovers import is_there, tidy_up
 from acidsql.writing.publishing import add_file, visible_files
 
@@ -155,8 +155,9 @@ class Loader:
             for path in (*placed, staging):
                 place.files.delete(path)
             raise
-        for path in (*old, staging):
-            place.files.delete(path)
+        for path in old:
+            discard(place.files, path, skips_trash=table.skips_trash)
+        place.files.delete(staging)
         return Loaded(_rows(sources))
 
     # -- files

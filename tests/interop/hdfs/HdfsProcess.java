@@ -1,4 +1,6 @@
+import java.io.BufferedReader;
 import java.io.File;
+import java.io.InputStreamReader;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -9,7 +11,8 @@ import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 
 /**
  * A name node and one data node below the directory of the first argument. Prints the file system's URI when it takes
- * files, and lives as long as its standard input is open.
+ * files, and lives as long as its standard input is open. The line "stop" there ends the name node, "start" starts it
+ * again; each is answered with a line when it is done.
  */
 public final class HdfsProcess {
   private HdfsProcess() {}
@@ -34,10 +37,10 @@ public final class HdfsProcess {
     conf.set("dfs.datanode.address", "127.0.0.1:0");
     conf.set("dfs.datanode.http.address", "127.0.0.1:0");
     conf.set("dfs.datanode.ipc.address", "127.0.0.1:0");
-    conf.set("dfs.permissions.enabled", "false");
     conf.set("dfs.namenode.datanode.registration.ip-hostname-check", "false");
     conf.setInt("dfs.replication", 1);
     conf.setInt("dfs.namenode.safemode.extension", 0);
+    conf.setInt("dfs.heartbeat.interval", 1);
     DefaultMetricsSystem.setMiniClusterMode(true); // two servers in one process
     NameNode.format(conf);
     NameNode names = new NameNode(conf);
@@ -53,8 +56,18 @@ public final class HdfsProcess {
       files.mkdirs(new Path("/warehouse"));
     }
     System.out.println(uri);
-    while (System.in.read() >= 0) {
-      continue;
+    BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
+    for (String order = orders.readLine(); order != null; order = orders.readLine()) {
+      if (order.equals("stop")) {
+        names.stop();
+        names.join();
+      } else {
+        names = new NameNode(conf);
+        while (names.getNamesystem().getNumLiveDataNodes() == 0 || names.isInSafeMode()) {
+          Thread.sleep(50);
+        }
+      }
+      System.out.println("done");
     }
     data.shutdown();
     names.stop();

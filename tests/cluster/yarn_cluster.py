@@ -1,0 +1,56 @@
+"""A running YARN: a resource manager and two node managers in one process, whose file system is this machine's."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from tests.interop.maven import class_path, compiled, java
+
+_HERE: Final = Path(__file__).parent / "yarn"
+_STOP_SECONDS: Final = 20
+
+
+class YarnCluster:
+    """A context manager; ends with it, and with the process that started it."""
+
+    def __init__(self, root: Path) -> None:
+        root.mkdir(parents=True)
+        self.conf_directory = root
+        """Has the yarn-site.xml of clients: HADOOP_CONF_DIR."""
+        jars = class_path(_HERE / "pom.xml")
+        classes = compiled(_HERE / "YarnProcess.java", jars)
+        command = [java("java"), "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+        command += ["--add-opens", "java.base/java.lang=ALL-UNNAMED"]  # its injection of dependencies needs them
+        with (root / "yarn.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                [*command, "-cp", f"{classes}:{jars}", "YarnProcess", str(root)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                cwd=root,
+            )
+        assert self._process.stdout is not None
+        address = ""
+        for line in self._process.stdout:  # the cluster prints there, too
+            if line.startswith("resource manager "):
+                address = line
+                break
+        assert address, (root / "yarn.log").read_text(errors="replace")[-3000:]
+
+    def __enter__(self) -> YarnCluster:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
