@@ -64,9 +64,13 @@ def settings(**more: str) -> list[str]:
     return [word for key, value in {**SETTINGS, **more}.items() for word in ("--conf", f"{key}={value}")]
 
 
+def without_acidsql() -> dict[str, str]:
+    """The environment's variables, without those that bring the checkout to another Python."""
+    return {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
+
+
 def environment(yarn: YarnCluster) -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    return {**kept, "SPARK_HOME": str(HOME), "HADOOP_CONF_DIR": str(yarn.conf_directory)}
+    return {**without_acidsql(), "SPARK_HOME": str(HOME), "HADOOP_CONF_DIR": str(yarn.conf_directory)}
 
 
 def packed_environment(directory: Path) -> Path:
@@ -84,7 +88,7 @@ def packed_environment(directory: Path) -> Path:
         [str(home / "bin" / "pip"), "install", "--quiet", "--no-deps", str(wheel)],
         [str(home / "bin" / "venv-pack"), "--prefix", str(home), "--output", str(archive), "--quiet"],
     ):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, env=without_acidsql(), capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[-3000:]
     home.rename(directory / "moved")
     return archive
