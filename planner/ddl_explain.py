@@ -182,8 +182,7 @@ def _alter(
             yield (
                 "leaves their directories: the table is external"
                 if table.external
-                else "removes those of their directories in which nothing else lies"
-                + _past_the_trash(step.skips_trash)
+                else "removes those of their directories in which nothing else lies" + _past_the_trash(step.skips_trash)
             )
         case RepairPartitions(table):
             verbs = ("reports", "reports") if step.reports_only else ("adds", "removes")

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
+from tests.cluster.standalone_cluster import wait_until
 from tests.interop.maven import class_path, compiled, java
 
 _HERE: Final = Path(__file__).parent / "yarn"
@@ -28,18 +29,12 @@ class YarnCluster:
             self._process = subprocess.Popen(
                 [*command, "-cp", f"{classes}:{jars}", "YarnProcess", str(root)],
                 stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                stdout=log,
                 stderr=log,
-                text=True,
                 cwd=root,
             )
-        assert self._process.stdout is not None
-        address = ""
-        for line in self._process.stdout:  # the cluster prints there, too
-            if line.startswith("resource manager "):
-                address = line
-                break
-        assert address, (root / "yarn.log").read_text(errors="replace")[-3000:]
+        wait_until(lambda: (root / "yarn-site.xml").exists() or self._process.poll() is not None, "YARN runs")
+        assert self._process.poll() is None, (root / "yarn.log").read_text(errors="replace")[-3000:]
 
     def __enter__(self) -> YarnCluster:
         return self

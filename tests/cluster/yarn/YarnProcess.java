@@ -1,6 +1,6 @@
-import java.io.File;
-import java.io.FileOutputStream;
 import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.MiniYARNCluster;
@@ -8,8 +8,8 @@ import org.apache.hadoop.yarn.server.MiniYARNCluster;
 /**
  * A resource manager and two node managers in one process, whose file system is this machine's.
  *
- * <p>Argument: the directory for yarn-site.xml, the configuration of clients. Prints a line with the resource
- * manager's address when the cluster runs, and ends when standard input does.
+ * <p>Argument: the directory for yarn-site.xml, the configuration of clients, which is there when the cluster runs. Ends
+ * when standard input does.
  */
 public final class YarnProcess {
   private static final int NODES = 2;
@@ -19,7 +19,7 @@ public final class YarnProcess {
 
   public static void main(String[] arguments) {
     try {
-      run(new File(arguments[0]));
+      run(Path.of(arguments[0]));
     } catch (Throwable error) {
       error.printStackTrace();
       System.exit(1);
@@ -27,7 +27,7 @@ public final class YarnProcess {
     System.exit(0); // threads of the cluster may still run
   }
 
-  private static void run(File directory) throws Exception {
+  private static void run(Path directory) throws Exception {
     YarnConfiguration conf = new YarnConfiguration();
     FileSystem.setDefaultUri(conf, "file:///");
     conf.setBoolean(YarnConfiguration.NM_VMEM_CHECK_ENABLED, false);
@@ -43,10 +43,11 @@ public final class YarnProcess {
     cluster.init(conf);
     cluster.start();
     cluster.waitForNodeManagersToConnect(START_MILLISECONDS);
-    try (OutputStream out = new FileOutputStream(new File(directory, "yarn-site.xml"))) {
+    Path written = directory.resolve("yarn-site.xml.new");
+    try (OutputStream out = Files.newOutputStream(written)) {
       cluster.getConfig().writeXml(out);
     }
-    System.out.println("resource manager " + cluster.getConfig().get(YarnConfiguration.RM_ADDRESS));
+    Files.move(written, directory.resolve("yarn-site.xml"));
     while (System.in.read() >= 0) {
       continue;
     }
