@@ -31,8 +31,11 @@ from acidsql.writing.event_files import EventFile
 from acidsql.writing.file_slots import SLOT
 from acidsql.writing.merge_order import Extremes, extremes
 
-_MOST_THREADS: Final = 8
-"""Each has a stripe of rows in memory, which may take some hundred megabytes, and one that it writes."""
+_MOST_MEMORY: Final = 1024 * 1024 * 1024
+"""Bytes of memory that the stripes may take which are read and written at a time."""
+_EXPANDED: Final = 8
+"""Bytes of memory that a thread takes for each compressed byte of a stripe: for the rows that it reads, for those that
+are left, and for those that it writes."""
 
 
 class _ForSparkError(Exception):
@@ -66,7 +69,7 @@ def staged_in_order(job: Job, prepared: PreparedRows, check: Callable[[], None])
     buckets = _in_order(prepared)
     if buckets is None:
         return None
-    threads = min(os.cpu_count() or 1, _MOST_THREADS)
+    threads = max(1, min(os.cpu_count() or 1, _MOST_MEMORY // (_EXPANDED * _largest_stripe(prepared))))
     divides = adds_acid_columns(job.files, job.target)
     parts = [part for bucket in buckets for part in _parts(bucket, -(-threads // len(buckets)) if divides else 1)]
     try:
@@ -87,6 +90,12 @@ def _in_order(prepared: PreparedRows) -> list[Sequence[_File]] | None:
     buckets = [list(of_bucket) for _, of_bucket in groupby(found, lambda file: file.bucket)]
     follow = all(one.bounds.last < other.bounds.first for files in buckets for one, other in pairwise(files))
     return list(buckets) if follow else None
+
+
+def _largest_stripe(prepared: PreparedRows) -> int:
+    """The compressed bytes of a stripe of the file whose stripes are largest, at least one."""
+    sizes = (file.size // max(1, len(file.tail.stripe_rows)) for file in prepared.files if file.tail is not None)
+    return max([1, *sizes])
 
 
 def _bounds(reader: FileReader) -> Extremes | None:

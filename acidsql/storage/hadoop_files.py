@@ -183,11 +183,16 @@ class HadoopFiles:
             self._fs(directory).delete(self._path(directory), False)
 
     def move_to_trash(self, path: str) -> bool:
-        """The trash is that of the server's or client's `fs.trash.interval` (org.apache.hadoop.fs.Trash)."""
+        """The trash is that of the server's or client's `fs.trash.interval` (org.apache.hadoop.fs.Trash). Also False if
+        the trash refuses the file, for example because the user has no home directory: as in Hive, the file is deleted
+        then. The rows of an overwritten table must not stay beside the new ones."""
         if not self.exists(path):
             return False
         trash = self._java.org.apache.hadoop.fs.Trash
-        return bool(trash.moveToAppropriateTrash(self._fs(path), self._path(path), self._conf))
+        try:
+            return bool(trash.moveToAppropriateTrash(self._fs(path), self._path(path), self._conf))
+        except Py4JJavaError:
+            return False
 
     def write(self, path: str, content: bytes) -> None:
         builder = self._fs(path).createFile(self._path(path)).overwrite(True).recursive()

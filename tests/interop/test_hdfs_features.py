@@ -157,10 +157,12 @@ def test_a_snapshot_of_a_directory_keeps_its_rows(session: Session, home: str) -
 # ------------------------------------------------------------------------------------------------ owners of files
 
 
-def as_user(name: str, session: Session, tmp_path: Path, statement: str) -> subprocess.CompletedProcess[str]:
+def as_user(
+    name: str, session: Session, tmp_path: Path, statement: str, *options: str
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "acidsql", "shell", "--warehouse", str(session.warehouse)]
     command += ["--metastore", f"sqlite:///{tmp_path}/metastore.db", "--conf", "spark.master=local[1]"]
-    command += ["--conf", "spark.driver.memory=1g", "-e", statement]
+    command += ["--conf", "spark.driver.memory=1g", *options, "-e", statement]
     environment = {**os.environ, "HADOOP_USER_NAME": name}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
@@ -193,6 +195,13 @@ def test_files_belong_to_who_wrote_them_and_the_group_of_their_table(
     mine = owners.pop("delta_0000001_0000001_0000")
     assert mine[0] != "alice"
     assert set(owners.values()) == {("alice", "staff")}
+
+    for path in (where.getParent(), *(status.getPath() for status in fs.listStatus(where))):
+        fs.setOwner(path, "alice", "staff")
+    trash = ("--conf", "spark.hadoop.fs.trash.interval=60")  # alice has no home directory, and cannot make one
+    dropped = as_user("alice", session, tmp_path, "DROP TABLE t", *trash)
+    assert dropped.returncode == 0, dropped.stderr
+    assert not fs.exists(where)
 
 
 # ------------------------------------------------------------------------------------------------ logical names
