@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import pyorc
 
-from acidsql.direct import direct_compaction
+from acidsql.direct import direct_compaction, streamed_compaction
 from acidsql.session import Session
 from acidsql.spark import compaction
 from acidsql.writing import merge_order
@@ -60,12 +60,20 @@ def compact(session: Session, table: str, kind: str, rest: str = "") -> tuple[st
 
 @contextmanager
 def as_with_large_files() -> Iterator[None]:
-    """Compactions treat files of any size like large ones: Spark copies them in their order, or shuffles their rows."""
+    """Compactions treat files of any size like large ones that are left to Spark, which copies them in their order, or
+    shuffles their rows."""
     with (
-        patch.object(direct_compaction, "_MOST_BYTES", -1),
+        patch.object(direct_compaction, "_is_possible", lambda _: False),
         patch.object(merge_order, "_LARGE", 0),
         patch.object(compaction, "_FEW", 0),
     ):
+        yield
+
+
+@contextmanager
+def as_streamed() -> Iterator[None]:
+    """Compactions without Spark stream files of any size if their rows are in order, in parts for several threads."""
+    with patch.object(direct_compaction, "_MOST_BYTES", 0), patch.object(streamed_compaction, "_MOST_MEMORY", 1 << 60):
         yield
 
 

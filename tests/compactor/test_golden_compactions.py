@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from acidsql.acid.partition_names import unescape
 from acidsql.session import Session
 from tests.compactor.layout import (
     VISIBILITY,
+    as_streamed,
     as_with_large_files,
     compact,
     directories,
@@ -35,7 +37,11 @@ TABLES = {t.id: t for t in golden_tables() if t.is_recorded}
 READ_ONLY = ("skip.header.line.count",)
 """Properties of tables that are not written to, and so not compacted."""
 CORE = ("aborted_open", "bucketed", "insert_only_orc", "multi_writer", "originals.changed", "partitioned_ops")
-WAYS = ("direct", "spark")
+WAYS: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
+    "direct": nullcontext,
+    "streamed": as_streamed,
+    "spark": as_with_large_files,
+}
 COMPACTED = [t for t in TABLES.values() if not any(n in READ_ONLY for n, _ in t.properties)]
 
 
@@ -82,7 +88,7 @@ def test_compactions_of_every_golden_table_keep_rows_and_row_ids(
     partitions = [str(row[0]) for row in shown]
     for kind in ("minor", "major"):
         for partition in partitions:
-            with as_with_large_files() if kind == "minor" or way == "spark" else nullcontext():
+            with as_with_large_files() if kind == "minor" else WAYS[way]():
                 state, message = compact(session, table, kind, clause(partition))
             assert state in DONE, message
             assert row_ids(session, golden, table, place) == before

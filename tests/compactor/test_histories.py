@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.session import Session, connect
-from tests.compactor.layout import as_with_large_files
+from tests.compactor.layout import as_streamed, as_with_large_files
 from tests.selection import core
 from tests.spark.histories import Model, Row, random_schema
 from tests.spark.test_histories import plain, shown
@@ -81,7 +81,7 @@ def run(session: Session, seed: int, statements: int) -> None:
             if not statement:
                 continue
             history.append(statement)
-            with as_with_large_files() if r.random() < 0.5 else nullcontext():
+            with r.choice((as_with_large_files, as_streamed, nullcontext))():
                 (done,) = session.execute(statement).rows()
             assert done[1] in ("succeeded", "refused"), (done, history)
             after = assert_rows(session, model, history)
