@@ -200,7 +200,7 @@ def _alter(
 
 
 def _past_the_trash(skips_trash: bool) -> str:
-    return ", past the trash of its file system" if skips_trash else ""
+    return ", without moving files to a trash" if skips_trash else ""
 
 
 def _emptied(step: EmptyTable) -> str:

@@ -23,7 +23,7 @@ from acidsql.arrow_scan.deleted_row_ids import RowIds
 from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
 from acidsql.direct.changed_rows import filed, rows_to_read
 from acidsql.direct.parallel_reads import bytes_of, read_in_threads
-from acidsql.direct.streamed_compaction import are_in_order, staged_in_order
+from acidsql.direct.streamed_compaction import ascend, staged_in_order
 from acidsql.errors import AcidSqlError
 from acidsql.storage.file_systems import is_local
 from acidsql.storage.footer_cache import FooterCache
@@ -138,7 +138,7 @@ def _merged(job: Job, pieces: Sequence[LiveRows]) -> tuple[RowIds, Any] | None:
         columns[f"_c{number}"] = array
     every = RowIds.joined([rows.row_ids for rows in pieces if rows.row_ids is not None])
     table = pa.table(columns)
-    if are_in_order(every):
+    if ascend(every):
         return every, table
     order = np.lexsort((every.row, every.bucket, every.write_id))
     return every.filtered(order), table.take(pa.array(order)).combine_chunks()

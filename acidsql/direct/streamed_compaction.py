@@ -27,7 +27,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.storage.orc.event_columns import inserted_columns
 from acidsql.storage.orc.orc_footers import adds_acid_columns
 from acidsql.writing.compaction_files import IN_ORDER, Job, Staged, finish
-from acidsql.writing.event_files import EventFile
+from acidsql.writing.event_files import EventFile, are_in_order
 from acidsql.writing.file_slots import SLOT
 from acidsql.writing.merge_order import Extremes, extremes
 
@@ -133,7 +133,7 @@ def _write(job: Job, part: _Part, check: Callable[[], None]) -> None:
             ids = rows.row_ids
             if ids is None or not rows.count:
                 continue
-            if not _are_of(ids, part.bucket) or not are_in_order(ids) or _key(ids, 0) <= last:
+            if not _are_of(ids, part.bucket) or not ascend(ids) or _key(ids, 0) <= last:
                 raise _ForSparkError
             last = _key(ids, -1)
             columns = {f"_c{i}": _filed(rows, job, i) for i in range(len(job.table.columns))}
@@ -164,9 +164,6 @@ def _key(ids: RowIds, place: int) -> tuple[int, ...]:
     return int(ids.write_id[place]), int(ids.bucket[place]), int(ids.row[place])
 
 
-def are_in_order(ids: RowIds) -> bool:
+def ascend(ids: RowIds) -> bool:
     """Whether each row ID is greater than the one before it."""
-    is_greater = ids.row[1:] > ids.row[:-1]
-    for part in (ids.bucket, ids.write_id):
-        is_greater = (part[1:] > part[:-1]) | ((part[1:] == part[:-1]) & is_greater)
-    return bool(is_greater.all())
+    return are_in_order((ids.write_id, ids.bucket, ids.row), strictly=True)

@@ -141,8 +141,8 @@ class FileSystem(Protocol):
         ...
 
     def move_to_trash(self, path: str) -> bool:
-        """Moves a file or directory to the trash of its file system; False, and nothing has happened, if there is none.
-        A missing path is no error."""
+        """Moves a file or directory to the trash of its file system; False, and nothing has happened, if there is none
+        or if it refuses the path. A missing path is no error."""
         ...
 
     def write(self, path: str, content: bytes) -> None: ...

@@ -112,15 +112,16 @@ def _order(placed: Any, keys: Sequence[str]) -> _Numbers:
     filled = {k: c.fill_null("" if pa.types.is_string(c.type) else -1) for k, c in columns.items()}
     if all(pa.types.is_integer(column.type) for column in filled.values()):
         by_first = np.argsort(filled[keys[0]].to_numpy(), kind="stable")
-        if _are_in_order([column.to_numpy()[by_first] for column in filled.values()]):
+        if are_in_order([column.to_numpy()[by_first] for column in filled.values()]):
             return np.asarray(by_first, np.int64)
     order = pc.sort_indices(pa.table(filled), sort_keys=[(k, "ascending") for k in keys])
     return np.asarray(order.to_numpy(), np.int64)
 
 
-def _are_in_order(keys: Sequence[_Numbers]) -> bool:
-    """Whether no row comes before the one in front of it, by the keys in turn. Mostly rows are found in this order."""
-    is_in_order = np.ones(max(0, len(keys[0]) - 1), np.bool_)
+def are_in_order(keys: Sequence[_Numbers], *, strictly: bool = False) -> bool:
+    """Whether rows ascend by the keys, of which the first counts most; `strictly`, whether no two rows are equal, too.
+    Mostly rows are found in this order."""
+    is_in_order = np.full(max(0, len(keys[0]) - 1), not strictly)
     for key in reversed(keys):
         is_in_order = (key[1:] > key[:-1]) | ((key[1:] == key[:-1]) & is_in_order)
     return bool(is_in_order.all())

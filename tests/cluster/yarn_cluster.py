@@ -8,10 +8,10 @@ from types import TracebackType
 from typing import Final
 
 from tests.cluster.standalone_cluster import wait_until
+from tests.interop.ended_process import end
 from tests.interop.maven import class_path, compiled, java
 
 _HERE: Final = Path(__file__).parent / "yarn"
-_STOP_SECONDS: Final = 20
 
 
 class YarnCluster:
@@ -42,10 +42,4 @@ class YarnCluster:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        try:
-            self._process.wait(_STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        end(self._process)

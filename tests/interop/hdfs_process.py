@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Final
+from typing import Any, Final
 
+from pyspark.sql import SparkSession
+
+from tests.interop.ended_process import end
 from tests.interop.maven import class_path, compiled, java
 
 _HERE: Final = Path(__file__).parent / "hdfs"
-_STOP_SECONDS: Final = 20
+
+
+@contextmanager
+def hadoop_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Settings of Spark's Hadoop client. Hadoop keeps the client of a name node, with the settings of its first use."""
+    java: Any = spark._jsc
+    conf = java.hadoopConfiguration()
+    for key, value in settings.items():
+        conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key in settings:
+            conf.unset(key)
 
 
 class Hdfs:
@@ -55,10 +73,4 @@ class Hdfs:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        try:
-            self._process.wait(_STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        end(self._process)

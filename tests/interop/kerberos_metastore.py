@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
+from tests.interop.ended_process import end
 from tests.interop.hive_home import java_command, make_hive_home
 from tests.interop.maven import compiled
 
@@ -17,7 +18,6 @@ REALM: Final = "ACIDSQL.TEST"
 SERVICE: Final = "hive/localhost"
 USER: Final = "alice"
 _SOURCE: Final = Path(__file__).parent / "kerberos" / "KerberosMetastore.java"
-_STOP_SECONDS: Final = 20
 
 
 class TokenFormat(Enum):
@@ -91,13 +91,7 @@ class KerberosMetastore:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        try:
-            self._process.wait(_STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        end(self._process)
 
     def _answer(self) -> str:
         assert self._process.stdout is not None

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +16,7 @@ from acidsql import streaming
 from acidsql.session import Session, connect
 from acidsql.spark.catalyst.sessions import hadoop_files
 from tests.answers import fails, rows
-from tests.interop.hdfs_process import Hdfs
+from tests.interop.hdfs_process import Hdfs, hadoop_settings
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(900)]
 
@@ -42,20 +41,6 @@ def home(hdfs: Hdfs, tmp_path: Path) -> str:
 def session(home: str, spark: SparkSession, tmp_path: Path) -> Iterator[Session]:
     with connect(home, metastore=f"sqlite:///{tmp_path}/metastore.db", spark=spark) as opened:
         yield opened
-
-
-@contextmanager
-def hadoop_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Settings of Spark's Hadoop client."""
-    java: Any = spark._jsc
-    conf = java.hadoopConfiguration()
-    for key, value in settings.items():
-        conf.set(key, value)
-    try:
-        yield
-    finally:
-        for key in settings:
-            conf.unset(key)
 
 
 def file_system(session: Session, path: str) -> tuple[Any, Any]:

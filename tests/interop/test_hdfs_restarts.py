@@ -15,7 +15,7 @@ from acidsql.session import Session, connect
 from acidsql.spark.catalyst.sessions import hadoop_files
 from acidsql.storage.hadoop_files import HadoopFiles
 from tests.answers import rows
-from tests.interop.hdfs_process import Hdfs
+from tests.interop.hdfs_process import Hdfs, hadoop_settings
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 
@@ -51,23 +51,20 @@ def session(hdfs: Hdfs, spark: SparkSession, tmp_path: Path, request: pytest.Fix
     """
     waits: bool = request.param
     host = "localhost" if waits else "127.0.0.1"
-    java: Any = spark._jsc
-    conf = java.hadoopConfiguration()
     settings = {
         "ipc.client.connect.max.retries": "2",
         "ipc.client.connect.retry.interval": "200",
         "dfs.client.retry.policy.enabled": str(waits).lower(),
         "dfs.client.retry.policy.spec": "500,120",
     }
-    for key, value in settings.items():
-        conf.set(key, value)
     home = f"{hdfs.uri.replace('127.0.0.1', host)}/{tmp_path.name}"
-    with connect(home, metastore=f"sqlite:///{tmp_path}/metastore.db", spark=spark) as opened:
+    with (
+        hadoop_settings(spark, settings),
+        connect(home, metastore=f"sqlite:///{tmp_path}/metastore.db", spark=spark) as opened,
+    ):
         opened.execute(f"CREATE TABLE t (k int, v string) {ACID}")
         opened.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')")
         yield opened
-    for key in settings:
-        conf.unset(key)
 
 
 class Calls:
