@@ -4,7 +4,9 @@ A KeyboardInterrupt inside py4j leaves an answer on the connection, and the next
 of py4j 0.10.9.9, to let the JVM shut the socket, hits connections that were made later. PySpark, while it reads an
 Arrow table from its own socket, delays the interrupt until the job ends. Therefore the signal handler raises nothing
 inside py4j and PySpark. Instead a thread with its own connection cancels the running jobs and repeats the signal until
-the call has returned. An interrupt also waits while a transaction commits (`hold`), opens or is undone (`holding`).
+the call has returned. An interrupt also waits while a transaction commits (`hold`), opens or is undone (`holding`), and
+while the statement handles an exception: raised between an error and the step that undoes its work, the interrupt would
+leave the transaction open. So a second Ctrl-C does not break what the first one has started.
 
 Python drops a KeyboardInterrupt that is raised in a finalizer or in the callback of a weak reference, and every import
 ends with such a callback. `sys.unraisablehook` sees what is dropped, and the interrupt is raised again. Linux may
@@ -104,6 +106,9 @@ class _Interrupt:
 
     def __init__(self, cancel: Callable[[], None]) -> None:
         self._cancel = cancel
+        outermost = _statements[0]._handled_before if _statements else sys.exc_info()[1]
+        self._handled_before: BaseException | None = outermost
+        """The exception that the program handled when the outermost statement began."""
         self._held = False
         self._blocks = 0
         """How many `holding` blocks are open."""
@@ -118,7 +123,7 @@ class _Interrupt:
         if self._blocks:
             self._kept = True
             return
-        if not self._held and not _is_in_pyspark(frame):
+        if not self._held and not self._is_handling() and not _is_in_pyspark(frame):
             self._kept = False
             self._raised.set()
             raise KeyboardInterrupt
@@ -141,10 +146,14 @@ class _Interrupt:
     def leave(self) -> None:
         """Ends a `holding` block. Raises the KeyboardInterrupt that waited for it, unless another reason delays it."""
         self._blocks -= 1
-        if self._kept and not self._blocks and not self._held:
-            self._kept = False
-            self._raised.set()
-            raise KeyboardInterrupt
+        if not self._kept or self._blocks or self._held:
+            return
+        self._kept = False
+        if self._is_handling():
+            self.repeat()
+            return
+        self._raised.set()
+        raise KeyboardInterrupt
 
     def end(self) -> bool:
         """Stops waiting. Returns whether an interrupt was not raised yet."""
@@ -155,6 +164,11 @@ class _Interrupt:
             self._insisting.join()
             self._insisting = None
         return waiting
+
+    def _is_handling(self) -> bool:
+        """Whether an exception of the statement is being handled. Called in the signal handler, which sees what the
+        interrupted code sees."""
+        return sys.exc_info()[1] is not self._handled_before
 
     @property
     def _is_waiting(self) -> bool:

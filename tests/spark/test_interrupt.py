@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 
 from acidsql.acid.write_ids import TxnId
+from acidsql.errors import AcidSqlError
 from acidsql.interrupts import hold, holding, interruptible
 from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.metastore.streams import StreamProgress
-from acidsql.metastore.transactions import Transactions
+from acidsql.metastore.transactions import OpenTransaction, Transactions
 from acidsql.session import Session
 from tests.selection import core
 
@@ -231,6 +232,57 @@ def test_an_interrupt_while_a_transaction_is_opened_leaves_none_open(
     monkeypatch.undo()
     assert len(opened) == 3
     assert store_of(table).ended(opened) == set(opened)
+
+
+@pytest.mark.parametrize("fails", [True, False], ids=["an error", "an interrupt"])
+def test_an_interrupt_between_the_end_of_a_statement_and_its_undo_leaves_no_transaction_open(
+    table: Session, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    """A statement that fails asks the metastore whether its transaction is lost, and aborts it then."""
+    transactions = Transactions(store_of(table))
+    opened: list[TxnId] = []
+    lost = OpenTransaction.lost
+
+    def interrupted(txn: OpenTransaction, error: BaseException) -> AcidSqlError | None:
+        signal.raise_signal(signal.SIGINT)
+        return lost(txn, error)
+
+    def run() -> None:
+        with interruptible(table.cancel), transactions.run(tuple) as txn:
+            opened.append(txn.id)
+            if fails:
+                raise ValueError("the statement fails")
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(OpenTransaction, "lost", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    monkeypatch.undo()
+    assert len(opened) == 1
+    assert store_of(table).ended(opened) == set(opened)
+
+
+def test_an_interrupt_while_an_error_is_handled_is_raised_when_the_statement_goes_on(table: Session) -> None:
+    done: list[str] = []
+
+    def go_on() -> None:
+        try:
+            raise ValueError("the program handles an error of its own while it runs the statement")
+        except ValueError:
+            with interruptible(table.cancel):
+                try:
+                    raise KeyError("the statement does without something")
+                except KeyError:
+                    with holding():
+                        signal.raise_signal(signal.SIGINT)
+                    done.append("handled")
+                time.sleep(30)
+
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        go_on()
+    assert done == ["handled"]
+    assert time.monotonic() - started < 15
 
 
 def test_a_statement_that_repeats_an_aborted_transaction_can_be_interrupted(table: Session) -> None:
