@@ -328,6 +328,7 @@ class Condition(Enum):
     MISPLACED_UDTF = _info(
         "42000", "UDTF's are not supported outside the SELECT clause, nor nested in expressions", 10081
     )
+    LATERAL_VIEW_WITH_JOIN = _info("42000", "JOIN with a LATERAL VIEW is not supported", 10085)
     MISPLACED_AGGREGATE = _info("42803", "Not yet supported place for UDAF: {function}", 10128)
     GROUP_BY_POSITION = _info(
         "42000", "Invalid position alias in Group By: {position} is not between 1 and {count}", 10220

@@ -117,7 +117,8 @@ def _decimal_result(operator: str, a: Decimal, b: Decimal) -> Decimal:
 
 
 def _limited(precision: int, scale: int) -> Decimal:
-    return Decimal(min(precision, _MOST_DIGITS), min(scale, _MOST_DIGITS))
+    """Gives up fraction digits where 38 digits do not suffice."""
+    return Decimal(min(precision, _MOST_DIGITS), max(scale - max(precision - _MOST_DIGITS, 0), 0))
 
 
 def _shortened(precision: int, scale: int) -> Decimal:

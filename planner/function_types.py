@@ -85,9 +85,11 @@ def _common(kinds: Kinds) -> HiveType | None:
 
 
 def _extreme(kinds: Kinds) -> HiveType | None:
-    """greatest and least compare text with numbers as DOUBLE."""
-    mixed = any(map(is_text, kinds)) and any(map(is_number, kinds))
-    return DOUBLE if mixed else common_type(kinds)
+    """greatest and least compare text with numbers as DOUBLE, and text with dates and times as such."""
+    if not any(map(is_text, kinds)):
+        return common_type(kinds)
+    others = [kind for kind in kinds if not is_text(kind)]
+    return DOUBLE if any(map(is_number, others)) else common_type(others) if others else STRING
 
 
 def _if(kinds: Kinds) -> HiveType | None:

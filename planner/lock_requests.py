@@ -135,6 +135,14 @@ def merge_locks(
     return (*insert, *(lock for lock in locks if lock not in insert))
 
 
+def inserts_are_updates(plan: WritePlan) -> bool:
+    """Whether the rows that the plan inserts count as updates, because a MERGE makes them (`merge_locks`)."""
+    target = (plan.target.database, plan.target.name)
+    operations = {lock.operation for lock in plan.locks if (lock.database, lock.table) == target}
+    inserts = any(branch.effect is Effect.INSERTED for branch in plan.branches)
+    return inserts and Operation.UPDATE in operations and Operation.INSERT not in operations
+
+
 def evolving_locks(locks: tuple[LockComponent, ...], evolution: Evolution | None) -> tuple[LockComponent, ...]:
     """The locks of a statement WITH SCHEMA EVOLUTION: its locks on the target become EXCLUSIVE, as that of ALTER TABLE,
     if it changes the target's definition."""

@@ -8,11 +8,19 @@ from typing import Final
 from sqlglot import exp
 
 from acidsql.grammar.dialect import frame_of
+from acidsql.planner.hive_functions.other_names import CASTS
 from acidsql.planner.hive_syntax import rewrite_syntax
+from acidsql.planner.item_names import keep_name
 from acidsql.planner.values_queries import select_late_rows
 
 ROW_ID_COLUMN: Final = "row__id"
 ROW_ID_FIELDS: Final = ("writeid", "bucketid", "rowid")
+_CASTS: Final = {
+    **CASTS,
+    **{name: name for name in ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean")},
+    **{name: name for name in ("string", "date", "timestamp")},
+}
+"""Functions that CAST calls, each with its type (FunctionRegistry)."""
 
 
 def normalized(tree: exp.Query) -> exp.Query:
@@ -20,6 +28,7 @@ def normalized(tree: exp.Query) -> exp.Query:
     _lower_names(tree)
     _unnest_row_id_fields(tree)
     rewrite_syntax(tree)
+    _write_casts(tree)
     tree = select_late_rows(tree)
     _type_bare_nulls(tree)
     tree = _lift_values(tree)
@@ -87,6 +96,15 @@ def _row_id_field(parts: Sequence[exp.Expr], at: int, names: Sequence[exp.Expr])
     for name in names:
         field = exp.Dot(this=field, expression=name.copy())
     return field
+
+
+def _write_casts(tree: exp.Expr) -> None:
+    """Writes casts that are calls of functions, such as `string(x)`, as CAST: Hive has one function for both."""
+    for node in list(tree.find_all(exp.Anonymous)):
+        kind = _CASTS.get(node.name.lower())
+        if kind is not None and len(node.expressions) == 1:
+            keep_name(node)
+            node.replace(exp.TryCast(this=node.expressions[0], to=exp.DataType.build(kind)))
 
 
 def _type_bare_nulls(tree: exp.Query) -> None:

@@ -54,9 +54,9 @@ class Cleaner:
     def _clean(self, compaction: Compaction) -> Cleaned | None:
         """Cleans up after one compaction; None if another transaction locks the table exclusively."""
         request = compaction.request
-        place = find_place(self._metastore, self._engine, request.database, request.table, request.partition)
         lock = LockComponent(request.database, request.table, LockType.SHARED_READ, Operation.SELECT, request.partition)
         try:
+            place = find_place(self._metastore, self._engine, request.database, request.table, request.partition)
             if place is None:
                 removed: tuple[str, ...] = ()
             else:

@@ -46,8 +46,9 @@ class Initiator:
     settings: Mapping[str, str]
     name: str
     _last_checked: dict[PlaceName, TxnId] = field(default_factory=dict)
-    """The last write to each place that was checked. A place with open write IDs is not among them: what they wrote may
-    become ready for a compaction without another write."""
+    """The last write to each place for which nothing is left to do. Not among them are places with open write IDs,
+    which may become ready for a compaction without another write, those whose compaction was requested, which may fail,
+    and those with obsolete directories beside an earlier cleaning."""
 
     def run(self) -> list[Initiated]:
         """Checks every place that was written to since its last check. A place that cannot be checked is part of the
@@ -60,7 +61,6 @@ class Initiator:
             of_table = aborted.get(f"{place.database}.{place.table}", Aborted())
             if place in active or (self._last_checked.get(place) == changed.txn and not of_table.count):
                 continue
-            self._last_checked[place] = changed.txn
             try:
                 answer = self._check(changed, of_table, is_cleaning=place in cleaning)
             except (AcidSqlError, OSError) as error:
@@ -90,19 +90,20 @@ class Initiator:
             self.keeper.forget_changed(changed)
             return None
         if not place.table.is_transactional:
+            self._last_checked[name] = changed.txn
             return None
         view = compactable(self.metastore, place, self.metastore.valid_txns())
         snapshot = view.snapshot
-        if not view.is_whole:
-            del self._last_checked[name]
         if snapshot.obsolete and not is_cleaning:
             self.keeper.enqueue_cleaning(_request(name, CompactionType.MAJOR, self.name), view.writes.high_watermark)
-        if _is_excluded(place.table):
-            return None
         limits = thresholds(self.settings, place.table.properties)
-        wanted = due(snapshot, limits, aborted, insert_only=place.table.is_insert_only)
+        is_excluded = _is_excluded(place.table)
+        wanted = None if is_excluded else due(snapshot, limits, aborted, insert_only=place.table.is_insert_only)
         if wanted is None:
-            self._forget_if_clean(changed, view)
+            if view.is_whole and not (snapshot.obsolete and is_cleaning):
+                self._last_checked[name] = changed.txn
+            if not is_excluded:
+                self._forget_if_clean(changed, view)
             return None
         rewrite, reason = wanted
         return self._enqueue(_request(name, CompactionType[rewrite.name], self.name), reason)

@@ -40,6 +40,8 @@ _T = TypeVar("_T")
 _UNFINISHED: Final = (CompactionState.INITIATED, CompactionState.WORKING)
 _POLL: Final = 0.5
 """Seconds between two polls of the queue."""
+_POLLS_A_CHECK: Final = 20
+"""How often AND WAIT looks at an entry before it asks whether the worker of the entry is alive."""
 
 
 @dataclass(slots=True)
@@ -146,6 +148,7 @@ class Compactor:
 
     def _wait(self, number: int, message: str, pool: str | None) -> Requested:
         worker = self.worker(pool=pool)
+        polls = 0
         while True:
             entry = next((c for c in self._queue.compactions() if c.id == number), None)
             if entry is None:
@@ -157,6 +160,9 @@ class Compactor:
             if outcome is not None and outcome.compaction.id == number:
                 message = outcome_text(outcome, time.monotonic() - started)
             elif outcome is None:
+                polls += 1
+                if polls % _POLLS_A_CHECK == 0:
+                    self._revoke_dead()  # the worker that has taken it
                 time.sleep(_POLL)
         if entry.state in (CompactionState.FAILED, CompactionState.ABORTED):
             raise AcidSqlError(

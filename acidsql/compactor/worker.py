@@ -14,9 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from acidsql.acid.compaction_scope import Rewrite, Scope, scope
+from acidsql.acid.directories import Delta
+from acidsql.acid.snapshot_selection import Snapshot
 from acidsql.acid.write_ids import WriteId
 from acidsql.compactor.compactor_settings import INSERT_ONLY, MAX_DELTAS
-from acidsql.compactor.places import Place, compactable, find_place
+from acidsql.compactor.places import Place, View, as_of, compactable, find_place
 from acidsql.direct.direct_compaction import compact_directly
 from acidsql.errors import AcidSqlError
 from acidsql.grammar.dialect import to_spark
@@ -42,6 +44,7 @@ from acidsql.storage.leftovers import tidy_up_at
 from acidsql.storage.orc.copies import OriginalFiles
 from acidsql.writing.compaction_files import Job, Merged, undo
 
+_HIGHEST: Final = WriteId((1 << 63) - 1)
 _TABLE_PROPERTY: Final = "tblprops."
 _JOB_PROPERTY: Final = "compactor."
 
@@ -190,7 +193,10 @@ class Worker:
         found = find_place(metastore, self._engine, *_names(request))
         if found is None or found != place:
             raise _RefusedError("the table or partition was changed meanwhile")
-        view = compactable(metastore, place, metastore.valid_txns(txn.id))
+        txns = metastore.valid_txns(txn.id)
+        view = compactable(metastore, place, txns)
+        if request.type is CompactionType.REBALANCE:
+            _check_complete(view, as_of(metastore, place, txns, _HIGHEST))
         chosen = scope(
             Rewrite[request.type.name],
             view.snapshot,
@@ -212,6 +218,16 @@ class Worker:
             _order(request.order_by),
             request.buckets,
         )
+
+
+def _check_complete(view: View, current: Snapshot) -> None:
+    """Refuses a rebalance that would leave out delete events which readers see: they name rows by the IDs that the
+    rebalance replaces. Under its lock no more of them can come."""
+    for directory in current.delete_deltas:
+        parsed = directory.parsed
+        if isinstance(parsed, Delta) and parsed.max_write_id > view.writes.high_watermark:
+            reason = f"{directory.name} has changes that were made after a write which is still open"
+            raise _RefusedError(f"{reason}; rebalance when the transaction of that write has ended")
 
 
 def _names(request: CompactionRequest) -> tuple[str, str, str | None]:

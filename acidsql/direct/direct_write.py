@@ -132,7 +132,7 @@ class DirectWriter:
             footers = replace(self.executor.footers, copies=OriginalFiles())
             with phase(Phase.SCAN):
                 placed = changed_rows.placed_changes(plan, changes, bound, footers, self._may_read, self._most_memory)
-            if placed is None or placed.nbytes > self._most_memory:
+            if placed is None:
                 return self.executor.write_in(plan, request, txn, jobs)
             return _published(plan, bound, txn, placed)
 
@@ -179,7 +179,7 @@ class DirectWriter:
             return merged_rows.takes_source(plan, given, schema)
 
         rows = self.executor.source_rows(given.source, takes, self._most_bytes, plan, request, txn, jobs)
-        if rows is None:
+        if rows is None or rows.get_total_buffer_size() > self._most_memory:
             return None
         keys = {column: rows.column(key) for column, key in given.keys.items()}
         found = target(narrowed(scan, keys) if is_pruned else scan)
@@ -187,7 +187,7 @@ class DirectWriter:
             return None
         with phase(Phase.SCAN):
             placed = merged_rows.merged(plan, given, rows, found, self._most_memory)
-        return None if placed is None or placed.nbytes > self._most_memory else (found.prepared.bound, placed)
+        return None if placed is None else (found.prepared.bound, placed)
 
 
 def _is_writable(plan: WritePlan) -> bool:

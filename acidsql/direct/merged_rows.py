@@ -24,7 +24,7 @@ from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
 from acidsql.direct.changed_rows import filed, makes_rows, rows_to_read
 from acidsql.direct.given_columns import has_one_meaning, stored_arrow
 from acidsql.direct.parallel_reads import in_groups, read_in_threads
-from acidsql.direct.placed_events import OldRows, Placed, PlacedEvents
+from acidsql.direct.placed_events import EVENT_BYTES, OldRows, Placed, PlacedEvents
 from acidsql.errors import AcidSqlError
 from acidsql.ingest.placement import partitions_of
 from acidsql.planner.given_merge import IF_MATCHED, IF_NOT_MATCHED
@@ -225,6 +225,8 @@ def merged(plan: WritePlan, given: GivenMerge, rows: pa.Table, target: TargetRow
     has_partner[matched.source] = True
     if_matched = source.if_matched[matched.source]
     if_not_matched = np.where(has_partner, -1, source.if_not_matched)
+    if _bytes_of_events(given, source, matched, if_matched, if_not_matched) > most_bytes:
+        return None
     events = PlacedEvents(plan, target.prepared.bound)
     for number, clause in enumerate(given.clauses):
         if clause.delete_branch is None:
@@ -239,6 +241,21 @@ def merged(plan: WritePlan, given: GivenMerge, rows: pa.Table, target: TargetRow
         if not done:
             return None
     return events.placed()
+
+
+def _bytes_of_events(
+    given: GivenMerge, source: _Source, matched: _Matched, if_matched: _Numbers, if_not_matched: _Numbers
+) -> int:
+    """About how much memory the events will take, at most. The arguments are the numbers of the clauses, as in
+    `_Source`, of the matched target rows and of the source's rows."""
+    events = new = 0
+    for number, clause in enumerate(given.clauses):
+        count = int(np.count_nonzero((if_not_matched if clause.delete_branch is None else if_matched) == number))
+        events += count * ((clause.insert_branch is not None) + (clause.delete_branch is not None))
+        new += count if clause.insert_branch is not None else 0
+    of_source = sum(column.get_total_buffer_size() for column in source.columns.values()) / max(1, len(if_not_matched))
+    kept = sum(column.get_total_buffer_size() for column in matched.kept.values())
+    return int(EVENT_BYTES * events + of_source * new + kept)
 
 
 def _values(

@@ -42,12 +42,6 @@ class Placed:
     rows: NewRows
     slots: Slots
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of memory."""
-        size: int = self.events.get_total_buffer_size() + self.rows.table.get_total_buffer_size()
-        return size
-
 
 @dataclass(frozen=True, slots=True)
 class OldRows:

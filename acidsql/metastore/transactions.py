@@ -146,7 +146,7 @@ class Transactions:
             txn.commit()
         except BaseException as error:
             lost = txn.lost(error)
-            self.abort(txn)
+            self.abort(txn, after=error)
             if lost is not None and isinstance(error, Exception) and error is not lost:
                 raise lost from error
             raise
@@ -177,13 +177,20 @@ class Transactions:
             self.abort(txn)
             attempt += 1
 
-    def abort(self, txn: OpenTransaction) -> None:
+    def abort(self, txn: OpenTransaction, *, after: BaseException | None = None) -> None:
         """Aborts the transaction and removes its files. While the metastore is out of reach, the next transaction does
-        it; until then no reader sees the files, because the transaction has not committed."""
+        it; until then no reader sees the files, because the transaction has not committed.
+
+        `after` is the error of the transaction. After COMMIT_UNKNOWN, a transaction that the metastore does not know
+        may have committed: it keeps its files.
+        """
         with holding():
             try:
                 txn.abort()
             except AcidSqlError as error:
+                unknown = isinstance(after, AcidSqlError) and after.condition == Condition.COMMIT_UNKNOWN.name
+                if unknown and is_lost(error):
+                    return
                 if error.condition not in _AWAY:
                     raise
                 self.unfinished.append(txn)

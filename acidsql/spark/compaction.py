@@ -222,8 +222,9 @@ def _write_rebalanced(spark: StatementSpark, job: Job, caches: ScanCaches) -> No
     """Writes the rows in equal shares, in the requested order or by row ID, with new row IDs under the highest write
     ID.
 
-    Rows of later write IDs cannot have these row IDs. No event that names an old row ID can commit any more, because of
-    the exclusive write lock, and of the conflict for a transaction with an older snapshot (worker.py).
+    Rows of later write IDs cannot have these row IDs. All committed events that name an old row ID have been applied.
+    No other can commit any more, because of the exclusive write lock, and of the conflict for a transaction with an
+    older snapshot (worker.py).
     """
     row_id = f"`{ROW_ID}`"
     parts = ((WRITE_ID, "writeid"), (BUCKET, "bucketid"), (ROW, "rowid"))

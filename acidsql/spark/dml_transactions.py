@@ -18,7 +18,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import LockComponent
 from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import Transactions
-from acidsql.planner.lock_requests import CONFLICTS, on_partitions
+from acidsql.planner.lock_requests import CONFLICTS, inserts_are_updates, on_partitions
 from acidsql.planner.plan import Create, Effect, MultiWritePlan, QueryPlan, WritePlan
 from acidsql.spark.open_transaction import SessionTransaction
 from acidsql.spark.outcomes import RowCounts, Written
@@ -132,7 +132,8 @@ class DmlTransactions:
         self._running = work
         try:
             self._transactions.lock(txn.id, self.locks(plan))
-            if txn.committing is None and (conflicts := self._metastore.conflicts(txn.id)):
+            by_row = txn.committing is not None and not any(map(inserts_are_updates, plan.writes))
+            if not by_row and (conflicts := self._metastore.conflicts(txn.id)):
                 raise conflicts[0].error
             for one in plan.writes:
                 if one.overwrite is not None:
@@ -174,6 +175,7 @@ def write_target(plan: WritePlan, places: tuple[str, ...], txn: WriteTransaction
         txn.write_id(table),
         txn.statement_ids(plan.branches),
         overwrites=plan.overwrite is not None,
+        inserts_are_updates=inserts_are_updates(plan),
         places=places,
         partitions={p.values: files.resolve(p.location) for p in known},
     )

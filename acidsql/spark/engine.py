@@ -47,6 +47,8 @@ _STATEMENT_CONF: Final = {
     # TIMESTAMP is wall-clock time without a zone, as in Hive.
     "spark.sql.timestampType": "TIMESTAMP_NTZ",
     "spark.sql.caseSensitive": "false",
+    # encode and decode take each character set that Java has (GenericUDFEncode).
+    "spark.sql.legacy.javaCharsets": "true",
     # In a map with a key twice, the last value counts, as in Hive.
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
     # The scan of ACID files needs the vectorized ORC reader with these settings (spark-findings.md 1).

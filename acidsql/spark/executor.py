@@ -131,7 +131,8 @@ class Executor:
             if shared is not None:
                 if locks := self.dml.locks(plan):
                     self._transactions.lock(shared.write.id, locks)
-                return shared.write.view(), self._readers.hold(shared.guard)
+                view = shared.write.view() if locks or shared.write.writes else self._now()
+                return view, self._readers.hold(shared.guard)
             reader = self._readers.open(self.dml.locks(plan))
             try:
                 return self._now(), self._readers.hold(reader)
@@ -142,7 +143,10 @@ class Executor:
     def _query_in(self, shared: SharedTransaction, plan: QueryPlan, request: Request) -> QueryRows:
         if locks := self.dml.locks(plan):
             self._transactions.lock(shared.write.id, locks)
-        rows = self._frame(plan, request, _at(request, shared.write.view()), self._caches_of(shared.guard))
+        # Without a lock, nothing that it reads is of a snapshot. Fixed here, the snapshot would be older than the first
+        # lock, and an UPDATE could miss a commit between the two.
+        view = shared.write.view() if locks or shared.write.writes else self._now()
+        rows = self._frame(plan, request, _at(request, view), self._caches_of(shared.guard))
         self._readers.keep(shared.guard, rows.frame)
         return rows
 

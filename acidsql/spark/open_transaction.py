@@ -78,14 +78,15 @@ class SessionTransaction:
             if self.current is not None:  # another thread was faster
                 txn_id = f"txnid:{self.id}"
                 raise AcidSqlError(Condition.IN_TRANSACTION, operation="START TRANSACTION", txn_id=txn_id)
-            guard = self._readers.open((), pinned=True)
-            try:
-                opened = self._transactions.open(on_lost=on_lost)
-            except BaseException:
-                self._readers.end(guard)
-                raise
-            write = WriteTransaction(opened, self._transactions.metastore, committing=committing)
-            self.current = SharedTransaction(write, guard)
+            with holding():  # an interrupt here would leave a transaction open that nobody ends
+                guard = self._readers.open((), pinned=True)
+                try:
+                    opened = self._transactions.open(on_lost=on_lost)
+                except BaseException:
+                    self._readers.end(guard)
+                    raise
+                write = WriteTransaction(opened, self._transactions.metastore, committing=committing)
+                self.current = SharedTransaction(write, guard)
             return write.id
 
     def commit(self) -> TxnId:
@@ -94,8 +95,8 @@ class SessionTransaction:
             shared = self._end("COMMIT")
             try:
                 shared.write.opened.commit()
-            except BaseException:
-                self._transactions.abort(shared.write.opened)
+            except BaseException as error:
+                self._transactions.abort(shared.write.opened, after=error)
                 raise
             finally:
                 self._readers.unpin(shared.guard)

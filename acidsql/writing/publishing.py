@@ -91,6 +91,8 @@ class WriteTarget:
     write_id: WriteId
     branches: tuple[tuple[Branch, StatementId], ...]
     overwrites: bool = False
+    inserts_are_updates: bool = False
+    """Whether inserted rows count as updates of their partitions for conflicts: those of a MERGE do."""
     places: tuple[str, ...] = ()
     partitions: Mapping[PartitionValues, str] = field(default_factory=dict)
     part: str = ""

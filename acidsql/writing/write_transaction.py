@@ -77,7 +77,8 @@ class TableWrite:
     def _written(self) -> Iterator[tuple[str, Operation]]:
         for file in self.staged:
             branch, _ = self.target.branches[file.slot.branch]
-            yield file.partition_directory, Operation.UPDATE if self.target.overwrites else _OPERATIONS[branch.effect]
+            is_update = self.target.overwrites or (self.target.inserts_are_updates and branch.effect is Effect.INSERTED)
+            yield file.partition_directory, Operation.UPDATE if is_update else _OPERATIONS[branch.effect]
         yield from ((directory, Operation.UPDATE) for directory in self.emptied)
 
 

@@ -151,6 +151,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "WRONG_ARGUMENT_COUNT": "A function has more or fewer arguments than it takes.",
         "WRONG_ARGUMENT_TYPE": "A function or an operator has an argument of a type that it cannot take.",
         "NOT_IN_GROUP_BY": "The SELECT list of an aggregation has a column that is neither grouped nor aggregated.",
+        "LATERAL_VIEW_WITH_JOIN": "A JOIN stands behind a LATERAL VIEW, which Hive refuses, too.",
         "MISPLACED_UDTF": "A function that gives rows, such as `explode`, stands outside a SELECT list.",
         "MISPLACED_AGGREGATE": "An aggregate stands in WHERE or in another aggregate.",
         "GROUP_BY_POSITION": "GROUP BY names a position that the SELECT list does not have.",

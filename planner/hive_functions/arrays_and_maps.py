@@ -76,6 +76,7 @@ def _str_to_map(arguments: list[exp.Expr]) -> exp.Expr:
 
 
 RULES: Final[dict[tuple[str, int], Rule]] = {
+    ("index", 2): template("a i", "a[i]"),
     ("array_contains", 2): template("a v", "coalesce(array_contains(a, v), FALSE)"),
     ("array_slice", 3): template(
         "a s n",

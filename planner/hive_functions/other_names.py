@@ -6,7 +6,7 @@ from typing import Final
 
 from acidsql.planner.hive_functions.template import Rule, template
 
-_CASTS: Final = {
+CASTS: Final = {
     "udftoboolean": "BOOLEAN",
     "udftobyte": "TINYINT",
     "udftodouble": "DOUBLE",
@@ -16,8 +16,9 @@ _CASTS: Final = {
     "udftoshort": "SMALLINT",
     "udftostring": "STRING",
 }
+"""Functions that are casts, which `planner/query_normalization.py` writes as CAST in queries."""
 RULES: Final[dict[tuple[str, int], Rule]] = {
-    **{(name, 1): template("a", f"CAST(a AS {kind})") for name, kind in _CASTS.items()},
+    **{(name, 1): template("a", f"CAST(a AS {kind})") for name, kind in CASTS.items()},
     ("isfalse", 1): template("a", "(a IS NOT NULL AND NOT a)"),
     ("isnotfalse", 1): template("a", "(a IS NULL OR a)"),
     ("istrue", 1): template("a", "(a IS NOT NULL AND a)"),

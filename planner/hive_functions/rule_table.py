@@ -54,6 +54,8 @@ _BY_NAME: Final[dict[str, Rule]] = {
     **table_functions.VARIADIC,
 }
 """The rules of functions that take any number of arguments."""
+_ALSO_DISTINCT: Final = ("stddev", "std", "variance")
+"""Aggregate functions whose rules keep a DISTINCT of their argument."""
 _STRICT: Final = ("greatest", "least")
 REWRITTEN: Final = frozenset({name for name, _ in _BY_COUNT} | _BY_NAME.keys() | {*_STRICT}) - REFUSED.keys()
 """The functions that Spark lacks or computes in another way than Hive, at least for some arguments."""
@@ -118,10 +120,12 @@ def _rewritten(node: exp.Expr) -> exp.Expr:
 
 
 def _rule(node: exp.Anonymous) -> Rule | None:
-    """The rule of a call; None if Spark agrees with Hive. A DISTINCT argument stays as it is."""
+    """The rule of a call; None if Spark agrees with Hive. Most calls with a DISTINCT argument stay as they are."""
     name, arguments = node.name.lower(), node.expressions
-    if any(isinstance(argument, exp.Distinct) or argument.is_star for argument in arguments):
+    if any(argument.is_star for argument in arguments):
         return None
+    if any(isinstance(argument, exp.Distinct) for argument in arguments):
+        return _BY_COUNT[name, len(arguments)] if name in _ALSO_DISTINCT else None
     if name == "map" and not arrays_and_maps.repeats_key(arguments):
         return None
     if name in REFUSED:
@@ -136,13 +140,20 @@ def _rule(node: exp.Anonymous) -> Rule | None:
 
 def _refusal(name: str) -> Rule:
     def rule(_: list[exp.Expr]) -> exp.Expr:
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"The function {name}", hint=REFUSED[name])
+        if name == "percentile_approx":
+            feature, hint = f"{name} with OVER or FILTER", "percentile(value, share) OVER (..) gives the exact value."
+        else:
+            feature, hint = f"The function {name}", REFUSED[name]
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature, hint=hint)
 
     return rule
 
 
 def _of_window(name: str, count: int) -> Rule | None:
-    """The rule of a function with OVER, FILTER or WITHIN GROUP, which must stay one call."""
+    """The rule of a function with OVER, FILTER or WITHIN GROUP, which must stay one call. Spark's percentile_approx
+    gives another value than Hive's."""
+    if name == "percentile_approx":
+        return _refusal(name)
     return _BY_COUNT.get((name, count)) if name in ("stddev", "std", "variance", "approx_distinct") else None
 
 

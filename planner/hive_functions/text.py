@@ -213,4 +213,22 @@ RULES: Final[dict[tuple[str, int], Rule]] = {
     ),
     ("regexp", 2): template("a p", "IF(p = '', IF(a IS NULL, NULL, FALSE), a RLIKE p)"),
 }
-VARIADIC: Final[dict[str, Rule]] = {"field": field, "concat_ws": _concat_ws}
+
+
+def _like_each(kind: type[exp.Expr]) -> Rule:
+    """LIKE ANY and LIKE ALL as functions (GenericUDFLikeAny, GenericUDFLikeAll)."""
+
+    def rule(arguments: list[exp.Expr]) -> exp.Expr:
+        patterns = exp.Tuple(expressions=arguments[1:])
+        node = exp.Like(this=arguments[0], expression=kind(this=patterns))
+        return enclosed(like(node))
+
+    return rule
+
+
+VARIADIC: Final[dict[str, Rule]] = {
+    "field": field,
+    "concat_ws": _concat_ws,
+    "likeany": _like_each(exp.Any),
+    "likeall": _like_each(exp.All),
+}

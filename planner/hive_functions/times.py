@@ -190,6 +190,7 @@ def is_floor(node: exp.Floor) -> bool:
 
 
 RULES: Final[dict[tuple[str, int], Rule]] = {
+    ("to_epoch_milli", 1): template("t", "unix_millis(t)"),
     **{(name, 0): _now for name in ("current_timestamp", "now")},
     ("to_utc_timestamp", 2): _to_utc,
     ("from_utc_timestamp", 2): _from_utc,

@@ -20,10 +20,17 @@ from acidsql.planner.typed_rules.functions import function_in_hive
 from acidsql.planner.typed_rules.mask_arguments import mask_in_hive
 from acidsql.planner.typed_rules.null_order import order_nulls
 from acidsql.planner.typed_rules.numbers import number_in_hive
+from acidsql.planner.typed_rules.set_operations import convert_columns
 
 Rule: TypeAlias = Callable[[exp.Expr, ExpressionTypes], exp.Expr | None]
 
-_RULES: Final[tuple[Rule, ...]] = (number_in_hive, cast_in_hive, comparison_in_hive, function_in_hive, mask_in_hive)
+_RULES: Final[tuple[Rule, ...]] = (
+    number_in_hive,
+    cast_in_hive,
+    comparison_in_hive,
+    function_in_hive,
+    mask_in_hive,
+)
 
 
 def apply_rules(tree: exp.Query, types: ExpressionTypes, settings: Mapping[str, str]) -> None:
@@ -38,3 +45,4 @@ def apply_rules(tree: exp.Query, types: ExpressionTypes, settings: Mapping[str, 
                 node.replace(new)
                 break
     convert_conditions(tree, types)
+    convert_columns(tree, types)

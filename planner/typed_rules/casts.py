@@ -59,7 +59,7 @@ _JOINS_TEXTS: Final = ("concat", "concat_ws", "quote")
 
 def cast_in_hive(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
     match node:
-        case exp.TryCast() if types.of(node) == STRING and _is_interval(node.this, types):
+        case exp.TryCast() if types.of(node) == STRING and is_interval(node.this, types):
             new = node.copy()
             new.this.meta[INTERVAL] = True
             return new
@@ -75,7 +75,7 @@ def cast_in_hive(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
             return None
 
 
-def _is_interval(node: exp.Expr, types: ExpressionTypes) -> bool:
+def is_interval(node: exp.Expr, types: ExpressionTypes) -> bool:
     """Whether an expression is the difference of two times."""
     operands = node.unnest()
     times = (DATE, TIMESTAMP)
@@ -87,14 +87,23 @@ def _cast(node: exp.Cast, source: HiveType | None, target: HiveType | None) -> e
     match target:
         case Char() | Varchar() if (text := _text(operand, source)) is not None:
             return exp.TryCast(this=text, to=node.to)
-        case _ if target == STRING and (text := _text(operand, source)) is not None:
-            return text
+        case Decimal() if (number := converted(operand, source, target)) is not None:
+            return exp.TryCast(this=number, to=node.to)
+        case _:
+            return converted(operand, source, target)
+
+
+def converted(operand: exp.Expr, source: HiveType | None, target: HiveType | None) -> exp.Expr | None:
+    """A value that Spark casts to `target` with Hive's result; None where that is the operand itself."""
+    match target:
+        case _ if target == STRING:
+            return _text(operand, source)
         case Decimal() if source == TIMESTAMP:
-            return exp.TryCast(this=seconds_of_timestamp(operand), to=node.to)
+            return seconds_of_timestamp(operand)
         case _ if target == TIMESTAMP and source == BOOLEAN:
             return filled(_TIMESTAMP_OF_BOOLEAN, {"b": operand})
         case Decimal() if source == FLOAT:
-            return exp.TryCast(this=exp.cast(operand, "string", copy=False), to=node.to)
+            return exp.cast(operand, "string", copy=False)
         case _ if not is_text(source):
             return None
         case _ if target in (FLOAT, DOUBLE):

@@ -1,7 +1,8 @@
 """Literals and arithmetic of numbers.
 
 A DECIMAL literal has no zeros at the end of its fraction: 1.50 is a DECIMAL(2,1) (HiveDecimal). An integer literal of
-more than 38 digits is a DOUBLE. FLOAT with DECIMAL is computed as FLOAT, and text as DOUBLE (GenericUDFBaseNumeric).
+more than 38 digits is a DOUBLE. A BIGINT beside a DECIMAL is a DECIMAL(19,0). FLOAT with DECIMAL is computed as FLOAT,
+and text as DOUBLE (GenericUDFBaseNumeric).
 abs of a TINYINT or SMALLINT is an INT, that of a FLOAT a DOUBLE (GenericUDFAbs).
 """
 
@@ -13,7 +14,7 @@ from typing import Final
 from sqlglot import exp
 
 from acidsql.acid.hive_types import Decimal, HiveType
-from acidsql.planner.common_types import FLOAT, is_number, is_text
+from acidsql.planner.common_types import BIGINT, FLOAT, is_number, is_text
 from acidsql.planner.expression_types import ExpressionTypes
 from acidsql.planner.typed_rules.casts import number_of_text
 
@@ -31,7 +32,7 @@ def number_in_hive(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
         case exp.Neg() if isinstance(node.this, exp.Literal) and str(node.this.this) == _BEYOND_INT:
             return exp.Neg(this=exp.Literal.number(f"{_BEYOND_INT}L"))
         case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() | exp.Mod():
-            return _of_texts(node, types) or _as_float(node, types)
+            return _of_texts(node, types) or _as_float(node, types) or _with_exact_bigint(node, types)
         case exp.Anonymous() if node.name.lower() == "abs" and len(node.expressions) == 1:
             (number,) = node.expressions
             wider = _WIDER.get(str(types.of(number)))
@@ -69,6 +70,19 @@ def _as_float(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
     if not (FLOAT in (left, right) and (isinstance(left, Decimal) or isinstance(right, Decimal))):
         return None
     return type(node)(this=_float(node.this, types), expression=_float(node.expression, types))
+
+
+def _with_exact_bigint(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
+    """A BIGINT beside a DECIMAL has 19 digits (HiveDecimalUtils.getPrecisionForType); in Spark it has 20."""
+    left, right = types.of(node.this), types.of(node.expression)
+    if {left, right} & {BIGINT} == set() or not (isinstance(left, Decimal) or isinstance(right, Decimal)):
+        return None
+    operand = node.this if left == BIGINT else node.expression
+    if isinstance(operand.unnest(), exp.Literal):
+        return None
+    exact = exp.cast(operand.copy(), "decimal(19,0)")
+    sides = (exact, node.expression.copy()) if left == BIGINT else (node.this.copy(), exact)
+    return type(node)(this=sides[0], expression=sides[1])
 
 
 def _float(operand: exp.Expr, types: ExpressionTypes) -> exp.Expr:

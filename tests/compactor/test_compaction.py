@@ -12,8 +12,9 @@ import pytest
 from pyspark.sql import DataFrame
 
 from acidsql.acid.write_ids import WriteId
+from acidsql.compactor import service, worker
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.compactions import CompactionState
+from acidsql.metastore.compactions import CompactionRequest, CompactionState
 from acidsql.session import Session
 from acidsql.spark import compaction
 from acidsql.storage.file_systems import LocalFiles
@@ -311,6 +312,28 @@ def test_a_transaction_that_knows_older_row_ids_than_a_rebalance_cannot_write(
     assert rows(session, "*") == [(1, 1), (2, 2)]
 
 
+def test_a_rebalance_is_refused_while_it_cannot_apply_all_delete_events(
+    session: Session, open_session: Callable[[], Session]
+) -> None:
+    """A compaction leaves out what lies above the lowest open write ID. Delete events above it that are committed would
+    name rows by the IDs that the rebalance replaces."""
+    root = create(session)
+    insert(session, "(1, 1), (2, 2)", "(3, 3), (4, 4)")
+    other = open_session()
+    other.execute("START TRANSACTION")
+    other.execute("INSERT INTO t VALUES (5, 5)")
+    session.execute("DELETE FROM t WHERE id IN (1, 3)")
+    (done,) = session.execute("ALTER TABLE t COMPACT 'rebalance' AND WAIT").rows()
+    assert done[1] == "refused"
+    assert "delete_delta_0000004_0000004_0000 has changes" in str(done[2])
+    assert not [name for name in directories(root) if name.startswith("base_")]
+    assert rows(session, "*") == [(2, 2), (4, 4)]
+    other.execute("COMMIT")
+    session.execute("ALTER TABLE t COMPACT 'rebalance' AND WAIT")
+    assert directories(root)[-1].startswith("base_0000004_v") or directories(root) == ["base_0000004_v"]
+    assert rows(session, "*") == [(2, 2), (4, 4), (5, 5)]
+
+
 def test_a_rebalance_waits_for_writers(session: Session, open_session: Callable[[], Session]) -> None:
     create(session)
     insert(session, "(1, 1)", "(2, 2)")
@@ -477,6 +500,40 @@ def test_a_compaction_that_fails_leaves_nothing_and_is_not_asked_for_a_third_tim
     assert rows(session, "id") == [(1,), (2,), (3,), (9,), (9,), (9,)]
 
 
+def test_a_compaction_that_failed_is_asked_for_again_without_another_write(session: Session) -> None:
+    """The same process looks again, and the place has had no write since."""
+    root = create(session, properties=", 'compactorthreshold.hive.compactor.delta.num.threshold'='1'")
+    insert(session, "(1, 1)", "(2, 2)", "(3, 3)")
+    broken = next(root.glob("delta_0000002*")) / "bucket_00000"
+    content = broken.read_bytes()
+    broken.write_bytes(content[:-10])
+    session.compactor.run_once()
+    assert not [name for name in directories(root) if name.endswith("_v")]
+    broken.write_bytes(content)
+    session.compactor.run_once()
+    assert directories(root) == ["base_0000003_v"]
+
+
+def test_and_wait_does_not_wait_for_a_worker_that_is_dead(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    create(session)
+    insert(session, "(1, 1)", "(2, 2)")
+    monkeypatch.setattr(service, "_POLL", 0.01)
+    session.execute("SET hive.compactor.worker.timeout=0s")
+    queue = session.compactor.initiator.keeper if session.compactor.initiator else None
+    assert queue is not None
+    enqueue = type(queue).enqueue_compaction
+
+    def taken(of: object, request: CompactionRequest) -> object:
+        answer = enqueue(of, request)  # type: ignore[arg-type]
+        assert queue.take_compaction("another-1") is not None
+        return answer
+
+    monkeypatch.setattr(type(queue), "enqueue_compaction", taken)
+    (done,) = session.execute("ALTER TABLE t COMPACT 'major' AND WAIT").rows()
+    assert done[1] in ("ready for cleaning", "succeeded")
+    assert rows(session, "id") == [(1,), (2,)]
+
+
 def test_without_a_partition_clause_every_partition_is_compacted(session: Session) -> None:
     root = create(session, rest="PARTITIONED BY (p string)")
     assert list(session.execute("ALTER TABLE t COMPACT 'minor'").rows()) == []
@@ -596,6 +653,36 @@ def test_a_renamed_table_keeps_them(session: Session) -> None:
     session.execute("ALTER TABLE t RENAME TO u")
     assert session.compactor.work() == 1
     assert directories(location(session, "u"))[0] == "base_0000002_v"
+
+
+@pytest.mark.parametrize(
+    ("rename", "table", "partition"),
+    [
+        ("ALTER TABLE t RENAME TO u", "u", "p=1"),
+        ("ALTER TABLE t PARTITION (p=1) RENAME TO PARTITION (p=2)", "t", "p=2"),
+    ],
+)
+def test_a_renamed_partition_keeps_them_and_what_is_known_of_failed_ones(
+    rename: str, table: str, partition: str, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A base of a compaction that was aborted lies in the directory: nobody may take it for a committed one."""
+    create(session, rest="PARTITIONED BY (p int)")
+    insert(session, "(1, 1, 1)", "(2, 2, 1)")
+
+    def left(job: Job, *_: object, **__: object) -> None:
+        directory = Path(job.part.directory, job.scope.data_name(job.txn))
+        directory.mkdir()
+        raise OSError("the worker ends here")
+
+    monkeypatch.setattr(worker, "compact_directly", left)
+    monkeypatch.setattr(worker.Worker, "_undo", lambda *_: None)
+    assert refusal(session, "ALTER TABLE t PARTITION (p=1) COMPACT 'major' AND WAIT").condition == "COMPACTION_FAILED"
+    monkeypatch.undo()
+    session.execute("ALTER TABLE t PARTITION (p=1) COMPACT 'minor'")
+    session.execute(rename)
+    session.compactor.run_once()
+    assert sorted(session.execute(f"SELECT id FROM {table}").rows()) == [(1,), (2,)]
+    assert directories(location(session, table) / partition) == ["delta_0000001_0000002_v"]
 
 
 # ------------------------------------------------------------------------------------------------ the service

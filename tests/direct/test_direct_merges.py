@@ -211,7 +211,11 @@ def test_a_source_with_more_rows_than_the_driver_takes_is_left_to_spark(
     both(pair, f"MERGE INTO l t USING ({many}) s ON t.id = s.id {clauses}")
     assert merges == [4]
     check_same_tables(pair, "l")
-    monkeypatch.setattr(direct_write, "_IN_MEMORY", 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(merged_rows, "EVENT_BYTES", 1 << 40)  # the events of a row do not fit
+        both(pair, "MERGE INTO l t USING (SELECT 7 id) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = 8")
+    assert merges == [4, None]
+    monkeypatch.setattr(direct_write, "_IN_MEMORY", 0)  # nor does the source
     both(pair, "MERGE INTO l t USING (SELECT 7 id) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = 8")
     both(pair, "UPDATE l SET v = 9 WHERE id = 7")
     assert merges == [4, None]

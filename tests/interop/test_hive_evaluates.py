@@ -7,6 +7,7 @@ import pytest
 from tests.interop.hive_client import Hive
 from tests.spark.test_create_as import ACID, CASTS, SIZED
 from tests.spark.test_hive_expressions import COLUMNS, FOUND, OF_ALL, ROWS, UNIONS, VALUES
+from tests.spark.test_stored_values import CHANGES, SHOWN, STORED, TABLES
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 
@@ -37,3 +38,11 @@ def test_hive_makes_columns_of_the_same_types_of_casts(hive: Hive) -> None:
         hive.run("DROP TABLE t")
     hive.run("USE default", "DROP DATABASE casts CASCADE")
     assert found == CASTS
+
+
+def test_hive_stores_the_same_values_of_a_query(hive: Hive) -> None:
+    for change, statement in CHANGES.items():
+        hive.run("CREATE DATABASE stored", "USE stored", *TABLES, statement)
+        (found,) = hive.rows(f"SELECT {SHOWN} FROM target WHERE id = 1")
+        hive.run("USE default", "DROP DATABASE stored CASCADE")
+        assert dict(zip(STORED, found, strict=True)) == STORED, change

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.session import Session, connect
+from tests.compactor.layout import as_streamed, stripes_in_order
 from tests.interop.hive_client import READ_MODES, Hive
 from tests.interop.shared_table import hive_rows
 from tests.interop.values import assert_same_rows, rows_of_spark
@@ -46,6 +50,25 @@ def check(session: Session, hive: Hive, name: str, what: str, before: list[objec
         )
     assert before is None or sorted(map(repr, mine)) == sorted(map(repr, before)), what
     return list(mine)
+
+
+def test_hive_reads_a_bucket_that_threads_streamed_in_parts(hive: Hive, session: Session) -> None:
+    """Each part, the rows of some write IDs, becomes stripes of the one file of the bucket."""
+    session.execute(f"CREATE TABLE flat {KINDS['flat']}")
+    for first in (0, 1000, 2000, 3000):
+        session.execute(f"INSERT INTO flat SELECT id, id % 7, concat('p', id) FROM range({first}, {first + 1000})")
+    session.execute("DELETE FROM flat WHERE id % 10 = 3")
+    before = check(session, hive, "flat", "before")
+    with as_streamed(), patch.object(os, "cpu_count", lambda: 4):
+        (major,) = session.execute("ALTER TABLE flat COMPACT 'major' AND WAIT").rows()
+    assert " -> base_0000005_v" in str(major[2])
+    (file,) = Path(session.catalog.table(DATABASE, "flat").location.removeprefix("file:")).glob("base_*/bucket_*")
+    assert stripes_in_order(file) == 4
+    check(session, hive, "flat", "major", before)
+    hive.run(
+        f"UPDATE {DATABASE}.flat SET v = 0 WHERE id IN (5, 1500, 3999)", f"DELETE FROM {DATABASE}.flat WHERE id = 0"
+    )
+    check(session, hive, "flat", "Hive's changes after the compaction")
 
 
 @pytest.mark.parametrize("name", KINDS)

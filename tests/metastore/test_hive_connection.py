@@ -253,6 +253,19 @@ def test_a_reader_that_ends_leaves_no_lock(store: Metastore) -> None:
         assert not store.locks()
 
 
+def test_a_lock_of_a_reader_whose_answer_is_lost_is_released(
+    store: HiveMetastore, through: HiveMetastore, proxy: TcpProxy
+) -> None:
+    """It belongs to no transaction, whose end would release it."""
+    store.create_table(table := partitioned_table())
+    reader, header = through.open_txn(read_only=True), b"\0\0\0\x04lock"
+    proxy.replaced = (b"\x80\x01\x00\x02" + header, b"\x80\x01\x00\x03" + header)  # the types REPLY, EXCEPTION
+    with pytest.raises(AcidSqlError):
+        through.lock(reader, [LockComponent("default", table.name, LockType.SHARED_READ, Operation.SELECT)])
+    assert proxy.replaced == (b"", b"")
+    assert not store.locks()
+
+
 def test_a_table_whose_creator_cannot_commit_is_not_there(store: HiveMetastore) -> None:
     txn: TxnId = store.open_txn()
     store.abort(txn)

@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from acidsql.errors import AcidSqlError
 from acidsql.session import Session
 from tests.selection import core
 
@@ -52,10 +53,40 @@ VALUES: Final = {
     "least('b', short, text)": "ab ",
     "least(greatest(id, 5), CAST(NULL AS INT))": None,
     "upper(least('b', CAST('abc' AS VARCHAR(2)), text))": "AB",
+    "CAST(nvl(CAST('23.4' AS FLOAT), 0.5) AS STRING)": "23.4",
+    "CAST(coalesce(CAST(NULL AS DECIMAL(5,2)), CAST('0.1' AS FLOAT)) AS STRING)": "0.1",
+    "CAST(if(id = 1, CAST('23.4' AS FLOAT), 0.5) AS STRING)": "23.4",
+    "CAST(CASE WHEN id > 1 THEN 0.5 ELSE CAST('23.4' AS FLOAT) END AS STRING)": "23.4",
+    "CAST(greatest(CAST('23.4' AS FLOAT), 0.5) AS STRING)": "23.4",
+    "CAST(1.0 / CAST(id + 2 AS BIGINT) AS STRING)": "0.33333333333333333333",
+    "typeof(1.0 / CAST(id AS BIGINT))": "decimal(21,20)",
+    "string(id = 1)": "TRUE",
+    "boolean(concat('o', 'ff'))": False,
+    "date(concat('202', '4'))": None,
+    "timestamp('2024-01')": None,
+    "tinyint(id + 299.5)": None,
+    "string(CAST('0.0000001' AS DECIMAL(20,10)))": "0.0000001000",
+    "CAST(greatest(DATE '2024-01-31', '2024-02-01abc') AS STRING)": "2024-02-01",
+    "CAST(least(TIMESTAMP '2024-01-31 10:00:00', '2024-01-31') AS STRING)": "2024-01-31 00:00:00",
+    "greatest(DATE '2024-01-31', 'x')": None,
+    "trunc('2024-05-15abc', 'MM')": "2024-05-01",
+    "trunc('2024-05', 'MM')": None,
+    "months_between('2024-02-28abc', '2024-01-31')": 0.90322581,
+    "from_utc_timestamp('2024', 'Asia/Tokyo')": None,
+    "typeof(code)": "char(3)",
+    "typeof(TIMESTAMP '2024-01-31 10:00:00')": "timestamp",
+    "to_epoch_milli(TIMESTAMP '1960-05-05 12:00:00.25')": -304775999750,
+    "index(array(3, 1), 0)": 3,
+    "likeany('abc', 'x%', 'a%')": True,
+    "likeall('abc', 'a%', '%b')": False,
+    "hour(TIMESTAMP '2024-01-31 10:00:00' - DATE '2024-01-31')": 10,
+    "decode(unhex('80'), 'windows-1252')": "\u20ac",
 }
 """What expressions give for the first row."""
 OF_ALL: Final = {
     "stddev(id * 2)": 1.632993161855452,
+    "stddev(DISTINCT id * 2)": 1.632993161855452,
+    "variance(DISTINCT id * 3)": 6.0,
     "std(id * 2)": 1.632993161855452,
     "variance(id * 3)": 6.0,
     "var_samp(id * 3)": 9.0,
@@ -125,3 +156,25 @@ def test_statements_find_the_rows_of_a_padded_literal(session: Session) -> None:
     assert session.execute(merge).counts.deleted == 1  # type: ignore[union-attr]
     assert session.execute("DELETE FROM t WHERE code IN ('   ')").counts.deleted == 1  # type: ignore[union-attr]
     assert [tuple(row) for row in session.sql("SELECT id, short FROM t").collect()] == [(1, "long")]
+
+
+def test_a_float_and_a_decimal_of_a_union_are_a_float(session: Session) -> None:
+    query = "SELECT 1.5 AS c UNION ALL SELECT CAST('23.4' AS FLOAT) UNION ALL SELECT CAST('0.1' AS DECIMAL(3,1))"
+    found = session.execute(f"SELECT CAST(c AS STRING) FROM ({query}) q WHERE c <> 1.5").rows()
+    assert sorted(found) == [("0.1",), ("23.4",)]
+
+
+@pytest.mark.parametrize("join", ["JOIN", "LEFT JOIN", "FULL OUTER JOIN"])
+def test_a_join_behind_a_lateral_view_is_refused(session: Session, join: str) -> None:
+    session.execute("CREATE TABLE t (id int, a array<int>) STORED AS ORC")
+    with pytest.raises(AcidSqlError) as caught:
+        session.execute(f"SELECT t.id, x, b.id FROM t LATERAL VIEW explode(a) e AS x {join} t b ON b.id = t.id")
+    assert (caught.value.condition, caught.value.hive_code) == ("LATERAL_VIEW_WITH_JOIN", 10085)
+    session.execute(f"SELECT t.id, x FROM t {join} t b ON b.id = t.id LATERAL VIEW explode(t.a) e AS x")
+
+
+@pytest.mark.parametrize("behind", ["OVER (PARTITION BY id)", "FILTER (WHERE id > 1)"])
+def test_percentile_approx_is_refused_where_it_would_be_sparks(session: Session, behind: str) -> None:
+    with pytest.raises(AcidSqlError) as caught:
+        session.execute(f"SELECT percentile_approx(id, 0.5) {behind} FROM (SELECT 1 AS id) t")
+    assert caught.value.condition == "NOT_YET_SUPPORTED"

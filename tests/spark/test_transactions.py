@@ -266,6 +266,18 @@ def test_no_update_is_lost(one: Session, two: Session) -> None:
     assert rows(one)[0] == (1, 12)
 
 
+@pytest.mark.parametrize("first", ["SELECT 1", "SELECT current_date()", "SELECT * FROM range(3)"])
+def test_no_update_is_lost_behind_a_query_that_locks_nothing(first: str, one: Session, two: Session) -> None:
+    """Such a query does not fix the snapshot: it would be older than the locks by which conflicts are found."""
+    one.execute("START TRANSACTION")
+    rows(one, first)
+    two.execute("UPDATE t SET v = v + 5 WHERE id = 1")
+    one.execute("UPDATE t SET v = v - 1 WHERE id = 1")
+    rows(one, first)
+    one.execute("COMMIT")
+    assert rows(two) == [(1, 14), (2, 20), (3, 30)]
+
+
 def test_a_writer_waits_for_another_one_until_it_commits(one: Session, two: Session) -> None:
     one.execute("START TRANSACTION")
     one.execute("UPDATE t SET v = 0 WHERE id = 1")
@@ -321,6 +333,30 @@ def test_if_writers_share_a_lock_the_first_committer_wins(one: Session, two: Ses
     assert error.message.endswith(" u/u")
     assert rows(one)[0] == (1, 11)
     assert len(directories(one)) == 3  # the loser's files are gone
+
+
+MERGE_OF_A_NEW_KEY = """MERGE INTO p USING (SELECT {old} AS id, '{of}' AS p UNION ALL SELECT 8, 'z') s ON p.id = s.id
+    WHEN MATCHED THEN UPDATE SET v = v + 1 WHEN NOT MATCHED THEN INSERT VALUES (s.id, 0, s.p)"""
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_merges_that_insert_the_same_key_into_a_partition_conflict(waits: bool, one: Session, two: Session) -> None:
+    """They update rows of other partitions. The partition that they only insert into counts as updated as well."""
+    one.execute(f"CREATE TABLE p {PARTITIONED}")
+    one.execute("INSERT INTO p VALUES (1, 1, 'a'), (2, 2, 'b')")
+    for session in (one, two):
+        session.execute(f"SET hive.txn.xlock.write={str(waits).lower()}")
+        session.execute("START TRANSACTION")
+        assert len(rows(session, "SELECT * FROM p")) == 2
+    two.execute(MERGE_OF_A_NEW_KEY.format(old=2, of="b"))
+    if waits:
+        two.execute("COMMIT")
+        fails("WRITE_CONFLICT", one, MERGE_OF_A_NEW_KEY.format(old=1, of="a"))
+    else:
+        one.execute(MERGE_OF_A_NEW_KEY.format(old=1, of="a"))
+        two.execute("COMMIT")
+        fails("WRITE_CONFLICT", one, "COMMIT")
+    assert rows(two, "SELECT * FROM p ORDER BY id") == [(1, 1, "a"), (2, 3, "b"), (8, 0, "z")]
 
 
 # -- a lazy frame of a transaction
@@ -446,3 +482,13 @@ def test_merges_that_insert_take_turns_also_with_row_conflicts(by_row: tuple[Ses
     one.execute("COMMIT")
     two.execute(merge)
     assert rows(one, "SELECT * FROM t WHERE id = 8") == [(8, 8)]
+
+
+def test_a_merge_that_inserts_does_not_commit_on_a_snapshot_before_another_one(by_row: tuple[Session, Session]) -> None:
+    """The other one has deleted no row, so that the row IDs alone show no conflict."""
+    one, two = by_row
+    merge = "MERGE INTO t USING (SELECT 8 AS id) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT VALUES (8, 8)"
+    begin(one)
+    two.execute(merge)
+    fails("WRITE_CONFLICT", one, merge)
+    assert rows(two, "SELECT * FROM t WHERE id = 8") == [(8, 8)]

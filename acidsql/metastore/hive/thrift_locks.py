@@ -120,7 +120,8 @@ class HiveLocks:
 
     def _withdraw(self, owner: Owner, lock_id: int | None) -> None:
         """Withdraws a waiting request; a granted one stays with its transaction. Without an answer, and so without an
-        ID, these are all waiting requests of the owner."""
+        ID, these are all waiting requests of the owner, and all requests of a reader, whose locks have no transaction
+        that would end them."""
         found = [lock_id] if lock_id is not None else self._requests(owner)
         for request in found:
             with suppress(t.TxnOpenException, t.NoSuchLockException):
@@ -128,7 +129,7 @@ class HiveLocks:
 
     def _requests(self, owner: Owner) -> list[int]:
         locks = [e for e in self._show() if (e.txnid or 0) == owner.hive_txn and e.agentInfo == owner.agent]
-        return sorted({e.lockid for e in locks if e.state == t.LockState.WAITING})
+        return sorted({e.lockid for e in locks if owner.read_only or e.state == t.LockState.WAITING})
 
     def release(self, lock_id: int) -> None:
         """Releases a lock or a request. Raises TxnOpenException for a granted lock of a transaction."""

@@ -313,10 +313,24 @@ class HiveTransactions:
         if compatible is not None:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Conflicts by row on a Hive Metastore")
         request = idl.CommitTxnRequest(txnid=txn, keyValue=key_value, exclWriteEnabled=bool(self._held.get(txn)))
+        calls = 0
+
+        def commit(client: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            return client.commit_txn(request)
+
         try:
-            self._in_txn(txn, lambda c: c.commit_txn(request))
-        except AnswerLostError as lost:
-            self._settle(txn, lambda c: c.commit_txn(request), lost)
+            try:
+                self._in_txn(txn, commit)
+            except AnswerLostError as lost:
+                self._settle(txn, commit, lost)
+        except AcidSqlError as error:
+            if calls > 1 and error.condition == Condition.NO_SUCH_TRANSACTION.name:
+                # Hive forgets committed transactions after some seconds (cleanEmptyAbortedAndCommittedTxns).
+                reason = f"its commit was repeated, and the metastore does not know it any more ({error.message})"
+                raise _unknown(txn, reason) from error
+            raise
         self._forget(txn)
 
     def _settle(self, txn: TxnId, commit: Request, lost: AnswerLostError) -> None:
@@ -328,10 +342,7 @@ class HiveTransactions:
             self.abort(txn)
         except AcidSqlError as error:
             if error.condition != Condition.NO_SUCH_TRANSACTION.name:
-                hint = "Look for its rows before you run the statement again"
-                raise AcidSqlError(
-                    Condition.COMMIT_UNKNOWN, txn_id=f"txnid:{txn}", reason=lost.message, hint=hint
-                ) from lost
+                raise _unknown(txn, lost.message) from lost
             self._in_txn(txn, commit)  # a second commit is no error
         else:
             raise lost
@@ -388,3 +399,8 @@ def _runs(txns: Iterable[TxnId]) -> Sequence[tuple[TxnId, TxnId]]:
         else:
             runs.append((txn, txn))
     return runs
+
+
+def _unknown(txn: TxnId, reason: str) -> AcidSqlError:
+    hint = "Look for its rows before you run the statement again"
+    return AcidSqlError(Condition.COMMIT_UNKNOWN, txn_id=f"txnid:{txn}", reason=reason, hint=hint)

@@ -262,23 +262,30 @@ def add_partitions(db: sqlite3.Connection, to: Table, added: Sequence[Partition]
 
 
 def drop_partitions(db: sqlite3.Connection, of: Table, values: Sequence[tuple[str | None, ...]]) -> None:
+    _forget_partitions(db, of, values)
+    for each in values:
+        compaction_rows.forget_partition(db, _place(of, each))
+
+
+def _forget_partitions(db: sqlite3.Connection, of: Table, values: Sequence[tuple[str | None, ...]]) -> None:
     key = table_id(db, of)
     rows = [(key, _values_key(v)) for v in values]
     db.executemany("DELETE FROM partitions WHERE table_id = ? AND part_values = ?", rows)
     db.executemany("DELETE FROM statistics WHERE table_id = ? AND part_values = ?", rows)
-    columns = [c.name for c in of.partition_columns]
-    for each in values:
-        compaction_rows.forget_partition(db, PlaceName(of.database, of.name, partition_name(columns, each)))
+
+
+def _place(of: Table, values: tuple[str | None, ...]) -> PlaceName:
+    return PlaceName(of.database, of.name, partition_name([c.name for c in of.partition_columns], values))
 
 
 def replace_partitions(db: sqlite3.Connection, of: Table, replaced: Mapping[PartitionValues, Partition]) -> None:
     """Replaces partitions, keyed by their old values. Raises PARTITION_ALREADY_EXISTS."""
-    drop_partitions(db, of, list(replaced))
+    _forget_partitions(db, of, list(replaced))
     known = {p.values for p in partitions(db, of)}
-    for new in replaced.values():
+    for old, new in replaced.items():
         if new.values in known:
-            name = partition_name([c.name for c in of.partition_columns], new.values)
-            raise AcidSqlError(Condition.PARTITION_ALREADY_EXISTS, partition=name)
+            raise AcidSqlError(Condition.PARTITION_ALREADY_EXISTS, partition=_place(of, new.values).partition)
+        compaction_rows.rename_partition(db, _place(of, old), _place(of, new.values))
     add_partitions(db, of, list(replaced.values()))
 
 

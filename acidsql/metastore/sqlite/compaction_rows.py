@@ -313,6 +313,14 @@ def forget_partition(db: sqlite3.Connection, place: PlaceName) -> None:
         db.execute(f"DELETE FROM {name} WHERE {_AT}", _at(place))
 
 
+def rename_partition(db: sqlite3.Connection, old: PlaceName, new: PlaceName) -> None:
+    """Keeps the entries of a partition that gets other values: what an aborted compaction has left lies in its
+    directory still."""
+    at = {**_at(old), "new": new.partition}
+    for name in ("compaction_queue", "compaction_txns", "completed_txn_components"):
+        db.execute(f"UPDATE OR REPLACE {name} SET part = :new WHERE {_AT}", at)
+
+
 def rename_table(db: sqlite3.Connection, names: tuple[str, str, str, str]) -> None:
     """`names` are the new database and table, then the old ones."""
     for name in ("compaction_queue", "compaction_txns", "completed_txn_components"):

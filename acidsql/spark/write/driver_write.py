@@ -31,7 +31,7 @@ from acidsql.writing.event_files import can_write_files, write_inserts, write_pl
 from acidsql.writing.file_slots import assign_slots
 from acidsql.writing.publishing import StagedFile
 
-_MOST: Final = 2_000_000
+_MOST: Final = 4_000_000
 """Events that one task may give."""
 LITTLE: Final = 1024 * 1024
 """Bytes that a query may read for Spark to interpret it instead of compiling it."""
@@ -130,4 +130,4 @@ def buffer_bytes(table: Any) -> int:
 def _room(spark: SparkSession) -> int:
     """The bytes of rows that one task may give. The rows of all running tasks lie in the JVM's heap some three times:
     as Arrow batches, as results of tasks, and at the driver."""
-    return min(jvm(spark).heap // _OF_HEAP_AT_ONCE // spark.sparkContext.defaultParallelism, _OFFSETS // 16)
+    return min(jvm(spark).heap // _OF_HEAP_AT_ONCE // spark.sparkContext.defaultParallelism, _OFFSETS // 4)

@@ -8,16 +8,15 @@ from typing import assert_never
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DecimalType
 
 from acidsql.acid.hive_types import parse_type
 from acidsql.acid.partition_values import PartitionValues
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.planner.event_queries import is_strict, name_sql, stored
+from acidsql.planner.event_queries import stored
 from acidsql.planner.insert import wrong_count
-from acidsql.planner.integer_casts import exact_sql, is_integer
 from acidsql.planner.partition_text import partition_text
 from acidsql.planner.plan import ROWS, RowSource, WritePlan
+from acidsql.planner.store_assignment import conversion
 from acidsql.planner.write_strategy import (
     NO_FACTS,
     ByDriver,
@@ -34,7 +33,7 @@ from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.spark.catalyst.logical_plans import has_join, plan_of
 from acidsql.spark.catalyst.size_estimates import leaf_bytes, leaf_sizes
 from acidsql.spark.engine import StatementSpark
-from acidsql.spark.spark_types import is_storable
+from acidsql.spark.spark_types import hive_type_name, is_storable
 from acidsql.spark.write import driver_write
 from acidsql.spark.write.event_write import Events, EventWrite
 from acidsql.spark.write.in_place_write import stage_in_place
@@ -55,7 +54,7 @@ def found_events(
             raise wrong_count(plan.target, len(plan.positional), len(rows.columns), plan.source_span)
         rows = rows.toDF(*plan.positional)
     _check_types(rows, plan)
-    spark.define_view(ROWS, rows if is_strict(settings) else _with_exact_integers(rows, plan))
+    spark.define_view(ROWS, _as_hive_stores_them(rows, plan, settings))
     return Events(spark, plan)
 
 
@@ -200,9 +199,13 @@ def _check_types(rows: DataFrame, plan: WritePlan) -> None:
             )
 
 
-def _with_exact_integers(rows: DataFrame, plan: WritePlan) -> DataFrame:
-    """The rows with DECIMALs converted to integers as Hive does it, where the column has integers
-    (planner/integer_casts.py)."""
-    decimals = {f.name for f in rows.schema.fields if isinstance(f.dataType, DecimalType)}
-    stored = {v.name: v.column for v in plan.values if v.name in decimals and is_integer(v.column)}
-    return rows.withColumns({n: F.expr(exact_sql(name_sql(n), c)) for n, c in stored.items()}) if stored else rows
+def _as_hive_stores_them(rows: DataFrame, plan: WritePlan, settings: Mapping[str, str]) -> DataFrame:
+    """The rows with the values that a column stores converted as Hive does it (planner/store_assignment.py)."""
+    types = {f.name: hive_type_name(f.dataType) for f in rows.schema.fields} if plan.values else {}
+    converted = {}
+    for value in plan.values:
+        kind = types[value.name]
+        sql = None if kind is None else conversion(value.name, parse_type(kind), value.column, settings)
+        if sql is not None:
+            converted[value.name] = F.expr(sql)
+    return rows.withColumns(converted) if converted else rows
