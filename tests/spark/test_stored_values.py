@@ -14,7 +14,7 @@ SOURCE: Final = "(t string, b boolean, f float, d decimal(20,10), i int)"
 SOURCE_ROW: Final = "'off', true, 23.4, 0.0000001, 300"
 STORED: Final = {
     ("b", "string"): "TRUE",
-    ("NOT b", "varchar(3)"): "FAL",
+    ("(NOT b)", "varchar(3)"): "FAL",
     ("b", "char(5)"): "TRUE",
     ("b", "timestamp"): "1970-01-01 00:00:00.001",
     ("d", "string"): "0.0000001000",
