@@ -20,6 +20,7 @@ from acidsql.planner.merge_actions import Clause, Sides, first_true
 from acidsql.planner.name_resolution import Binder, quoted
 from acidsql.planner.plan import GivenClause, GivenMerge, QueryPlan
 from acidsql.planner.row_conditions import conjuncts
+from acidsql.planner.values_queries import is_deterministic
 
 IF_MATCHED: Final = ":if_matched"
 IF_NOT_MATCHED: Final = ":if_not_matched"
@@ -96,8 +97,11 @@ def _is_given(clause: Clause, table: Table, sides: Sides) -> bool:
 
 
 def _is_of(tree: exp.Expr, side: str) -> bool:
-    """Whether all columns of the expression are certainly columns of one side."""
-    return tree.find(exp.Query) is None and all(_owner(node) == [side] for node in tree.find_all(exp.Column))
+    """Whether all columns of the expression are certainly columns of one side, and it has one value for each row of
+    it: rand() has another one for each row of the join."""
+    if tree.find(exp.Query) is not None or not is_deterministic(tree):
+        return False
+    return all(_owner(node) == [side] for node in tree.find_all(exp.Column))
 
 
 def _owner(node: exp.Expr) -> list[str]:

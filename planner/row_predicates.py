@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal as Number
 from enum import Enum
 from fractions import Fraction
-from functools import reduce
 from math import ceil, floor
 from typing import Final, TypeAlias
 
@@ -280,10 +279,20 @@ def _one_of(condition: exp.In, column_of: ColumnOf) -> RowPredicate:
     if not _has_common_decimal(condition, column_of):
         return Undecided(condition)
     items = [_comparison(condition, Operator.EQ, condition.this, item, column_of) for item in condition.expressions]
-    values = [item.value for item in items if isinstance(item, Compare)]
-    if len(values) == len(items):
-        return IsOneOf(items[0].column, tuple(values)) if isinstance(items[0], Compare) else items[0]
-    return reduce(Or, items)
+    if any(isinstance(item, Undecided) for item in items):
+        return Undecided(condition)
+    compared = [item for item in items if isinstance(item, Compare)]
+    others = list(dict.fromkeys(item for item in items if not isinstance(item, Compare)))
+    known = [IsOneOf(compared[0].column, tuple(item.value for item in compared))] if compared else []
+    return _any_of([*known, *others])
+
+
+def _any_of(predicates: Sequence[RowPredicate]) -> RowPredicate:
+    """A balanced tree: a program that walks through it needs no deep recursion, however long a list is."""
+    if len(predicates) == 1:
+        return predicates[0]
+    middle = len(predicates) // 2
+    return Or(_any_of(predicates[:middle]), _any_of(predicates[middle:]))
 
 
 def _has_common_decimal(condition: exp.In, column_of: ColumnOf) -> bool:

@@ -65,6 +65,12 @@ def _is_early(function: str) -> bool:
     return function in _KNOWN and function not in _NONDETERMINISTIC
 
 
+def is_deterministic(tree: exp.Expr) -> bool:
+    """Whether an expression gives the same value each time: it calls no function such as rand(), and none that is
+    registered in the session."""
+    return all(_is_early(call.name.lower()) for call in tree.find_all(exp.Anonymous))
+
+
 def _late(tree: exp.Query) -> Iterator[exp.Values]:
     for values in tree.find_all(exp.Values):
         rows = values.expressions

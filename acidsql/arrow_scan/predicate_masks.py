@@ -94,6 +94,8 @@ class _Masks:
             case IsTrue(column):
                 return self._values(column)
             case Like(column, pattern):
+                # `_` and `%` of pyarrow match no byte that is not UTF-8. Spark reads it as a character.
+                self._values(column).validate(full=True)
                 return pc.match_like(self._values(column), pattern)
             case IsOneOf(column, wanted):
                 return self._one_of(column, wanted)

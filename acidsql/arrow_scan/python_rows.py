@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from acidsql.acid.hive_types import Array, HiveType, Map, Struct
 from acidsql.errors import AcidSqlError, Condition
 
@@ -34,9 +36,19 @@ def python_rows(batches: Iterable[Any], kinds: Sequence[HiveType]) -> Iterator[t
 
 
 def _column(column: Any, kind: HiveType) -> list[object]:
-    values: list[object] = column.to_pylist()
+    values = _texts(column) if pa.types.is_string(column.type) else column.to_pylist()
     change = _changer(kind)
     return values if change is None else [None if value is None else change(value) for value in values]
+
+
+def _texts(column: Any) -> list[object]:
+    """The texts, in which a byte that is not UTF-8 becomes U+FFFD, as in Java."""
+    try:
+        texts: list[object] = column.to_pylist()
+    except UnicodeDecodeError:
+        content = column.cast(pa.binary()).to_pylist()
+        return [None if text is None else text.decode(errors="replace") for text in content]
+    return texts
 
 
 def _changer(kind: HiveType) -> Callable[[Any], object] | None:

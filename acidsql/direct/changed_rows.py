@@ -13,7 +13,7 @@ from acidsql.acid.table import Column, Table
 from acidsql.arrow_scan.deleted_row_ids import RowIds
 from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
 from acidsql.direct.given_columns import is_known, stored_literals, takes
-from acidsql.direct.parallel_reads import bytes_of, read_in_threads
+from acidsql.direct.parallel_reads import MemoryLimit, TooMuchMemoryError, read_in_threads
 from acidsql.direct.placed_events import EVENT_BYTES, OldRows, Placed, PlacedEvents
 from acidsql.errors import AcidSqlError
 from acidsql.ingest.column_arrays import UnfitValue, array_of_arrow
@@ -75,25 +75,20 @@ def placed_changes(
         prepared = PreparedRows.of(bound, footers, kept, changes.predicate, row_ids=True)
         if not may_read(rows_to_read(prepared)):
             return None
-        found: list[LiveRows] = []
-        size = 0
-        for pieces in read_in_threads(prepared, list):
-            found += pieces
-            size += bytes_of(pieces) + EVENT_BYTES * len(plan.branches) * sum(rows.count for rows in pieces)
-            if size > most_bytes:
-                return None
-    except (AcidSqlError, OSError, pa.ArrowException):  # Spark's way reads the file, or reports what is wrong with it
-        return None
-    old, events = _old_rows(found), PlacedEvents(plan, bound)
+        limit, events = MemoryLimit(most_bytes), EVENT_BYTES * len(plan.branches)
+        found = [rows for some in read_in_threads(prepared, lambda rows: limit.taken(rows, events)) for rows in some]
+    except (AcidSqlError, OSError, pa.ArrowException, TooMuchMemoryError):
+        return None  # Spark's way reads the file, or reports what is wrong with it
+    old, placed = _old_rows(found), PlacedEvents(plan, bound)
     new = _new_rows(table, changes, found) if changes.new_values else {}
     if new is None:
         return None
     for number, branch in enumerate(plan.branches):
         if branch.kind is EventKind.INSERT:
-            events.add_new(number, old, new)
+            placed.add_new(number, old, new)
         else:
-            events.add_deletes(number, old)
-    return events.placed()
+            placed.add_deletes(number, old)
+    return placed.placed()
 
 
 def rows_to_read(prepared: PreparedRows) -> int:

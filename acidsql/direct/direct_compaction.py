@@ -22,7 +22,7 @@ from acidsql.acid.row_id import MAX_BUCKET
 from acidsql.arrow_scan.deleted_row_ids import RowIds
 from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
 from acidsql.direct.changed_rows import filed, rows_to_read
-from acidsql.direct.parallel_reads import bytes_of, read_in_threads
+from acidsql.direct.parallel_reads import MemoryLimit, TooMuchMemoryError, read_in_threads
 from acidsql.direct.streamed_compaction import ascend, staged_in_order
 from acidsql.errors import AcidSqlError
 from acidsql.storage.file_systems import is_local
@@ -97,15 +97,12 @@ def _rows_by_bucket(job: Job, footers: FooterCache) -> dict[int, tuple[RowIds, A
         if rows_to_read(prepared) > _MOST_ROWS:
             return None
         found: dict[int, list[LiveRows]] = {}
-        size = 0
-        for pieces in read_in_threads(prepared, list):
-            size += bytes_of(pieces)
-            if size > _MOST_MEMORY:
-                return None
+        limit = MemoryLimit(_MOST_MEMORY)
+        for pieces in read_in_threads(prepared, limit.taken):
             for bucket, some in (pair for rows in pieces for pair in _by_bucket(rows)):
                 found.setdefault(bucket, []).append(some)
-    except (AcidSqlError, OSError, pa.ArrowException):  # Spark's way reads the file, or reports what is wrong with it
-        return None
+    except (AcidSqlError, OSError, pa.ArrowException, TooMuchMemoryError):
+        return None  # Spark's way reads the file, or reports what is wrong with it
     merged = {bucket: _merged(job, pieces) for bucket, pieces in found.items()}
     known = {bucket: rows for bucket, rows in merged.items() if rows is not None}
     return known if len(known) == len(merged) else None

@@ -23,7 +23,7 @@ from acidsql.arrow_scan.deleted_row_ids import RowIds
 from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
 from acidsql.direct.changed_rows import filed, makes_rows, rows_to_read
 from acidsql.direct.given_columns import has_one_meaning, stored_arrow
-from acidsql.direct.parallel_reads import in_groups, read_in_threads
+from acidsql.direct.parallel_reads import MemoryLimit, TooMuchMemoryError, in_groups, read_in_threads
 from acidsql.direct.placed_events import EVENT_BYTES, OldRows, Placed, PlacedEvents
 from acidsql.errors import AcidSqlError
 from acidsql.ingest.placement import partitions_of
@@ -171,19 +171,20 @@ class TargetRows:
         """The rows whose keys the source has; None if Spark has to read a file, or if the columns that an UPDATE keeps
         take more than `most_bytes` of memory."""
 
-        def of_files(rows: Iterator[LiveRows]) -> list[_Matched]:
-            groups = in_groups(rows, lambda some: some.count)  # each time, the keys of the source are hashed
-            return [piece for some in groups for piece in self._found(some, source, keys)]
+        limit = MemoryLimit(most_bytes)
 
-        found: list[_Matched] = []
-        size = 0
+        def of_files(rows: Iterator[LiveRows]) -> list[_Matched]:
+            pieces = []
+            for some in in_groups(rows, lambda some: some.count):  # each time, the keys of the source are hashed
+                for piece in self._found(some, source, keys):
+                    kept = sum(column.get_total_buffer_size() for column in piece.kept.values())
+                    limit.take(kept + EVENT_BYTES * piece.old.count)
+                    pieces.append(piece)
+            return pieces
+
         try:
-            for pieces in read_in_threads(self.prepared, of_files):
-                found += pieces
-                size += sum(column.get_total_buffer_size() for piece in pieces for column in piece.kept.values())
-                if size > most_bytes:
-                    return None
-        except (AcidSqlError, OSError, pa.ArrowException):
+            found = [piece for pieces in read_in_threads(self.prepared, of_files) for piece in pieces]
+        except (AcidSqlError, OSError, pa.ArrowException, TooMuchMemoryError):
             return None
         return _joined(found, self.kept)
 

@@ -4,6 +4,7 @@ other threads run meanwhile."""
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
@@ -19,6 +20,33 @@ def read_in_threads(prepared: PreparedRows, of_files: Callable[[Iterator[LiveRow
     """What `of_files` makes of the rows of some files each, in the order of the files."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         yield from pool.map(lambda readers: of_files(_rows(readers)), in_groups(prepared.readers(), _rows_in_file))
+
+
+class TooMuchMemoryError(Exception):
+    """The rows take more memory than they may."""
+
+
+class MemoryLimit:
+    """Bytes of memory that threads may take together."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._left = most_bytes
+        self._lock = threading.Lock()
+
+    def take(self, size: int) -> None:
+        """Raises TooMuchMemoryError in every thread from the one on that takes more than is left."""
+        with self._lock:
+            self._left -= size
+            if self._left < 0:
+                raise TooMuchMemoryError
+
+    def taken(self, rows: Iterable[LiveRows], bytes_a_row: int = 0) -> list[LiveRows]:
+        """The rows, for which memory is taken as they are read, and `bytes_a_row` more for each."""
+        found = []
+        for some in rows:
+            self.take(bytes_of([some]) + bytes_a_row * some.count)
+            found.append(some)
+        return found
 
 
 def bytes_of(rows: Iterable[LiveRows]) -> int:

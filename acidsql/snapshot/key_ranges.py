@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
@@ -26,11 +27,12 @@ def narrowed(scan: Scan, keys: Mapping[str, Any]) -> Scan:
     """The scan of the target, which needs only rows whose columns have one of the keys. `keys` has Arrow arrays by the
     names of the target's columns; arrays of a type that cannot be used are ignored."""
     of_partitions = {column.name for column in scan.table.partition_columns}
-    ranges = {
-        column.name: key_ranges(keys[column.name], _MOST_VALUES if column.name in of_partitions else _MOST_RANGES)
-        for column in scan.table.all_columns
-        if column.name in keys and _is_key_of(column, keys[column.name].type)
-    }
+    ranges = {}
+    for column in scan.table.all_columns:
+        if column.name in keys and _is_key_of(column, keys[column.name].type):
+            most = _MOST_VALUES if column.name in of_partitions else _MOST_RANGES
+            with suppress(ValueError, OverflowError):  # Python has no such date, or the text is not UTF-8
+                ranges[column.name] = key_ranges(keys[column.name], most)
     return with_keys(scan, ranges)
 
 

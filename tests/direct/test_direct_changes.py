@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from acidsql.direct import changed_rows, direct_write
+from acidsql.direct import changed_rows, direct_write, parallel_reads
 from acidsql.session import Session
 from tests.answers import fails, rows
-from tests.direct.two_ways import ACID, both, check_same_files
+from tests.direct.two_ways import ACID, both, check_same_files, drop_on_both
 
 COLUMNS = "(id int, v string, d decimal(6,2), c char(4), k date, a double)"
 KINDS = {
@@ -108,3 +108,63 @@ def test_statements_with_and_without_spark_conflict(
         fails("WRITE_CONFLICT", lambda: session.execute("COMMIT"))
     assert changed == [2, 2]
     assert rows(session) == [(1, 5), (2, 2)]
+
+
+LISTS = {
+    "with NULL": f"id IN ({', '.join(map(str, range(10, 1200)))}, NULL)",
+    "of remainders": f"id % 1300 IN ({', '.join(map(str, range(10, 1200)))})",
+    "of an expression": f"lower(v) IN ({', '.join(repr(f'v{n}') for n in range(10, 1200))})",
+    "of another type": f"v IN ({', '.join(map(str, range(1200)))})",
+}
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_a_long_list_is_no_deep_condition(pair: tuple[Session, Session], kind: str) -> None:
+    drop_on_both(pair, "l")
+    both(pair, f"CREATE TABLE l (id int, v string) {ACID}")
+    both(pair, "INSERT INTO l SELECT CAST(id AS INT), IF(id = 39, '39', CONCAT('v', id)) FROM range(0, 40, 1, 1)")
+    counts = both(pair, f"DELETE FROM l WHERE {LISTS[kind]}")
+    assert counts is not None
+    assert counts.deleted == {"with NULL": 30, "of remainders": 30, "of an expression": 29, "of another type": 1}[kind]
+    check_same_files(pair, "l")
+
+
+@pytest.mark.parametrize("condition", ["v LIKE 'M_ller'", "v NOT LIKE 'M_ller'", "v LIKE 'M%l%r'", "v LIKE 'M%'"])
+def test_a_text_that_is_not_utf8_is_read_as_by_spark(
+    pair: tuple[Session, Session], changed: list[int | None], condition: str
+) -> None:
+    """pyarrow's LIKE finds no character in such a byte, Java finds one."""
+    drop_on_both(pair, "u")
+    both(pair, f"CREATE TABLE u (id int, v string) {ACID}")
+    both(pair, "INSERT INTO u SELECT 1, CAST(unhex('4DFC6C6C6572') AS STRING)")  # Latin-1
+    both(pair, "INSERT INTO u SELECT 2, 'Meller'")
+    both(pair, f"DELETE FROM u WHERE {condition}")
+    assert changed == [None]
+    ids = [rows(session, "SELECT id FROM u") for session in pair]
+    assert ids[0] == ids[1] == ([(1,), (2,)] if "NOT" in condition else [])
+
+
+def test_texts_that_are_not_utf8_are_shown(session: Session) -> None:
+    session.execute(f"CREATE TABLE u (id int, v string) {ACID}")
+    session.execute("INSERT INTO u SELECT 1, CAST(unhex('4DFC6C6C6572') AS STRING)")
+    assert list(session.execute("SELECT v FROM u", rows_only=True).rows()) == [("M\ufffdller",)]
+
+
+def test_a_file_is_not_read_beyond_the_limit_of_memory(
+    pair: tuple[Session, Session], changed: list[int | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both(pair, f"CREATE TABLE b (id int, v string) {ACID}")
+    both(pair, "INSERT INTO b SELECT CAST(id AS INT), repeat('x', 1000) FROM range(0, 2000, 1, 1)")
+    taken: list[int] = []
+    take = parallel_reads.MemoryLimit.take
+
+    def noted(limit: parallel_reads.MemoryLimit, size: int) -> None:
+        taken.append(size)
+        take(limit, size)
+
+    monkeypatch.setattr(parallel_reads.MemoryLimit, "take", noted)
+    monkeypatch.setattr(direct_write, "_IN_MEMORY", 1 / 64)  # 1 MiB
+    both(pair, "UPDATE b SET id = 0")
+    assert changed == [None]
+    assert sum(taken) > 1 << 20
+    check_same_files(pair, "b")

@@ -222,6 +222,29 @@ def test_a_source_with_more_rows_than_the_driver_takes_is_left_to_spark(
     check_same_tables(pair, "l")
 
 
+def test_a_merge_computes_a_value_of_chance_for_each_row(session: Session, merges: list[int | None]) -> None:
+    session.execute(f"CREATE TABLE t (id int, v string) {ACID}")
+    session.execute("INSERT INTO t VALUES (1, ''), (1, ''), (1, ''), (1, '')")
+    on = "MERGE INTO t USING (SELECT 1 id) s ON t.id = s.id WHEN MATCHED"
+    session.execute(f"{on} THEN UPDATE SET v = uuid()")
+    assert len({v for (v,) in rows(session, "SELECT v FROM t")}) == 4
+    session.execute(f"{on} AND rand() < 2 THEN UPDATE SET v = 'x'")
+    assert merges == []
+    session.execute("MERGE INTO t USING (SELECT 1 id, uuid() v) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v")
+    assert merges == [8]
+
+
+def test_keys_that_python_does_not_have_are_merged(pair: tuple[Session, Session]) -> None:
+    both(pair, f"CREATE TABLE k (d date, v string) {ACID}")
+    both(pair, "INSERT INTO k VALUES (DATE '2024-01-01', 'old')")
+    source = "SELECT date_add(DATE '9999-12-31', 1) d, 'a' v UNION ALL SELECT DATE '2024-01-01', 'b'"
+    clauses = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT VALUES (s.d, s.v)"
+    both(pair, f"MERGE INTO k t USING ({source}) s ON t.d = s.d {clauses}")
+    shown = "SELECT CAST(d AS STRING), v FROM k"
+    for session in pair:
+        assert sorted(session.execute(shown).rows()) == [("+10000-01-01", "a"), ("2024-01-01", "b")]
+
+
 key = st.tuples(st.none() | st.integers(-3, 3), st.none() | st.sampled_from(["", "a", "b"]))
 
 
