@@ -78,15 +78,20 @@ class SessionTransaction:
             if self.current is not None:  # another thread was faster
                 txn_id = f"txnid:{self.id}"
                 raise AcidSqlError(Condition.IN_TRANSACTION, operation="START TRANSACTION", txn_id=txn_id)
-            with holding():  # an interrupt here would leave a transaction open that nobody ends
-                guard = self._readers.open((), pinned=True)
-                try:
-                    opened = self._transactions.open(on_lost=on_lost)
-                except BaseException:
-                    self._readers.end(guard)
-                    raise
-                write = WriteTransaction(opened, self._transactions.metastore, committing=committing)
-                self.current = SharedTransaction(write, guard)
+            try:
+                with holding():  # an interrupt here would leave a transaction open that nobody ends
+                    guard = self._readers.open((), pinned=True)
+                    try:
+                        opened = self._transactions.open(on_lost=on_lost)
+                    except BaseException:
+                        self._readers.end(guard)
+                        raise
+                    write = WriteTransaction(opened, self._transactions.metastore, committing=committing)
+                    self.current = SharedTransaction(write, guard)
+            except KeyboardInterrupt:
+                if self.current is not None:
+                    self._abort(self._end("ROLLBACK"))
+                raise
             return write.id
 
     def commit(self) -> TxnId:
@@ -106,11 +111,14 @@ class SessionTransaction:
         """Rolls back. Raises NO_TRANSACTION."""
         with self._lock, holding():
             shared = self._end("ROLLBACK")
-            try:
-                self._transactions.abort(shared.write.opened)
-            finally:
-                self._readers.unpin(shared.guard)
+            self._abort(shared)
         return shared.write.id
+
+    def _abort(self, shared: SharedTransaction) -> None:
+        try:
+            self._transactions.abort(shared.write.opened)
+        finally:
+            self._readers.unpin(shared.guard)
 
     def _end(self, operation: str) -> SharedTransaction:
         if self.current is None:
