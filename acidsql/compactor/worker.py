@@ -195,7 +195,7 @@ class Worker:
             raise _RefusedError("the table or partition was changed meanwhile")
         txns = metastore.valid_txns(txn.id)
         view = compactable(metastore, place, txns)
-        if request.type is CompactionType.REBALANCE:
+        if request.type is CompactionType.REBALANCE and not view.is_whole:
             _check_complete(view, as_of(metastore, place, txns, _HIGHEST))
         chosen = scope(
             Rewrite[request.type.name],

@@ -129,10 +129,7 @@ class Executor:
         transaction of START TRANSACTION, that is the transaction's snapshot with its own writes."""
         with self.session_transaction.alone() as shared:
             if shared is not None:
-                if locks := self.dml.locks(plan):
-                    self._transactions.lock(shared.write.id, locks)
-                view = shared.write.view() if locks or shared.write.writes else self._now()
-                return view, self._readers.hold(shared.guard)
+                return self._view_in(shared, plan), self._readers.hold(shared.guard)
             reader = self._readers.open(self.dml.locks(plan))
             try:
                 return self._now(), self._readers.hold(reader)
@@ -141,14 +138,20 @@ class Executor:
                 raise
 
     def _query_in(self, shared: SharedTransaction, plan: QueryPlan, request: Request) -> QueryRows:
-        if locks := self.dml.locks(plan):
-            self._transactions.lock(shared.write.id, locks)
-        # Without a lock, nothing that it reads is of a snapshot. Fixed here, the snapshot would be older than the first
-        # lock, and an UPDATE could miss a commit between the two.
-        view = shared.write.view() if locks or shared.write.writes else self._now()
+        view = self._view_in(shared, plan)
         rows = self._frame(plan, request, _at(request, view), self._caches_of(shared.guard))
         self._readers.keep(shared.guard, rows.frame)
         return rows
+
+    def _view_in(self, shared: SharedTransaction, plan: QueryPlan) -> ReadView:
+        """Takes the locks of a query, and gives what it sees in the transaction of START TRANSACTION.
+
+        A query without locks reads nothing that has snapshots, and does not fix the transaction's: that would be older
+        than the first lock, and an UPDATE could miss a commit between the two.
+        """
+        if locks := self.dml.locks(plan):
+            self._transactions.lock(shared.write.id, locks)
+        return shared.write.view() if locks or shared.write.writes else self._now()
 
     def _caches_of(self, reader: Reader) -> ScanCaches:
         """The caches for a query whose frames are read as long as `reader` is open."""

@@ -129,7 +129,7 @@ def _rule(node: exp.Anonymous) -> Rule | None:
     if name == "map" and not arrays_and_maps.repeats_key(arguments):
         return None
     if name in REFUSED:
-        return _refusal(name)
+        return _refusal(f"The function {name}", REFUSED[name])
     if name in _STRICT:
         return _strict(name) if len(arguments) > 1 and node.find(exp.Query) is None else None
     if isinstance(node.parent, exp.Window | exp.WithinGroup | exp.IgnoreNulls | exp.Filter):
@@ -138,12 +138,8 @@ def _rule(node: exp.Anonymous) -> Rule | None:
     return rule or (_BY_NAME.get(name) if arguments else None)
 
 
-def _refusal(name: str) -> Rule:
+def _refusal(feature: str, hint: str) -> Rule:
     def rule(_: list[exp.Expr]) -> exp.Expr:
-        if name == "percentile_approx":
-            feature, hint = f"{name} with OVER or FILTER", "percentile(value, share) OVER (..) gives the exact value."
-        else:
-            feature, hint = f"The function {name}", REFUSED[name]
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature, hint=hint)
 
     return rule
@@ -153,7 +149,7 @@ def _of_window(name: str, count: int) -> Rule | None:
     """The rule of a function with OVER, FILTER or WITHIN GROUP, which must stay one call. Spark's percentile_approx
     gives another value than Hive's."""
     if name == "percentile_approx":
-        return _refusal(name)
+        return _refusal(f"{name} with OVER or FILTER", "percentile(value, share) OVER (..) gives the exact value.")
     return _BY_COUNT.get((name, count)) if name in ("stddev", "std", "variance", "approx_distinct") else None
 
 

@@ -24,13 +24,7 @@ from acidsql.planner.typed_rules.set_operations import convert_columns
 
 Rule: TypeAlias = Callable[[exp.Expr, ExpressionTypes], exp.Expr | None]
 
-_RULES: Final[tuple[Rule, ...]] = (
-    number_in_hive,
-    cast_in_hive,
-    comparison_in_hive,
-    function_in_hive,
-    mask_in_hive,
-)
+_RULES: Final[tuple[Rule, ...]] = (number_in_hive, cast_in_hive, comparison_in_hive, function_in_hive, mask_in_hive)
 
 
 def apply_rules(tree: exp.Query, types: ExpressionTypes, settings: Mapping[str, str]) -> None:

@@ -72,28 +72,28 @@ def _with_types(node: exp.Anonymous, kinds: _Kinds) -> exp.Expr | None:
     return exp.Anonymous(this=node.name, expressions=arguments)
 
 
-def _dates(count: int) -> _Conversion:
-    """Converts the text among the first `count` arguments to dates."""
+def _texts_as(convert: Callable[[exp.Expr], exp.Expr], count: int) -> _Conversion:
+    """Converts the text among the first `count` arguments."""
 
     def converted(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
         if not any(map(is_text, kinds[:count])):
             return None
         return [
-            date_of_text(argument.copy()) if place < count and is_text(kind) else argument
+            convert(argument.copy()) if place < count and is_text(kind) else argument
             for place, (argument, kind) in enumerate(zip(arguments, kinds, strict=True))
         ]
 
     return converted
 
 
+def _dates(count: int) -> _Conversion:
+    """Converts the text among the first `count` arguments to dates."""
+    return _texts_as(date_of_text, count)
+
+
 def _month_later(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
     """add_months with a format as its third argument keeps the time of day."""
     return _dates(1)(arguments, kinds) if len(arguments) == 2 else None
-
-
-def _date_format(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
-    """Text is a timestamp (GenericUDFDateFormat)."""
-    return [timestamp_of_text(arguments[0].copy()), *arguments[1:]] if kinds and is_text(kinds[0]) else None
 
 
 def _unix_timestamp(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
@@ -110,20 +110,9 @@ def _seconds(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
     return [exp.cast(seconds_of_timestamp(arguments[0]), "double", copy=False)]
 
 
-def _times(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
-    """Text is a timestamp (GenericUDFMonthsBetween)."""
-    if not any(map(is_text, kinds[:2])):
-        return None
-    return [
-        timestamp_of_text(argument.copy()) if place < 2 and is_text(kind) else argument
-        for place, (argument, kind) in enumerate(zip(arguments, kinds, strict=True))
-    ]
-
-
 def _time(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
-    if kinds and is_text(kinds[0]):
-        return [timestamp_of_text(arguments[0].copy()), *arguments[1:]]
-    return _time_of_number(arguments, kinds)
+    """Text is a timestamp, and a number is one, too."""
+    return _texts_as(timestamp_of_text, 1)(arguments, kinds) or _time_of_number(arguments, kinds)
 
 
 def _time_of_number(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
@@ -212,7 +201,7 @@ _CONVERSIONS: Final[dict[str, _Conversion]] = {
     **dict.fromkeys(_OF_DATES.split(), _dates(1)),
     "add_months": _month_later,
     "datediff": _dates(2),
-    "date_format": _date_format,
+    "date_format": _texts_as(timestamp_of_text, 1),
     **dict.fromkeys(("unix_timestamp", "to_unix_timestamp"), _unix_timestamp),
     **dict.fromkeys(("sum", "avg"), _seconds),
     **dict.fromkeys(("md5", "sha", "sha1", "sha2", "crc32"), _of_text),
@@ -220,7 +209,7 @@ _CONVERSIONS: Final[dict[str, _Conversion]] = {
     **dict.fromkeys(("coalesce", "nvl", "array"), _as_floats),
     "if": _results_as_floats,
     "trunc": _dates(1),
-    "months_between": _times,
+    "months_between": _texts_as(timestamp_of_text, 2),
     **dict.fromkeys(("from_utc_timestamp", "to_utc_timestamp"), _time),
     "printf": _printed,
     "format_string": _printed,

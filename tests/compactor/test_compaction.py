@@ -482,12 +482,18 @@ def test_a_compaction_removes_what_tasks_staged_after_their_driver_had_died(
 # ------------------------------------------------------------------------------------------------ failures
 
 
-def test_a_compaction_that_fails_leaves_nothing_and_is_not_asked_for_a_third_time(session: Session) -> None:
+def with_a_broken_file(session: Session) -> tuple[Path, Path, bytes]:
+    """A table that needs a compaction, one of its files, which is cut short, and what was in that file."""
     root = create(session, properties=", 'compactorthreshold.hive.compactor.delta.num.threshold'='1'")
     insert(session, "(1, 1)", "(2, 2)", "(3, 3)")
     broken = next(root.glob("delta_0000002*")) / "bucket_00000"
     content = broken.read_bytes()
     broken.write_bytes(content[:-10])
+    return root, broken, content
+
+
+def test_a_compaction_that_fails_leaves_nothing_and_is_not_asked_for_a_third_time(session: Session) -> None:
+    root, broken, content = with_a_broken_file(session)
     before = directories(root)
     for _ in range(3):
         insert(session, "(9, 9)")
@@ -502,11 +508,7 @@ def test_a_compaction_that_fails_leaves_nothing_and_is_not_asked_for_a_third_tim
 
 def test_a_compaction_that_failed_is_asked_for_again_without_another_write(session: Session) -> None:
     """The same process looks again, and the place has had no write since."""
-    root = create(session, properties=", 'compactorthreshold.hive.compactor.delta.num.threshold'='1'")
-    insert(session, "(1, 1)", "(2, 2)", "(3, 3)")
-    broken = next(root.glob("delta_0000002*")) / "bucket_00000"
-    content = broken.read_bytes()
-    broken.write_bytes(content[:-10])
+    root, broken, content = with_a_broken_file(session)
     session.compactor.run_once()
     assert not [name for name in directories(root) if name.endswith("_v")]
     broken.write_bytes(content)
