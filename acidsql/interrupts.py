@@ -3,10 +3,10 @@
 A KeyboardInterrupt inside py4j leaves an answer on the connection, and the next call takes it for its own. The remedy
 of py4j 0.10.9.9, to let the JVM shut the socket, hits connections that were made later. PySpark, while it reads an
 Arrow table from its own socket, delays the interrupt until the job ends. Therefore the signal handler raises nothing
-inside py4j and PySpark. Instead a thread with its own connection cancels the running jobs and repeats the signal until
-the call has returned. An interrupt also waits while a transaction commits (`hold`), opens or is undone (`holding`), and
-while the statement handles an exception: raised between an error and the step that undoes its work, the interrupt would
-leave the transaction open. So a second Ctrl-C does not break what the first one has started.
+inside py4j and PySpark. Instead a thread repeats the signal until the call has returned, while another one, with its
+own connection, cancels the running jobs. An interrupt also waits while a transaction commits (`hold`), opens or is
+undone (`holding`), and while the statement handles an exception: raised between an error and the step that undoes its
+work, the interrupt would leave the transaction open. So a second Ctrl-C does not break what the first one has started.
 
 Python drops a KeyboardInterrupt that is raised in a finalizer or in the callback of a weak reference, and every import
 ends with such a callback. `sys.unraisablehook` sees what is dropped, and the interrupt is raised again. Linux may
@@ -116,6 +116,7 @@ class _Interrupt:
         """Whether a signal came inside a `holding` block."""
         self._raised = threading.Event()
         self._insisting: threading.Thread | None = None
+        self._cancelling: threading.Thread | None = None
 
     def arrive(self, _number: int, frame: FrameType | None) -> None:
         """The signal handler."""
@@ -163,6 +164,9 @@ class _Interrupt:
         if self._insisting is not None:
             self._insisting.join()
             self._insisting = None
+        if self._cancelling is not None:
+            self._cancelling.join()  # so that it cannot hit the jobs of the next statement
+            self._cancelling = None
         return waiting
 
     def _is_handling(self) -> bool:
@@ -180,11 +184,16 @@ class _Interrupt:
         while not self._raised.wait(_AGAIN_SECONDS):
             if self._held or self._blocks:
                 continue
-            # Where the JVM has ended, the call ends with it. The thread must go on: nothing else raises the interrupt.
-            with suppress(Exception):
-                self._cancel()
+            # In a thread of its own: a JVM that does not answer must not delay the next signal.
+            if self._cancelling is None or not self._cancelling.is_alive():
+                self._cancelling = threading.Thread(target=self._cancel_jobs, name="acidsql-cancel", daemon=True)
+                self._cancelling.start()
             if not self._raised.is_set() and not self._held:
                 signal.pthread_kill(main, signal.SIGINT)
+
+    def _cancel_jobs(self) -> None:
+        with suppress(Exception):  # where the JVM has ended, the call that waits for it ends too
+            self._cancel()
 
 
 class _Waker:

@@ -40,6 +40,10 @@ use_class_archive()
 # and gRPC can end the child before it becomes a JVM.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
 
+# How many seconds PySpark waits for the JVM when it reads the rows of a job, 15 without this: on a machine with much
+# else to do, the JVM can be silent for longer.
+os.environ.setdefault("SPARK_AUTH_SOCKET_TIMEOUT", "300")
+
 MASTER_VARIABLE = "ACIDSQL_TEST_MASTER"
 """The master of Spark that the tests run on, where it is not this process (tests/cluster/__main__.py)."""
 
@@ -51,6 +55,7 @@ SPARK_CONF = {
     "spark.master": os.environ.get(MASTER_VARIABLE, "local[2]"),
     "spark.driver.memory": "2g",
     "spark.sql.shuffle.partitions": "4",
+    "spark.python.authenticate.socketTimeout": "300s",
     # Thousands of small queries, each of which is new code: what C2 compiles comes too late, and with G1 it takes 45 %
     # of the processor time.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=512m",

@@ -278,29 +278,56 @@ def test_an_interrupt_while_an_error_is_handled_is_raised_when_the_statement_goe
                         signal.raise_signal(signal.SIGINT)
                     done.append("handled")
                 time.sleep(30)
+                done.append("too late")
 
-    started = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         go_on()
     assert done == ["handled"]
-    assert time.monotonic() - started < 15
+
+
+@pytest.mark.usefixtures("table")
+def test_an_interrupt_is_raised_although_the_jvm_does_not_answer_the_call_that_cancels_the_jobs() -> None:
+    answers = threading.Event()
+    done: list[str] = []
+
+    def cancel() -> None:
+        answers.wait(60)
+
+    def go_on() -> None:
+        with interruptible(cancel):
+            try:
+                try:
+                    raise KeyError("the statement does without something")
+                except KeyError:
+                    signal.raise_signal(signal.SIGINT)
+                    time.sleep(0.3)  # the thread that cancels the jobs waits for its answer now
+                    done.append("handled")
+                time.sleep(30)
+                done.append("too late")
+            finally:
+                answers.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        go_on()
+    assert done == ["handled"]
 
 
 def test_a_statement_that_repeats_an_aborted_transaction_can_be_interrupted(table: Session) -> None:
     """A statement opens another transaction where its locks came too late."""
     transactions = Transactions(store_of(table))
     timer = interrupt_after(0.5)
-    started = time.monotonic()
+    too_late: list[bool] = []
 
     def wait() -> None:
         with interruptible(table.cancel):
             transactions.abort(transactions.open())
             time.sleep(20)
+            too_late.append(True)
 
     with pytest.raises(KeyboardInterrupt):
         wait()
     timer.join()
-    assert time.monotonic() - started < 10
+    assert not too_late
 
 
 def test_an_interrupt_at_the_commit_leaves_all_or_nothing(table: Session, monkeypatch: pytest.MonkeyPatch) -> None:
