@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TypeAlias
 
@@ -131,6 +131,16 @@ class Table:
         """Whether files that statements take from the table are deleted, not moved to the trash of their file system
         (`auto.purge`)."""
         return _property(self.properties, _AUTO_PURGE).lower() == "true"
+
+    def stores_alike(self, other: Table) -> bool:
+        """Whether the other definition is one of the same table, with the same columns and the same place, so that what
+        was planned for one reads and writes the rows of the other. Comment and properties may differ, but not what they
+        say of transactions."""
+        return self._what_stores_rows == other._what_stores_rows
+
+    @property
+    def _what_stores_rows(self) -> tuple[Table, bool, bool]:
+        return replace(self, properties={}, comment=None), self.is_transactional, self.is_insert_only
 
     @property
     def all_columns(self) -> tuple[Column, ...]:

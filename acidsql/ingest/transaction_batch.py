@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -226,15 +226,10 @@ class StreamTransaction:
 
 
 def require_same(table: Table, found: Table | None) -> None:
-    """Raises TABLE_CHANGED where `found` is not `table` with the same columns and place: a stream's rows would not fit.
-    Other properties and the comment may change."""
-    if found is None or _without_remarks(found) != _without_remarks(table):
+    """Raises TABLE_CHANGED where the rows of a stream to `table` would not fit `found` (`Table.stores_alike`)."""
+    if found is None or not found.stores_alike(table):
         hint = "Open the stream again, and go on from its committed offset."
         raise AcidSqlError(Condition.TABLE_CHANGED, hint=hint, table=table.qualified)
-
-
-def _without_remarks(table: Table) -> tuple[Table, bool, bool]:
-    return replace(table, properties={}, comment=None), table.is_transactional, table.is_insert_only
 
 
 def _end_all(end: Callable[[TxnId], None], txns: Iterable[TxnId]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore, Partition
 from acidsql.snapshot.earlier_versions import Version, check_transactional, check_version, write_ids_at
 
@@ -45,6 +46,16 @@ class ReadView:
         found = self.metastore.valid_write_ids(table, self.txns)
         own = self.own.get(table.qualified)
         return found if own is None else found.with_own(own)
+
+    def require_unchanged(self, table: Table) -> None:
+        """Checks that the table is the one that the statement was planned for, before it had its locks: another session
+        may have renamed it meanwhile, and its directory would be empty.
+
+        Raises TABLE_CHANGED.
+        """
+        found = self.metastore.find_table(table.database, table.name)
+        if found is None or not found.stores_alike(table):
+            raise AcidSqlError(Condition.TABLE_CHANGED, table=table.qualified)
 
     def partitions(self, table: Table) -> Sequence[Partition]:
         known = self.metastore.partitions(table)

@@ -34,9 +34,14 @@ class StatementSnapshots:
         self._view = view
         self._parts: dict[tuple[str, tuple[str | None, ...]], BoundPart] = {}
         self._partitions: dict[str, Sequence[Partition]] = {}
+        self._unchanged: set[str] = set()
+        """The tables that are known to be those of the plan, by qualified name."""
 
     def bind(self, scan: Scan) -> BoundScan:
-        """The scan with the snapshots of the partitions that it may need."""
+        """The scan with the snapshots of the partitions that it may need.
+
+        Raises TABLE_CHANGED, TABLE_NOT_FOUND, and what `check_history` raises.
+        """
         table = scan.table
         files = self._files_of(table.location)
         with phase(Phase.SCAN):
@@ -51,6 +56,9 @@ class StatementSnapshots:
         return len(self._wanted(scan))
 
     def _wanted(self, scan: Scan) -> Sequence[Partition]:
+        if scan.table.qualified not in self._unchanged:
+            self._view.require_unchanged(scan.table)
+            self._unchanged.add(scan.table.qualified)
         if not scan.table.partition_columns:
             return [Partition((), scan.table.location)]
         if scan.table.qualified not in self._partitions:
