@@ -7,7 +7,7 @@ of tables and columns are quoted, values of partitions are literals, and conditi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -122,7 +122,7 @@ class FrameStatements(ABC):
         """
         target = _Target.of(table, self)
         given = given_frame(frame, target.table)
-        keys = (on,) if isinstance(on, str) else tuple(on)
+        keys = (on,) if isinstance(on, str) else _listed(on)
         target.check_keys(keys, given)
         equal = " AND ".join(f"target.{name_sql(key)} = source.{name_sql(key)}" for key in keys)
         builder = MergeBuilder(runner=self, table=target.sql, source=given, on=equal, evolve=evolve)
@@ -231,7 +231,7 @@ class _Target:
 
     @classmethod
     def of(cls, table: str, statements: FrameStatements) -> _Target:
-        database, name = table_of(table, statements.database)
+        database, name = table_of(table, statements.database) if isinstance(table, str) else ("", "")
         if not name:
             raise AcidSqlError(Condition.INVALID_PARAMETER, name="table", reason=f"{table!r} is not a table's name")
         try:
@@ -283,3 +283,11 @@ class _Target:
 def _no_key(column: str, near: str, hint: str) -> AcidSqlError:
     shown = near if near.startswith(" Did") else ""
     return AcidSqlError(Condition.COLUMN_NOT_FOUND, column=column, suggestion=shown, hint=hint)
+
+
+def _listed(keys: Sequence[str]) -> tuple[str, ...]:
+    """Raises INVALID_PARAMETER for what is no list of names."""
+    listed = tuple(keys) if isinstance(keys, Iterable) else (keys,)
+    if not all(isinstance(key, str) for key in listed):
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="on", reason=f"{keys!r} is not a list of names of columns")
+    return listed

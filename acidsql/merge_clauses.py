@@ -171,6 +171,9 @@ def checked_assignments(name: str, assignments: Mapping[str, str]) -> tuple[tupl
         reason = f"it is a {type(assignments).__name__}, not a mapping of columns to SQL text"
         raise AcidSqlError(Condition.INVALID_PARAMETER, name=name, reason=reason)
     _require_some(name, assignments)
+    for column in assignments:
+        if not isinstance(column, str):
+            raise AcidSqlError(Condition.INVALID_PARAMETER, name=name, reason=f"{column!r} is not a name of a column")
     return tuple(assignments), tuple(sql_text(name, value) for value in assignments.values())
 
 

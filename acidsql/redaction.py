@@ -20,9 +20,10 @@ _ASSIGNED: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SET: Final = re.compile(
-    rf"(?P<name>(?:\s|--[^\n]*\n|/\*.*?\*/)*SET\s+[\"'`]?{_WORD}[\"'`]?\s*=).*", re.IGNORECASE | re.DOTALL
+    rf"(?P<name>(?>(?:\s|--[^\n]*\n|/\*.*?\*/)*)SET\s+[\"'`]?{_WORD}[\"'`]?\s*=).*", re.IGNORECASE | re.DOTALL
 )
-"""SET, whose value goes to the end of the statement."""
+"""SET, whose value goes to the end of the statement. The comments before it are an atomic group: one that can give back
+comments takes exponential time."""
 _IN_ADDRESS: Final = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.\-]*://[^\s/@:'\"]*):[^\s/@'\"]+@", re.IGNORECASE)
 """The password in an address (`jdbc:mysql://user:password@host`)."""
 

@@ -382,7 +382,24 @@ class Session(FrameStatements):
         >>> session.sql("SELECT salary FROM employee WHERE name = '${who}'").first().salary
         6000
         """
+        _check_texts(values)
         self._variables.hive.update(values)
+
+    def set_settings(self, values: Mapping[str, str]) -> None:
+        """Changes settings, as `SET name=value` does, but takes each value as it is: with quotes, semicolons, comments
+        and what looks like a variable.
+
+        Raises:
+            AcidSqlError: INVALID_SETTING and the other errors of SET; INVALID_PARAMETER for a value that is no text.
+
+        >>> session.set_settings({"acidsql.store.assignment": "ansi"})
+        >>> session.setting("acidsql.store.assignment")
+        'ansi'
+        """
+        _check_texts(values)
+        with self._uses.use():
+            for key, value in values.items():
+                self._dispatch.set_setting(key, value)
 
     def setting(self, key: str) -> str | None:
         """The value of a setting of acidsql or Hive, which SET changes; None for a setting without a value.
@@ -592,6 +609,13 @@ class Session(FrameStatements):
                 self.execute("ROLLBACK")
             raise
         self.execute("COMMIT")
+
+
+def _check_texts(values: Mapping[str, str]) -> None:
+    for name, value in values.items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            reason = f"{name!r} is {value!r}: both must be text"
+            raise AcidSqlError(Condition.INVALID_PARAMETER, name="values", reason=reason)
 
 
 @contextmanager

@@ -378,16 +378,20 @@ class StatementDispatch:
     def _set(self, statement: s.SetSetting) -> Result:
         key, value = statement.key, statement.value
         if key is not None and value is not None:
-            setting = self.variables.set(key, value)
-            if setting is None:
-                return Done("SET")
-            self._change_setting(setting, value)
-            return Done("SET", note=note_on_unknown(setting))
+            return Done("SET", note=self.set_setting(key, value))
         shown = self.settings.values | {f"{HIVEVAR}{name}": held for name, held in self.variables.hive.items()}
         if key is not None:
             current = self.engine.conf(key) if key.startswith("spark.") else self.variables.shown_value(key)
             shown = {key: "<undefined>" if current is None else current}
         return _rows("SET", show.Answer(("key", "value"), tuple(sorted(shown.items()))))
+
+    def set_setting(self, key: str, value: str) -> str:
+        """Sets a setting or a variable. Returns a note on a setting that nobody knows, or an empty text."""
+        setting = self.variables.set(key, value)
+        if setting is None:
+            return ""
+        self._change_setting(setting, value)
+        return note_on_unknown(setting)
 
     def _change_setting(self, key: str, value: str) -> None:
         if key.startswith("spark."):
@@ -419,9 +423,11 @@ def _query_result(rows: QueryRows, release: Callable[[], None], request: Request
 
 
 def _version(plan: QueryPlan, write_id: int) -> Version:
-    """The version of the plan's one table. Raises NOT_YET_SUPPORTED for a view."""
+    """The version of the plan's one table. Raises NOT_YET_SUPPORTED for a view, INVALID_PARAMETER."""
     if plan.views or len(plan.scans) != 1:
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Reading an earlier version of a view")
+    if not isinstance(write_id, int):
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="version", reason=f"{write_id!r} is not a write ID")
     return Version(plan.scans[0].table, WriteId(write_id))
 
 

@@ -246,6 +246,12 @@ class StatementPlans:
         return Facts(self.database, tables, views, self._settings, similar, self.shortcuts, relations, stored_views)
 
 
+def has_plan(statement: s.Statement) -> bool:
+    """Whether EXPLAIN shows a plan of the statement."""
+    writes = (s.Insert, s.MultiInsert, s.Update, s.Delete, s.Merge, s.InsertDirectory, s.LoadData)
+    return isinstance(statement, (*DDL_STATEMENTS, *writes, s.Query, s.Explain))
+
+
 def first_words(statement: s.Statement) -> str:
     """The first two words of a statement, as its name in messages."""
     return " ".join(statement.source.split()[:2]).upper().rstrip(";")

@@ -68,6 +68,14 @@ def parse(text: str, piece: Piece | None = None) -> Statement:
         return _parse(_one_statement(lexed))
 
 
+def parsed_or_none(text: str, substituted: Callable[[str], str]) -> Statement | None:
+    """The statement with its variables replaced; None where that is not possible: running it raises the error."""
+    try:
+        return parse(substituted(text))
+    except AcidSqlError:
+        return None
+
+
 def parse_order(text: str) -> tuple[OrderItem, ...]:
     """The items of ORDER BY in `text`, which a compaction queue keeps without the words ORDER BY.
 

@@ -21,15 +21,16 @@ def name_placeholders(
 
     The planner reorders expressions, so `?` cannot be counted later. A list in `IN (:name)` becomes its elements, and
     the value of a parameter in a PARTITION clause a literal.
-    Raises UNBOUND_PARAMETER, and INVALID_PARAMETER where `args` is neither a mapping nor a sequence, and for a list
-    whose elements have different types.
+    Raises UNBOUND_PARAMETER, and INVALID_PARAMETER where `args` is neither a mapping nor a sequence, for one with more
+    values than the statement has `?`, and for a list whose elements have different types.
     """
     _check_shape(args)
-    found = sorted(_placeholders(statement), key=_position)
+    found = sorted(placeholders_of(statement), key=_position)
     bare = [node for node in found if not node.this]
     values = {str(k): v for k, v in args.items()} if isinstance(args, Mapping) else {}
     if not isinstance(args, Mapping):
         values = {f"p{i}": v for i, v in enumerate(() if args is None else args, start=1)}
+        _check_none_left(len(values), found, bare)
         for number, node in enumerate(bare, start=1):
             node.set("this", f"p{number}")
     missing = next((node for node in found if not node.this or node.name not in values), None)
@@ -44,7 +45,7 @@ def check_all_bound(statement: Statement, rows: Sequence[Mapping[str, object] | 
 
     Raises UNBOUND_PARAMETER and INVALID_PARAMETER as `name_placeholders` does, with the number of the set, from 1.
     """
-    found = sorted(_placeholders(statement), key=_position)
+    found = sorted(placeholders_of(statement), key=_position)
     named = [node for node in found if node.this]
     bare = [node for node in found if not node.this]
     for number, row in enumerate(rows, start=1):
@@ -54,8 +55,17 @@ def check_all_bound(statement: Statement, rows: Sequence[Mapping[str, object] | 
             known = {str(name) for name in row} if isinstance(row, Mapping) else {f"p{i + 1}" for i in range(count)}
             for node in [*bare[count:], *(node for node in named if node.name not in known)]:
                 raise _unbound(node, statement.source, bare=not node.this)
+            _check_none_left(count, found, bare)
         except AcidSqlError as error:
             raise error.with_hint(f"This is set {number} of {len(rows)}; no set was run.") from error.__cause__
+
+
+def _check_none_left(count: int, found: Sequence[exp.Placeholder], bare: Sequence[exp.Placeholder]) -> None:
+    """Raises INVALID_PARAMETER where a sequence has more values than the statement has `?`. One that names its
+    parameters (`:p1`) may leave values out, as it may with a mapping."""
+    if count > len(bare) == len(found):
+        reason = f"{count} values are given for {len(bare)} parameters (?)"
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="args", reason=reason)
 
 
 def _check_shape(args: object) -> None:
@@ -74,12 +84,13 @@ def _position(node: exp.Placeholder) -> int:
     return start if isinstance(start, int) else -1
 
 
-def _placeholders(value: object) -> Iterator[exp.Placeholder]:
+def placeholders_of(value: object) -> Iterator[exp.Placeholder]:
+    """The parameters in the parts of a statement."""
     if isinstance(value, exp.Expr):
         yield from value.find_all(exp.Placeholder)
     elif isinstance(value, tuple):
         for item in value:
-            yield from _placeholders(item)
+            yield from placeholders_of(item)
     elif is_dataclass(value):
         for f in fields(value):
-            yield from _placeholders(getattr(value, f.name))
+            yield from placeholders_of(getattr(value, f.name))

@@ -271,3 +271,9 @@ def test_redacting_a_long_literal_is_not_quadratic() -> None:
     text = f"INSERT INTO t VALUES ('{'a' * 2_000_000}')"
     assert redacted(text) == text
     assert clipped(text, 30).endswith("…")
+
+
+def test_redacting_behind_many_comments_does_not_take_exponential_time() -> None:
+    comments = "/* a line of a licence */ -- and more\n" * 2_000
+    assert redacted(f"{comments}SELECT 1") == f"{comments}SELECT 1"
+    assert redacted(f"{comments}SET my.secret=x") == f"{comments}SET my.secret=*********(redacted)"

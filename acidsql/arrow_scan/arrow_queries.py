@@ -25,7 +25,12 @@ _VIRTUAL = ("row__id", "input__file__name")
 def arrow_query(name: str, columns: Sequence[str] | None, where: str | None) -> s.Query:
     """SELECT columns FROM name WHERE where. Raises INVALID_PARAMETER for columns that are no list of names,
     SYNTAX_ERROR, and NOT_YET_SUPPORTED for a text that is more than a condition."""
-    if isinstance(columns, str) or (columns is not None and not columns):
+    if not isinstance(name, str):
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="name", reason=f"{name!r} is not a table's name")
+    is_list = (
+        isinstance(columns, Sequence) and not isinstance(columns, str) and all(isinstance(c, str) for c in columns)
+    )
+    if columns is not None and not (is_list and columns):
         reason = "give a list of one name or more, or None for all columns"
         raise AcidSqlError(Condition.INVALID_PARAMETER, name="columns", reason=f"it is {columns!r}: {reason}")
     table = ".".join(_quoted(part) for part in name.replace("`", "").split("."))

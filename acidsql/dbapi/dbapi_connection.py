@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import threading
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from acidsql import connection as sessions
 from acidsql.dbapi import exceptions
@@ -23,14 +22,6 @@ if TYPE_CHECKING:
 
     from acidsql.dbapi.row_batches import RowBatch
     from acidsql.session import Session
-
-_BLANK: Final = r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*"
-_OF_TRANSACTION: Final = re.compile(
-    rf"{_BLANK}(?:\(|(?:SELECT|WITH|VALUES|FROM|MAP|REDUCE|TABLE|UPDATE|DELETE|MERGE)\b"
-    rf"|INSERT\b(?!{_BLANK}OVERWRITE\b{_BLANK}(?:LOCAL\b{_BLANK})?DIRECTORY\b))",
-    re.IGNORECASE | re.DOTALL,
-)
-"""The beginnings of the statements that run inside transactions: queries and DML. DDL has transactions of its own."""
 
 
 def connect(
@@ -219,14 +210,12 @@ class Connection:
     def _check_all_bound(self, text: str, rows: Sequence[Mapping[str, object] | Sequence[object]]) -> None:
         if len(rows) < 2:
             return
-        from acidsql.grammar.parser import parse
+        from acidsql.grammar.parser import parsed_or_none
         from acidsql.grammar.placeholders import check_all_bound
 
-        try:
-            statement = parse(self.session.substituted(text))
-        except AcidSqlError:  # the statement itself raises the error, with its place
-            return
-        check_all_bound(statement, rows)
+        statement = parsed_or_none(text, self.session.substituted)
+        if statement is not None:
+            check_all_bound(statement, rows)
 
     def _run_batch(self, text: str, batch: RowBatch) -> Result:
         with self._in_transaction(text):
@@ -246,7 +235,7 @@ class Connection:
             return
         with self._in_order:
             self._require_not_lost()
-            if self.session.transaction_id is None and _OF_TRANSACTION.match(text):
+            if self.session.transaction_id is None and self._begins_transaction(text):
                 self.session.execute("START TRANSACTION")
                 self._ran_before = False
             self.session.keeps_transaction = self._ran_before
@@ -258,6 +247,15 @@ class Connection:
                     self._lost = txn_id
                 raise
             self._ran_before = txn_id is not None
+
+    def _begins_transaction(self, text: str) -> bool:
+        """Whether a statement is a query or DML. Other statements either have transactions of their own or need none,
+        and one that cannot be parsed raises its error when it is run."""
+        from acidsql.grammar import statements as s
+        from acidsql.grammar.parser import parsed_or_none
+
+        statement = parsed_or_none(text, self.session.substituted)
+        return isinstance(statement, s.Query | s.Insert | s.MultiInsert | s.Update | s.Delete | s.Merge)
 
     def _require_not_lost(self) -> None:
         if self._lost is not None:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from acidsql.dbapi.exceptions import InterfaceError, ProgrammingError, raising_dbapi_errors
 from acidsql.dbapi.result_rows import ColumnDescription, Row, describe, result_rows, row_count
-from acidsql.errors import Condition
+from acidsql.errors import AcidSqlError, Condition
 from acidsql.results import Result
 
 
@@ -87,7 +87,8 @@ class Cursor:
         self._begin()
         _check_is_text(operation)
         with raising_dbapi_errors():
-            counts = [row_count(result) for result in self.connection.run_many(operation, list(seq_of_parameters))]
+            rows = _parameter_sets(seq_of_parameters)
+            counts = [row_count(result) for result in self.connection.run_many(operation, rows)]
         self.rowcount = -1 if -1 in counts else sum(counts)
         return self
 
@@ -207,3 +208,11 @@ def _check_is_text(operation: object) -> None:
     if not isinstance(operation, str):
         reason = f"a statement is a text, not {type(operation).__name__}"
         raise ProgrammingError(Condition.INVALID_PARAMETER, name="operation", reason=reason)
+
+
+def _parameter_sets(given: object) -> list[Mapping[str, object] | Sequence[object]]:
+    """The sets as a list, and each set that is an iterator as a list too. Raises INVALID_PARAMETER."""
+    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
+        reason = f"it is a {type(given).__name__}, not a list of sets of parameters"
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="seq_of_parameters", reason=reason)
+    return [list(row) if isinstance(row, Iterator) else row for row in given]

@@ -39,6 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     is_shell = not given or (given[0].startswith("-") and given[0] not in _ALONE)
     options = _parsed(["shell", *given] if is_shell else given)
     command: Callable[[argparse.Namespace], int] = options.command
+    if sys.stdin is None:  # it was closed before the start (`acidsql .. <&-`)
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
     if sys.stdout is None:  # it was closed before the start (`acidsql .. >&-`)
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
@@ -96,8 +98,7 @@ def _session(options: argparse.Namespace) -> Session:
     session = connect(warehouse=options.warehouse, metastore=options.metastore, conf=conf)
     try:
         session.set_variables(dict(options.hivevar))
-        for key, value in options.hiveconf:
-            session.execute(f"SET {key}={value}")
+        _set_all(session, options.hiveconf)
         if options.database:
             quoted = options.database.replace("`", "``")
             session.execute(f"USE `{quoted}`")
@@ -105,6 +106,12 @@ def _session(options: argparse.Namespace) -> Session:
         session.close()
         raise
     return session
+
+
+def _set_all(session: Session, settings: Sequence[tuple[str, str]]) -> None:
+    """Sets what --hiveconf gives. Variables in a value (`${env:HOME}`) are replaced, as in SET."""
+    for key, value in settings:
+        session.set_settings({key.strip(): session.substituted(value).strip()})
 
 
 def _read(option: str, value: str) -> _Source:
@@ -177,8 +184,7 @@ def _compactor(options: argparse.Namespace) -> int:
         java_output(hidden=True),
         connect(warehouse=options.warehouse, metastore=options.metastore, conf=conf) as session,
     ):
-        for key, value in options.hiveconf:
-            session.execute(f"SET {key}={value}")
+        _set_all(session, options.hiveconf)
         session.compactor.tell = _log
         session.compactor.pools = tuple(options.pool) or session.compactor.pools
         if options.metrics_port is not None:
@@ -202,8 +208,7 @@ def _ingest(options: argparse.Namespace) -> int:
     )
     source = SourceOptions(files, options.follow, options.rotated, not options.no_skip)
     with connect(warehouse=options.warehouse, metastore=options.metastore) as session:
-        for key, value in options.hiveconf:
-            session.execute(f"SET {key}={value}")
+        _set_all(session, options.hiveconf)
         stream = session.stream(
             options.table,
             options.id,

@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
-from acidsql.errors import AcidSqlError
 from acidsql.frontends.prompt_commands import HEADER, PAGER, TIMING, VERTICAL, SetFormat, Switch
 from acidsql.frontends.render import Format
 from acidsql.frontends.script import Manner
@@ -116,16 +115,11 @@ def confirms(text: str, session: Session) -> bool:
 def _changed_whole(text: str, session: Session) -> str | None:
     """The table of which the statement changes every row; None for other statements."""
     from acidsql.grammar import statements as s
-    from acidsql.grammar.nesting_depth import depth_limited
-    from acidsql.grammar.parser import parse
+    from acidsql.grammar.parser import parsed_or_none
 
     if not text.lstrip().upper().startswith(("UPDATE", "DELETE", "WITH")):
         return None
-    try:
-        with depth_limited():
-            statement = parse(session.substituted(text))
-    except AcidSqlError:  # the run reports it
-        return None
+    statement = parsed_or_none(text, session.substituted)
     if isinstance(statement, s.Update | s.Delete) and statement.where is None:
         return ".".join(filter(None, (statement.target.database, statement.target.name)))
     return None

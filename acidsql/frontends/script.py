@@ -40,7 +40,6 @@ _ENDS = re.compile(r";|\\G")
 _FOR_EYES = (Format.TABLE, Format.VERTICAL)
 _DEEPEST = 32
 """How many files may run each other by `source`."""
-_SETS_THE_SESSION = re.compile(r"(?:USE|SET)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +143,8 @@ class Runner:
     def _run(self, piece: Piece) -> None:
         if self.manner.verbose:
             tell(f"{visible(self.session.substituted(piece.text).expandtabs(4))};")
-        if self.manner.dry_run and not _SETS_THE_SESSION.match(piece.text):
-            write_rows([visible(self.session.explain(piece.text)).rstrip("\n") + "\n"])
+        if self.manner.dry_run and not self._sets_the_session(piece.text):
+            write_rows([visible(self._plan(piece.text)).rstrip("\n") + "\n"])
             return
         if not self.allows(piece.text):
             tell("Not run.")
@@ -165,6 +164,33 @@ class Runner:
             tell(f"{message}{seconds}")
             if isinstance(result, Done | CountsResult) and result.note:
                 tell(result.note)
+
+    def _sets_the_session(self, text: str) -> bool:
+        """Whether a statement changes nothing but the session, so that a dry run runs it: later plans depend on it."""
+        from acidsql.grammar import statements as s
+        from acidsql.grammar.parser import parsed_or_none
+
+        statement = parsed_or_none(text, self.session.substituted)
+        return isinstance(
+            statement,
+            s.UseDatabase
+            | s.SetSetting
+            | s.ResetSettings
+            | s.CreateMacro
+            | s.DropMacro
+            | s.CreateFunction
+            | s.DropFunction,
+        )
+
+    def _plan(self, text: str) -> str:
+        """The plan of a statement, or the name of one that has no plan, such as SHOW TABLES or COMMIT."""
+        from acidsql.grammar.parser import parsed_or_none
+        from acidsql.statement_plans import first_words, has_plan
+
+        statement = parsed_or_none(text, self.session.substituted)
+        if statement is None or has_plan(statement):
+            return self.session.explain(text)
+        return f"{first_words(statement)} (it has no plan)"
 
     def _shown(self, result: Result, rows: Iterator[tuple[object, ...]], shape: Format) -> str:
         """Prints the rows of a result; returns the message about it."""

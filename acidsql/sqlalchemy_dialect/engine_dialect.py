@@ -42,7 +42,6 @@ class AcidSqlDialect(CatalogDialect):
     supports_sane_rowcount = True
     supports_sane_multi_rowcount = True
     supports_multivalues_insert = True
-    supports_default_metavalue = True
     supports_is_distinct_from = True
     supports_comments = True
     inline_comments = True

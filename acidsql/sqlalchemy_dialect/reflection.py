@@ -40,7 +40,7 @@ class CatalogDialect(DefaultDialect):
     @cache
     def get_view_names(self, connection: Any, schema: str | None = None, **kw: Any) -> list[str]:
         session, database = _database(connection, schema)
-        return list(session.catalog.views(database))
+        return list(session.catalog.views(database)) if self.has_schema(connection, database) else []
 
     def get_temp_table_names(self, connection: Any, schema: str | None = None, **kw: Any) -> list[str]:
         return [name for name, temporary in _tables(connection, schema) if temporary]
@@ -153,9 +153,11 @@ def _found(connection: Any, name: str, schema: str | None) -> Table | View | Non
 
 
 def _tables(connection: Any, schema: str | None) -> list[tuple[str, bool]]:
-    """The tables of a database, and whether they are temporary."""
+    """The tables of a database, and whether they are temporary. A database that does not exist has none."""
     session, database = _database(connection, schema)
     catalog = session.catalog
+    if database not in {each.name for each in catalog.databases()}:
+        return []
     names = set(catalog.tables(database)) - set(catalog.views(database))
     found = ((name, catalog.find(database, name)) for name in sorted(names))
     return [(name, relation.temporary) for name, relation in found if relation is not None]

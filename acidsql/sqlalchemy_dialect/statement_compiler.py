@@ -22,12 +22,14 @@ class AcidSqlIdentifierPreparer(IdentifierPreparer):
 
 
 def string_literal(text: str) -> str:
-    r"""A text as a literal of Hive, in which a backslash escapes.
+    r"""A text as a literal of Hive, in which a backslash escapes and nothing looks like a variable (`${name}`).
 
     >>> print(string_literal("it's \\"))
     'it\'s \\'
+    >>> print(string_literal("${env:HOME}"))
+    '\u0024{env:HOME}'
     """
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("${", "\\u0024{")
     return f"'{escaped}'"
 
 

@@ -417,3 +417,41 @@ def test_threads_share_a_connection(connect: Callable[..., dbapi.Connection]) ->
     for thread in threads:
         thread.join()
     assert connection.cursor().execute("SELECT count(*), sum(id) FROM t").fetchall() == [(30, 135)]
+
+
+# ------------------------------------------------------------------------------- which statements begin transactions
+
+
+def test_a_statement_behind_many_comments_does_not_take_exponential_time(
+    connect: Callable[..., dbapi.Connection],
+) -> None:
+    connection = connect(autocommit=False)
+    connection.cursor().execute(f"{'/* a line of a licence */ ' * 500} CREATE TABLE t (id INT) {ACID}")
+    assert not connection.in_transaction
+
+
+def test_a_statement_whose_verb_is_a_variable_begins_a_transaction(connect: Callable[..., dbapi.Connection]) -> None:
+    connection = connect(autocommit=False)
+    cursor = connection.cursor().execute(f"CREATE TABLE t (id INT) {ACID}")
+    connection.session.set_variables({"verb": "INSERT INTO"})
+    cursor.execute("${verb} t VALUES (1)")
+    assert connection.in_transaction
+    connection.rollback()
+    assert cursor.execute("SELECT id FROM t").fetchall() == []
+
+
+@pytest.mark.parametrize("text", ["WITH x AS (SELECT 1 AS id) INSERT OVERWRITE LOCAL DIRECTORY '{}' SELECT * FROM x"])
+def test_a_statement_that_may_not_stand_in_a_transaction_begins_none(
+    text: str, connect: Callable[..., dbapi.Connection], tmp_path: Path
+) -> None:
+    connection = connect(autocommit=False)
+    connection.cursor().execute(text.format(tmp_path / "out"))
+    assert not connection.in_transaction
+    assert list((tmp_path / "out").iterdir()) != []
+
+
+def test_a_statement_that_cannot_be_read_begins_no_transaction(connect: Callable[..., dbapi.Connection]) -> None:
+    connection = connect(autocommit=False)
+    with pytest.raises(dbapi.ProgrammingError):
+        connection.cursor().execute("SELECT FROM WHERE")
+    assert not connection.in_transaction

@@ -250,3 +250,35 @@ def test_pandas_reads_and_writes(engine: Any) -> None:
     pd.testing.assert_frame_equal(read.sort_values("i", ignore_index=True), expected, check_dtype=False)
     frame.to_sql("frame", engine, index=False, if_exists="replace")
     assert len(pd.read_sql_table("frame", engine)) == 3
+
+
+def test_literals_are_no_variables(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A value is text, and must neither show the environment of the process nor become SQL."""
+    monkeypatch.setenv("SECRET", "x' , 'y")
+    value = "it's ${env:SECRET} \\u0024{env:SECRET}"
+    texts = sa.Table(
+        "texts",
+        sa.MetaData(),
+        sa.Column("id", sa.Integer, comment=value),
+        sa.Column("text", sa.String, server_default=value),
+        comment=value,
+    )
+    insert = texts.insert().values(id=1, text=value).compile(engine, compile_kwargs={"literal_binds": True})
+    with engine.begin() as connection:
+        texts.create(connection)
+        connection.exec_driver_sql(str(insert))
+        connection.exec_driver_sql("INSERT INTO texts (id) VALUES (2)")
+        rows = connection.execute(texts.select().order_by(texts.c.id)).fetchall()
+        assert [row.text for row in rows] == [value, value]
+        assert sa.inspect(connection).get_columns("texts")[0]["comment"] == value
+        assert sa.inspect(connection).get_table_comment("texts") == {"text": value}
+
+
+def test_a_schema_that_does_not_exist_has_no_tables(engine: Any) -> None:
+    inspector = sa.inspect(engine)
+    assert inspector.get_table_names("nope") == inspector.get_view_names("nope") == []
+
+
+def test_an_insert_without_columns_is_refused_by_the_compiler(engine: Any) -> None:
+    with pytest.raises(sa.exc.CompileError, match="empty inserts"):
+        str(sa.insert(items(sa.MetaData())).values().compile(engine, column_keys=[]))

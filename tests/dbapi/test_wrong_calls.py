@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql import dbapi
+from acidsql.errors import AcidSqlError
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 
@@ -106,3 +107,52 @@ def test_a_refused_statement_leaves_a_transaction_of_start_transaction_open(conn
         cursor.execute("SELECT absent FROM t")
     connection.commit()
     assert cursor.execute("SELECT id FROM t").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"), [("INSERT INTO t (id) VALUES (?)", [7, "lost"]), ("SELECT id FROM t WHERE id = ?", (1, 2))]
+)
+def test_more_values_than_parameters_are_refused(cursor: dbapi.Cursor, text: str, values: Any) -> None:
+    with pytest.raises(dbapi.ProgrammingError, match=r"2 values are given for 1 parameters \(\?\)"):
+        cursor.execute(text, values)
+    with pytest.raises(dbapi.ProgrammingError, match="This is set 2 of 2; no set was run"):
+        cursor.executemany(text, [values[:1], values])
+    assert cursor.execute("SELECT * FROM t").fetchall() == []
+
+
+def test_named_parameters_may_leave_values_of_a_list_out(cursor: dbapi.Cursor) -> None:
+    cursor.execute("INSERT INTO t VALUES (:p2, 'x')", [1, 2])
+    assert cursor.execute("SELECT * FROM t").fetchall() == [(2, "x")]
+
+
+@pytest.mark.parametrize("sets", [None, 5, "ab", {"id": 1}])
+def test_what_is_no_list_of_sets_of_parameters_is_refused(cursor: dbapi.Cursor, sets: Any) -> None:
+    with pytest.raises(dbapi.ProgrammingError, match="not a list of sets of parameters"):
+        cursor.executemany("INSERT INTO t (id) VALUES (:id)", sets)
+
+
+def test_sets_of_parameters_may_be_iterators(cursor: dbapi.Cursor) -> None:
+    sets: Any = iter([iter((1, "a")), iter((2, "b"))])
+    assert cursor.executemany("INSERT INTO t VALUES (?, ?)", sets).rowcount == 2
+    assert sorted(cursor.execute("SELECT * FROM t").fetchall()) == [(1, "a"), (2, "b")]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda session: session.read_arrow("t", columns=[1]),
+        lambda session: session.read_arrow("t", version="x"),
+        lambda session: session.read_arrow(5),
+        lambda session: session.upsert("t", [{"id": 1, "v": "a"}], on=None),
+        lambda session: session.upsert("t", [{"id": 1, "v": "a"}], on=[1]),
+        lambda session: session.update("t", {5: "1"}),
+        lambda session: session.update(5, {"v": "'a'"}),
+        lambda session: session.insert(None, [{"id": 1}]),
+        lambda session: session.set_variables({"a": 5}),
+        lambda session: session.set_settings({"a": 5}),
+    ],
+)
+def test_arguments_of_methods_that_are_of_another_type_are_refused(connection: dbapi.Connection, call: Any) -> None:
+    with pytest.raises(AcidSqlError) as caught:
+        call(connection.session)
+    assert caught.value.condition == "INVALID_PARAMETER"

@@ -31,7 +31,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.grammar import statements as s
 from acidsql.grammar.lexer import keywords
 from acidsql.grammar.parser import parse
-from acidsql.grammar.placeholders import name_placeholders
+from acidsql.grammar.placeholders import name_placeholders, placeholders_of
 from acidsql.grammar.script_splitter import is_complete, split_script
 from acidsql.grammar.table_names import table_names
 from acidsql.planner.create_as import column_types, plan_create_query
@@ -300,7 +300,8 @@ def planned(text: str) -> tuple[s.Statement, Plan | None]:
         parse(piece.text, piece)
     statement = parse(text)
     inner = statement.statement if isinstance(statement, s.Explain) else statement
-    inner, _ = name_placeholders(inner, {"x": 1, "y": 2}) if ":" in text else name_placeholders(inner, [1] * 20)
+    unnamed = sum(not node.this for node in placeholders_of(inner))
+    inner, _ = name_placeholders(inner, [1] * unnamed if unnamed else {"x": 1, "y": 2})
     facts = _facts(inner)
     if isinstance(inner, s.CreateTable):
         for column in (*inner.columns, *inner.partition_columns):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -302,3 +303,37 @@ def test_without_java_one_clear_line_and_exit_2(tmp_path: Path) -> None:
     assert done.stdout == ""
     [line] = done.stderr.splitlines()
     assert line.startswith("[JAVA_NOT_FOUND] Java 17 or 21 was not found")
+
+
+def test_dry_run_names_statements_without_a_plan_and_goes_on(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["shell", "-e", CREATE.format("t")]) == 0
+    script = "START TRANSACTION; SHOW TABLES; RESET; DESCRIBE t; DELETE FROM t WHERE id = 1; COMMIT; DROP TABLE t"
+    assert main(["shell", "--dry-run", "-e", script]) == 0
+    shown = capsys.readouterr().out
+    assert [line for line in shown.splitlines() if "no plan" in line] == [
+        f"{name} (it has no plan)" for name in ("START TRANSACTION", "SHOW TABLES", "DESCRIBE T", "COMMIT")
+    ]
+    assert "DELETE default.t" in shown
+    assert "DROP TABLE default.t" in shown
+    assert (place / "warehouse" / "t").exists()
+
+
+@pytest.mark.parametrize("value", ["x -- y", "jdbc:derby:;create=true", "it's x", '"', "/* a", "a=b"])
+def test_hiveconf_takes_a_value_as_it_is(value: str, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["shell", "--no-header", "--hiveconf", f"a={value}", "--output", "json", "-e", "SET a"]) == 0
+    assert json.loads(capsys.readouterr().out) == [{"key": "a", "value": value}]
+
+
+def test_hiveconf_replaces_variables(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WHERE", "here")
+    assert main(["shell", "--no-header", "--hiveconf", "a=it is ${env:WHERE}", "-e", "SET a"]) == 0
+    assert capsys.readouterr().out == "a\tit is here\n"
+
+
+@pytest.mark.parametrize("arguments", ["shell", "shell -f -"])
+def test_closed_standard_input_has_no_statements(arguments: str, place: Path) -> None:
+    command = f"exec {sys.executable} -m acidsql {arguments} <&-"
+    run = subprocess.run(command, shell=True, cwd=place, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")

@@ -31,6 +31,7 @@ def statements(session: Session, frame: DataFrame) -> None:
         assert_type(result.counts, Counts | None)
     with session.transaction() as same:
         assert_type(same, Session)
+    session.set_settings({"acidsql.store.assignment": "ansi"})
     assert_type(session.setting("acidsql.store.assignment"), str | None)
     assert_type(session.database, str)
     assert_type(session.transaction_id, int | None)
