@@ -28,7 +28,7 @@ from acidsql.planner.lock_requests import CONFLICTS
 from acidsql.planner.macro_expansion import Macro, with_macros
 from acidsql.planner.plan import MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.planner.simple_scans import with_parameters
-from acidsql.planner.written_databases import is_read_only, written_databases
+from acidsql.planner.written_databases import check_writable, written_databases
 from acidsql.results import Counts, CountsResult, Done, QueryResult, Result, ResultColumn, RowsResult, ScanResult
 from acidsql.settings import OPEN_TXNS, Settings, note_on_unknown
 from acidsql.show import show
@@ -173,9 +173,8 @@ class StatementDispatch:
             return
         known = {found.name: found for found in self.metastore.databases()}
         for name in named:
-            if name.value in known and is_read_only(known[name.value].properties):
-                hint = f"ALTER DATABASE {name.value} SET DBPROPERTIES ('readonly'='false') allows writes."
-                raise AcidSqlError(Condition.READ_ONLY_DATABASE, span=name.span, hint=hint)
+            if name.value in known:
+                check_writable(known[name.value], name.span)
 
     # -- queries and DML
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, assert_never
 
+from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar import statements as s
+from acidsql.metastore.client import Database
 
 READ_ONLY: Final = "readonly"
 
@@ -17,6 +19,13 @@ READ_ONLY: Final = "readonly"
 def is_read_only(properties: Mapping[str, str]) -> bool:
     """Whether the properties of a database forbid writes."""
     return properties.get(READ_ONLY, "").lower() == "true"
+
+
+def check_writable(database: Database, span: Span | None = None) -> None:
+    """Raises READ_ONLY_DATABASE."""
+    if is_read_only(database.properties):
+        hint = f"ALTER DATABASE {database.name} SET DBPROPERTIES ('readonly'='false') allows writes."
+        raise AcidSqlError(Condition.READ_ONLY_DATABASE, span=span, hint=hint)
 
 
 def written_databases(statement: s.Statement, database: str) -> Iterator[s.Name]:

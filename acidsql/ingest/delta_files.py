@@ -117,6 +117,10 @@ class BatchFiles:
         for delta in self._of(write_id):
             self._drop(delta)
 
+    def has_flushed(self, write_id: WriteId) -> bool:
+        """Whether a transaction has files of its own under their names, which `drop` leaves there."""
+        return any(delta.write_id == write_id and delta.files for delta in self._deltas.values())
+
     def is_intact(self) -> bool:
         """Whether rows of the batch can be seen when they commit.
 

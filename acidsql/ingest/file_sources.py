@@ -110,11 +110,17 @@ class FileSource:
     def _begin_anew(self, file: OpenFile, why: str) -> Sequence[Part]:
         path = _following(self._path, file, self._reading.given) if why == _REPLACED else self._path
         self._reading.tell(f"{self._path} {why}: {path} is read from its beginning")
-        last = _last_part(file) if why == _REPLACED else []
+        last = [_placed(part) for part in _last_part(file)] if why == _REPLACED else []
         file.close()
         self._file = OpenFile(path, Place(), self._reading.new_format)
         self._is_at_end, self._replaced_since, self._last = False, None, Place()
         return last
+
+
+def _placed(part: Part) -> Part:
+    """The part with the place behind all of it, which is read from its file now: the file is about to be closed."""
+    place = part.place_of(part.text)
+    return replace(part, place_of=lambda _: place)
 
 
 def _last_part(file: OpenFile) -> Sequence[Part]:

@@ -69,9 +69,10 @@ class GrowingFile:
         return self._file.is_intact() and self._side_file.exists()
 
     def close(self) -> None:
-        """Takes back what was not flushed. The file then ends where its last flush ended, and needs no side file."""
+        """Takes back what was not flushed. The file then ends where its last flush ended, and needs no side file. Where
+        it does not end there, the side file stays, and readers read the file up to there."""
         self.drop()
-        if self._file.is_intact():
+        if self._file.has_nothing_behind:
             self._side_file.unlink(missing_ok=True)
 
 

@@ -31,6 +31,7 @@ from acidsql.ingest.transaction_batch import (
 from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation, Patience
 from acidsql.metastore.heartbeat import is_lost
 from acidsql.metastore.streams import Offset, StreamClaim, StreamProgress, StreamState
+from acidsql.planner.written_databases import check_writable
 from acidsql.storage.file_systems import FileSystem
 
 MOST_BYTES: Final = 64 << 20
@@ -77,7 +78,9 @@ class StreamWriter:
         options: StreamOptions,
         patience: Callable[[], Patience],
     ) -> None:
-        """Claims the stream. Raises STREAM_IN_USE, and the errors of a table that takes no streams."""
+        """Claims the stream. Raises READ_ONLY_DATABASE, STREAM_IN_USE, and the errors of a table that takes no
+        streams."""
+        check_writable(metastore.database(table.database))
         self.table = table
         self.counts = StreamCounts()
         self.failure: BaseException | None = None
@@ -144,8 +147,9 @@ class StreamWriter:
                 self.lost = error
 
     def end(self) -> None:
-        """Ends the batch and the claim."""
+        """Ends the open transaction, the batch and the claim."""
         try:
+            self._abort_open()
             self.end_batch()
         finally:
             if self.claim is not None:
@@ -199,18 +203,7 @@ class StreamWriter:
     def _commit_pending(self) -> None:
         started = time.perf_counter()
         pending = self._pending
-        for attempt in range(_ATTEMPTS):
-            spilled = self._open is not None
-            try:
-                self._write_pending()
-                self._commit_open()
-                break
-            except BatchOutdatedError:
-                self._renew(spilled, attempt)
-            except AcidSqlError as error:
-                if not is_lost(error):
-                    raise
-                self._renew(spilled, attempt, error)
+        self._repeated(self._write_and_commit)
         self._pending = _Pending()
         seconds = time.perf_counter() - started
         counts = self.counts
@@ -218,6 +211,25 @@ class StreamWriter:
         self._last_commit = time.monotonic()
         if self._batch is not None and self._batch.is_used_up:
             self.end_batch()
+
+    def _write_and_commit(self) -> None:
+        self._write_pending()
+        self._commit_open()
+
+    def _repeated(self, action: Callable[[], None]) -> None:
+        """Runs an action in a transaction of the batch, and again in one of another batch where the first was of no
+        use or is lost."""
+        for attempt in range(_ATTEMPTS):
+            spilled = self._open is not None
+            try:
+                action()
+                return
+            except BatchOutdatedError:
+                self._renew(spilled, attempt)
+            except AcidSqlError as error:
+                if not is_lost(error):
+                    raise
+                self._renew(spilled, attempt, error)
 
     def _commit_open(self) -> None:
         assert self._open is not None
@@ -247,13 +259,7 @@ class StreamWriter:
 
     def _spill(self) -> None:
         """Writes waiting rows to the files before their commit, so that memory does not grow with a transaction."""
-        for attempt in range(_ATTEMPTS):
-            spilled = self._open is not None
-            try:
-                self._write_pending()
-                break
-            except BatchOutdatedError:
-                self._renew(spilled, attempt)
+        self._repeated(self._write_pending)
         self._pending.rows.clear()
         self._pending.bytes = 0
         self._spills += 1
@@ -277,6 +283,7 @@ class StreamWriter:
         found = self._metastore.find_table(self.table.database, self.table.name)
         require_same(self.table, found)
         assert found is not None
+        check_writable(self._metastore.database(self.table.database))
         self.table = found
 
     def _renew(self, spilled: bool, attempt: int, error: AcidSqlError | None = None) -> None:

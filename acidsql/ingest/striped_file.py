@@ -68,6 +68,7 @@ class StripedFile:
         tail = with_stripes(replace(tail, path=self.path), part.tail, at, len(part.stripes))
         keys = content.keys + tuple(self._keys(write_id, part))
         end = self._end(tail, keys)
+        self._content = replace(content)  # a write that fails may leave bytes behind the end, which `cut` takes back
         self._write(content.size, (HEADER if content.size == 0 else b"") + part.stripes + end)
         self._content = _Content(at + len(part.stripes), len(end), tail, keys, write_id, first_row + rows.num_rows)
 
@@ -85,6 +86,11 @@ class StripedFile:
             self._check(file)
             file.truncate(self._ended.size)
         self._content = self._ended
+
+    @property
+    def has_nothing_behind(self) -> bool:
+        """Whether the file at its path ends at the last lasting end."""
+        return self.is_intact() and os.path.getsize(self.path) == self.length
 
     def is_intact(self) -> bool:
         """Whether the file is still the one at its path."""

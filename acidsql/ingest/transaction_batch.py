@@ -49,9 +49,17 @@ class KnownPartitions:
 
     @staticmethod
     def of(metastore: Metastore, table: Table) -> KnownPartitions:
+        known = KnownPartitions({}, {})
+        known.refresh(metastore, table)
+        return known
+
+    def refresh(self, metastore: Metastore, table: Table) -> None:
+        """Asks the catalog for the partitions of now."""
         found = metastore.partitions(table) if table.partition_columns else ()
-        locations = {each.values: each.location for each in found}
-        return KnownPartitions(locations, dict(by_normal_values(locations.keys(), table.partition_columns)))
+        self.locations.clear()
+        self.locations.update({each.values: each.location for each in found})
+        self.spellings.clear()
+        self.spellings.update(by_normal_values(self.locations.keys(), table.partition_columns))
 
 
 class TransactionBatch:
@@ -192,7 +200,8 @@ class StreamTransaction:
         finally:
             self.batch.ended()
         self.batch.files.drop(self.reserved.write_id)
-        self.metastore.forget_leftovers(self.reserved.txn)
+        if not self.batch.files.has_flushed(self.reserved.write_id):  # those are removed by acidsql.storage.leftovers
+            self.metastore.forget_leftovers(self.reserved.txn)
 
     def _directories(self, values: Sequence[PartitionValues]) -> Mapping[PartitionValues, str]:
         """The directories of partitions. Those that the catalog does not have yet are added to it by the commit.
@@ -204,15 +213,27 @@ class StreamTransaction:
             self.places[()] = resolve(table.location)
             return self.places
         known = self.batch.partitions
-        spelled = {each: known.spellings.get(each, each) for each in values}
-        unseen = [each for each in spelled.values() if each not in self.places]
-        found = {p.values: p.location for p in self.metastore.partitions_named(table, unseen)}
+        spelled, unseen, found = self._looked_up(values)
+        if any(each not in found for each in unseen):
+            known.refresh(self.metastore, table)  # others may have added them since, with other spellings
+            spelled, unseen, found = self._looked_up(values)
         if new := [each for each in unseen if each not in found]:
             found |= self._new_partitions(new)
         for each in unseen:
             known.locations[each] = found[each]
             self.places[each] = resolve(found[each])
         return {each: self.places[spelled[each]] for each in values}
+
+    def _looked_up(
+        self, values: Sequence[PartitionValues]
+    ) -> tuple[dict[PartitionValues, PartitionValues], list[PartitionValues], dict[PartitionValues, str]]:
+        """The spellings of values, those whose directory this transaction does not know yet, and where the catalog has
+        these."""
+        spellings = self.batch.partitions.spellings
+        spelled = {each: spellings.get(each, each) for each in values}
+        unseen = [each for each in spelled.values() if each not in self.places]
+        found = {p.values: p.location for p in self.metastore.partitions_named(self.batch.table, unseen)}
+        return spelled, unseen, found
 
     def _new_partitions(self, new: Sequence[PartitionValues]) -> Mapping[PartitionValues, str]:
         table = self.batch.table

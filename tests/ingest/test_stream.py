@@ -15,6 +15,10 @@ import pytest
 
 from acidsql.errors import AcidSqlError
 from acidsql.ingest import stream_options, stream_writer
+from acidsql.ingest.striped_file import StripedFile
+from acidsql.metastore.client import Partition
+from acidsql.metastore.session_metastore import SessionMetastore
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 from tests.answers import counts, fails
 
@@ -29,6 +33,13 @@ def ids(session: Session, table: str = "t") -> list[int]:
 def files(session: Session, table: str = "t") -> list[str]:
     root = Path(session.warehouse, table)
     return sorted(str(p.relative_to(root)) for p in root.rglob("*") if p.is_file())
+
+
+def store_of(session: Session) -> SqliteMetastore:
+    catalog = session.catalog
+    assert isinstance(catalog, SessionMetastore)
+    assert isinstance(catalog.shared, SqliteMetastore)
+    return catalog.shared
 
 
 @pytest.fixture
@@ -343,3 +354,112 @@ def test_a_stream_needs_no_java(table: Session, tmp_path: Path) -> None:
     done = subprocess.run(arguments, env={"PATH": "/nowhere"}, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     assert ids(table) == [7]
+
+
+# ------------------------------------------------------------------------------------- what a failure leaves behind
+
+
+@pytest.mark.parametrize("written", [0, 1, 1000])
+def test_a_write_that_fails_half_way_leaves_the_commits_before_it(
+    table: Session, monkeypatch: pytest.MonkeyPatch, written: int
+) -> None:
+    """As on a full disk: some bytes of the stripes are in the file, behind its last end."""
+
+    def fail(file: StripedFile, at: int, data: bytes) -> None:
+        with open(file.path, "r+b") as opened:
+            opened.seek(at)
+            opened.write(data[:written])
+        raise OSError(28, "No space left on device")
+
+    with suppress(AcidSqlError), table.stream("t", commit_rows=None, commit_seconds=None) as stream:
+        stream.write({"id": 1, "name": "one"})
+        stream.commit()
+        monkeypatch.setattr(StripedFile, "_write", fail)
+        stream.write([{"id": number, "name": str(number)} for number in range(2, 500)])
+        with pytest.raises(OSError, match="No space left"):
+            stream.commit()
+    monkeypatch.undo()
+    assert files(table) == ["delta_0000001_0000010/_orc_acid_version", "delta_0000001_0000010/bucket_00000"]
+    assert ids(table) == [1]
+    table.execute("INSERT INTO t VALUES (2, 'two')")
+    table.execute("ALTER TABLE t COMPACT 'major' AND WAIT")
+    assert ids(table) == [1, 2]
+
+
+def test_an_aborted_transaction_with_a_delta_of_its_own_leaves_no_files(table: Session) -> None:
+    stream = table.stream("t", id="x", commit_rows=None, commit_seconds=None, batch_size=1)
+    stream.write({"id": 1, "name": "one"}, offset=1)
+    stream.commit()
+    store = store_of(table)
+    (state,) = store.streams()
+    claim = stream._writer.claim
+    assert claim is not None
+    store.release_claim(claim)  # as if it had timed out
+    stream.write({"id": 2, "name": "two"}, offset=2)
+    fails("STREAM_LOST", stream.commit)
+    with suppress(AcidSqlError):
+        stream.close()
+    table.execute("INSERT INTO t VALUES (3, 'three')")
+    assert sorted({name.partition("/")[0] for name in files(table)}) == [
+        "delta_0000001_0000001_0000",
+        "delta_0000003_0000003_0000",
+    ]
+    assert ids(table) == [1, 3]
+    assert state.offset == 1
+
+
+def test_a_closed_stream_whose_claim_was_lost_holds_no_locks(table: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream_writer, "MOST_BYTES", 1)  # rows go to the files at once, in an open transaction
+    stream = table.stream("t", id="x", commit_rows=None, commit_seconds=None)
+    stream.write({"id": 1}, offset=1)
+    claim = stream._writer.claim
+    assert claim is not None
+    store_of(table).release_claim(claim)
+    stream._writer.heartbeat()
+    fails("STREAM_LOST", stream.close)
+    assert list(table.execute("SHOW LOCKS").rows()) == []
+    assert ids(table) == []
+
+
+@pytest.mark.parametrize("most_bytes", [1, stream_writer.MOST_BYTES])
+def test_lost_transactions_of_a_batch_are_replaced(
+    table: Session, monkeypatch: pytest.MonkeyPatch, most_bytes: int
+) -> None:
+    monkeypatch.setattr(stream_writer, "MOST_BYTES", most_bytes)
+    with table.stream("t", commit_rows=None, commit_seconds=None) as stream:
+        stream.write({"id": 1})
+        stream.commit()
+        table.execute(
+            "ABORT TRANSACTIONS " + " ".join(str(txn.id) for txn in store_of(table).transactions() if txn.is_open)
+        )
+        stream.write({"id": 2})
+        stream.commit()
+    assert ids(table) == [1, 2]
+
+
+# --------------------------------------------------------------------------------------------- where a stream may write
+
+
+def test_a_read_only_database_takes_no_streams(session: Session) -> None:
+    session.execute("CREATE DATABASE d")
+    session.execute(f"CREATE TABLE d.t (id int) {ACID}")
+    with session.stream("d.t", commit_rows=1, batch_size=1) as stream:
+        stream.write({"id": 1})
+        session.execute("ALTER DATABASE d SET DBPROPERTIES ('readonly'='true')")
+        fails("READ_ONLY_DATABASE", lambda: stream.write({"id": 2}))
+        with suppress(AcidSqlError):
+            stream.close()
+    fails("READ_ONLY_DATABASE", lambda: session.stream("d.t"))
+    assert ids(session, "d.t") == [1]
+
+
+def test_a_partition_that_another_client_adds_with_another_spelling_is_the_same(session: Session) -> None:
+    session.execute(f"CREATE TABLE p (id int) PARTITIONED BY (q int) {ACID}")
+    store = store_of(session)
+    with session.stream("p", commit_rows=None, commit_seconds=None) as stream:
+        table = store.table("default", "p")
+        store.add_partitions(table, [Partition(("01",), f"{table.location}/q=01")])
+        stream.write({"id": 1, "q": 1})
+        stream.commit()
+    assert [found.values for found in store.partitions(table)] == [("01",)]
+    assert ids(session, "p") == [1]

@@ -287,3 +287,20 @@ def test_standard_input_with_a_header_goes_on(tmp_path: Path, pipe: Callable[[st
     reader = Reader(tmp_path, header=True)
     assert received(reader, pipe("b,a\nx,1\ny,2"), Place()) == [1, 2]
     assert received(reader, pipe("b,a\nx,1\ny,2\nz,3"), reader.places["standard input"]) == [3]
+
+
+@pytest.mark.parametrize("new", ['{"a": 20}\n{"a": 21}\n{"a": 22}\n', "", '{"a": 2', '{"a": 2000000}\n'])
+def test_the_place_of_the_last_line_of_a_replaced_file_is_one_in_that_file(
+    reader: Reader, tmp_path: Path, new: str
+) -> None:
+    """The reader stops after this line. What it goes on from must not be a place in the new file."""
+    log = tmp_path / "log"
+    log.write_text('{"a": 10}\n{"a": 11}')
+    (source,) = reader.open("log", rotates=True)
+    assert reader.poll(source) == [10]
+    log.rename(tmp_path / "log.1")
+    log.write_text(new)
+    assert reader.poll(source) == [11]
+    source.close()
+    log.write_text('{"a": 20}\n{"a": 21}\n{"a": 22}\n')
+    assert reader.read("log", rotates=True) == [20, 21, 22]
