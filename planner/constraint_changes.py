@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from acidsql.acid.table import Check, Column, ConstraintKind, Table
+from acidsql.acid.table import Check, Column, ConstraintKind, ConstraintName, Table
 from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.statements import ColumnDefinition, Name, NamedConstraint
@@ -71,8 +71,9 @@ def without_constraint(table: Table, name: Name) -> Table:
             Condition.CONSTRAINT_NOT_FOUND, span=name.span, constraint=wanted, table=table.qualified, suggestion=near
         )
     dropped = [n for n in constraints.names if n.name.lower() == wanted]
-    no_longer_null = {c for n in dropped if n.kind is ConstraintKind.NOT_NULL for c in n.columns}
-    without_default = {c for n in dropped if n.kind is ConstraintKind.DEFAULT for c in n.columns}
+    kept = [n for n in constraints.names if n not in dropped]
+    no_longer_null = _columns(dropped, ConstraintKind.NOT_NULL) - _columns(kept, ConstraintKind.NOT_NULL)
+    without_default = _columns(dropped, ConstraintKind.DEFAULT) - _columns(kept, ConstraintKind.DEFAULT)
     return replace(
         table,
         constraints=replace(
@@ -80,9 +81,14 @@ def without_constraint(table: Table, name: Name) -> Table:
             not_null=constraints.not_null - no_longer_null,
             defaults={c: text for c, text in constraints.defaults.items() if c not in without_default},
             checks=tuple(c for c in constraints.checks if (c.name or "").lower() != wanted),
-            names=tuple(n for n in constraints.names if n not in dropped),
+            names=tuple(kept),
         ),
     )
+
+
+def _columns(names: Sequence[ConstraintName], kind: ConstraintKind) -> set[str]:
+    """The columns of the constraints of a kind: one column may have several with the same meaning."""
+    return {column for name in names if name.kind is kind for column in name.columns}
 
 
 def _names(table: Table) -> Iterator[str]:

@@ -242,9 +242,6 @@ def load_step(statement: s.LoadData, table: Table, partitions: Sequence[Partitio
 
 
 def load_locks(step: LoadFiles) -> tuple[LockComponent, ...]:
-    """A plain table has none: its files appear one by one."""
-    if not step.table.is_transactional:
-        return ()
     locks = (overwrite_locks if step.overwrites else insert_locks)(step.table, ())
     if step.partition is None:
         return locks

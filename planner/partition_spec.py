@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from typing import Final
 
@@ -223,7 +223,7 @@ def _as_type(text: str, column: Column) -> str | None:
         case Primitive("date"):
             return _date(text)
         case Primitive(name) if name.startswith("timestamp"):
-            return text if _TIMESTAMP.fullmatch(text) else None
+            return _timestamp(text)
         case Varchar(length) | CharType(length):
             return text if len(text.rstrip(" ") if isinstance(kind, CharType) else text) <= length else None
         case _:
@@ -253,6 +253,17 @@ def _decimal(text: str, precision: int, scale: int) -> str | None:
         return None
     fits = number.is_finite() and len(number.as_tuple().digits) <= precision
     return format(number, "f") if fits else None
+
+
+def _timestamp(text: str) -> str | None:
+    """A date is its midnight, as in Hive."""
+    if (day := _date(text)) is not None:
+        return f"{day} 00:00:00"
+    try:
+        datetime.strptime(text[:19], "%Y-%m-%d %H:%M:%S")
+    except ValueError:
+        return None
+    return text if _TIMESTAMP.fullmatch(text) else None
 
 
 def _date(text: str) -> str | None:

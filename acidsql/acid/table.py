@@ -114,6 +114,13 @@ class Table:
         return not self.database
 
     @property
+    def is_in_catalog(self) -> bool:
+        """Whether the table is one of a catalog. Others stand for files that one statement writes or reads: those of
+        INSERT OVERWRITE DIRECTORY, and those of a LOAD DATA that copies rows, whose database has a name that no
+        database can have."""
+        return not self.is_directory and not self.database.startswith(":")
+
+    @property
     def is_transactional(self) -> bool:
         """Whether the property `transactional` is `true` in upper or lower case (AcidUtils.isTransactionalTable)."""
         return _property(self.properties, TRANSACTIONAL).lower() == "true"

@@ -12,8 +12,8 @@ def register(step: RegisterDatabase, run: PlanRun) -> None:
     database = step.database
     for location in filter(None, (database.location, database.managed_location)):
         run.ownership.require_for_database(database.name, location, step.span)
-    run.metastore.create_database(database)
-    run.make_directory(database.location)
+    with run.new_directory(database.location):
+        run.metastore.create_database(database)
 
 
 def redefine(step: RedefineDatabase, run: PlanRun) -> None:

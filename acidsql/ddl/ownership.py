@@ -8,10 +8,13 @@ databases.
 from __future__ import annotations
 
 import os
+import posixpath
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from typing import Final
 from urllib.parse import urlparse
 
 from acidsql.acid.partition_names import partition_name, unescape
@@ -173,10 +176,22 @@ class Ownership:
         return self._canonical_names[key]
 
 
+_PLACE: Final = re.compile(r"((?:[A-Za-z][A-Za-z0-9+.\-]*:(?://[^/]*)?)?)(.*)", re.DOTALL)
+"""A scheme with its authority, if there is one, and a path."""
+
+
 def absolute(location: str) -> str:
-    """The location without a slash at its end, and independent of the process's working directory."""
-    is_relative = is_local(location) and not location.startswith(("/", "file:"))
-    return (os.path.abspath(location) if is_relative else location).rstrip("/") or "/"
+    """The location without a slash at its end and without `..`, and independent of the process's working directory.
+
+    Owners of directories are compared by these names. As in Hadoop's Path, `..` is resolved in the name, without a
+    look at the file system.
+    """
+    if is_local(location) and not location.startswith(("/", "file:")):
+        return os.path.abspath(location)
+    place, path = _PLACE.fullmatch(location).groups()  # type: ignore[union-attr]
+    if not {".", ".."}.isdisjoint(path.split("/")):
+        path = posixpath.normpath(path)
+    return f"{place}{path}".rstrip("/") or "/"
 
 
 def _is_of(place: Place, table: Table) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -48,6 +49,20 @@ class PlanRun:
     def make_directory(self, location: str) -> None:
         files = self.files(location)
         files.make_directories(files.resolve(location))
+
+    @contextmanager
+    def new_directory(self, location: str) -> Iterator[None]:
+        """Makes a directory for what the block enters in the catalog, and removes it if the block fails."""
+        files = self.files(location)
+        path = files.resolve(location)
+        existed = files.exists(path)
+        files.make_directories(path)
+        try:
+            yield
+        except BaseException:
+            if not existed:
+                files.delete_empty(path)
+            raise
 
     def delete(self, location: str) -> None:
         """Removes a directory with all that lies in it."""

@@ -35,8 +35,8 @@ def register(step: RegisterTable, run: PlanRun) -> None:
     _require_own(table, run, step.span, named=step.adopts)
     listing = _listing(table, run) if step.adopts else _require_empty(table, run, step.span)
     adopted = _found_write_ids(listing, table, step.write_ids) if table.is_transactional else None
-    run.metastore.create_table(table, adopted=adopted, partitions=_found_partitions(table, listing))
-    run.make_directory(table.location)
+    with run.new_directory(table.location):
+        run.metastore.create_table(table, adopted=adopted, partitions=_found_partitions(table, listing))
 
 
 def declared(

@@ -16,13 +16,14 @@ from acidsql.snapshot.earlier_versions import Version, check_transactional, chec
 class ReadView:
     """A snapshot of the metastore. By qualified table name, `own` are the write IDs of the reading transaction, and
     `added` are the partitions that it has made and not committed yet. `version` is that of a table whose earlier writes
-    alone are read."""
+    alone are read. `unchanged` are the tables that are known to be those that the statement was planned for."""
 
     metastore: Metastore
     txns: ValidTxnList
     own: Mapping[str, WriteId] = field(default_factory=dict)
     added: Mapping[str, Sequence[Partition]] = field(default_factory=dict)
     version: Version | None = None
+    unchanged: frozenset[str] = frozenset()
 
     def at(self, version: Version) -> ReadView:
         """The snapshot, in which the table has an earlier version. Raises what `check_version` raises."""
@@ -53,6 +54,8 @@ class ReadView:
 
         Raises TABLE_CHANGED.
         """
+        if table.qualified in self.unchanged or not table.is_in_catalog:
+            return
         found = self.metastore.find_table(table.database, table.name)
         if found is None or not found.stores_alike(table):
             raise AcidSqlError(Condition.TABLE_CHANGED, table=table.qualified)

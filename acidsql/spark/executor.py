@@ -318,6 +318,8 @@ class Executor:
         check_disjoint(written)
         txn.opened.require_open()
         for write in written:
+            if write.target.table is txn.creates:
+                txn.check_unchanged(write.target.table)  # CREATE TABLE does not wait for the lock of CREATE TABLE .. AS
             publish(write.target, write.staged, write.made)
             for directory in write.emptied:
                 empty(write.target, directory, write.made)

@@ -102,6 +102,8 @@ class WriteTransaction:
     writes: list[TableWrite] = field(default_factory=list)
     _txns: ValidTxnList | None = None
     _own: dict[str, WriteId] = field(default_factory=dict)
+    _unchanged: set[str] = field(default_factory=set)
+    """The targets, by qualified name, that are those that their statements were planned for."""
     _statement_ids: int = 0
     _finished: int = 0
     """How many of the writes belong to statements that have ended well."""
@@ -122,7 +124,7 @@ class WriteTransaction:
         added: dict[str, list[Partition]] = {}
         for write in self.writes:
             added.setdefault(write.target.table.qualified, []).extend(write.new_partitions)
-        return ReadView(self.metastore, self._txns, dict(self._own), added)
+        return ReadView(self.metastore, self._txns, dict(self._own), added, unchanged=frozenset(self._unchanged))
 
     def write_id(self, table: Table) -> WriteId:
         """Allocates the write ID for a table; 0 for a plain table, which has none."""
@@ -181,6 +183,7 @@ class WriteTransaction:
                 raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, table=table.qualified)
         elif found != table:
             raise AcidSqlError(Condition.TABLE_CHANGED, table=table.qualified)
+        self._unchanged.add(table.qualified)
 
     def check_seen(self, table: Table) -> None:
         """Checks that the snapshot has all committed writes of a table that INSERT OVERWRITE replaces. A write that was
@@ -259,7 +262,8 @@ class WriteTransaction:
         if target.table is self.creates:
             found = self.metastore.find_table(target.table.database, target.table.name)
             is_own = in_the_way(found, temporary=target.table.temporary) is None
-            return remove_all(target.files, [target.directory if is_own else target.staging])
+            # What this transaction has published must not become rows of a table that another session has made.
+            return remove_all(target.files, [target.directory]) if is_own else remove(target, write.made)
         is_own = target.table.is_directory or is_there(self.metastore, target.table)
         return remove(target, write.made if is_own else ())
 

@@ -79,7 +79,7 @@ CASES = {
     "LOAD DATA LOCAL INPATH '{tmp}/in' OVERWRITE INTO TABLE acid PARTITION (p = '02')": (
         "default.acid.p=2 -> EXCLUSIVE"
     ),
-    "LOAD DATA LOCAL INPATH '{tmp}/in' INTO TABLE heap": "",
+    "LOAD DATA LOCAL INPATH '{tmp}/in' INTO TABLE heap": "default.heap -> SHARED_READ",
     "ALTER TABLE acid RENAME TO d.acid": "d -> SHARED_READ, default.acid -> EXCLUSIVE",
     "ALTER TABLE plain RENAME TO other": "default -> SHARED_READ, default.plain -> EXCLUSIVE",
     "ALTER TABLE ext RENAME TO d.ext": "d -> SHARED_READ, default.ext -> EXCLUSIVE",

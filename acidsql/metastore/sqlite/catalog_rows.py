@@ -285,8 +285,17 @@ def replace_partitions(db: sqlite3.Connection, of: Table, replaced: Mapping[Part
     for old, new in replaced.items():
         if new.values in known:
             raise AcidSqlError(Condition.PARTITION_ALREADY_EXISTS, partition=_place(of, new.values).partition)
-        compaction_rows.rename_partition(db, _place(of, old), _place(of, new.values))
+        _rename_partition_in_transactions(db, _place(of, old), _place(of, new.values))
     add_partitions(db, of, list(replaced.values()))
+
+
+def _rename_partition_in_transactions(db: sqlite3.Connection, old: PlaceName, new: PlaceName) -> None:
+    """Renames the partition in locks, write sets and compactions: open transactions must conflict with writers under
+    the new name."""
+    at = (new.partition, old.database, old.table, old.partition)
+    for name in ("txn_components", "write_set", "hive_locks"):
+        db.execute(f"UPDATE OR REPLACE {name} SET part = ? WHERE db = ? AND tbl = ? AND part = ?", at)
+    compaction_rows.rename_partition(db, old, new)
 
 
 def seed_write_ids(db: sqlite3.Connection, of: Table, committed_up_to: WriteId) -> None:

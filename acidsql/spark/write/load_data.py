@@ -141,23 +141,26 @@ class Loader:
     # -- plain tables
 
     def _load_plain(self, statement: LoadData, table: Table, sources: Sources) -> Loaded:
-        """Adds the files one by one. OVERWRITE removes the old files after all new ones are there."""
-        place = self._place(self._step(statement, table))
-        old = visible_files(place.files, place.directory) if statement.overwrite else []
-        staging = f"{place.directory}/{STAGING_DIRECTORY}_{uuid4().hex[:12]}"
-        placed: list[str] = []
-        try:
-            for staged, file in zip(self._stage(statement, sources, place, staging), sources.loaded, strict=True):
-                placed.append(add_file(place.files, staged, f"{place.directory}/{file.name}"))
+        """Adds the files one by one. OVERWRITE removes the old files after all new ones are there. The transaction is
+        there for its locks: the table must not move meanwhile."""
+        with self.transactions.run(lambda: load_locks(self._step(statement, table))) as txn:
+            self._check_unchanged(table)
+            place = self._place(self._step(statement, table))  # a partition may have come or gone during the wait
+            old = visible_files(place.files, place.directory) if statement.overwrite else []
+            staging = f"{place.directory}/{STAGING_DIRECTORY}_{uuid4().hex[:12]}"
+            made = [staging]
+            txn.undo.append(partial(_delete_all, place.files, made))
+            staged = self._stage(statement, sources, place, staging)
+            txn.require_open()
+            for path, file in zip(staged, sources.loaded, strict=True):
+                made.append(add_file(place.files, path, f"{place.directory}/{file.name}"))
             self._register(table, place)
             self.metastore.forget_statistics(None, table, place.partitions)
-        except BaseException:
-            for path in (*placed, staging):
-                place.files.delete(path)
-            raise
-        for path in old:
-            discard(place.files, path, skips_trash=table.skips_trash)
-        place.files.delete(staging)
+            if old:
+                made.clear()  # the new files are all that the table has
+            for path in old:
+                discard(place.files, path, skips_trash=table.skips_trash)
+            place.files.delete(staging)
         return Loaded(_rows(sources))
 
     # -- files
@@ -166,6 +169,11 @@ class Loader:
         """Links or copies the files into a hidden directory, under their names in the table. A crash loses nothing."""
         place.files.make_directories(staging)
         return [_copy_to(statement, sources, place, file, staging) for file in sources.loaded]
+
+
+def _delete_all(files: FileSystem, paths: Sequence[str]) -> None:
+    for path in paths:
+        files.delete(path)
 
 
 def _copy_to(statement: LoadData, sources: Sources, place: _Place, file: LoadedFile, staging: str) -> str:
