@@ -9,6 +9,7 @@ from numbers import Real
 
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar.variable_substitution import without_variables
 from acidsql.planner.event_queries import name_sql
 from acidsql.planner.sql_errors import sql_string
 
@@ -51,4 +52,4 @@ def _literal(name: str, value: object) -> str:
 
 def _quoted(text: str) -> str:
     """A string literal in which nothing looks like a variable (`${name}`)."""
-    return sql_string(text).replace("${", "\\u0024{")
+    return without_variables(sql_string(text))

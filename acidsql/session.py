@@ -390,7 +390,7 @@ class Session(FrameStatements):
         and what looks like a variable.
 
         Raises:
-            AcidSqlError: INVALID_SETTING and the other errors of SET; INVALID_PARAMETER for a value that is no text.
+            AcidSqlError: UNKNOWN_SETTING and INVALID_SETTING, as SET; INVALID_PARAMETER for a value that is no text.
 
         >>> session.set_settings({"acidsql.store.assignment": "ansi"})
         >>> session.setting("acidsql.store.assignment")
@@ -563,7 +563,8 @@ class Session(FrameStatements):
                 finds complete after each commit; 1 writes a delta directory for each transaction.
 
         Raises:
-            AcidSqlError: TABLE_NOT_FOUND, STREAM_IN_USE, and the errors of a table that takes no streams.
+            AcidSqlError: TABLE_NOT_FOUND, READ_ONLY_DATABASE, STREAM_IN_USE, and the errors of a table that takes no
+                streams.
 
         >>> with session.stream("employee", id="hr") as stream:
         ...     stream.write([{"id": 9, "name": "Ann", "salary": 5000}], offset=42)

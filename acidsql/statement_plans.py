@@ -248,8 +248,13 @@ class StatementPlans:
 
 def has_plan(statement: s.Statement) -> bool:
     """Whether EXPLAIN shows a plan of the statement."""
-    writes = (s.Insert, s.MultiInsert, s.Update, s.Delete, s.Merge, s.InsertDirectory, s.LoadData)
-    return isinstance(statement, (*DDL_STATEMENTS, *writes, s.Query, s.Explain))
+    return isinstance(statement, (DDL_STATEMENTS, s.RowStatement, s.InsertDirectory, s.LoadData, s.Explain))
+
+
+def changes_session(statement: s.Statement) -> bool:
+    """Whether a statement changes nothing but its session: settings, variables, database, macros and functions."""
+    settings = s.UseDatabase | s.SetSetting | s.ResetSettings
+    return isinstance(statement, settings | s.CreateMacro | s.DropMacro | s.CreateFunction | s.DropFunction)
 
 
 def first_words(statement: s.Statement) -> str:

@@ -24,6 +24,15 @@ Lookup: TypeAlias = Callable[[str], "str | None"]
 """Maps the text between `${` and `}` to the value, or to None where no such variable is set."""
 
 
+def without_variables(literal: str) -> str:
+    r"""The same string literal, in which nothing looks like a variable.
+
+    >>> print(without_variables("'${env:HOME}'"))
+    '\u0024{env:HOME}'
+    """
+    return literal.replace("${", "\\u0024{")
+
+
 @dataclass(frozen=True, slots=True)
 class _Replacement:
     """A variable at `start:end` of the text before a pass, and the place of its value in the text after the pass."""

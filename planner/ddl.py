@@ -242,6 +242,7 @@ def load_step(statement: s.LoadData, table: Table, partitions: Sequence[Partitio
 
 
 def load_locks(step: LoadFiles) -> tuple[LockComponent, ...]:
+    """Those of INSERT or INSERT OVERWRITE, on the partition that the statement names."""
     locks = (overwrite_locks if step.overwrites else insert_locks)(step.table, ())
     if step.partition is None:
         return locks

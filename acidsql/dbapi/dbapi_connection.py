@@ -255,7 +255,7 @@ class Connection:
         from acidsql.grammar.parser import parsed_or_none
 
         statement = parsed_or_none(text, self.session.substituted)
-        return isinstance(statement, s.Query | s.Insert | s.MultiInsert | s.Update | s.Delete | s.Merge)
+        return isinstance(statement, s.RowStatement)
 
     def _require_not_lost(self) -> None:
         if self._lost is not None:

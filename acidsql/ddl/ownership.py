@@ -176,8 +176,12 @@ class Ownership:
         return self._canonical_names[key]
 
 
-_PLACE: Final = re.compile(r"((?:[A-Za-z][A-Za-z0-9+.\-]*:(?://[^/]*)?)?)(.*)", re.DOTALL)
-"""A scheme with its authority, if there is one, and a path."""
+_FILE_SYSTEM: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.\-]*:(?://[^/]*)?)?")
+"""The scheme and the authority in front of a path, if there are any."""
+
+
+def is_relative(location: str) -> bool:
+    return is_local(location) and not location.startswith(("/", "file:"))
 
 
 def absolute(location: str) -> str:
@@ -186,12 +190,14 @@ def absolute(location: str) -> str:
     Owners of directories are compared by these names. As in Hadoop's Path, `..` is resolved in the name, without a
     look at the file system.
     """
-    if is_local(location) and not location.startswith(("/", "file:")):
+    if is_relative(location):
         return os.path.abspath(location)
-    place, path = _PLACE.fullmatch(location).groups()  # type: ignore[union-attr]
+    found = _FILE_SYSTEM.match(location)
+    file_system = found[0] if found is not None else ""
+    path = location.removeprefix(file_system)
     if not {".", ".."}.isdisjoint(path.split("/")):
         path = posixpath.normpath(path)
-    return f"{place}{path}".rstrip("/") or "/"
+    return f"{file_system}{path}".rstrip("/") or "/"
 
 
 def _is_of(place: Place, table: Table) -> bool:

@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import assert_never
 
 from acidsql.acid.table import Relation, Table, View
-from acidsql.ddl.ownership import absolute
+from acidsql.ddl.ownership import absolute, is_relative
 from acidsql.ddl.table_lookup import TableLookup
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
 from acidsql.metastore.client import Database, Partition
 from acidsql.planner.ddl_plan import DdlFacts, DdlStatement, ViewDefinition
 from acidsql.planner.ddl_settings import ignores_missing
-from acidsql.storage.file_systems import is_local
 
 
 def plan_facts(
@@ -64,8 +63,7 @@ def with_absolute_locations(statement: DdlStatement, lookup: TableLookup, databa
 
 def _below(table: Table, location: str) -> str:
     """The location of a partition: as in Hive, a relative one is below the table's."""
-    is_relative = is_local(location) and not location.startswith(("/", "file:"))
-    return absolute(f"{table.location}/{location}" if is_relative else location)
+    return absolute(f"{table.location}/{location}" if is_relative(location) else location)
 
 
 def _relations(

@@ -143,8 +143,9 @@ class Runner:
     def _run(self, piece: Piece) -> None:
         if self.manner.verbose:
             tell(f"{visible(self.session.substituted(piece.text).expandtabs(4))};")
-        if self.manner.dry_run and not self._sets_the_session(piece.text):
-            write_rows([visible(self._plan(piece.text)).rstrip("\n") + "\n"])
+        plan = self._plan_in_place(piece.text) if self.manner.dry_run else None
+        if plan is not None:
+            write_rows([visible(plan).rstrip("\n") + "\n"])
             return
         if not self.allows(piece.text):
             tell("Not run.")
@@ -165,32 +166,17 @@ class Runner:
             if isinstance(result, Done | CountsResult) and result.note:
                 tell(result.note)
 
-    def _sets_the_session(self, text: str) -> bool:
-        """Whether a statement changes nothing but the session, so that a dry run runs it: later plans depend on it."""
-        from acidsql.grammar import statements as s
+    def _plan_in_place(self, text: str) -> str | None:
+        """What a dry run prints in place of running a statement: its plan, or the name of a statement without one, such
+        as SHOW TABLES or COMMIT. None for statements that change nothing but the session, which run: the plans of
+        later statements depend on them."""
         from acidsql.grammar.parser import parsed_or_none
-
-        statement = parsed_or_none(text, self.session.substituted)
-        return isinstance(
-            statement,
-            s.UseDatabase
-            | s.SetSetting
-            | s.ResetSettings
-            | s.CreateMacro
-            | s.DropMacro
-            | s.CreateFunction
-            | s.DropFunction,
-        )
-
-    def _plan(self, text: str) -> str:
-        """The plan of a statement, or the name of one that has no plan, such as SHOW TABLES or COMMIT."""
-        from acidsql.grammar.parser import parsed_or_none
-        from acidsql.statement_plans import first_words, has_plan
+        from acidsql.statement_plans import changes_session, first_words, has_plan
 
         statement = parsed_or_none(text, self.session.substituted)
         if statement is None or has_plan(statement):
             return self.session.explain(text)
-        return f"{first_words(statement)} (it has no plan)"
+        return None if changes_session(statement) else f"{first_words(statement)} (it has no plan)"
 
     def _shown(self, result: Result, rows: Iterator[tuple[object, ...]], shape: Format) -> str:
         """Prints the rows of a result; returns the message about it."""

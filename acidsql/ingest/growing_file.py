@@ -72,7 +72,7 @@ class GrowingFile:
         """Takes back what was not flushed. The file then ends where its last flush ended, and needs no side file. Where
         it does not end there, the side file stays, and readers read the file up to there."""
         self.drop()
-        if self._file.has_nothing_behind:
+        if self._file.is_cut:
             self._side_file.unlink(missing_ok=True)
 
 

@@ -203,7 +203,7 @@ class StreamWriter:
     def _commit_pending(self) -> None:
         started = time.perf_counter()
         pending = self._pending
-        self._repeated(self._write_and_commit)
+        self._retry(self._write_and_commit)
         self._pending = _Pending()
         seconds = time.perf_counter() - started
         counts = self.counts
@@ -216,9 +216,9 @@ class StreamWriter:
         self._write_pending()
         self._commit_open()
 
-    def _repeated(self, action: Callable[[], None]) -> None:
-        """Runs an action in a transaction of the batch, and again in one of another batch where the first was of no
-        use or is lost."""
+    def _retry(self, action: Callable[[], None]) -> None:
+        """Runs an action in a transaction of the open batch. Runs it again with another batch where this one is of no
+        use any more, or the transaction is lost."""
         for attempt in range(_ATTEMPTS):
             spilled = self._open is not None
             try:
@@ -259,7 +259,7 @@ class StreamWriter:
 
     def _spill(self) -> None:
         """Writes waiting rows to the files before their commit, so that memory does not grow with a transaction."""
-        self._repeated(self._write_pending)
+        self._retry(self._write_pending)
         self._pending.rows.clear()
         self._pending.bytes = 0
         self._spills += 1

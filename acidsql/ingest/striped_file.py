@@ -88,8 +88,8 @@ class StripedFile:
         self._content = self._ended
 
     @property
-    def has_nothing_behind(self) -> bool:
-        """Whether the file at its path ends at the last lasting end."""
+    def is_cut(self) -> bool:
+        """Whether the file at its path has nothing behind the last lasting end."""
         return self.is_intact() and os.path.getsize(self.path) == self.length
 
     def is_intact(self) -> bool:

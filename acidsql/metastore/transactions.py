@@ -69,7 +69,7 @@ class OpenTransaction:
     heartbeat: Heartbeat
     committing: Callable[[], None] | None = None
     """Commits the transaction, where the metastore's `commit` is not enough."""
-    undo: list[Callable[[], None]] = field(default_factory=list)
+    undo: list[Callable[[], object]] = field(default_factory=list)
     """Steps that remove the transaction's files after an abort; they run in reverse order."""
 
     def require_open(self) -> None:

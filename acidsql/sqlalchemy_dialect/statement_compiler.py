@@ -7,6 +7,8 @@ from typing import Any, Final
 from sqlalchemy import types
 from sqlalchemy.sql.compiler import IdentifierPreparer, SQLCompiler
 
+from acidsql.grammar.variable_substitution import without_variables
+
 _PREFIX: Final = "p_"
 """Begins the name of each parameter: `:from` or `:1` would not be read as parameters."""
 
@@ -29,8 +31,8 @@ def string_literal(text: str) -> str:
     >>> print(string_literal("${env:HOME}"))
     '\u0024{env:HOME}'
     """
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("${", "\\u0024{")
-    return f"'{escaped}'"
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return without_variables(f"'{escaped}'")
 
 
 _ESCAPED: Final = {

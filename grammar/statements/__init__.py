@@ -180,6 +180,7 @@ __all__ = [
     "ReplaceColumns",
     "ResetSettings",
     "Rollback",
+    "RowStatement",
     "SetBucketCount",
     "SetClustering",
     "SetDatabaseLocation",
@@ -222,6 +223,9 @@ class Explain:
     locks: bool = False
     detail: str | None = None
 
+
+RowStatement: TypeAlias = Query | Insert | MultiInsert | Update | Delete | Merge
+"""Queries and DML, which run inside START TRANSACTION and begin a transaction where autocommit is off."""
 
 Statement: TypeAlias = (
     Query

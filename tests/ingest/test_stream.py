@@ -17,10 +17,9 @@ from acidsql.errors import AcidSqlError
 from acidsql.ingest import stream_options, stream_writer
 from acidsql.ingest.striped_file import StripedFile
 from acidsql.metastore.client import Partition
-from acidsql.metastore.session_metastore import SessionMetastore
-from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 from tests.answers import counts, fails
+from tests.embedded_metastore import store_of
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 INSERT_ONLY = "STORED AS ORC TBLPROPERTIES ('transactional'='true','transactional_properties'='insert_only')"
@@ -33,13 +32,6 @@ def ids(session: Session, table: str = "t") -> list[int]:
 def files(session: Session, table: str = "t") -> list[str]:
     root = Path(session.warehouse, table)
     return sorted(str(p.relative_to(root)) for p in root.rglob("*") if p.is_file())
-
-
-def store_of(session: Session) -> SqliteMetastore:
-    catalog = session.catalog
-    assert isinstance(catalog, SessionMetastore)
-    assert isinstance(catalog.shared, SqliteMetastore)
-    return catalog.shared
 
 
 @pytest.fixture

@@ -18,11 +18,11 @@ import pytest
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.interrupts import hold, holding, interruptible
-from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import OpenTransaction, Transactions
 from acidsql.session import Session
+from tests.embedded_metastore import store_of
 from tests.selection import core
 
 LONG_QUERY = "SELECT count(*) FROM range(1000000000000) r JOIN t ON r.id * 7 % 1000003 = t.id"
@@ -45,13 +45,6 @@ def table(session: Session) -> Iterator[Session]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield session
     signal.signal(signal.SIGINT, before)
-
-
-def store_of(session: Session) -> SqliteMetastore:
-    catalog = session.catalog
-    assert isinstance(catalog, SessionMetastore)
-    assert isinstance(catalog.shared, SqliteMetastore)
-    return catalog.shared
 
 
 def interrupt_after(seconds: float) -> threading.Timer:

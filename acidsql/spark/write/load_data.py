@@ -25,7 +25,7 @@ from acidsql.planner.ddl import load_locks, load_step
 from acidsql.planner.ddl_plan import LoadFiles
 from acidsql.spark.engine import Engine
 from acidsql.spark.write.load_sources import LoadedFile, Sources, find_sources, path_span
-from acidsql.storage.file_systems import FileSystem, discard, is_local
+from acidsql.storage.file_systems import FileSystem, discard, is_local, remove_all
 from acidsql.storage.leftovers import is_there, tidy_up
 from acidsql.writing.publishing import add_file, visible_files
 
@@ -127,8 +127,7 @@ class Loader:
 
     def _undo(self, table: Table, place: _Place, made: Sequence[str]) -> None:
         if is_there(self.metastore, table):
-            for directory in made:
-                place.files.delete(directory)
+            remove_all(place.files, made)
 
     def _check_unchanged(self, table: Table) -> None:
         if self.metastore.find_table(table.database, table.name) != table:
@@ -149,7 +148,7 @@ class Loader:
             old = visible_files(place.files, place.directory) if statement.overwrite else []
             staging = f"{place.directory}/{STAGING_DIRECTORY}_{uuid4().hex[:12]}"
             made = [staging]
-            txn.undo.append(partial(_delete_all, place.files, made))
+            txn.undo.append(partial(remove_all, place.files, made))
             staged = self._stage(statement, sources, place, staging)
             txn.require_open()
             for path, file in zip(staged, sources.loaded, strict=True):
@@ -169,11 +168,6 @@ class Loader:
         """Links or copies the files into a hidden directory, under their names in the table. A crash loses nothing."""
         place.files.make_directories(staging)
         return [_copy_to(statement, sources, place, file, staging) for file in sources.loaded]
-
-
-def _delete_all(files: FileSystem, paths: Sequence[str]) -> None:
-    for path in paths:
-        files.delete(path)
 
 
 def _copy_to(statement: LoadData, sources: Sources, place: _Place, file: LoadedFile, staging: str) -> str:
