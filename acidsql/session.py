@@ -447,27 +447,48 @@ class Session(FrameStatements):
                 return self._plans.explain(statement.statement, locks=statement.locks, detail=statement.detail)
             return self._plans.explain(statement)
 
-    def table(self, name: str, version: int | None = None) -> DataFrame:
+    def table(self, name: str, version: int | None = None, timestamp: str | None = None) -> DataFrame:
         """The rows of a table at the current snapshot, or of an earlier version.
 
         Args:
             name: The table.
             version: A write ID of the table: the rows are those that the committed writes up to it made, with the
                 columns of now.
+            timestamp: Not yet supported.
 
         Raises:
             AcidSqlError: TABLE_NOT_FOUND; for a version NOT_ENOUGH_HISTORY where a compaction or an overwrite has
                 replaced its files, INVALID_PARAMETER for a write ID that the table does not have, and
-                NOT_YET_SUPPORTED for a view or a partitioned table.
+                NOT_YET_SUPPORTED for a view or a partitioned table; for a timestamp NOT_YET_SUPPORTED.
 
         >>> session.table("employee").count()
         3
         """
+        if timestamp is not None:
+            hint = "session.table(name, version=..) reads the rows up to a write ID."
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="session.table(timestamp=..)", hint=hint)
         if version is not None:
             with self._uses.use(), depth_limited():
                 return self._dispatch.earlier_rows(name, version).frame()
         quoted = ".".join(f"`{part}`" for part in name.replace("`", "").split("."))
         return self.sql(f"SELECT * FROM {quoted}")
+
+    def changes(self, name: str, from_version: int, to_version: int | None = None) -> DataFrame:
+        """The changes of a table between two versions. Not yet supported.
+
+        Args:
+            name: The table.
+            from_version: The write ID of the first version whose changes are wanted.
+            to_version: The write ID of the last one; None for the newest.
+
+        Raises:
+            AcidSqlError: NOT_YET_SUPPORTED.
+
+        >>> session.changes("employee", 1, 2)
+        Traceback (most recent call last):
+        acidsql.errors.AcidSqlError: [NOT_YET_SUPPORTED] session.changes is not yet supported by acidsql.
+        """
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="session.changes")
 
     def read_arrow(
         self, name: str, columns: Sequence[str] | None = None, where: str | None = None, version: int | None = None

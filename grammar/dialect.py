@@ -49,6 +49,8 @@ _LITERAL = "literal"
 _FRAME = "frame"
 _NULLS = "nulls"
 _SOURCE = "source"
+CHANGES = "CHANGES"
+"""What exp.Version reads where it is the CHANGES between two versions."""
 _FETCHES_DELETED = "fetches_deleted"
 _DELETED_ROWS = "acid.fetch.deleted.rows"
 _ESCAPES = str.maketrans(
@@ -92,6 +94,7 @@ class AcidSqlParser(SparkParser):
         TokenType.FARROW: lambda self, names: _named_argument(self, names),
     }
     ARRAY_CONSTRUCTORS: ClassVar = {}  # array(1, 2)[0] is a call and a subscript
+    VERSION_PHRASES: ClassVar = {**SparkParser.VERSION_PHRASES, ("FOR", "SYSTEM_VERSION"): "VERSION"}
     ADD_JOIN_ON_TRUE = False
     _joins_here: bool = False
     _joined_up_to: int = -1
@@ -222,6 +225,20 @@ class AcidSqlParser(SparkParser):
         if isinstance(table, exp.Table):
             _take_scan_properties(table)
         return table
+
+    def _parse_version(self) -> exp.Version | None:
+        """The version of a table to read, or the CHANGES between two versions."""
+        if not self._match_text_seq("CHANGES", "FROM"):
+            return super()._parse_version()
+        bounds = [self._parse_version_bound()]
+        if self._match_text_seq("TO"):
+            bounds.append(self._parse_version_bound())
+        return self.expression(exp.Version(this=CHANGES, kind=CHANGES, expression=exp.Tuple(expressions=bounds)))
+
+    def _parse_version_bound(self) -> exp.Expr | None:
+        if not self._match_texts(("VERSION", "TIMESTAMP")):
+            self.raise_error("CHANGES FROM and TO are followed by VERSION or TIMESTAMP")
+        return self._parse_bitwise()
 
     def _parse_joins(self, alias_tokens: Collection[TokenType] | None = None) -> Iterator[exp.Join]:
         # After a joined table without ON, sqlglot reads the following joins in case its ON comes after them

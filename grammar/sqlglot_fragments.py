@@ -9,7 +9,7 @@ from functools import cache
 from sqlglot import exp
 
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.grammar.dialect import AcidSql, AcidSqlParser, MisreadError, mark_frame, mark_source, span_of
+from acidsql.grammar.dialect import CHANGES, AcidSql, AcidSqlParser, MisreadError, mark_frame, mark_source, span_of
 from acidsql.grammar.lexer import Lexed
 from acidsql.grammar.nesting_depth import depth_limited, flatten_chains
 from acidsql.grammar.syntax_errors import misread_error, star_alias_error
@@ -79,8 +79,7 @@ def read_tree(lexed: Lexed, index: int, kind: str) -> tuple[exp.Expression, int]
 def _check(node: exp.Expr, lexed: Lexed, index: int) -> None:
     if isinstance(node, exp.Version | exp.QueryTransform):
         span = span_of(node, lexed.source) or lexed.span(index)
-        feature = "Time travel (AS OF)" if isinstance(node, exp.Version) else "TRANSFORM .. USING"
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature=feature)
+        raise _not_yet_supported(node, span)
     if isinstance(node, exp.Alias) and node.this.is_star and isinstance(node.this, exp.Star | exp.Column):
         raise star_alias_error(span_of(node.args["alias"], lexed.source) or lexed.span(index))
     reason = _refusal(node)
@@ -89,6 +88,15 @@ def _check(node: exp.Expr, lexed: Lexed, index: int) -> None:
         raise AcidSqlError(Condition.PARSE_SYNTAX_ERROR, span=span, message=f"Syntax error: {reason}")
     if isinstance(node, exp.Identifier) and lexed.frames and node.meta.get("start") in lexed.frames:
         _check_frame(node, lexed)
+
+
+def _not_yet_supported(node: exp.Version | exp.QueryTransform, span: Span) -> AcidSqlError:
+    if isinstance(node, exp.QueryTransform):
+        return AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="TRANSFORM .. USING")
+    if node.args["kind"] == CHANGES:
+        return AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="CHANGES FROM .. TO")
+    hint = "In Python, session.table and session.read_arrow read an earlier version."
+    return AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="Time travel (AS OF)", hint=hint)
 
 
 def _refusal(node: exp.Expr) -> str | None:

@@ -103,3 +103,5 @@ def test_what_has_no_versions_is_refused(session: Session) -> None:
     assert "partitioned table default.parted" in str(error)
     fails("NOT_YET_SUPPORTED", lambda: session.table("w", version=1))
     fails("TABLE_NOT_FOUND", lambda: session.table("missing", version=1))
+    fails("NOT_YET_SUPPORTED", lambda: session.table("parted", timestamp="2026-11-01 00:00:00"))
+    fails("NOT_YET_SUPPORTED", lambda: session.changes("parted", 1, 2))

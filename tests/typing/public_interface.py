@@ -24,6 +24,7 @@ def statements(session: Session, frame: DataFrame) -> None:
     assert_type(acidsql.run_sql("SELECT * FROM {f} WHERE id = ?", [1], f=frame), DataFrame)
     assert_type(session.sql("SELECT * FROM {new}", new=frame), DataFrame)
     assert_type(session.table("db.t"), DataFrame)
+    assert_type(session.changes("db.t", 5, 9), DataFrame)
     assert_type(session.explain("SELECT 1"), str)
     assert_type(session.last_result, Summary | None)
     for result in session.script("USE db; SHOW TABLES;"):

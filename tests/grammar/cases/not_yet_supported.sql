@@ -33,6 +33,7 @@ SELECT * FROM t VERSION AS OF 3
 [NOT_YET_SUPPORTED] Time travel (AS OF) is not yet supported by acidsql.
 1 | SELECT * FROM t VERSION AS OF 3
   |                               ^
+Hint: In Python, session.table and session.read_arrow read an earlier version.
 
 CREATE TEMPORARY FUNCTION f AS 'org.example.F' USING JAR '/f.jar'
 -->
@@ -46,3 +47,29 @@ CREATE TABLE t (a int, b int) SKEWED BY (a, b) ON ((1, 2), (3, 4)) STORED AS DIR
 [NOT_YET_SUPPORTED] SKEWED BY is not yet supported by acidsql.
 1 | CREATE TABLE t (a int, b int) SKEWED BY (a, b) ON ((1, 2), (3, 4)) STORED AS DIRECTORIES
   |                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+SELECT * FROM t FOR SYSTEM_VERSION AS OF 5 x
+-->
+[NOT_YET_SUPPORTED] Time travel (AS OF) is not yet supported by acidsql.
+1 | SELECT * FROM t FOR SYSTEM_VERSION AS OF 5 x
+  |                                          ^
+Hint: In Python, session.table and session.read_arrow read an earlier version.
+
+SELECT * FROM t CHANGES FROM VERSION 5 TO VERSION 9
+-->
+[NOT_YET_SUPPORTED] CHANGES FROM .. TO is not yet supported by acidsql.
+1 | SELECT * FROM t CHANGES FROM VERSION 5 TO VERSION 9
+  |                                      ^^^^^^^^^^^^^^
+
+RESTORE TABLE t TO VERSION AS OF 5
+-->
+[NOT_YET_SUPPORTED] RESTORE TABLE is not yet supported by acidsql.
+1 | RESTORE TABLE t TO VERSION AS OF 5
+  | ^^^^^^^^^^^^^
+
+DESCRIBE HISTORY t
+-->
+[NOT_YET_SUPPORTED] DESCRIBE HISTORY is not yet supported by acidsql.
+1 | DESCRIBE HISTORY t
+  | ^^^^^^^^^^^^^^^^
+Hint: DESCRIBE `history` describes a table whose name is history.

@@ -846,11 +846,11 @@ SELECT a FROM t TABLESAMPLE (100M)
 1 | SELECT a FROM t TABLESAMPLE (100M)
   |                              ^^^^
 
-SELECT * FROM t FOR SYSTEM_VERSION AS OF 3
+SELECT * FROM t CHANGES FROM 5
 -->
-[PARSE_SYNTAX_ERROR] Syntax error near 'FOR': expected the end
-1 | SELECT * FROM t FOR SYSTEM_VERSION AS OF 3
-  |                 ^^^
+[PARSE_SYNTAX_ERROR] Syntax error near '5'
+1 | SELECT * FROM t CHANGES FROM 5
+  |                              ^
 
 SELECT * t
 -->
