@@ -8,7 +8,7 @@ from typing import assert_never
 
 from acidsql.acid.object_names import check_database_name, check_table_name
 from acidsql.acid.partition_values import as_known, check_own_place
-from acidsql.acid.table import Table
+from acidsql.acid.table import Table, View
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar import statements as s
 from acidsql.metastore.client import (
@@ -136,10 +136,9 @@ def _drop_database(statement: s.DropDatabase, facts: DdlFacts) -> DdlPlan:
     database = facts.databases.get(name)
     if database is None:
         return DdlPlan(title)
-    cascade = statement.cascade and name != DEFAULT_DATABASE
-    views = (RemoveView(view) for view in facts.views.values() if cascade)
-    tables = (RemoveTable(table, table.skips_trash) for table in facts.tables.values() if cascade)
-    return DdlPlan(title, (exclusive_lock(name, None),), (*views, *tables, RemoveDatabase(database)))
+    contents = () if name == DEFAULT_DATABASE else facts.contents
+    removals = (RemoveView(r) if isinstance(r, View) else RemoveTable(r, r.skips_trash) for r in contents)
+    return DdlPlan(title, (exclusive_lock(name, None),), (*removals, RemoveDatabase(database)))
 
 
 # ------------------------------------------------------------------------------------------------ tables

@@ -423,9 +423,10 @@ class DdlFacts:
     """What a DDL planner may know of the catalog.
 
     `database` is the current one. `tables` and `views` (by qualified name) and `databases` are those that the statement
-    names and the catalog has; DROP DATABASE names all tables and views of its database. `partitions` are those of the
-    target of LOAD DATA. `definition` is that of the view which the statement defines. `settings` are the session's. The
-    locations of the statement, and `warehouse`, are absolute.
+    names and the catalog has. `partitions` are those of the target of LOAD DATA. `definition` is that of the view which
+    the statement defines. `settings` are the session's. `contents` are all tables and views of the database that DROP
+    DATABASE .. CASCADE drops; a temporary one comes before the one that it hides. The locations of the statement, and
+    `warehouse`, are absolute.
     """
 
     database: str
@@ -436,6 +437,7 @@ class DdlFacts:
     views: Mapping[str, View] = field(default_factory=dict)
     definition: ViewDefinition | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
+    contents: tuple[Relation, ...] = ()
 
     def qualified(self, name: TableName) -> str:
         return f"{name.database or self.database}.{name.name}"

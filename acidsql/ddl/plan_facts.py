@@ -35,7 +35,10 @@ def plan_facts(
     views = {name: r for name, r in relations.items() if isinstance(r, View)}
     databases = {d.name: d for d in _databases(statement, lookup, database)}
     partitions = _partitions(statement, lookup, tables.values())
-    return DdlFacts(database, absolute(warehouse), tables, databases, tuple(partitions), views, definition, settings)
+    contents = tuple(_contents(statement, lookup))
+    return DdlFacts(
+        database, absolute(warehouse), tables, databases, tuple(partitions), views, definition, settings, contents
+    )
 
 
 def with_absolute_locations(statement: DdlStatement, lookup: TableLookup, database: str) -> DdlStatement:
@@ -70,11 +73,8 @@ def _relations(
     statement: DdlStatement, lookup: TableLookup, database: str, settings: Mapping[str, str]
 ) -> Iterator[Relation]:
     match statement:
-        case s.CreateDatabase() | s.AlterDatabase():
+        case s.CreateDatabase() | s.AlterDatabase() | s.DropDatabase():
             return
-        case s.DropDatabase():
-            if statement.cascade and _is_there(lookup, statement.database):
-                yield from _relations_of(lookup, statement.database.value)
         case s.CreateTable():
             found = _find_unsettled(lookup, statement.table, database) if statement.if_not_exists else None
             if found is not None:
@@ -130,12 +130,13 @@ def _renamed(action: s.AlterAction | s.AlterViewAction, lookup: TableLookup, dat
             yield found
 
 
-def _relations_of(lookup: TableLookup, database: str) -> Iterator[Relation]:
-    """Leaves out a table or view that another session drops meanwhile."""
-    for name in lookup.metastore.tables(database):
-        found = lookup.metastore.find(database, name)
-        if found is not None:
-            yield found
+def _contents(statement: DdlStatement, lookup: TableLookup) -> Iterator[Relation]:
+    """What DROP DATABASE .. CASCADE drops. Leaves out a table or view that another session drops meanwhile."""
+    if isinstance(statement, s.DropDatabase) and statement.cascade and _is_there(lookup, statement.database):
+        metastore, database = lookup.metastore, statement.database.value
+        found = (metastore.find(database, name) for name in metastore.tables(database))
+        yield from (relation for relation in found if relation is not None)
+        yield from metastore.hidden(database)
 
 
 def _find_unsettled(lookup: TableLookup, name: s.TableName, database: str) -> Relation | None:

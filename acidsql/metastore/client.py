@@ -207,6 +207,10 @@ class Catalog(Protocol):
         """The table or the view, or None. A table and a view of one database never have the same name."""
         ...
 
+    def hidden(self, database: str) -> Sequence[Relation]:
+        """The tables and views that are hidden by temporary ones of the session with the same names."""
+        ...
+
     def create_view(self, view: View) -> None:
         """Raises TABLE_ALREADY_EXISTS, DATABASE_NOT_FOUND."""
         ...

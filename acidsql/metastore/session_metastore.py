@@ -116,6 +116,10 @@ class SessionMetastore:
     def find(self, database: str, name: str) -> Relation | None:
         return self._temporary.find(database, name) or self.shared.find(database, name)
 
+    def hidden(self, database: str) -> Sequence[Relation]:
+        found = (self.shared.find(database, name) for name in self._temporary.names(database))
+        return [relation for relation in found if relation is not None]
+
     def create_view(self, view: View) -> None:
         if not view.temporary:
             self.shared.create_view(view)

@@ -46,7 +46,8 @@ def table(columns: str = "(k INT)", kind: str = "", name: str = "t", database: D
 def plan(text: str, *tables: Table, partitions: tuple[Partition, ...] = ()) -> DdlPlan:
     statement = parse(text)
     assert isinstance(statement, get_args(DdlStatement))
-    return plan_ddl(statement, DdlFacts("default", "/w", {t.qualified: t for t in tables}, DATABASES, partitions))
+    named = {t.qualified: t for t in tables}
+    return plan_ddl(statement, DdlFacts("default", "/w", named, DATABASES, partitions, contents=tables))
 
 
 def step(text: str, *tables: Table, partitions: tuple[Partition, ...] = ()) -> object:

@@ -161,6 +161,22 @@ def test_a_temporary_table_goes_with_its_database(session: Session) -> None:
     fails("DATABASE_NOT_FOUND", lambda: session.execute("CREATE TEMPORARY TABLE nowhere.t (id int)"))
 
 
+def test_hidden_tables_and_views_go_with_their_database(session: Session, open_session: Callable[[], Session]) -> None:
+    other = open_session()
+    session.execute("CREATE DATABASE d")
+    session.execute(f"CREATE TABLE d.a (id int) {ACID}")
+    session.execute("INSERT INTO d.a VALUES (1)")
+    session.execute("CREATE VIEW d.b AS SELECT id FROM d.a")
+    session.execute("CREATE TABLE d.c (id int)")
+    session.execute("CREATE TEMPORARY TABLE d.a (id int)")
+    session.execute("CREATE TEMPORARY TABLE d.b (id int)")
+    session.execute("CREATE TEMPORARY VIEW d.c AS SELECT 1 AS id")
+    session.execute("DROP DATABASE d CASCADE")
+    fails("DATABASE_NOT_FOUND", lambda: other.execute("SHOW TABLES IN d"))
+    session.execute("CREATE DATABASE d")
+    assert rows(session, "SHOW TABLES IN d") == []
+
+
 def test_temporary_views_are_seen_by_their_session_alone(
     session: Session, open_session: Callable[[], Session], spark: SparkSession
 ) -> None:

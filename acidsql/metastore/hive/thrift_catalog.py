@@ -140,6 +140,9 @@ class HiveCatalog:
             return mapped.view_from_hive(found)
         return mapped.table_from_hive(found, self._constraints(database, name))
 
+    def hidden(self, database: str) -> Sequence[Relation]:
+        return ()
+
     def create_view(self, view: View) -> None:
         self._create(mapped.view_to_hive(replace(view, owner=view.owner or self._hive.user)), view)
 

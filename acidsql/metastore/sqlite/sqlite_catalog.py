@@ -56,6 +56,9 @@ class SqliteCatalog:
         with self._file.reading() as db:
             return catalog_rows.find(db, database, name)
 
+    def hidden(self, database: str) -> Sequence[Relation]:
+        return ()
+
     def create_view(self, view: View) -> None:
         with self._file.writing() as db:
             catalog_rows.create_view(db, view)
