@@ -76,7 +76,9 @@ sqlalchemy-suite: $(VENV)/.installed-test java ## SQLAlchemy's own tests for dia
 	  cd integrations/sqlalchemy_suite && \
 	  $$bin/python -m pytest -c setup.cfg --rootdir . -q -rfE --tb=short --dburi "acidsql:///$$warehouse" $(PYTEST_ARGS)
 
-.venv-dbt/.installed: pyproject.toml integrations/dbt/pyproject.toml | java
+# dbt's packages share the namespace `dbt`, so the adapter is installed anew after each change of its files.
+DBT_ADAPTER := integrations/dbt/pyproject.toml $(shell find integrations/dbt/dbt -type f -not -name '*.pyc')
+.venv-dbt/.installed: pyproject.toml $(DBT_ADAPTER) | java
 	@$(if $(PYTHON),$(PYTHON),python3) -m venv .venv-dbt
 	@.venv-dbt/bin/python -m pip --disable-pip-version-check install -q -e . 'integrations/dbt[test]' 'pandas>=2.2,<3'
 	@touch $@

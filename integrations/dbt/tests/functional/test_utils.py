@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
+import pytest
 from dbt.tests.adapter.utils.data_types.test_type_bigint import BaseTypeBigInt
 from dbt.tests.adapter.utils.data_types.test_type_boolean import BaseTypeBoolean
 from dbt.tests.adapter.utils.data_types.test_type_float import BaseTypeFloat
@@ -9,6 +13,10 @@ from dbt.tests.adapter.utils.data_types.test_type_int import BaseTypeInt
 from dbt.tests.adapter.utils.data_types.test_type_numeric import BaseTypeNumeric
 from dbt.tests.adapter.utils.data_types.test_type_string import BaseTypeString
 from dbt.tests.adapter.utils.data_types.test_type_timestamp import BaseTypeTimestamp
+from dbt.tests.adapter.utils.fixture_get_intervals_between import (
+    models__test_get_intervals_between_sql,
+    models__test_get_intervals_between_yml,
+)
 from dbt.tests.adapter.utils.test_any_value import BaseAnyValue
 from dbt.tests.adapter.utils.test_array_append import BaseArrayAppend
 from dbt.tests.adapter.utils.test_array_concat import BaseArrayConcat
@@ -42,6 +50,11 @@ from dbt.tests.adapter.utils.test_safe_cast import BaseSafeCast
 from dbt.tests.adapter.utils.test_split_part import BaseSplitPart
 from dbt.tests.adapter.utils.test_string_literal import BaseStringLiteral
 from dbt.tests.adapter.utils.test_validate_sql import BaseValidateSqlMethod
+
+
+def seed_types(**types: str) -> dict[str, Any]:
+    """The configuration of a project whose seed has columns of these types; without it they are BIGINT and DOUBLE."""
+    return {"seeds": {"test": {"expected": {"+column_types": types}}}}
 
 
 class TestAnyValue(BaseAnyValue):
@@ -117,7 +130,15 @@ class TestGenerateSeries(BaseGenerateSeries):
 
 
 class TestGetIntervalsBetween(BaseGetIntervalsBetween):
-    pass
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        """dbt's models with dates as Hive reads them; of 09/01/2023 a CAST gives NULL."""
+        iso = {"09/01/2023": "2023-09-01", "09/12/2023": "2023-09-12"}
+        texts = {
+            "test_get_intervals_between.sql": models__test_get_intervals_between_sql,
+            "test_get_intervals_between.yml": models__test_get_intervals_between_yml,
+        }
+        return {name: re.sub("|".join(iso), lambda day: iso[day[0]], text) for name, text in texts.items()}
 
 
 class TestGetPowersOfTwo(BaseGetPowersOfTwo):
@@ -189,11 +210,15 @@ class TestTypeBoolean(BaseTypeBoolean):
 
 
 class TestTypeFloat(BaseTypeFloat):
-    pass
+    @pytest.fixture(scope="class")
+    def project_config_update(self) -> dict[str, Any]:
+        return seed_types(float_col="float")
 
 
 class TestTypeInt(BaseTypeInt):
-    pass
+    @pytest.fixture(scope="class")
+    def project_config_update(self) -> dict[str, Any]:
+        return seed_types(int_col="int")
 
 
 class TestTypeNumeric(BaseTypeNumeric):

@@ -19,6 +19,8 @@ from dbt_common.exceptions import CompilationError
 
 from acidsql.acid.table import Table, View
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar.variable_substitution import without_variables
+from acidsql.planner.sql_errors import sql_string
 
 if TYPE_CHECKING:
     import agate
@@ -211,6 +213,5 @@ class AcidSqlAdapter(SQLAdapter):
 
     @available.parse(lambda *a, **k: "")
     def string_literal(self, text: str) -> str:
-        """A text as a literal of Hive, in which a backslash escapes."""
-        escaped = str(text).replace("\\", "\\\\").replace("'", "\\'")
-        return f"'{escaped}'"
+        """A text as a literal of Hive, in which a backslash escapes, and in which `${..}` is no variable."""
+        return without_variables(sql_string(str(text)))

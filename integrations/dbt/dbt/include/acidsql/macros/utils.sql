@@ -87,10 +87,6 @@
   {{ expression | replace("\\", "\\\\") | replace("'", "\\'") }}
 {%- endmacro %}
 
-{% macro acidsql__string_literal(value) -%}
-  {{ adapter.string_literal(value) }}
-{%- endmacro %}
-
 {% macro acidsql__type_numeric() -%}
   decimal(28,6)
 {%- endmacro %}
