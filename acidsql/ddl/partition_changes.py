@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 
@@ -31,9 +32,10 @@ def register(step: RegisterPartitions, run: PlanRun) -> None:
         _check_location(partition, known, new, step, run)
         if table.is_transactional:
             _check_write_ids(partition, step, run)
-    for partition in new:
-        run.make_directory(partition.location)
-    run.metastore.add_partitions(table, new)
+    with ExitStack() as directories:
+        for partition in new:
+            directories.enter_context(run.new_directory(partition.location))
+        run.metastore.add_partitions(table, new)
 
 
 def _new_partitions(step: RegisterPartitions, known: Sequence[Partition]) -> list[Partition]:

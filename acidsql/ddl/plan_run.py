@@ -46,10 +46,6 @@ class PlanRun:
         assert self.transaction is not None
         return self.metastore.allocate_write_id(self.transaction.id, table)
 
-    def make_directory(self, location: str) -> None:
-        files = self.files(location)
-        files.make_directories(files.resolve(location))
-
     @contextmanager
     def new_directory(self, location: str) -> Iterator[None]:
         """Makes a directory for what the block enters in the catalog, and removes it if the block fails."""

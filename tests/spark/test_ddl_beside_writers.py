@@ -167,6 +167,15 @@ def test_what_cannot_have_its_directory_is_not_in_the_catalog(session: Session, 
     assert [database.name for database in session.catalog.databases()] == ["default"]
 
 
+def test_partitions_that_cannot_all_have_their_directories_leave_none(session: Session, tmp_path: Path) -> None:
+    run(session, f"CREATE TABLE t (id int) PARTITIONED BY (p int) {ACID}")
+    (tmp_path / "file").write_text("no directory")
+    statement = f"ALTER TABLE t ADD PARTITION (p=1) PARTITION (p=2) LOCATION '{tmp_path / 'file' / 'x'}'"
+    fails("STORAGE_FAILED", lambda: run(session, statement))
+    assert rows(session, "SHOW PARTITIONS t") == []
+    assert list(Path(session.catalog.table("default", "t").location).iterdir()) == []
+
+
 # ------------------------------------------------------------------------------------------ constraints, partitions
 
 
