@@ -40,6 +40,13 @@ CLEANER: Final = {
     "after it removed": "die_at(SqliteMetastore, 'compaction_cleaned')",
 }
 """The first `delete` of a round is that of the worker's staging directory."""
+IN_CI: Final = (
+    "after its job",
+    "after it streamed its files",
+    "between two moves",
+    "after its commit",
+    "after it removed",
+)
 
 
 @pytest.fixture
@@ -54,10 +61,9 @@ def place(session: Session, tmp_path: Path) -> Place:
     ("point", "kind"),
     [
         ("before its commit", "minor"),
-        *(
-            pytest.param(*dies, marks=pytest.mark.full)
-            for dies in [*((p, "major") for p in (*WORKER, *CLEANER)), ("between two moves", "minor")]
-        ),
+        *(pytest.param(point, "major", marks=pytest.mark.full) for point in IN_CI),
+        *(pytest.param(point, "major", marks=pytest.mark.soak) for point in (*WORKER, *CLEANER) if point not in IN_CI),
+        pytest.param("between two moves", "minor", marks=pytest.mark.soak),
     ],
 )
 def test_a_compactor_that_dies_changes_nothing_and_the_next_one_finishes(

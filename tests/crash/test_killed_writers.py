@@ -63,7 +63,7 @@ def writing(place: Place, writer: subprocess.Popen[str]) -> None:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("point", core(POINTS, lambda point: point == "between two moves"))
+@pytest.mark.parametrize("point", core(POINTS, lambda point: point == "between two moves", one_of=2))
 def test_a_writer_that_dies_at_a_point_of_its_statement_changes_all_or_nothing(
     point: str, place: Place, session: Session
 ) -> None:

@@ -17,6 +17,8 @@ from tests.interop.maven import compiled
 REALM: Final = "ACIDSQL.TEST"
 SERVICE: Final = "hive/localhost"
 USER: Final = "alice"
+PROXY_USER: Final = "bob"
+"""The one for whom alice may act."""
 _SOURCE: Final = Path(__file__).parent / "kerberos" / "KerberosMetastore.java"
 
 
@@ -47,6 +49,8 @@ class KerberosMetastore:
                 "metastore.kerberos.principal": f"{SERVICE}@{REALM}",
                 "metastore.kerberos.keytab.file": str(self._keys / "hive.keytab"),
                 "hadoop.rpc.protection": protection,
+                f"hadoop.proxyuser.{USER}.hosts": "*",
+                f"hadoop.proxyuser.{USER}.users": PROXY_USER,
             },
         )
         classes = f"{root / 'conf'}:{compiled(_SOURCE, home.class_path)}:{home.class_path}"

@@ -52,7 +52,7 @@ def orc15() -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("codec", ["ZLIB", "SNAPPY", "NONE"])
+@pytest.mark.parametrize("codec", ["ZLIB", "SNAPPY", pytest.param("NONE", marks=pytest.mark.soak)])
 def test_every_type_reads_the_same_in_both_readers(session: Session, orc15: list[str], codec: str) -> None:
     session.sql(
         f"CREATE TABLE t ({DDL}) STORED AS ORC TBLPROPERTIES ('transactional'='true', 'orc.compress'='{codec}',"

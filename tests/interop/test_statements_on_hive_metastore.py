@@ -325,7 +325,7 @@ def dead_staging(both: Both) -> Path:
     return directory
 
 
-@pytest.mark.parametrize("file_format", ["ORC", "PARQUET", "TEXTFILE"])
+@pytest.mark.parametrize("file_format", ["ORC", pytest.param("PARQUET", marks=pytest.mark.soak), "TEXTFILE"])
 def test_a_partitioned_plain_table_is_written_by_both(both: Both, file_format: str) -> None:
     columns = "(id int, c char(4), d decimal(8,2), t timestamp, v varchar(3))"
     both.run(

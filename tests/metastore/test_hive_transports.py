@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.registry import open_hive
+from acidsql.session import connect
 from tests.interop.hive_client import Hive
 from tests.metastore import tables
+from tests.metastore.statement_kinds import run_each_kind
 from tests.metastore.tls_proxy import PASSWORD, Certificate, TlsProxy, make_certificate
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
@@ -57,6 +60,14 @@ def test_a_metastore_behind_tls_is_used_and_its_connections_are_kept(hive: Hive,
             open_hive(uri)
 
 
+@pytest.mark.full
+def test_each_kind_of_statement_runs_behind_tls(hive: Hive, certificate: Certificate, spark: SparkSession) -> None:
+    with TlsProxy(certificate, hive.home.port) as proxy:
+        uri = f"thrift://localhost:{proxy.port}?tls=true&ca={certificate.pem}"
+        with connect(metastore=uri, spark=spark) as session:
+            run_each_kind(session, "behind_tls")
+
+
 def test_a_missing_file_of_certificates_is_named(tmp_path: Path) -> None:
     with pytest.raises(AcidSqlError, match=r"ca=.*none\.pem cannot be read"):
         open_hive(f"thrift://localhost:1?tls=true&ca={tmp_path}/none.pem")
@@ -76,3 +87,10 @@ def test_a_metastore_that_speaks_http_is_used(
         opened.commit(txn)
         valid = opened.valid_write_ids(table, opened.valid_txns())
         assert (valid.high_watermark, valid.open, valid.aborted) == (write_id, frozenset(), frozenset())
+
+
+@pytest.mark.full
+def test_each_kind_of_statement_runs_by_http(over_http: Hive, certificate: Certificate, spark: SparkSession) -> None:
+    uri = f"thrift://localhost:{over_http.home.port}?transport=http&tls=true&ca={certificate.pem}"
+    with connect(metastore=uri, spark=spark) as session:
+        run_each_kind(session, "by_http")

@@ -15,13 +15,13 @@ from acidsql.metastore.client import Database
 from acidsql.metastore.hive.delegation_tokens import token_of_environment
 from acidsql.metastore.registry import open_hive
 from acidsql.session import connect
-from tests.answers import fails, rows
-from tests.interop.kerberos_metastore import REALM, USER, KerberosMetastore, TokenFormat
+from tests.answers import fails
+from tests.interop.kerberos_metastore import PROXY_USER, REALM, USER, KerberosMetastore, TokenFormat
+from tests.metastore.statement_kinds import run_each_kind
 from tests.metastore.tcp_proxy import TcpProxy
 from tests.metastore.tls_proxy import TlsProxy, make_certificate
 
 pytestmark = [pytest.mark.hive, pytest.mark.full, pytest.mark.timeout(1500)]
-ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 
 
 @pytest.fixture(scope="module", params=["authentication", "integrity", "privacy"])
@@ -65,22 +65,7 @@ def test_a_ticket_of_the_cache_opens_the_metastore_and_statements_run(
     guarded: KerberosMetastore, spark: SparkSession
 ) -> None:
     with connect(metastore=uri(guarded, f"principal=hive/_HOST@{REALM}"), spark=spark) as session:
-        session.execute(f"CREATE TABLE t (id int, v string) {ACID}")
-        session.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')")
-        session.execute("UPDATE t SET v = 'u' WHERE id = 2")
-        session.execute("DELETE FROM t WHERE id = 3")
-        session.execute(
-            "MERGE INTO t USING (VALUES (1), (4)) s(k) ON t.id = s.k"
-            " WHEN MATCHED THEN UPDATE SET v = 'm' WHEN NOT MATCHED THEN INSERT VALUES (s.k, 'n')"
-        )
-        with session.stream("t", id=f"rows {guarded.port}") as stream:
-            stream.write([{"id": 5, "v": "s"}], offset=1)
-        expected = [(1, "m"), (2, "u"), (4, "n"), (5, "s")]
-        assert rows(session) == expected
-        session.execute("ALTER TABLE t COMPACT 'minor' AND WAIT")
-        assert rows(session) == expected
-        assert session.catalog.table("default", "t").owner == USER
-        session.execute("DROP TABLE t")
+        run_each_kind(session, "t", owner=USER)
 
 
 @pytest.mark.usefixtures("gssapi")
@@ -146,6 +131,26 @@ def test_a_delegation_token_needs_no_ticket(
         (found,) = (one for one in opened.transactions() if one.id == txn)
         assert found.user == USER
         opened.abort(txn)
+
+
+@pytest.mark.usefixtures("ticket")
+def test_a_user_may_act_for_another_one(
+    guarded: KerberosMetastore, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for_bob = uri(guarded, f"proxy_user={PROXY_USER}")
+    if guarded.protection == "privacy":
+        assert "delegation token" in str(fails("METASTORE_UNAVAILABLE", lambda: open_hive(for_bob)))
+        return
+    with connect(metastore=for_bob, spark=spark) as session:
+        run_each_kind(session, "of_bob", owner=PROXY_USER)
+    monkeypatch.setenv("HADOOP_PROXY_USER", PROXY_USER)
+    with open_hive(uri(guarded)) as opened:
+        txn = opened.open_txn()
+        assert [one.user for one in opened.transactions() if one.id == txn] == [PROXY_USER]
+        opened.abort(txn)
+    error = fails("METASTORE_UNAVAILABLE", lambda: open_hive(uri(guarded, "proxy_user=carol")))
+    assert "carol" in str(error)
+    assert "hadoop.proxyuser" in str(error)
 
 
 def test_a_token_whose_secret_is_wrong_is_refused(

@@ -1,7 +1,8 @@
-"""The delegation token of a Hive Metastore in the file that $HADOOP_TOKEN_FILE_LOCATION names.
+"""The delegation tokens of a Hive Metastore: in the file that $HADOOP_TOKEN_FILE_LOCATION names, and as the metastore
+gives them.
 
 A job of YARN has no ticket: who submits it gets a token from the metastore, and YARN lays the file beside each process.
-The formats are Hadoop's Credentials and WritableUtils, and its Security.proto.
+The formats are Hadoop's Credentials, Token and WritableUtils, and its Security.proto.
 """
 
 from __future__ import annotations
@@ -70,6 +71,12 @@ def token_of_environment() -> DelegationToken | None:
         raise AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri=file, reason=reason, hint=hint) from error
 
 
+def token_of_text(text: str) -> DelegationToken:
+    """The token that the metastore answers (Token.encodeToUrlString). Raises ValueError for another text."""
+    reader = _Reader(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    return DelegationToken(reader.text(), reader.text())
+
+
 def _tokens(content: bytes) -> Iterator[tuple[bytes, DelegationToken]]:
     """The tokens of a file (Credentials.readTokenStorageStream), with their kinds."""
     if content[: len(_MAGIC)] != _MAGIC:
@@ -131,6 +138,8 @@ class _Reader:
 
     def number(self) -> int:
         """WritableUtils.readVInt, of a number that is not negative."""
+        if self._place >= len(self._content):
+            raise ValueError("it ends too early")
         first = self._content[self._place]
         self._place += 1
         if first < 0x80:

@@ -12,6 +12,8 @@ from urllib.parse import parse_qsl
 from acidsql.errors import AcidSqlError, Condition
 
 AUTH_VARIABLE: Final = "ACIDSQL_METASTORE_AUTH"
+PROXY_VARIABLE: Final = "HADOOP_PROXY_USER"
+"""Names the user for whom Hadoop's clients act, where Kerberos is used (HiveMetaStoreClient)."""
 
 _SCHEME: Final = "thrift://"
 _PORT: Final = 9083
@@ -48,11 +50,15 @@ class Option(Enum):
     PRINCIPAL = "principal"
     KEYTAB = "keytab"
     USER = "user"
+    PROXY_USER = "proxy_user"
     TIMEOUT = "timeout"
     TLS = "tls"
     CA = "ca"
     TRANSPORT = "transport"
     PATH = "path"
+
+
+_OF_KERBEROS: Final = (Option.PRINCIPAL, Option.KEYTAB, Option.USER, Option.PROXY_USER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +93,8 @@ class Address:
     """A file with keys of the user; None stands for the ticket that is there."""
     user: str | None = None
     """The user's principal; None stands for that of the ticket cache, or the first one of the keytab."""
+    proxy_user: str | None = None
+    """The user for whom the calls are made, by the rights that hadoop.proxyuser.* of the metastore gives `user`."""
 
     def __str__(self) -> str:
         return ",".join(map(str, self.places))
@@ -97,7 +105,8 @@ def parse_address(uri: str) -> Address:
     hive.metastore.uris. Settings may follow, such as `?timeout=SECONDS&tls=true&ca=FILE` or `?transport=http`.
 
     `auth`, or $ACIDSQL_METASTORE_AUTH, is `none` (hive.metastore.sasl.enabled=false) or `kerberos`; other SASL is
-    refused. Raises METASTORE_UNAVAILABLE.
+    refused. With Kerberos, `proxy_user`, or $HADOOP_PROXY_USER, is the user for whom the calls are made. Raises
+    METASTORE_UNAVAILABLE.
 
     >>> str(parse_address("thrift://one:9083,two"))
     'thrift://one:9083,thrift://two:9083'
@@ -125,6 +134,7 @@ def parse_address(uri: str) -> Address:
         given.get(Option.PRINCIPAL, _PRINCIPAL),
         given.get(Option.KEYTAB),
         given.get(Option.USER),
+        _proxy_user(given, authentication),
     )
 
 
@@ -175,11 +185,17 @@ def _authentication(uri: str, auth: str) -> Authentication:
 
 
 def _check_kerberos(uri: str, settings: Mapping[Option, str], authentication: Authentication) -> None:
-    named = [one.value for one in (Option.PRINCIPAL, Option.KEYTAB, Option.USER) if one in settings]
+    named = [one.value for one in _OF_KERBEROS if one in settings]
     if authentication is Authentication.NONE and named:
         raise _unavailable(uri, f"{named[0]} is a setting of Kerberos, and auth=kerberos is missing")
     if authentication is Authentication.KERBEROS and _transport(uri, settings) is Transport.HTTP:
         raise _unavailable(uri, "Kerberos needs transport=binary: a metastore that speaks HTTP does not take it")
+
+
+def _proxy_user(settings: Mapping[Option, str], authentication: Authentication) -> str | None:
+    if authentication is Authentication.NONE:
+        return None
+    return settings.get(Option.PROXY_USER, os.environ.get(PROXY_VARIABLE)) or None
 
 
 def _unavailable(uri: str, reason: str) -> AcidSqlError:

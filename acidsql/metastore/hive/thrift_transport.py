@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import select
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, assert_never
 
 from pymetastore.hive_metastore import ThriftHiveMetastore
+from pymetastore.hive_metastore import ttypes as t
 from thrift.protocol.TBinaryProtocol import TBinaryProtocol
 from thrift.transport.THttpClient import THttpClient
 from thrift.transport.TSocket import TSocket
@@ -16,7 +17,7 @@ from thrift.transport.TSSLSocket import TSSLSocket
 from thrift.transport.TTransport import TBufferedTransport, TTransportException
 
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.hive.delegation_tokens import token_of_environment
+from acidsql.metastore.hive.delegation_tokens import DelegationToken, token_of_environment, token_of_text
 from acidsql.metastore.hive.digest_md5 import DigestMd5
 from acidsql.metastore.hive.sasl_transport import Mechanism, SaslTransport
 from acidsql.metastore.hive.service_uri import Address, Authentication, Place, Transport
@@ -88,7 +89,8 @@ def _by_socket(address: Address, place: Place, user: str, context: ssl.SSLContex
 def _mechanism(address: Address, place: Place) -> tuple[Mechanism, str]:
     """Proves who the user is by a delegation token if there is one, as Hive's clients do, or else by Kerberos. The
     second value is the user's name."""
-    token = token_of_environment()
+    proxy_user = address.proxy_user
+    token = token_of_environment() if proxy_user is None else _token_of_proxy(address, place, proxy_user)
     if token is not None:
         return DigestMd5(address, token.name, token.secret), token.owner
     try:
@@ -99,6 +101,20 @@ def _mechanism(address: Address, place: Place) -> tuple[Mechanism, str]:
         raise AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri=address, reason=reason, hint=hint) from error
     kerberos = Kerberos(address, place)
     return kerberos, re.split("[/@]", kerberos.user)[0]
+
+
+def _token_of_proxy(address: Address, place: Place, proxy_user: str) -> DelegationToken:
+    """A token of `proxy_user`, which the metastore gives to a user who may act for that one, as in Hive's
+    HiveMetaStoreClient. Raises what `connected` raises, and METASTORE_UNAVAILABLE where the metastore refuses."""
+    connection = connected(replace(address, proxy_user=None), place, proxy_user)
+    try:
+        return token_of_text(connection.client.get_delegation_token(proxy_user, proxy_user))
+    except (t.MetaException, ValueError) as error:
+        reason = f"it gives no delegation token of {proxy_user}: {getattr(error, 'message', error)}"
+        hint = "hadoop.proxyuser.* in the metastore's core-site.xml says who may act for whom."
+        raise AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri=address, reason=reason, hint=hint) from error
+    finally:
+        connection.close()
 
 
 def _by_http(address: Address, place: Place, user: str, context: ssl.SSLContext | None) -> Connection:
