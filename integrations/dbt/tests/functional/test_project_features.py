@@ -9,7 +9,12 @@ import pytest
 from dbt.tests.adapter.basic.expected_catalog import base_expected_catalog, no_stats
 from dbt.tests.adapter.basic.test_docs_generate import BaseDocsGenerate
 from dbt.tests.adapter.dbt_debug.test_dbt_debug import BaseDebug
-from dbt.tests.adapter.persist_docs.test_persist_docs import BasePersistDocs
+from dbt.tests.adapter.persist_docs.test_persist_docs import (
+    BasePersistDocs,
+    BasePersistDocsAllColumnsMissing,
+    BasePersistDocsColumnMissing,
+    BasePersistDocsCommentOnQuotedColumn,
+)
 from dbt.tests.adapter.query_comment.test_query_comment import (
     BaseEmptyQueryComments,
     BaseMacroArgsQueryComments,
@@ -69,6 +74,18 @@ class TestUnitTestTypes(BaseUnitTestingTypes):
 
 
 class TestPersistDocs(BasePersistDocs):
+    pass
+
+
+class TestPersistDocsColumnMissing(BasePersistDocsColumnMissing):
+    pass
+
+
+class TestPersistDocsAllColumnsMissing(BasePersistDocsAllColumnsMissing):
+    pass
+
+
+class TestPersistDocsCommentOnQuotedColumn(BasePersistDocsCommentOnQuotedColumn):
     pass
 
 
