@@ -40,6 +40,7 @@ from acidsql.acid.partition_names import value_as_read
 from acidsql.acid.table import Table
 from acidsql.arrow_scan.deleted_row_ids import DeletedRowIds, Longs, RowIds, deleted_row_ids, longs
 from acidsql.arrow_scan.orc_columns import WAY_OUT, OrcFile, acid_columns, unreadable
+from acidsql.arrow_scan.orc_single_rows import ROWS_A_LOOKUP
 from acidsql.arrow_scan.parquet_columns import parquet_batches
 from acidsql.arrow_scan.partition_constants import partition_constant
 from acidsql.arrow_scan.predicate_masks import true_rows
@@ -230,6 +231,13 @@ class _Values:
             self._arrays[name] = self._later[name]()
         return self._arrays[name]
 
+    def filtered(self, prepared: PreparedRows, mask: NDArray[np.bool_]) -> _Values:
+        """The same columns of the rows in `mask`."""
+        few = _Values(prepared, self._file, int(mask.sum()))
+        for name in self._arrays:
+            few._arrays[name] = self.given(name, mask)
+        return few
+
     def given(self, name: str, mask: NDArray[np.bool_] | None) -> Any:
         array = self.array(name)
         return array if mask is None else array.filter(mask_array(mask))
@@ -264,37 +272,79 @@ class _OrcRows:
         prepared, file = self.prepared, self.orc.source
         positions = np.arange(first, first + count)
         values = _Values(prepared, file, count)
-        ids, mask = self._read(stripe, values, prepared.tested, positions, with_ids=True)
+        acid = self._acid_columns()
+        # The operation of every event is looked at first. Row IDs can wait until it is known which rows are wanted.
+        ids_wait = prepared.predicate is not None and OPERATION not in acid
+        found = self._read(stripe, values, prepared.tested, () if ids_wait else acid)
+        ids, mask = (None, None) if ids_wait else self._live(found, positions)
         if prepared.predicate is not None:
             fulfils = true_rows(prepared.predicate, values.array, values.kinds, count)
             mask = fulfils if mask is None else mask & fulfils
         if mask is not None and not mask.any():
             return
-        self._read(stripe, values, prepared.needed - prepared.tested, positions, with_ids=False)
+        if ids_wait and mask is not None:
+            few = self._few_rows(values, positions, mask, acid)
+            if few is not None:
+                yield from few
+                return
+        rest = self._read(stripe, values, prepared.needed - prepared.tested, acid if ids_wait else ())
+        if ids_wait:
+            ids, live = self._live(rest, positions)
+            mask = live if mask is None else mask if live is None else mask & live
         yield from prepared._given(file, values, ids, positions, mask)
 
-    def _read(
-        self, stripe: int, values: _Values, names: Collection[str], positions: Longs, *, with_ids: bool
-    ) -> tuple[RowIds | None, NDArray[np.bool_] | None]:
-        """Reads columns of a stripe into `values`, and with `with_ids` the row IDs and which rows are live."""
-        table, file = self.prepared.bound.table, self.orc.source
-        wanted = [(i, c.name) for i, c in enumerate(table.columns) if c.name in names]
-        present = [(i, name) for i, name in wanted if i < len(file.names)]
-        acid = self._acid_columns() if with_ids and file.is_acid else []
+    def _few_rows(
+        self, values: _Values, positions: Longs, mask: NDArray[np.bool_], acid: Sequence[str]
+    ) -> Iterator[LiveRows] | None:
+        """The rows in `mask`, looked up one by one; None if they are too many for that, or cannot be."""
+        numbers = positions[mask]
+        if len(numbers) * ROWS_A_LOOKUP > len(positions):
+            return None
+        prepared, file = self.prepared, self.orc.source
+        wanted, present = self._columns(prepared.needed - prepared.tested)
+        found = self.orc.read_rows(numbers.tolist(), acid_columns(*acid), [i for i, _ in present])
+        if found is None:
+            return None
+        few = values.filtered(prepared, mask)
+        self._put(few, wanted, present, found[len(acid) :])
+        ids, live = self._live(self._events(acid, found), numbers)
+        return prepared._given(file, few, ids, numbers, live)
+
+    def _read(self, stripe: int, values: _Values, names: Collection[str], acid: Sequence[str]) -> Mapping[str, Longs]:
+        """Reads columns of a stripe into `values`, and gives its ACID columns."""
+        wanted, present = self._columns(names)
         events, found = self.orc.read(stripe, acid_columns(*acid), [i for i, _ in present])
+        self._put(values, wanted, present, found)
+        return self._events(acid, events)
+
+    def _columns(self, names: Collection[str]) -> tuple[Sequence[tuple[int, str]], Sequence[tuple[int, str]]]:
+        """The columns with these names by their positions in the table, and those of them that the file has."""
+        wanted = [(i, c.name) for i, c in enumerate(self.prepared.bound.table.columns) if c.name in names]
+        return wanted, [(i, name) for i, name in wanted if i < len(self.orc.source.names)]
+
+    def _put(
+        self,
+        values: _Values,
+        wanted: Sequence[tuple[int, str]],
+        present: Sequence[tuple[int, str]],
+        found: Sequence[Any],
+    ) -> None:
         try:
             for (i, name), array in zip(present, found, strict=True):
                 values.put(name, stored_values(array, self.orc.types[i], values.kinds[name], self.orc.calendar))
         except pa.ArrowException as error:  # such as a number that the column's DECIMAL cannot hold
-            raise unreadable(error, file.origin) from error
+            raise unreadable(error, self.orc.source.origin) from error
         for _, name in wanted[len(present) :]:
             values.put(name, None)
-        if not with_ids:
-            return None, None
-        return self._live(dict(zip(acid, (longs(e, file.origin) for e in events), strict=True)), positions)
+
+    def _events(self, acid: Sequence[str], found: Sequence[Any]) -> Mapping[str, Longs]:
+        return {name: longs(array, self.orc.source.origin) for name, array in zip(acid, found, strict=False)}
 
     def _acid_columns(self) -> list[str]:
+        """The ACID columns that tell which events of the file are live rows, and their IDs."""
         file = self.orc.source
+        if not file.is_acid:
+            return []
         unknown = [] if file.is_all(OPERATION_INSERT) and not file.hidden else [OPERATION, CURRENT_TRANSACTION]
         return [*unknown, *(_IDS if self.deleted is not None or self.prepared.row_ids else ())]
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from acidsql.acid.hive_types import HiveType
 from acidsql.acid.layout import ACID_FIELDS
+from acidsql.arrow_scan.orc_single_rows import is_readable, single_rows
 from acidsql.arrow_scan.stored_arrays import Calendar
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.snapshot.scan_binding import SourceFile
@@ -118,6 +119,21 @@ class OrcFile:
         found = [batch.column(name) if rows is None else _inside(rows, name) for name in columns]
         return [batch.column(name) for name in names], found
 
+    def read_rows(self, numbers: Sequence[int], acid: Sequence[int], positions: Sequence[int]) -> list[Any] | None:
+        """ACID columns and columns of the table, in ascending order, of single rows by their numbers in the file. None
+        if only whole stripes can be read."""
+        if not self._is_plain:
+            return None
+        owner = self.tail.top_level_names[-1] if self.tail.is_acid else None
+        schema = self._opened.schema
+        of_table = schema if owner is None else schema.field(owner).type
+        inside = [self._names[i] for i in positions]
+        ids = [self.tail.top_level_names[i] for i in acid]
+        kinds = [schema.field(name).type for name in ids] + [of_table.field(name).type for name in inside]
+        if not all(map(is_readable, kinds)):
+            return None
+        return single_rows(self.source.path, numbers, ids + [f"{owner}.{n}" if owner else n for n in inside], kinds)
+
     def check_times(self, positions: Sequence[int]) -> None:
         """Raises NOT_YET_SUPPORTED if a column has times that pyarrow cannot represent, by the file's statistics."""
         types = [orc_type(m) for m in self.tail.type_messages]
@@ -148,9 +164,15 @@ class OrcFile:
         except (pa.ArrowException, OSError) as error:
             raise unreadable(error, self.source.origin) from error
 
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Whether other programs read the file as it is: on a local disk, with plain names, and at its end."""
+        is_here = self._has_plain_names and isinstance(self.files, LocalFiles)
+        return is_here and os.path.getsize(self.source.path) == self.tail.size
+
     def _content(self) -> Any:
         path, tail = self.source.path, self.tail
-        if self._has_plain_names and isinstance(self.files, LocalFiles) and os.path.getsize(path) == tail.size:
+        if self._is_plain:
             return pa.OSFile(path)
         if self._has_plain_names:
             end = self.files.read_end(path, tail.size, tail.size - tail.footer_start)

@@ -111,7 +111,7 @@ class DirectWriter:
         if is_conditional or plan.target.constraints.checks or not given_columns.takes(plan.target):
             return None
         rows = given_columns.rows_of(given, plan.target, request.args, request.frames)
-        if rows is None or rows.nbytes > self._most_bytes:
+        if rows is None or rows.nbytes > self._most_memory:
             return None
 
         def write(txn: WriteTransaction, _: LateJobs) -> RowCounts:

@@ -52,8 +52,10 @@ def noted(value: object) -> Json:
             return recorded(value)
 
 
-def rows_of(session: Session, table: str, columns: list[str] | None = None) -> list[tuple[object, ...]]:
-    scanned = session._dispatch.read_arrow(table, columns, None)
+def rows_of(
+    session: Session, table: str, columns: list[str] | None = None, where: str | None = None
+) -> list[tuple[object, ...]]:
+    scanned = session._dispatch.read_arrow(table, columns, where)
     return list(python_rows(scanned, scanned.kinds))
 
 
