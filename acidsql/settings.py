@@ -124,8 +124,8 @@ KNOWN: Final[Mapping[str, Known]] = {
         "The largest amount of compressed data, in bytes, that an UPDATE, DELETE or MERGE may read for the driver to"
         " write the rows itself, without Spark's writer. An INSERT may read 1 MiB of it at most, a statement whose"
         " table is not on a local disk 16 MiB, and none more than 1/64 of the driver's heap. A statement without Spark"
-        " may write events that take eight times as much memory. `0` turns driver writes off, and statements and"
-        " compactions without Spark.",
+        " may insert rows of frames, and write events, that take eight times as much memory. `0` turns driver writes"
+        " off, and statements and compactions without Spark.",
         1 << 26,
     ),
     XLOCK_WRITE: _boolean(
