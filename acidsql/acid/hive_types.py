@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from acidsql.errors import AcidSqlError, Condition
@@ -86,6 +87,7 @@ class Struct:
 HiveType: TypeAlias = Primitive | Decimal | Char | Varchar | Array | Map | Struct
 
 
+@lru_cache(maxsize=4096)
 def parse_type(text: str) -> HiveType:
     """Parses the normalized text of a Hive type. Raises INVALID_TYPE.
 

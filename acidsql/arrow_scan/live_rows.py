@@ -178,8 +178,7 @@ class PreparedRows:
     ) -> Iterator[LiveRows]:
         """The rows in `mask` for which the predicate is true."""
         if self.predicate is not None:
-            fulfils = true_rows(self.predicate, values.array, values.kinds, len(positions))
-            mask = fulfils if mask is None else mask & fulfils
+            mask = _both(mask, true_rows(self.predicate, values.array, values.kinds, len(positions)))
         if mask is not None and mask.all():
             mask = None
         if mask is not None:
@@ -243,6 +242,11 @@ class _Values:
         return array if mask is None else array.filter(mask_array(mask))
 
 
+def _both(one: NDArray[np.bool_] | None, other: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    """The rows of both masks. None is the mask of all rows."""
+    return other if one is None else one if other is None else one & other
+
+
 def _constants(scalar: Any, count: int) -> Any:
     return pa.repeat(scalar, count)
 
@@ -278,8 +282,7 @@ class _OrcRows:
         found = self._read(stripe, values, prepared.tested, () if ids_wait else acid)
         ids, mask = (None, None) if ids_wait else self._live(found, positions)
         if prepared.predicate is not None:
-            fulfils = true_rows(prepared.predicate, values.array, values.kinds, count)
-            mask = fulfils if mask is None else mask & fulfils
+            mask = _both(mask, true_rows(prepared.predicate, values.array, values.kinds, count))
         if mask is not None and not mask.any():
             return
         if ids_wait and mask is not None:
@@ -290,7 +293,7 @@ class _OrcRows:
         rest = self._read(stripe, values, prepared.needed - prepared.tested, acid if ids_wait else ())
         if ids_wait:
             ids, live = self._live(rest, positions)
-            mask = live if mask is None else mask if live is None else mask & live
+            mask = _both(mask, live)
         yield from prepared._given(file, values, ids, positions, mask)
 
     def _few_rows(
@@ -307,7 +310,7 @@ class _OrcRows:
             return None
         few = values.filtered(prepared, mask)
         self._put(few, wanted, present, found[len(acid) :])
-        ids, live = self._live(self._events(acid, found), numbers)
+        ids, live = self._live(self._events(acid, found[: len(acid)]), numbers)
         return prepared._given(file, few, ids, numbers, live)
 
     def _read(self, stripe: int, values: _Values, names: Collection[str], acid: Sequence[str]) -> Mapping[str, Longs]:
@@ -338,7 +341,7 @@ class _OrcRows:
             values.put(name, None)
 
     def _events(self, acid: Sequence[str], found: Sequence[Any]) -> Mapping[str, Longs]:
-        return {name: longs(array, self.orc.source.origin) for name, array in zip(acid, found, strict=False)}
+        return {name: longs(array, self.orc.source.origin) for name, array in zip(acid, found, strict=True)}
 
     def _acid_columns(self) -> list[str]:
         """The ACID columns that tell which events of the file are live rows, and their IDs."""
@@ -362,5 +365,5 @@ class _OrcRows:
             ids = _ids_of_plain_rows(table, file, positions)
         if self.deleted is not None and ids is not None:
             living = ~self.deleted.contains(ids)
-            mask = living if mask is None else mask & living
+            mask = _both(mask, living)
         return ids, mask

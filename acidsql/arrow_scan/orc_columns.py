@@ -129,10 +129,11 @@ class OrcFile:
         of_table = schema if owner is None else schema.field(owner).type
         inside = [self._names[i] for i in positions]
         ids = [self.tail.top_level_names[i] for i in acid]
+        names = ids + [f"{owner}.{name}" if owner else name for name in inside]
         kinds = [schema.field(name).type for name in ids] + [of_table.field(name).type for name in inside]
-        if not all(map(is_readable, kinds)):
-            return None
-        return single_rows(self.source.path, numbers, ids + [f"{owner}.{n}" if owner else n for n in inside], kinds)
+        if not names:
+            return []
+        return single_rows(self.source.path, numbers, names, kinds) if all(map(is_readable, kinds)) else None
 
     def check_times(self, positions: Sequence[int]) -> None:
         """Raises NOT_YET_SUPPORTED if a column has times that pyarrow cannot represent, by the file's statistics."""

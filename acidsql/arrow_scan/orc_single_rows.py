@@ -61,8 +61,8 @@ def single_rows(
             reader = pyorc.Reader(file, column_names=list(names), converters=_CONVERTERS)
             rows = [_flat(_row(reader, number)) for number in numbers]
         return [_array([row[i] for row in rows], kind) for i, kind in enumerate(kinds)]
-    except (pyorc.ORCError, pa.ArrowException, ValueError, KeyError):  # KeyError: there is no database of time zones
-        return None
+    except (pyorc.ORCError, pa.ArrowException, OSError, ValueError, LookupError):
+        return None  # LookupError: there is no database of time zones
 
 
 def _row(reader: Any, number: int) -> tuple[Any, ...]:

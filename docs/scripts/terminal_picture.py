@@ -29,7 +29,7 @@ TYPED: Final = (
     "MERGE INTO employee t\rUSING (VALUES (3, 'Kate', 6100), (4, 'Mary', 9000)) s(id, name, salary) ON t.id = s.id\r"
     "WHEN MATCHED THEN UPDATE SET *\rWHEN NOT MATCHED THEN INSERT *;",
     "SELECT row__id, * FROM employee ORDER BY id;",
-    "UPDATE employee SET salry = 1;",
+    "UPDATE employee SET salry = 1 WHERE id = 1;",
 )
 _TEMPLATE: Final = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
@@ -74,7 +74,8 @@ def _type_all(warehouse: str, stream: pyte.Stream, screen: pyte.Screen) -> None:
     shell: Any = pexpect.spawn(
         sys.executable, command, encoding="utf-8", dimensions=(HEIGHT, WIDTH), env=environment, timeout=120
     )
-    screen.write_process_input = shell.send  # answers where the cursor is; without it the shell shows no toolbar
+    terminal: Any = screen
+    terminal.write_process_input = shell.send  # answers where the cursor is; without it the shell shows no toolbar
     _read(shell, stream, screen, prompts=1)
     _wait_for_spark(shell, stream, screen)
     for number, statement in enumerate(TYPED, 2):
