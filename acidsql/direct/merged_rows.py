@@ -9,7 +9,7 @@ changed twice, and the cardinality check has nothing to find.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from acidsql.acid import hive_types as t
-from acidsql.acid.table import Table
+from acidsql.acid.table import Column, Table
 from acidsql.arrow_scan.deleted_row_ids import RowIds
 from acidsql.arrow_scan.live_rows import LiveRows, PreparedRows
 from acidsql.direct.changed_rows import filed, makes_rows, rows_to_read
@@ -28,13 +28,20 @@ from acidsql.direct.placed_events import EVENT_BYTES, OldRows, Placed, PlacedEve
 from acidsql.errors import AcidSqlError
 from acidsql.ingest.placement import partitions_of
 from acidsql.planner.given_merge import IF_MATCHED, IF_NOT_MATCHED
+from acidsql.planner.key_conditions import has_keys
 from acidsql.planner.plan import GivenClause, GivenMerge, WritePlan
+from acidsql.planner.row_predicates import And, IsOneOf, RowPredicate
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.storage.footer_cache import FooterCache
 from acidsql.writing.placed_columns import value_directories
 
 _MOST_KEYS: Final = 1 << 62
 """Combinations of values that a number can tell apart."""
+
+_FEW_KEYS: Final = 256
+"""How many keys the rows of a large target are compared with before their other columns are read."""
+_LARGE: Final = 1_000_000
+"""The rows of a large target."""
 
 _Numbers = NDArray[np.int64]
 
@@ -93,6 +100,17 @@ class _Keys:
             numbers = _numbers(found)
             codes = np.where((codes < 0) | (numbers < 0), -1, codes * len(known) + numbers)
         return codes
+
+    def condition(self, columns: Sequence[Column]) -> RowPredicate | None:
+        """A condition that every row with one of the keys fulfils; None if the keys are many, or of other types."""
+        found: RowPredicate | None = None
+        for column, known in zip(columns, self._known, strict=True):
+            if len(known) > _FEW_KEYS or not has_keys(column):
+                continue
+            days_or_values = known.cast(pa.int32()) if pa.types.is_date32(known.type) else known
+            one = IsOneOf(column.name, tuple(days_or_values.to_pylist()))
+            found = one if found is None else And(found, one)
+        return found
 
     def rows_of(self, columns: Sequence[Any]) -> _Numbers:
         """The row of the source with the key of each row; -1 if there is none."""
@@ -183,10 +201,17 @@ class TargetRows:
             return pieces
 
         try:
-            found = [piece for pieces in read_in_threads(self.prepared, of_files) for piece in pieces]
+            found = [piece for pieces in read_in_threads(self._narrowed(source, keys), of_files) for piece in pieces]
         except (AcidSqlError, OSError, pa.ArrowException, TooMuchMemoryError):
             return None
         return _joined(found, self.kept)
+
+    def _narrowed(self, source: _Source, keys: Sequence[str]) -> PreparedRows:
+        """The rows of a large target that can have one of a few keys: other columns are read for these only."""
+        columns = {column.name: column for column in self.prepared.bound.table.columns}
+        if self.count < _LARGE or not columns.keys() >= set(keys):
+            return self.prepared
+        return replace(self.prepared, predicate=source.keys.condition([columns[key] for key in keys]))
 
     def _found(self, some: Sequence[LiveRows], source: _Source, keys: Sequence[str]) -> Iterator[_Matched]:
         columns = [pa.chunked_array([rows.columns[key] for rows in some]) for key in keys]
