@@ -56,6 +56,9 @@ SPARK_CONF = {
     "spark.driver.memory": "2g",
     "spark.sql.shuffle.partitions": "4",
     "spark.python.authenticate.socketTimeout": "300s",
+    # Over TCP, the JVM gives PySpark ten seconds to send its secret, which no setting changes
+    # (org.apache.spark.security.SocketAuthHelper). Over Unix domain sockets, Spark 4.1 and later ask for none.
+    "spark.python.unix.domain.socket.enabled": "true",
     # Thousands of small queries, each of which is new code: what C2 compiles comes too late, and with G1 it takes 45 %
     # of the processor time.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=512m",
