@@ -2,6 +2,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedReader;
 import java.io.FileDescriptor;
+import java.io.FileNotFoundException;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -12,6 +13,8 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -282,8 +285,33 @@ public final class HiveProcess {
     }
   }
 
-  /** Hadoop without its native library starts `chmod` and `readlink` up to a hundred times a statement. */
+  /**
+   * Hadoop without its native library starts `chmod`, `readlink` and `ls` up to a hundred times a statement. A file that
+   * the cleaner removes before `ls` sees it would end the statement; other file systems give permissions with the list.
+   */
   private static final class RawLocalFiles extends RawLocalFileSystem {
+    @Override
+    public FileStatus getFileStatus(Path path) throws IOException {
+      FileStatus status = super.getFileStatus(path);
+      PosixFileAttributes attributes;
+      try {
+        attributes = Files.readAttributes(pathToFile(path).toPath(), PosixFileAttributes.class);
+      } catch (NoSuchFileException removed) {
+        throw (IOException) new FileNotFoundException(path.toString()).initCause(removed);
+      }
+      return new FileStatus(
+          status.getLen(),
+          status.isDirectory(),
+          status.getReplication(),
+          status.getBlockSize(),
+          status.getModificationTime(),
+          status.getAccessTime(),
+          FsPermission.valueOf("-" + PosixFilePermissions.toString(attributes.permissions())),
+          attributes.owner().getName(),
+          attributes.group().getName(),
+          status.getPath());
+    }
+
     @Override
     public void setPermission(Path path, FsPermission permission) throws IOException {
       String symbols =
