@@ -214,7 +214,7 @@ class StatementPlans:
 
     def _explained(self, statement: s.Statement, plan: Plan, detail: Detail, *, locks: bool) -> str:
         if locks:
-            return explain_locks(on_partitions(plan, self._lookup.metastore.partitions))
+            return explain_locks(on_partitions(plan, self._lookup.metastore.partition_values))
         text = explain(plan, detail)
         if detail is not Detail.FORMATTED:
             return text

@@ -13,7 +13,7 @@ from typing import Final
 from acidsql.acid.partition_names import partition_name
 from acidsql.acid.partition_values import as_known
 from acidsql.acid.table import Table
-from acidsql.metastore.client import LockComponent, LockType, Operation, Partition
+from acidsql.metastore.client import LockComponent, LockType, Operation, PartitionValues
 from acidsql.planner.partition_pruning import keeps
 from acidsql.planner.plan import Effect, Evolution, Facts, MultiWritePlan, Plan, Scan, WritePlan, changing
 
@@ -167,15 +167,15 @@ def _lock(table: Table, lock_type: LockType, operation: Operation) -> LockCompon
 # ------------------------------------------------------------------------------------------------ partitions
 
 
-def on_partitions(plan: Plan, partitions_of: Callable[[Table], Sequence[Partition]]) -> tuple[LockComponent, ...]:
+def on_partitions(plan: Plan, values_of: Callable[[Table], Sequence[PartitionValues]]) -> tuple[LockComponent, ...]:
     """The plan's locks, narrowed to the partitions that its conditions or its PARTITION clause select. A lock on a
     whole partitioned table is marked as dynamic: the commit reports which partitions were written."""
-    found = (lock for component in plan.locks for lock in _narrowed(component, plan, partitions_of))
+    found = (lock for component in plan.locks for lock in _narrowed(component, plan, values_of))
     return tuple(dict.fromkeys(found))
 
 
 def _narrowed(
-    lock: LockComponent, plan: Plan, partitions_of: Callable[[Table], Sequence[Partition]]
+    lock: LockComponent, plan: Plan, values_of: Callable[[Table], Sequence[PartitionValues]]
 ) -> Iterator[LockComponent]:
     scans = [s for s in plan.scans if (s.table.database, s.table.name) == (lock.database, lock.table)]
     writes = () if lock.operation is Operation.SELECT else _writes(lock, plan)
@@ -183,7 +183,7 @@ def _narrowed(
     if table is None or not table.partition_columns:
         yield lock
         return
-    names = _written_partitions(writes, partitions_of) if writes else _read_partitions(scans, partitions_of)
+    names = _written_partitions(writes, values_of) if writes else _read_partitions(scans, values_of)
     if names is None or not 0 < len(names) <= _MOST_PARTITIONS:
         yield replace(lock, dynamic_partition_write=bool(writes))
         return
@@ -199,7 +199,7 @@ def _writes(lock: LockComponent, plan: Plan) -> Sequence[WritePlan]:
 
 
 def _written_partitions(
-    writes: Sequence[WritePlan], partitions_of: Callable[[Table], Sequence[Partition]]
+    writes: Sequence[WritePlan], values_of: Callable[[Table], Sequence[PartitionValues]]
 ) -> list[str] | None:
     if len(writes) != 1:
         return None
@@ -207,19 +207,21 @@ def _written_partitions(
     if write.evolution is not None:
         return None  # it changes the definition of the whole table
     if write.partition is not None:
-        known = [p.values for p in partitions_of(write.target)]
+        known = values_of(write.target)
         return [
             _name(write.target, as_known(write.partition, write.target.partition_columns, known) or write.partition)
         ]
-    return None if write.moves_rows else _read_partitions([s for s in write.scans if s.is_target], partitions_of)
+    return None if write.moves_rows else _read_partitions([s for s in write.scans if s.is_target], values_of)
 
 
-def _read_partitions(scans: Sequence[Scan], partitions_of: Callable[[Table], Sequence[Partition]]) -> list[str] | None:
+def _read_partitions(
+    scans: Sequence[Scan], values_of: Callable[[Table], Sequence[PartitionValues]]
+) -> list[str] | None:
     if not scans or not all(s.partition_filter for s in scans):
         return None
-    known = partitions_of(scans[0].table)
-    kept = [p for p in known if any(keeps(s.partition_filter, s.table, p.values) for s in scans)]
-    return [_name(scans[0].table, p.values) for p in kept]
+    tests = [keeps(s.partition_filter, s.table) for s in scans]
+    kept = [values for values in values_of(scans[0].table) if any(test(values) for test in tests)]
+    return [_name(scans[0].table, values) for values in kept]
 
 
 def _name(table: Table, values: Sequence[str | None]) -> str:

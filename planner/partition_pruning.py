@@ -6,10 +6,11 @@ keeps a partition for which it cannot decide a condition: Spark applies the whol
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
-from typing import Final
+from functools import lru_cache
+from typing import Final, TypeAlias
 
 from sqlglot import exp
 
@@ -24,17 +25,33 @@ from acidsql.planner.literals import UNKNOWN, day_of, integer_of, typed, value_o
 from acidsql.planner.row_conditions import COMPARISONS
 
 _MANY: Final = 16
-_VALUES: Final = "acidsql.values"
-"""The key of an IN list's values among what sqlglot keeps beside a node."""
+_MOST_READ: Final = 4096
+_Values: TypeAlias = Mapping[str, object]
+"""The values of a partition by column, as literals.py has them."""
+_Test: TypeAlias = Callable[[_Values], bool | None]
+"""Whether a condition is true for a partition; None if that cannot be decided."""
 
 
-def keeps(conjuncts: Sequence[exp.Expr], table: Table, values: Sequence[str | None]) -> bool:
-    """Whether a partition with these values can hold a row for which all conjuncts are true."""
-    known = {
-        c.name: typed(value_as_read(value, c.type), c.type)
-        for c, value in zip(table.partition_columns, values, strict=True)
-    }
-    return all(_evaluate(c, known) is not False for c in conjuncts)
+def keeps(conjuncts: Sequence[exp.Expr], table: Table) -> Callable[[Sequence[str | None]], bool]:
+    """A function that tells whether a partition with these values can hold a row for which all conjuncts are true.
+
+    A table may have very many partitions. What does not depend on a partition's values is therefore computed here.
+    """
+    tests = [_test(c) for c in conjuncts]
+    named = {column.name.lower() for c in conjuncts for column in c.find_all(exp.Column)}
+    read = [(at, c.name, _reader(c.type)) for at, c in enumerate(table.partition_columns) if c.name in named]
+
+    def keeps_partition(values: Sequence[str | None]) -> bool:
+        known = {name: value_read(values[at]) for at, name, value_read in read}
+        return all(test(known) is not False for test in tests)
+
+    return keeps_partition
+
+
+def _reader(kind: str) -> Callable[[str | None], object]:
+    """Reads the texts of a partition column as values. Many partitions of a table with several partition columns have
+    a value in common."""
+    return lru_cache(maxsize=_MOST_READ)(lambda value: typed(value_as_read(value, kind), kind))
 
 
 def has_values(items: Sequence[PartitionItem], table: Table, values: Sequence[str | None]) -> bool:
@@ -62,48 +79,74 @@ def _is_value(wanted: exp.Expr, column: Column, value: str | None) -> bool:
     if normal_value(text, kind) == normal_value(value, kind):
         return True
     equal = exp.EQ(this=exp.column(column.name), expression=wanted.copy())
-    return value is not None and _evaluate(equal, {column.name: typed(value, column.type)}) is True
+    return value is not None and _test(equal)({column.name: typed(value, column.type)}) is True
 
 
-def _evaluate(condition: exp.Expr, values: dict[str, object]) -> bool | None:
-    """Whether a condition is true; None if that cannot be decided, which keeps the partition. A comparison with NULL
+def _test(condition: exp.Expr) -> _Test:
+    """The test of a condition. It gives None, which keeps the partition, where it cannot decide. A comparison with NULL
     counts as false, which is safe because conditions contain no NOT."""
     match condition:
         case exp.Paren():
-            return _evaluate(condition.this, values)
+            return _test(condition.this)
         case exp.And():
-            return _and(_evaluate(condition.this, values), _evaluate(condition.expression, values))
+            return _both(_test(condition.this), _test(condition.expression))
         case exp.Or():
-            return _or(_evaluate(condition.this, values), _evaluate(condition.expression, values))
+            left, right = _test(condition.this), _test(condition.expression)
+            return lambda values: _or(left(values), right(values))
         case exp.Boolean():
-            return bool(condition.this)
+            is_true = bool(condition.this)
+            return lambda _: is_true
         case exp.In() if condition.expressions and not condition.args.get("query"):
-            value, known = value_of(condition.this, values), _listed(condition)
-            if known is not None and type(value) is known[0]:
-                return value in known[1]
-            compared = [_compare(exp.EQ, condition.this, e, values) for e in condition.expressions]
-            return True if True in compared else None if None in compared else False
+            return _is_listed(condition)
         case exp.Between():
-            low = _compare(exp.GTE, condition.this, condition.args["low"], values)
-            return _and(low, _compare(exp.LTE, condition.this, condition.args["high"], values))
+            low = _comparison(exp.GTE, condition.this, condition.args["low"])
+            return _both(low, _comparison(exp.LTE, condition.this, condition.args["high"]))
         case _ if type(condition) in COMPARISONS:
-            return _compare(type(condition), condition.this, condition.expression, values)
+            return _comparison(type(condition), condition.this, condition.expression)
         case _:
-            return None
+            return lambda _: None
 
 
-def _listed(condition: exp.In) -> tuple[type, frozenset[object]] | None:
-    """The values of a long list of literals, and their common type; None for other lists. Each partition is compared
-    with all of them, so they are kept at the condition."""
-    if len(condition.expressions) < _MANY:
-        return None
-    if _VALUES not in condition.meta:
-        listed = frozenset(value_of(e, {}) for e in condition.expressions)
-        kinds = set(map(type, listed))
-        has_one_type = len(kinds) == 1 and UNKNOWN not in listed and None not in listed
-        condition.meta[_VALUES] = (kinds.pop(), listed) if has_one_type else None
-    found: tuple[type, frozenset[object]] | None = condition.meta[_VALUES]
-    return found
+def _is_listed(condition: exp.In) -> _Test:
+    """The test of an IN list. In a long list of literals of one type, a value of that type is looked up."""
+    value = _operand(condition.this)
+    compared = [_comparison(exp.EQ, condition.this, e) for e in condition.expressions]
+
+    def equals_any(values: _Values) -> bool | None:
+        found = [test(values) for test in compared]
+        return True if True in found else None if None in found else False
+
+    listed = frozenset(value_of(e, {}) for e in condition.expressions)
+    kinds = set(map(type, listed))
+    if len(compared) < _MANY or len(kinds) > 1 or UNKNOWN in listed or None in listed:
+        return equals_any
+    (kind,) = kinds
+
+    def is_listed(values: _Values) -> bool | None:
+        found = value(values)
+        return found in listed if type(found) is kind else equals_any(values)
+
+    return is_listed
+
+
+def _operand(node: exp.Expr) -> Callable[[_Values], object]:
+    """What `value_of` gives for a node."""
+    if isinstance(node, exp.Column):
+        name = node.name.lower()
+        return lambda values: values.get(name, UNKNOWN)
+    if node.find(exp.Column) is not None:
+        return lambda values: value_of(node, values)
+    constant = value_of(node, {})
+    return lambda _: constant
+
+
+def _comparison(kind: type[exp.Expr], left: exp.Expr, right: exp.Expr) -> _Test:
+    a, b = _operand(left), _operand(right)
+    return lambda values: _compare(kind, a(values), b(values))
+
+
+def _both(left: _Test, right: _Test) -> _Test:
+    return lambda values: _and(left(values), right(values))
 
 
 def _and(left: bool | None, right: bool | None) -> bool | None:
@@ -114,8 +157,7 @@ def _or(left: bool | None, right: bool | None) -> bool | None:
     return True if left or right else False if left is False and right is False else None
 
 
-def _compare(kind: type[exp.Expr], left: exp.Expr, right: exp.Expr, values: dict[str, object]) -> bool | None:
-    a, b = value_of(left, values), value_of(right, values)
+def _compare(kind: type[exp.Expr], a: object, b: object) -> bool | None:
     if a is UNKNOWN or b is UNKNOWN:
         return None
     if a is None or b is None:

@@ -9,7 +9,7 @@ after a look at the table, in the transaction that is already open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias, assert_never
@@ -22,7 +22,7 @@ from acidsql.direct.placed_events import Placed
 from acidsql.ingest.placement import Rows
 from acidsql.planner.plan import BRANCH, DRIVER_BYTES, GivenChanges, GivenMerge, GivenRows, Plan, Scan, WritePlan
 from acidsql.snapshot.key_ranges import come_first, narrowed
-from acidsql.snapshot.scan_binding import BoundScan
+from acidsql.snapshot.scan_binding import BoundPart, BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.spark.dml_transactions import row_counts, write_target
 from acidsql.spark.engine import Engine
@@ -198,20 +198,19 @@ def _is_writable(plan: WritePlan) -> bool:
 
 def _published(plan: WritePlan, bound: BoundScan, txn: WriteTransaction, placed: Placed) -> RowCounts:
     """Writes and publishes the events of rows that were found in a scan of the target."""
-    places = tuple(part.directory for part in bound.parts)
 
     def stage(target: WriteTarget) -> list[StagedFile]:
         return write_placed(placed.events, plan, target, placed.slots, placed.rows)
 
-    return _staged_and_published(plan, places, txn, stage)
+    return _staged_and_published(plan, bound.parts, txn, stage)
 
 
 def _staged_and_published(
-    plan: WritePlan, places: tuple[str, ...], txn: WriteTransaction, stage: Callable[[WriteTarget], list[StagedFile]]
+    plan: WritePlan, parts: Sequence[BoundPart], txn: WriteTransaction, stage: Callable[[WriteTarget], list[StagedFile]]
 ) -> RowCounts:
-    """Stages the files, then publishes them. `txn` knows at any moment what to undo. `places` are the directories of
-    the partitions that were read."""
-    write = txn.begin(target := write_target(plan, places, txn, _LOCAL))
+    """Stages the files, then publishes them. `txn` knows at any moment what to undo. `parts` are the partitions that
+    were read."""
+    write = txn.begin(target := write_target(plan, parts, txn, _LOCAL))
     write.staged.extend(stage(target))
     txn.opened.require_open()
     publish(target, write.staged, write.made)

@@ -271,6 +271,12 @@ class Catalog(Protocol):
         """The partitions of a table, by values."""
         ...
 
+    def partition_values(self, table: Table) -> Sequence[PartitionValues]:
+        """The values of all partitions of a table, in the order of `partitions`. A Hive Metastore gives them much
+        faster than the partitions: in 0.02 s instead of 0.9 s for 10,000 of them. It gives none for an unknown table.
+        """
+        ...
+
     def partitions_named(self, table: Table, values: Sequence[PartitionValues]) -> Sequence[Partition]:
         """Those of these partitions that the catalog has, in any order. Values have the spelling of the catalog."""
         ...

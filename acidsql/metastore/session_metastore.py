@@ -172,6 +172,9 @@ class SessionMetastore:
     def partitions(self, table: Table) -> Sequence[Partition]:
         return self._temporary.partitions(table) if table.temporary else self.shared.partitions(table)
 
+    def partition_values(self, table: Table) -> Sequence[PartitionValues]:
+        return (self._temporary if table.temporary else self.shared).partition_values(table)
+
     def partitions_named(self, table: Table, values: Sequence[PartitionValues]) -> Sequence[Partition]:
         return (self._temporary if table.temporary else self.shared).partitions_named(table, values)
 

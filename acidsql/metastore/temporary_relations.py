@@ -148,6 +148,9 @@ class TemporaryRelations:
             found = self._state(table).partitions.values()
             return sorted(found, key=lambda p: [(v is not None, v or "") for v in p.values])
 
+    def partition_values(self, table: Table) -> Sequence[PartitionValues]:
+        return [p.values for p in self.partitions(table)]
+
     def partitions_named(self, table: Table, values: Sequence[PartitionValues]) -> Sequence[Partition]:
         with self.lock:
             known = self._state(table).partitions

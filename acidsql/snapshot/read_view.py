@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import Metastore, Partition
+from acidsql.metastore.client import Metastore, Partition, PartitionValues
 from acidsql.snapshot.earlier_versions import Version, check_transactional, check_version, write_ids_at
+
+_FEW: Final = 4
+"""One partition of this many is requested by its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,26 @@ class ReadView:
             raise AcidSqlError(Condition.TABLE_CHANGED, table=table.qualified)
 
     def partitions(self, table: Table) -> Sequence[Partition]:
-        known = self.metastore.partitions(table)
+        return self._with_added(self.metastore.partitions(table), table)
+
+    def partition_values(self, table: Table) -> Sequence[PartitionValues]:
+        """The values of all partitions."""
+        added = (p.values for p in self.added.get(table.qualified, ()))
+        return list(dict.fromkeys((*self.metastore.partition_values(table), *added)))
+
+    def partitions_among(
+        self, table: Table, values: Sequence[PartitionValues], known: Sequence[PartitionValues]
+    ) -> Sequence[Partition]:
+        """Those of these partitions that exist, in this order. `known` are the values of all partitions: a request for
+        all partitions takes less time for each than one for some."""
+        found: dict[PartitionValues, Partition] = {}
+        if len(values) * _FEW <= len(known):
+            some = self._with_added(self.metastore.partitions_named(table, values), table)
+            found = {p.values: p for p in some}
+        if not found.keys() >= set(values):
+            found = {p.values: p for p in self.partitions(table)}
+        return [found[each] for each in values if each in found]
+
+    def _with_added(self, known: Sequence[Partition], table: Table) -> Sequence[Partition]:
         values = {p.values for p in known}
         return [*known, *(p for p in self.added.get(table.qualified, ()) if p.values not in values)]

@@ -13,7 +13,7 @@ from acidsql.acid.layout import METADATA_FILE
 from acidsql.acid.snapshot_selection import Snapshot, select_snapshot
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList
-from acidsql.metastore.client import Partition
+from acidsql.metastore.client import Partition, PartitionValues
 from acidsql.planner.partition_pruning import keeps
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.earlier_versions import check_history
@@ -33,7 +33,8 @@ class StatementSnapshots:
         self._files_of = files_of
         self._view = view
         self._parts: dict[tuple[str, tuple[str | None, ...]], BoundPart] = {}
-        self._partitions: dict[str, Sequence[Partition]] = {}
+        self._values: dict[str, Sequence[PartitionValues]] = {}
+        """The values of all partitions, by qualified table name."""
         self._unchanged: set[str] = set()
         """The tables that are known to be those of the plan, by qualified name."""
 
@@ -45,29 +46,37 @@ class StatementSnapshots:
         table = scan.table
         files = self._files_of(table.location)
         with phase(Phase.SCAN):
-            wanted = self._wanted(scan)
-            missing = [p for p in wanted if (table.qualified, p.values) not in self._parts]
+            wanted = [(table.qualified, values) for values in self._wanted(scan)]
+            missing = [key[1] for key in wanted if key not in self._parts]
             if missing:
-                self._select(table, files, missing)
-        return BoundScan(scan, files, tuple(self._parts[table.qualified, p.values] for p in wanted))
+                self._select(table, files, self._located(table, missing))
+        return BoundScan(scan, files, tuple(self._parts[key] for key in wanted if key in self._parts))
 
     def count_of_partitions(self, scan: Scan) -> int:
         """How many partitions the scan may need. Lists no directory."""
         return len(self._wanted(scan))
 
-    def _wanted(self, scan: Scan) -> Sequence[Partition]:
-        if scan.table.qualified not in self._unchanged:
-            self._view.require_unchanged(scan.table)
-            self._unchanged.add(scan.table.qualified)
-        if not scan.table.partition_columns:
-            return [Partition((), scan.table.location)]
-        if scan.table.qualified not in self._partitions:
-            self._partitions[scan.table.qualified] = self._view.partitions(scan.table)
-        partitions = self._partitions[scan.table.qualified]
-        return [p for p in partitions if keeps(scan.partition_filter, scan.table, p.values)]
+    def _wanted(self, scan: Scan) -> Sequence[PartitionValues]:
+        table = scan.table
+        if table.qualified not in self._unchanged:
+            self._view.require_unchanged(table)
+            self._unchanged.add(table.qualified)
+        if not table.partition_columns:
+            return [()]
+        if table.qualified not in self._values:
+            self._values[table.qualified] = self._view.partition_values(table)
+        return list(filter(keeps(scan.partition_filter, table), self._values[table.qualified]))
+
+    def _located(self, table: Table, values: Sequence[PartitionValues]) -> Sequence[Partition]:
+        """The partitions with these values, as far as they still exist."""
+        if not table.partition_columns:
+            return [Partition((), table.location)]
+        return self._view.partitions_among(table, values, self._values[table.qualified])
 
     def _select(self, table: Table, files: FileSystem, partitions: Sequence[Partition]) -> None:
         """Lists the partitions in parallel, after one request for the write IDs."""
+        if not partitions:
+            return
         writes = self._view.write_ids(table) if table.is_transactional else None
         version = self._view.version_of(table)
 

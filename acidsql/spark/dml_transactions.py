@@ -20,12 +20,14 @@ from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.lock_requests import CONFLICTS, inserts_are_updates, on_partitions
 from acidsql.planner.plan import Create, Effect, MultiWritePlan, QueryPlan, WritePlan
+from acidsql.snapshot.scan_binding import BoundPart
 from acidsql.spark.open_transaction import SessionTransaction
 from acidsql.spark.outcomes import RowCounts, Written
 from acidsql.spark.readers import Readers
 from acidsql.storage.file_systems import FileSystem
 from acidsql.storage.leftovers import tidy_up
 from acidsql.tracing import Phase, current, phase
+from acidsql.writing.catalog_partitions import CatalogPartitions
 from acidsql.writing.publishing import StagedFile, WriteTarget
 from acidsql.writing.row_conflicts import commit_by_rows
 from acidsql.writing.write_transaction import WriteTransaction, transaction
@@ -109,7 +111,7 @@ class DmlTransactions:
 
     def locks(self, plan: QueryPlan | WritePlan | MultiWritePlan) -> tuple[LockComponent, ...]:
         """The locks that a plan needs."""
-        return on_partitions(plan, self._metastore.partitions)
+        return on_partitions(plan, self._metastore.partition_values)
 
     def tidy_up(self, txn: WriteTransaction) -> None:
         """Removes staging files of crashed writers, where a committed transaction wrote."""
@@ -162,11 +164,10 @@ class DmlTransactions:
             self._running.cancel()
 
 
-def write_target(plan: WritePlan, places: tuple[str, ...], txn: WriteTransaction, files: FileSystem) -> WriteTarget:
-    """Where the transaction writes the rows of a plan; allocates its write ID. `places` are the directories of the
-    partitions that the target's scan reads."""
+def write_target(plan: WritePlan, parts: Sequence[BoundPart], txn: WriteTransaction, files: FileSystem) -> WriteTarget:
+    """Where the transaction writes the rows of a plan; allocates its write ID. `parts` are the partitions that the
+    target's scans read."""
     table = plan.target
-    known = txn.view().partitions(table) if table.partition_columns and not isinstance(plan.mode, Create) else ()
     return WriteTarget(
         table,
         files.resolve(table.location),
@@ -174,11 +175,21 @@ def write_target(plan: WritePlan, places: tuple[str, ...], txn: WriteTransaction
         txn.id,
         txn.write_id(table),
         txn.statement_ids(plan.branches),
+        _partitions(plan, parts, txn, files),
         overwrites=plan.overwrite is not None,
         inserts_are_updates=inserts_are_updates(plan),
-        places=places,
-        partitions={p.values: files.resolve(p.location) for p in known},
+        places=tuple(part.directory for part in parts),
     )
+
+
+def _partitions(
+    plan: WritePlan, parts: Sequence[BoundPart], txn: WriteTransaction, files: FileSystem
+) -> CatalogPartitions:
+    """The partitions of the catalog that the plan may write to."""
+    table = plan.target
+    is_unknown = not table.partition_columns or isinstance(plan.mode, Create)
+    located = {} if is_unknown else {part.values: part.directory for part in parts}
+    return CatalogPartitions(located, table, files, txn.view() if plan.moves_rows and not is_unknown else None)
 
 
 def row_counts(plan: WritePlan, staged: Sequence[StagedFile]) -> RowCounts:

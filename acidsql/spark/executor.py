@@ -338,8 +338,8 @@ class Executor:
     ) -> RowCounts:
         bound = self._bound_scans(spark, plan, request, snapshots, caches)
         self._engine.require_exact_time(plan.target)
-        places = tuple(part.directory for b in bound if b.scan.is_target for part in b.parts)
-        target = write_target(plan, places, txn, self._engine.files(plan.target.location))
+        parts = [part for b in bound if b.scan.is_target for part in b.parts]
+        target = write_target(plan, parts, txn, self._engine.files(plan.target.location))
         write = txn.begin(target)
         if _skips_existing(spark, plan, target):
             return RowCounts()

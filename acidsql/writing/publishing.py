@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
@@ -50,6 +50,7 @@ from acidsql.storage.orc.orc_footers import (
     insert_keys,
 )
 from acidsql.storage.orc.tail import Tail, read_whole_tail
+from acidsql.writing.catalog_partitions import CatalogPartitions
 from acidsql.writing.file_slots import BY_TASK, SLOT, Slot
 from acidsql.writing.placed_columns import PLACE_DIRECTORY
 
@@ -81,7 +82,7 @@ class WriteTarget:
     statement IDs.
 
     `places` are the directories of the partitions that the target's scan reads, by number. `partitions` are the
-    directories of all partitions of the catalog, by values.
+    partitions of the catalog that the write may reach.
     """
 
     table: Table
@@ -90,11 +91,11 @@ class WriteTarget:
     txn: TxnId
     write_id: WriteId
     branches: tuple[tuple[Branch, StatementId], ...]
+    partitions: CatalogPartitions
     overwrites: bool = False
     inserts_are_updates: bool = False
     """Whether inserted rows count as updates of their partitions for conflicts: those of a MERGE do."""
     places: tuple[str, ...] = ()
-    partitions: Mapping[PartitionValues, str] = field(default_factory=dict)
     part: str = ""
     """A subdirectory of the staging directory, if several writes share it."""
 
@@ -112,8 +113,8 @@ class WriteTarget:
 
     def partition_directory(self, values: PartitionValues) -> str | None:
         """The directory of a partition, None if the catalog does not have it."""
-        known = as_known(values, self.table.partition_columns, self.partitions.keys())
-        return None if known is None else self.partitions[known]
+        known = as_known(values, self.table.partition_columns, self.partitions.values)
+        return None if known is None else self.partitions.directory(known)
 
     def branch_directory(self, partition_directory: str, number: int) -> str:
         branch, statement_id = self.branches[number]
@@ -143,7 +144,7 @@ def finish_staged(
         codes = (code for code, slot in slots.items() if target.branches[slot.branch][0].kind is kind)
         wanted = {f"{escape(SLOT)}={code}" for code in codes}
         found = [f for f in found if f.path.partition("/")[0] in wanted]
-    known = by_normal_values(target.partitions.keys(), target.table.partition_columns)
+    known = by_normal_values(target.partitions.values, target.table.partition_columns)
     with ThreadPoolExecutor(_THREADS) as pool:
         finished = pool.map(
             lambda f: _finish(target, f, _place(target, f.path, slots, known), lack_acid_columns), found
@@ -165,7 +166,7 @@ def staged_as_finished(
     target: WriteTarget, written: Iterable[FinishedFile], slots: Mapping[int, Slot] | None
 ) -> list[StagedFile]:
     """The staged files of `written`. `slots` are the slots by code; None if files are numbered by task."""
-    known = by_normal_values(target.partitions.keys(), target.table.partition_columns)
+    known = by_normal_values(target.partitions.values, target.table.partition_columns)
     staged = []
     for file in written:
         place = _place(target, file.path, slots, known)
@@ -185,9 +186,10 @@ def staged_tail(target: WriteTarget, file: StagedFile) -> Tail:
 
 def _checked(target: WriteTarget, staged: list[StagedFile]) -> list[StagedFile]:
     """The files themselves. Raises what `check_own_place` and `_check_distinct_places` raise about their places."""
-    places = {place: values for values, place in target.partitions.items()}
-    for directory in {f.partition_directory for f in staged if f.new_partition is not None}:
-        check_own_place(directory, target.table.partition_columns, places)
+    if made := {f.partition_directory for f in staged if f.new_partition is not None}:
+        places = {place: values for values, place in target.partitions.all_directories().items()}
+        for directory in made:
+            check_own_place(directory, target.table.partition_columns, places)
     if target.table.is_transactional:
         _check_distinct_places(target, staged)
     return staged
@@ -355,7 +357,7 @@ def _place(
         return _Place(slot, target.directory, None)
     values = tuple(None if v == DEFAULT_PARTITION else unescape(v) for v in parts.values())
     if values in known:
-        return _Place(slot, target.partitions[known[values]], None)
+        return _Place(slot, target.partitions.directory(known[values]), None)
     name = partition_name([c.name for c in target.table.partition_columns], values)
     return _Place(slot, f"{target.directory}/{name}", values)
 

@@ -60,14 +60,14 @@ class TableWrite:
     def written_partitions(self) -> list[PartitionValues]:
         """The same partitions by their values: those of the catalog, then new ones."""
         written = self.partition_directories
-        there = [values for values, place in self.target.partitions.items() if place in written]
+        there = [values for values, place in self.target.partitions.located.items() if place in written]
         return [*there, *(p.values for p in self.new_partitions)]
 
     def touched(self) -> Mapping[Operation, set[str]]:
         """The names (`p=a/q=b`) of the partitions that it wrote to, by operation."""
         target = self.target
         columns = [c.name for c in target.table.partition_columns]
-        values_of = {directory: values for values, directory in target.partitions.items()}
+        values_of = {directory: values for values, directory in target.partitions.located.items()}
         values_of |= {p.location: p.values for p in self.new_partitions}
         found: dict[Operation, set[str]] = {}
         for directory, operation in self._written():

@@ -334,7 +334,7 @@ def _prune(plan: Plan) -> None:
     for scan in plan.scans:
         count = len(scan.table.partition_columns)
         for value in ("1", "", "x", "2020-01-01", "1e5", "NaN", None):
-            keeps(scan.partition_filter, scan.table, [value] * count)
+            keeps(scan.partition_filter, scan.table)([value] * count)
 
 
 def tried(text: str) -> bool:

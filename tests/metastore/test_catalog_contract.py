@@ -370,6 +370,16 @@ def test_partitions_are_read_back_by_their_values(store: Metastore) -> None:
     assert list(store.partitions(table)) == [first, last]
 
 
+def test_the_values_of_partitions_are_read_without_them(store: Metastore) -> None:
+    table = partitioned_table()
+    texts = ("a%2Fb", "a/b=c", "x y ", "01", "1", "É'\"\\", "{}[]:*?#^\x7f\x01", None)
+    store.create_table(table, partitions=[partition(table, text, "1", at=f"at{n}") for n, text in enumerate(texts)])
+    values = store.partition_values(table)
+    assert sorted(values, key=str) == sorted([(text, "1") for text in texts], key=str)
+    assert list(values) == [p.values for p in store.partitions(table)]
+    assert {p.values for p in store.partitions_named(table, values)} == set(values)
+
+
 def test_partitions_are_found_by_their_values(store: Metastore) -> None:
     table = partitioned_table()
     first = partition(table, "a", "1", at="elsewhere")

@@ -195,7 +195,7 @@ def test_no_row_is_skipped_whose_comparison_with_a_literal_is_true(tables: Sessi
             kept = {number for number, file in enumerate(files) if needed_files(of_files, [file])}
             assert rows <= kept, f"{kind}: {text}"
             values = [(row[place].strip("'"),) for row in ROWS]
-            kept_values = {number for number, value in enumerate(values) if keeps(of_values, by_value, value)}
+            kept_values = {number for number, value in enumerate(values) if keeps(of_values, by_value)(value)}
             assert rows <= kept_values, f"{kind} as partition: {text}"
             left_out += 2 * len(ROWS) - len(kept) - len(kept_values)
     assert left_out > 1000

@@ -11,7 +11,7 @@ from typing import Any, Final, NoReturn
 from pymetastore.hive_metastore import ttypes as t
 from thrift.Thrift import TApplicationException
 
-from acidsql.acid.partition_names import partition_name
+from acidsql.acid.partition_names import parse_partition_name, partition_name
 from acidsql.acid.table import ConstraintKind, Constraints, Relation, Table, View
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition, suggestion
@@ -431,7 +431,24 @@ class HiveCatalog:
         except t.NoSuchObjectException:
             self._no_table(table.database, table.name)
         found = [partition for spec in specs for partition in _partitions_of(spec)]
-        return sorted(found, key=lambda p: [(v is not None, v or "") for v in p.values])
+        return sorted(found, key=lambda p: _order(p.values))
+
+    def partition_values(self, table: Table) -> Sequence[PartitionValues]:
+        columns = [c.name for c in table.partition_columns]
+        found = [parse_partition_name(name, columns) for name in self._partition_names(table)]
+        known = [values for values in found if values is not None]
+        if len(known) < len(found):  # a name is not made of the columns
+            return [p.values for p in self.partitions(table)]
+        return sorted(known, key=_order)
+
+    def _partition_names(self, table: Table) -> Sequence[str]:
+        try:
+            names: Sequence[str] = self._hive.ask(
+                lambda c: c.get_partition_names(table.database, table.name, -1), t.NoSuchObjectException
+            )
+        except t.NoSuchObjectException:
+            self._no_table(table.database, table.name)
+        return names
 
     def partitions_named(self, table: Table, values: Sequence[PartitionValues]) -> Sequence[Partition]:
         stored = (each for some in batches(values) for each in self.stored_partitions(table, some))
@@ -514,6 +531,11 @@ class HiveCatalog:
 
 def _without(keys: Sequence[Any] | None, name: str, kept: Collection[str]) -> list[Any]:
     return [key for key in keys or () if getattr(key, name) not in kept]
+
+
+def _order(values: PartitionValues) -> list[tuple[bool, str]]:
+    """The key of the order of partitions: NULL comes first."""
+    return [(value is not None, value or "") for value in values]
 
 
 def _partition_name(table: Table, values: PartitionValues) -> str:

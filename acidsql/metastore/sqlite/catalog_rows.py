@@ -243,8 +243,11 @@ def _leftover(row: sqlite3.Row, write_id: WriteId | None) -> Leftover:
 
 
 def partitions(db: sqlite3.Connection, of: Table) -> Sequence[Partition]:
-    rows = db.execute("SELECT part_values, location FROM partitions WHERE table_id = ?", (table_id(db, of),))
-    found = [Partition(tuple(json.loads(row["part_values"])), row["location"]) for row in rows]
+    query = "SELECT part_values, location FROM partitions WHERE table_id = ?"
+    rows = db.execute(query, (table_id(db, of),)).fetchall()
+    # One call for all of them: a table may have very many partitions.
+    values = json.loads(f"[{','.join(text for text, _ in rows)}]")
+    found = [Partition(tuple(each), location) for each, (_, location) in zip(values, rows, strict=True)]
     return sorted(found, key=lambda p: [(v is not None, v or "") for v in p.values])
 
 

@@ -103,6 +103,9 @@ class SqliteCatalog:
         with self._file.reading() as db:
             return catalog_rows.partitions(db, table)
 
+    def partition_values(self, table: Table) -> Sequence[PartitionValues]:
+        return [p.values for p in self.partitions(table)]
+
     def partitions_named(self, table: Table, values: Sequence[PartitionValues]) -> Sequence[Partition]:
         with self._file.reading() as db:
             return catalog_rows.partitions_named(db, table, values)

@@ -12,6 +12,7 @@ from acidsql.planner.ddl import truncate_locks
 from acidsql.planner.ddl_plan import EmptyTable
 from acidsql.planner.partition_pruning import has_values
 from acidsql.storage.file_systems import FileSystem
+from acidsql.writing.catalog_partitions import CatalogPartitions
 from acidsql.writing.publishing import WriteTarget, empty
 from acidsql.writing.write_transaction import WriteTransaction, transaction
 
@@ -29,7 +30,8 @@ def empty_table(
         files = files_of(table.location)
         emptied = _directories(step, transactions, files)
         directory, write_id = files.resolve(table.location), txn.write_id(table)
-        target = WriteTarget(table, directory, files, txn.id, write_id, (), overwrites=True, partitions=emptied)
+        partitions = CatalogPartitions(emptied, table, files, None)
+        target = WriteTarget(table, directory, files, txn.id, write_id, (), partitions, overwrites=True)
         write = txn.begin(target)
         write.emptied.extend(emptied.values())
         txn.opened.require_open()
