@@ -119,6 +119,30 @@ def test_partitions_are_known_to_both(both: Both) -> None:
     assert both.read("parted") == []
 
 
+def test_rows_reach_the_directories_of_many_partitions(both: Both, tmp_path: Path) -> None:
+    """More partitions than are requested one by one; one lies elsewhere, and some have odd names."""
+    values = ["01", "1", "a%2Fb", "a/b=c", "x y", "É'", "{}[]:*?#^", *map("day {}".format, range(9))]
+    both.run(f"CREATE TABLE many (k int, v string) PARTITIONED BY (p string) {ACID}")
+    both.run(f"ALTER TABLE many ADD PARTITION (p = 'x y') LOCATION '{tmp_path}/there'")
+    both.session.insert("many", [{"k": k, "v": "first", "p": p} for k, p in enumerate(values)])
+    both.run(
+        "INSERT INTO many SELECT k + 100, 'again', p FROM many",
+        "INSERT INTO many PARTITION (p = 'x y') VALUES (300, 'static')",
+        "UPDATE many SET v = 'changed' WHERE p IN ('a%2Fb', 'x y') AND k < 100",
+        "MERGE INTO many t USING (SELECT k, p FROM many WHERE k < 100 UNION ALL SELECT 500, 'new') s"
+        " ON t.k = s.k WHEN MATCHED AND t.p LIKE 'day%' THEN DELETE"
+        " WHEN NOT MATCHED THEN INSERT VALUES (s.k, 'm', s.p)",
+    )
+    expected: list[HiveRow] = []
+    for k, p in enumerate(values):
+        if not p.startswith("day"):
+            expected.append([k, "changed" if p in ("a%2Fb", "x y") else "first", p])
+        expected.append([k + 100, "again", p])
+    assert both.read("many") == in_order([*expected, [300, "static", "x y"], [500, "m", "new"]])
+    assert len(list((tmp_path / "there").glob("delta_*"))) == 4
+    assert both.session.read_arrow("many", where="p = 'x y'").read_all().num_rows == 3
+
+
 @pytest.mark.parametrize("file_format", ["PARQUET", "TEXTFILE"])
 def test_insert_only_tables(both: Both, file_format: str) -> None:
     both.run(
