@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from acidsql.acid.compaction_scope import compactor_write_ids, up_to, without_unfinished
-from acidsql.acid.partition_names import partition_name
+from acidsql.acid.partition_names import parse_partition_name, partition_name
 from acidsql.acid.snapshot_selection import Snapshot
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList, WriteId
@@ -53,11 +53,16 @@ def find_place(metastore: Metastore, engine: Engine, database: str, table: str, 
     files = engine.files(found.location)
     if partition is None:
         return Place(found, (), files.resolve(found.location), files)
-    for known in metastore.partitions(found):
-        place = partition_place(found, known, files)
-        if place.partition == partition:
-            return place
-    return None
+    known = _partition_named(metastore, found, partition)
+    return None if known is None else partition_place(found, known, files)
+
+
+def _partition_named(metastore: Metastore, table: Table, name: str) -> Partition | None:
+    """The partition with a name. Requests it alone: the initiator looks up each changed partition of a table, which may
+    have thousands."""
+    values = parse_partition_name(name, [c.name for c in table.partition_columns])
+    found = metastore.partitions_named(table, [values]) if values is not None else ()
+    return found[0] if found else None
 
 
 def partition_place(table: Table, partition: Partition, files: FileSystem) -> Place:

@@ -49,7 +49,7 @@ def insert(session: Session, *values: str) -> None:
 def rows(session: Session, columns: str = "row__id, *") -> list[tuple[object, ...]]:
     """In order; nothing keeps the files then."""
     result = session.execute(f"SELECT {columns} FROM t")
-    found = sorted(map(tuple, result.rows()))
+    found = sorted(map(tuple, result.rows()), key=lambda row: [(value is not None, value) for value in row])
     result.close()
     return found
 
@@ -539,13 +539,16 @@ def test_and_wait_does_not_wait_for_a_worker_that_is_dead(session: Session, monk
 def test_without_a_partition_clause_every_partition_is_compacted(session: Session) -> None:
     root = create(session, rest="PARTITIONED BY (p string)")
     assert list(session.execute("ALTER TABLE t COMPACT 'minor'").rows()) == []
-    insert(session, "(1, 1, 'x'), (2, 2, 'a/b')", "(3, 3, 'x'), (4, 4, 'a/b')")
+    values = ("'x'", "'a/b'", "'Ü=1 %'", "NULL")
+    for number in (0, 10):
+        insert(session, ", ".join(f"({number + at}, 1, {value})" for at, value in enumerate(values)))
     before = rows(session)
     queued = list(session.execute("ALTER TABLE t COMPACT 'minor'").rows())
-    assert [(row[0], row[1]) for row in queued] == [("1", "initiated"), ("2", "initiated")]
+    assert [(row[0], row[1]) for row in queued] == [(str(number), "initiated") for number in (1, 2, 3, 4)]
     done = list(session.execute("ALTER TABLE t COMPACT 'minor' AND WAIT").rows())
-    assert [(row[0], row[1]) for row in done] == [("1", "succeeded"), ("2", "succeeded")]
-    assert directories(root / "p=x") == directories(root / "p=a%2Fb") == ["delta_0000001_0000002_v"]
+    assert [(row[0], row[1]) for row in done] == [(str(number), "succeeded") for number in (1, 2, 3, 4)]
+    for name in ("p=x", "p=a%2Fb", "p=Ü%3D1 %25", "p=__HIVE_DEFAULT_PARTITION__"):
+        assert directories(root / name) == ["delta_0000001_0000002_v"]
     assert rows(session) == before
 
 
