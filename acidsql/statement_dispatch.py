@@ -317,7 +317,7 @@ class StatementDispatch:
         if table.temporary:
             message = f"{table.qualified} cannot be compacted: it is a temporary table"
             raise AcidSqlError(Condition.ALTER_REFUSED, span=name.span, message=message)
-        partitions = self.metastore.partitions(table) if table.partition_columns else ()
+        partitions = self.metastore.partition_values(table) if table.partition_columns else ()
         requests = compaction_requests(action, table, name, partitions)
         done = self.compactor.request(requests, wait=action.wait)
         rows = tuple((str(one.id), one.state.value, one.message) for one in done)

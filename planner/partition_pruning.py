@@ -25,7 +25,9 @@ from acidsql.planner.literals import UNKNOWN, day_of, integer_of, typed, value_o
 from acidsql.planner.row_conditions import COMPARISONS
 
 _MANY: Final = 16
+"""A value is looked up in a list of at least so many items."""
 _MOST_READ: Final = 4096
+"""How many texts of a partition column are kept with their values."""
 _Values: TypeAlias = Mapping[str, object]
 """The values of a partition by column, as literals.py has them."""
 _Test: TypeAlias = Callable[[_Values], bool | None]
@@ -130,7 +132,7 @@ def _is_listed(condition: exp.In) -> _Test:
 
 
 def _operand(node: exp.Expr) -> Callable[[_Values], object]:
-    """What `value_of` gives for a node."""
+    """A function that gives what `value_of` gives for a node. A constant is computed once."""
     if isinstance(node, exp.Column):
         name = node.name.lower()
         return lambda values: values.get(name, UNKNOWN)

@@ -49,6 +49,11 @@ def normal_value(value: str | None, hive_type: HiveType) -> str | None:
     return None if not value or value == DEFAULT_PARTITION else _normal(value, hive_type)
 
 
+def catalog_order(values: PartitionValues) -> list[tuple[bool, str]]:
+    """The sort key by which a catalog orders its partitions: by their texts, behind the default partition."""
+    return [(value is not None, value or "") for value in values]
+
+
 def by_normal_values(
     known: Collection[PartitionValues], columns: Sequence[Column]
 ) -> dict[PartitionValues, PartitionValues]:

@@ -10,15 +10,15 @@ from acidsql.acid.partition_names import partition_name
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.grammar.statements import Compact, TableName
-from acidsql.metastore.client import Partition
+from acidsql.metastore.client import PartitionValues
 from acidsql.metastore.compactions import CompactionRequest, CompactionType
 from acidsql.planner.partition_pruning import has_values
 
 
 def compaction_requests(
-    action: Compact, table: Table, name: TableName, partitions: Sequence[Partition]
+    action: Compact, table: Table, name: TableName, partitions: Sequence[PartitionValues]
 ) -> list[CompactionRequest]:
-    """The requests of a statement on `table`, which has these `partitions`: one, or one for each partition of a
+    """The requests of a statement on `table`, whose `partitions` have these values: one, or one for each partition of a
     partitioned table that the statement names without a PARTITION clause.
 
     Raises NONACID_COMPACTION, INVALID_COMPACTION_TYPE, TOO_MANY_COMPACTION_PARTITIONS, NOT_PARTITIONED,
@@ -69,7 +69,9 @@ def _check_rebalance(action: Compact, table: Table, name: TableName) -> None:
             )
 
 
-def _places(action: Compact, table: Table, name: TableName, partitions: Sequence[Partition]) -> Sequence[str | None]:
+def _places(
+    action: Compact, table: Table, name: TableName, partitions: Sequence[PartitionValues]
+) -> Sequence[str | None]:
     """The names of the partitions to compact; None stands for a table without partitions."""
     columns = [c.name for c in table.partition_columns]
     if not columns:
@@ -77,12 +79,12 @@ def _places(action: Compact, table: Table, name: TableName, partitions: Sequence
             raise AcidSqlError(Condition.NOT_PARTITIONED, span=name.span, table=table.qualified)
         return [None]
     if not action.partition:
-        return [partition_name(columns, p.values) for p in partitions]
-    found = [p for p in partitions if has_values(action.partition, table, p.values)]
+        return [partition_name(columns, values) for values in partitions]
+    found = [values for values in partitions if has_values(action.partition, table, values)]
     if not found:
         shown = ", ".join(f"{i.column.value}={i.value.name}" for i in action.partition if i.value is not None)
         raise AcidSqlError(Condition.PARTITION_NOT_FOUND, span=name.span, partition=shown)
     if len(found) > 1:
         count = len(found)
         raise AcidSqlError(Condition.TOO_MANY_COMPACTION_PARTITIONS, span=name.span, table=table.qualified, count=count)
-    return [partition_name(columns, found[0].values)]
+    return [partition_name(columns, found[0])]

@@ -235,7 +235,7 @@ def _taken(step: TakePartitions, run: PlanRun) -> list[Partition]:
     if not named:
         shown = ", ".join(map(comparison_text, step.partition))
         raise AcidSqlError(Condition.PARTITION_NOT_FOUND, span=step.partition[0].column.span, partition=shown)
-    own = [p.values for p in run.metastore.partitions(step.table)]
+    own = run.metastore.partition_values(step.table)
     for values in named:
         if as_known(values, step.table.partition_columns, own) is not None:
             shown = name_of_partition(step.table, values)
@@ -254,7 +254,7 @@ def _new_place(step: TakePartitions, partition: Partition) -> str:
 
 def require(step: Touch, run: PlanRun) -> None:
     """Raises PARTITION_NOT_FOUND."""
-    known = [p.values for p in run.metastore.partitions(step.table)] if step.partitions else []
+    known = run.metastore.partition_values(step.table) if step.partitions else ()
     for values in step.partitions:
         if as_known(values, step.table.partition_columns, known) is None:
             shown = name_of_partition(step.table, values)

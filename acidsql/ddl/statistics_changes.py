@@ -24,7 +24,7 @@ def store(step: StoreStatistics, run: PlanRun) -> None:
 def _chosen(step: StoreStatistics, run: PlanRun) -> list[PartitionValues]:
     if not step.partition:
         return [()]
-    known = [partition.values for partition in run.metastore.partitions(step.table)]
+    known = run.metastore.partition_values(step.table)
     named = partitions_named(step.partition, step.table, known, step.partition[0].column.span)
     if not named:
         shown = ", ".join(map(comparison_text, step.partition))

@@ -36,14 +36,14 @@ def redefine(step: RedefineStorage, run: PlanRun) -> None:
 
 def _require_partition(step: RedefineStorage, run: PlanRun) -> None:
     assert step.partition is not None
-    known = [p.values for p in run.metastore.partitions(step.table)]
+    known = run.metastore.partition_values(step.table)
     if as_known(step.partition, step.table.partition_columns, known) is None:
         shown = name_of_partition(step.table, step.partition)
         raise AcidSqlError(Condition.PARTITION_NOT_FOUND, span=step.partition_span, partition=shown)
 
 
 def _require_no_partitions(step: RedefineStorage, run: PlanRun) -> None:
-    if run.metastore.partitions(step.table):
+    if run.metastore.partition_values(step.table):
         message = (
             f"The storage of {step.table.qualified} cannot change: it has partitions, which keep their storage in Hive"
         )

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from acidsql.acid.partition_names import partition_name
+from acidsql.acid.partition_values import catalog_order
 from acidsql.acid.table import Relation, Table, View
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
@@ -146,7 +147,7 @@ class TemporaryRelations:
     def partitions(self, table: Table) -> Sequence[Partition]:
         with self.lock:
             found = self._state(table).partitions.values()
-            return sorted(found, key=lambda p: [(v is not None, v or "") for v in p.values])
+            return sorted(found, key=lambda p: catalog_order(p.values))
 
     def partition_values(self, table: Table) -> Sequence[PartitionValues]:
         return [p.values for p in self.partitions(table)]

@@ -365,8 +365,8 @@ def _partitions(statement: Show, lookup: TableLookup, database: str) -> Answer:
     if isinstance(table, View):
         return Answer(("partition",), ())
     names = [c.name for c in table.partition_columns]
-    found = [p for p in lookup.metastore.partitions(table) if has_values(statement.partition, table, p.values)]
-    return Answer(("partition",), tuple((n,) for n in sorted(partition_name(names, p.values) for p in found)))
+    found = [each for each in lookup.metastore.partition_values(table) if has_values(statement.partition, table, each)]
+    return Answer(("partition",), tuple((n,) for n in sorted(partition_name(names, values) for values in found)))
 
 
 def _names(header: str, names: Sequence[str], pattern: str | None) -> Answer:

@@ -12,8 +12,8 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore, Partition, PartitionValues
 from acidsql.snapshot.earlier_versions import Version, check_transactional, check_version, write_ids_at
 
-_FEW: Final = 4
-"""One partition of this many is requested by its name."""
+_MOST_NAMED: Final = 0.25
+"""The share of a table's partitions that is requested by names, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +75,13 @@ class ReadView:
     def partitions_among(
         self, table: Table, values: Sequence[PartitionValues], known: Sequence[PartitionValues]
     ) -> Sequence[Partition]:
-        """Those of these partitions that exist, in this order. `known` are the values of all partitions: a request for
-        all partitions takes less time for each than one for some."""
+        """The partitions with these values, in this order, as far as they still exist. `known` are the values of all
+        partitions. Many of them are requested with all others, which takes less time than a request by their names."""
         found: dict[PartitionValues, Partition] = {}
-        if len(values) * _FEW <= len(known):
+        if len(values) <= _MOST_NAMED * len(known):
             some = self._with_added(self.metastore.partitions_named(table, values), table)
             found = {p.values: p for p in some}
-        if not found.keys() >= set(values):
+        if not found.keys() >= set(values):  # one may have been dropped, or have another name in the metastore
             found = {p.values: p for p in self.partitions(table)}
         return [found[each] for each in values if each in found]
 

@@ -187,9 +187,10 @@ def _partitions(
 ) -> CatalogPartitions:
     """The partitions of the catalog that the plan may write to."""
     table = plan.target
-    is_unknown = not table.partition_columns or isinstance(plan.mode, Create)
-    located = {} if is_unknown else {part.values: part.directory for part in parts}
-    return CatalogPartitions(located, table, files, txn.view() if plan.moves_rows and not is_unknown else None)
+    if not table.partition_columns or isinstance(plan.mode, Create):
+        return CatalogPartitions({}, table, files, None)
+    read = {part.values: part.directory for part in parts}
+    return CatalogPartitions(read, table, files, txn.view() if plan.moves_rows else None)
 
 
 def row_counts(plan: WritePlan, staged: Sequence[StagedFile]) -> RowCounts:

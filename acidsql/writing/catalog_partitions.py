@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from acidsql.acid.partition_values import PartitionValues
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Partition
+from acidsql.snapshot.read_view import ReadView
 from acidsql.storage.file_systems import FileSystem
 
 _MOST_REQUESTS: Final = 8
 """After so many requests for one partition each, the next one is for all."""
-
-
-class PartitionSource(Protocol):
-    """Where the partitions come from: a `ReadView`."""
-
-    def partitions(self, table: Table) -> Sequence[Partition]: ...
-    def partition_values(self, table: Table) -> Sequence[PartitionValues]: ...
-    def partitions_among(
-        self, table: Table, values: Sequence[PartitionValues], known: Sequence[PartitionValues]
-    ) -> Sequence[Partition]: ...
 
 
 class CatalogPartitions:
@@ -31,14 +22,15 @@ class CatalogPartitions:
     directories slowly. A directory is therefore requested when it is needed. Threads may share an instance."""
 
     def __init__(
-        self, located: Mapping[PartitionValues, str], table: Table, files: FileSystem, source: PartitionSource | None
+        self, located: Mapping[PartitionValues, str], table: Table, files: FileSystem, view: ReadView | None
     ) -> None:
-        """`located` are the directories that are known. Without a `source`, there are no other partitions."""
+        """`located` are the directories that are known. `view` gives the other partitions; None if the write reaches no
+        others."""
         self._located = dict(located)
         self._table = table
         self._files = files
-        self._source = source
-        self._values: Sequence[PartitionValues] | None = None if source is not None else tuple(located)
+        self._view = view
+        self._values: Sequence[PartitionValues] | None = None if view is not None else tuple(located)
         self._requests = 0
         self._lock = threading.RLock()
 
@@ -47,8 +39,8 @@ class CatalogPartitions:
         """The values of all partitions."""
         with self._lock:
             if self._values is None:
-                assert self._source is not None
-                self._values = self._source.partition_values(self._table)
+                assert self._view is not None
+                self._values = self._view.partition_values(self._table)
             return self._values
 
     @property
@@ -68,18 +60,18 @@ class CatalogPartitions:
     def all_directories(self) -> Mapping[PartitionValues, str]:
         """The directories of all partitions."""
         with self._lock:
-            if self._source is not None:
-                self._add(self._source.partitions(self._table))
+            if self._view is not None:
+                self._add(self._view.partitions(self._table))
             return self._located
 
     def _locate(self, values: PartitionValues) -> None:
-        if self._source is None:
+        if self._view is None:
             return
         self._requests += 1
         if self._requests > _MOST_REQUESTS:
-            self._add(self._source.partitions(self._table))
+            self._add(self._view.partitions(self._table))
         else:
-            self._add(self._source.partitions_among(self._table, [values], tuple(self.values)))
+            self._add(self._view.partitions_among(self._table, [values], tuple(self.values)))
 
     def _add(self, found: Sequence[Partition]) -> None:
         self._located |= {p.values: self._files.resolve(p.location) for p in found if p.values not in self._located}

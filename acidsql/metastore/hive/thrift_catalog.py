@@ -12,6 +12,7 @@ from pymetastore.hive_metastore import ttypes as t
 from thrift.Thrift import TApplicationException
 
 from acidsql.acid.partition_names import parse_partition_name, partition_name
+from acidsql.acid.partition_values import catalog_order
 from acidsql.acid.table import ConstraintKind, Constraints, Relation, Table, View
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition, suggestion
@@ -431,7 +432,7 @@ class HiveCatalog:
         except t.NoSuchObjectException:
             self._no_table(table.database, table.name)
         found = [partition for spec in specs for partition in _partitions_of(spec)]
-        return sorted(found, key=lambda p: _order(p.values))
+        return sorted(found, key=lambda p: catalog_order(p.values))
 
     def partition_values(self, table: Table) -> Sequence[PartitionValues]:
         columns = [c.name for c in table.partition_columns]
@@ -439,7 +440,7 @@ class HiveCatalog:
         known = [values for values in found if values is not None]
         if len(known) < len(found):  # a name is not made of the columns
             return [p.values for p in self.partitions(table)]
-        return sorted(known, key=_order)
+        return sorted(known, key=catalog_order)
 
     def _partition_names(self, table: Table) -> Sequence[str]:
         try:
@@ -483,7 +484,7 @@ class HiveCatalog:
         renamed = [new.values for values, new in replaced.items() if new.values != values]
         if not renamed:
             return
-        known = {p.values for p in self.partitions(table)} - replaced.keys()
+        known = set(self.partition_values(table)) - replaced.keys()
         for values in renamed:
             if values in known:
                 raise AcidSqlError(Condition.PARTITION_ALREADY_EXISTS, partition=_partition_name(table, values))
@@ -531,11 +532,6 @@ class HiveCatalog:
 
 def _without(keys: Sequence[Any] | None, name: str, kept: Collection[str]) -> list[Any]:
     return [key for key in keys or () if getattr(key, name) not in kept]
-
-
-def _order(values: PartitionValues) -> list[tuple[bool, str]]:
-    """The key of the order of partitions: NULL comes first."""
-    return [(value is not None, value or "") for value in values]
 
 
 def _partition_name(table: Table, values: PartitionValues) -> str:

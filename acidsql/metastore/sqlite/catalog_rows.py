@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from acidsql.acid.partition_names import partition_name
+from acidsql.acid.partition_values import catalog_order
 from acidsql.acid.table import PrincipalKind, Relation, Table, View
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition, suggestion
@@ -248,7 +249,7 @@ def partitions(db: sqlite3.Connection, of: Table) -> Sequence[Partition]:
     # One call for all of them: a table may have very many partitions.
     values = json.loads(f"[{','.join(text for text, _ in rows)}]")
     found = [Partition(tuple(each), location) for each, (_, location) in zip(values, rows, strict=True)]
-    return sorted(found, key=lambda p: [(v is not None, v or "") for v in p.values])
+    return sorted(found, key=lambda p: catalog_order(p.values))
 
 
 def partitions_named(db: sqlite3.Connection, of: Table, values: Sequence[PartitionValues]) -> Sequence[Partition]:
