@@ -12,9 +12,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYSPARK := $(if $(SPARK),'pyspark==$(SPARK)')
 # What the extra kerberos is compiled with: without these headers its tests are skipped.
 KERBEROS := $(if $(shell command -v krb5-config),$(VENV)/.installed-kerberos)
-# Each worker is one Spark process of up to 3 GB. In `make test-all` one of them waits for Hive most of its time.
+# Each worker is one Spark process of up to 3 GB. In `make test-ci` one of them waits for Hive most of its time.
 WORKERS ?= 3
 PYTEST_ARGS ?=
+# What the tests' markers mean is in pyproject.toml, and which tests have which marker in CONTRIBUTING.md.
+SELECTED := not (ci or nightly or hive or soak or cluster)
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder -q
 
 .PHONY: help
@@ -34,8 +36,12 @@ shell: $(VENV)/.installed java ## a shell on ./warehouse
 	@$(BIN)/acidsql shell
 
 .PHONY: test
-test: $(VENV)/.installed-test java ## run the core of the tests, in ten minutes (PYTEST_ARGS='-k merge' for some, SPARK=4.0.3 for another Spark)
-	@$(PYTEST) -m 'not (hive or full or soak or cluster)' $(PYTEST_ARGS)
+test: $(VENV)/.installed-test java ## run the core of the tests, in six minutes (PYTEST_ARGS='-k merge' for some, SPARK=4.0.3 for another Spark)
+	@$(PYTEST) -m '$(SELECTED)' $(PYTEST_ARGS)
+
+.PHONY: test-ci
+test-ci: $(KERBEROS) ## run what CI runs on the newest Spark: the core, processes, random histories, and a real Hive
+	@$(MAKE) test SELECTED='not (nightly or soak or cluster)'
 
 # The files whose code calls private classes of Spark, directly or through the plans that they test.
 SPARK_VERSION_TESTS := $(addprefix tests/spark/test_,$(addsuffix .py,private_names spark_connect plan_shape counted \
@@ -46,8 +52,8 @@ test-oldest-spark: ## run the tests that depend on Spark's version on the oldest
 	@$(MAKE) test SPARK=$(OLDEST_SPARK) PYTEST_ARGS="$(SPARK_VERSION_TESTS) $(PYTEST_ARGS)"
 
 .PHONY: test-all
-test-all: $(VENV)/.installed-test $(KERBEROS) java ## run all tests but those of `make soak`, with a real Hive
-	@$(PYTEST) $(PYTEST_ARGS)
+test-all: $(VENV)/.installed-test $(KERBEROS) java ## run all tests but those of `make soak`, each night: other examples each time
+	@$(PYTEST) --hypothesis-profile=nightly $(PYTEST_ARGS)
 
 .PHONY: test-cluster
 test-cluster: $(VENV)/.installed-test java ## run the tests of a standalone cluster of Spark, and the DML on golden tables on one

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ import pytest
 from acidsql.arrow_scan import scan_batches
 from acidsql.arrow_scan.orc_columns import OrcFile
 from acidsql.session import Session, connect
+from tests.metastore.patience import eventually
 
 
 def test_a_reader_stays_on_its_snapshot_while_the_table_is_compacted_and_cleaned(session: Session) -> None:
@@ -35,10 +35,7 @@ def test_a_reader_that_is_dropped_ends_its_transaction(session: Session) -> None
     reader = session.read_arrow("t")
     before = open_txns(session)
     del reader
-    until = time.monotonic() + 30
-    while open_txns(session) != before - 1:
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    eventually(lambda: open_txns(session) == before - 1)
 
 
 def test_a_reader_in_a_transaction_sees_its_writes_and_outlives_its_end(session: Session) -> None:
@@ -76,7 +73,7 @@ def test_stripes_are_read_one_by_one_and_those_without_wanted_rows_are_not(
     monkeypatch.setattr(scan_batches, "BATCH_ROWS", 40)
     with connect(tmp_path / "warehouse") as session:
         session.execute("CREATE TABLE t (id INT, name STRING) TBLPROPERTIES ('transactional'='true')")
-        with session.stream("t", batch_size=10, commit_rows=None) as stream:
+        with session.stream("t", batch_size=10, commit_rows=None, commit_seconds=86_400) as stream:
             for commit in range(5):
                 stream.write([{"id": 100 * commit + i, "name": f"n{i}"} for i in range(100)])
                 stream.commit()

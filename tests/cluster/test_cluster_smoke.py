@@ -28,7 +28,7 @@ SELECT sum(c) AS n FROM copied WHERE v IN ('u', 'm', 'n');
 """
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_statements_run_on_a_cluster_whose_executors_have_no_acidsql(tmp_path: Path) -> None:
     script = tmp_path / "statements.sql"
     script.write_text(STATEMENTS)

@@ -154,7 +154,7 @@ def beside(opened: Callable[[], Session], seed: int, statements: int) -> int:
     return sum(" -> " in line for line in lines)
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_a_service_and_a_reader_beside_a_history_change_nothing(opened: Callable[[], Session]) -> None:
     assert beside(opened, 7, 14) > 1

@@ -17,6 +17,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.compactions import CompactionState
 from acidsql.session import Session
 from tests.compactor.layout import directories, location
+from tests.metastore.patience import eventually
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 
@@ -57,8 +58,7 @@ def test_health_and_metrics_are_served_over_http(session: Session) -> None:
     port = session.serve_health(0)
     assert get(port, "/healthz") == (503, '{"status": "starting"}\n')
     with served(session):
-        while get(port, "/healthz")[0] != 200:
-            pass
+        eventually(lambda: get(port, "/healthz")[0] == 200)
         assert json.loads(get(port, "/healthz")[1]) == {"status": "ok"}
         status, text = get(port, "/metrics")
         assert status == 200
@@ -83,7 +83,7 @@ def test_a_metastore_that_is_away_is_answered_with_its_condition() -> None:
 
 def test_failures_count_when_they_last_and_a_worker_that_ended_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     health, running = Health(), threading.Event()
-    thread = threading.Thread(target=running.wait, name="acidsql-worker-0")
+    thread = threading.Thread(target=running.wait, name="acidsql-worker-0", daemon=True)
     thread.start()
     health.begin([thread])
     health.failed(AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri="secret", reason="secret"))

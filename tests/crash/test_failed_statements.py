@@ -12,6 +12,8 @@ from acidsql.session import Session
 from tests.crash.writers import Place
 from tests.spark.acid_files import visible_paths
 
+pytestmark = pytest.mark.ci
+
 ROWS = 20_000
 BOOM = "CAST(raise_error('boom') AS INT)"
 LATE = f"CASE WHEN id = {ROWS - 1} THEN {BOOM} ELSE id END"

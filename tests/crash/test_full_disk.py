@@ -65,7 +65,7 @@ def check_nothing_left(session: Session, table: Path, before: list[str]) -> None
     assert total(session) == (30, 0)
 
 
-@pytest.mark.full
+@pytest.mark.ci
 def test_a_job_that_fills_the_disk_says_so_and_leaves_nothing(
     small_disk: Callable[[str], Path], open_session: Callable[[Path, Path], Session], tmp_path: Path
 ) -> None:
@@ -80,7 +80,7 @@ def test_a_job_that_fills_the_disk_says_so_and_leaves_nothing(
     assert total(session) == (30, 30)
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_at_whichever_file_the_disk_is_full_nothing_is_left(
     small_disk: Callable[[str], Path], open_session: Callable[[Path, Path], Session], tmp_path: Path
 ) -> None:
@@ -109,7 +109,7 @@ def test_at_whichever_file_the_disk_is_full_nothing_is_left(
     assert {e.condition for e in publishing} == {"DISK_FULL"}
 
 
-@pytest.mark.full
+@pytest.mark.ci
 def test_a_metastore_without_space_fails_the_statement_and_goes_on_when_there_is_some(
     small_disk: Callable[[str], Path], open_session: Callable[[Path, Path], Session], tmp_path: Path
 ) -> None:

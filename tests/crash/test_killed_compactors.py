@@ -40,13 +40,7 @@ CLEANER: Final = {
     "after it removed": "die_at(SqliteMetastore, 'compaction_cleaned')",
 }
 """The first `delete` of a round is that of the worker's staging directory."""
-IN_CI: Final = (
-    "after its job",
-    "after it streamed its files",
-    "between two moves",
-    "after its commit",
-    "after it removed",
-)
+IN_CI: Final = ("between two moves", "after its commit", "after it removed")
 
 
 @pytest.fixture
@@ -56,14 +50,15 @@ def place(session: Session, tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
+@pytest.mark.ci
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("point", "kind"),
     [
         ("before its commit", "minor"),
-        *(pytest.param(point, "major", marks=pytest.mark.full) for point in IN_CI),
-        *(pytest.param(point, "major", marks=pytest.mark.soak) for point in (*WORKER, *CLEANER) if point not in IN_CI),
-        pytest.param("between two moves", "minor", marks=pytest.mark.soak),
+        *((point, "major") for point in IN_CI),
+        *(pytest.param(p, "major", marks=pytest.mark.nightly) for p in (*WORKER, *CLEANER) if p not in IN_CI),
+        pytest.param("between two moves", "minor", marks=pytest.mark.nightly),
     ],
 )
 def test_a_compactor_that_dies_changes_nothing_and_the_next_one_finishes(
@@ -71,7 +66,7 @@ def test_a_compactor_that_dies_changes_nothing_and_the_next_one_finishes(
 ) -> None:
     before = rows_of_table(session)
     session.execute(f"ALTER TABLE t COMPACT '{kind}'")
-    compactor = place.start(_DIE, {**WORKER, **CLEANER}[point])
+    compactor = place.start(_DIE, {**WORKER, **CLEANER}[point], jvm=session.spark)
     wait_for_line("ready", compactor)
     compactor.communicate(timeout=PATIENCE)
     assert compactor.returncode == -signal.SIGKILL

@@ -16,7 +16,7 @@ from tests.crash.compacted import DIES, make_table, rows_of_table
 from tests.crash.writers import PATIENCE, start, wait_for_line
 from tests.interop.hive_client import Hive
 
-pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.hive, pytest.mark.nightly, pytest.mark.timeout(1500)]
 
 _DIE: Final = f"""
 from acidsql.metastore.hive.hive_metastore import HiveMetastore
@@ -35,7 +35,6 @@ ENDS: Final = {"before its commit": "succeeded", "after its commit": "succeeded"
 """What becomes of the first request, if it does not fail. Before the commit it counts as compacted already, as with
 Hive's workers: when the transaction has timed out the cleaner finds nothing to do, and only then another request is
 taken."""
-IN_CI: Final = ("after its transaction", "between two moves")
 
 
 @pytest.fixture
@@ -60,13 +59,13 @@ def eventually(true: Callable[[], bool]) -> None:
         time.sleep(0.2)
 
 
-@pytest.mark.parametrize("point", [pytest.param(p, marks=() if p in IN_CI else pytest.mark.soak) for p in POINTS])
+@pytest.mark.parametrize("point", POINTS)
 def test_a_worker_that_dies_changes_nothing_and_another_one_does_its_work(
     point: str, session: Session, mortal: Hive
 ) -> None:
     before, table = rows_of_table(session), mortal.home.warehouse / "mortal.db" / "t"
     session.execute("ALTER TABLE t COMPACT 'major'")
-    worker = start(_DIE, "unused", mortal.metastore_uri, POINTS[point])
+    worker = start(_DIE, "unused", mortal.metastore_uri, POINTS[point], jvm=session.spark)
     wait_for_line("ready", worker)
     worker.communicate(timeout=PATIENCE)
     assert worker.returncode == -signal.SIGKILL

@@ -25,7 +25,7 @@ from tests.crash.writers import PATIENCE, start, wait_for_line
 from tests.interop.hive_client import Hive
 from tests.spark.acid_files import visible_paths
 
-pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.hive, pytest.mark.nightly, pytest.mark.timeout(1500)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,17 +151,16 @@ POINTS = {
     "before its commit": "die_at(HiveMetastore, 'commit')",
     "after its commit": "die_at(HiveMetastore, 'commit', before=False)",
 }
-IN_CI = ("between two moves", "after its commit")
 
 
-@pytest.mark.parametrize("point", [pytest.param(p, marks=() if p in IN_CI else pytest.mark.soak) for p in POINTS])
+@pytest.mark.parametrize("point", POINTS)
 def test_a_writer_that_dies_on_a_hive_metastore_changes_all_or_nothing(
     point: str, session: Session, mortal: Hive
 ) -> None:
     """Its transaction times out there: the next statement waits for that, as it cannot know that the writer is dead."""
     importing = "from acidsql.metastore.hive.hive_metastore import HiveMetastore"
     point = f"{importing}\nsession.execute('USE mortal')\n{POINTS[point]}"
-    writer = start(UPDATE, "unused", mortal.metastore_uri, point)
+    writer = start(UPDATE, "unused", mortal.metastore_uri, point, jvm=session.spark)
     wait_for_line("ready", writer)
     writer.communicate(timeout=PATIENCE)
     assert writer.returncode == -signal.SIGKILL

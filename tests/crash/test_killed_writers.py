@@ -10,16 +10,28 @@ import pytest
 
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
-from tests.crash.writers import PATIENCE, SLOW_UPDATE, Place, dying, kill, output, wait_for, wait_for_line
+from tests.crash.writers import (
+    PATIENCE,
+    QUICK_UPDATE,
+    SLOW_UPDATE,
+    Place,
+    dying,
+    kill,
+    output,
+    wait_for,
+    wait_for_line,
+)
 from tests.selection import core
 from tests.spark.acid_files import visible_paths
 
 ROWS = 4000
 
-UPDATE = f"""
+_IMPORTS = """
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.storage.file_systems import LocalFiles
-{dying(f"session.execute({SLOW_UPDATE!r})")}"""
+"""
+UPDATE = f"{_IMPORTS}{dying(f'session.execute({QUICK_UPDATE!r})')}"
+LONG_UPDATE = f"{_IMPORTS}{dying(f'session.execute({SLOW_UPDATE!r})')}"
 
 POINTS = {
     "after open": "die_at(SqliteMetastore, 'open_txn', before=False)",
@@ -30,6 +42,7 @@ POINTS = {
     "after its commit": "die_at(SqliteMetastore, 'commit', before=False)",
 }
 """The points of a statement's life, and what makes the writer die there; in its job it is killed from outside."""
+IN_CI = ("between two moves", "before its commit", "after its commit")
 
 BY_TASKS = "session.execute('SET acidsql.driver.write.max.bytes=0')"
 """Spark's tasks write the files during the job; the driver would write them after it, and quickly."""
@@ -62,22 +75,23 @@ def writing(place: Place, writer: subprocess.Popen[str]) -> None:
     wait_for(lambda: any(p.suffix == ".orc" for s in place.staging() for p in s.rglob("*")), writer)
 
 
+@pytest.mark.ci
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("point", core(POINTS, lambda point: point == "between two moves", one_of=2))
+@pytest.mark.parametrize("point", core(POINTS, IN_CI.__contains__))
 def test_a_writer_that_dies_at_a_point_of_its_statement_changes_all_or_nothing(
     point: str, place: Place, session: Session
 ) -> None:
-    writer = place.start(UPDATE, POINTS[point])
+    writer = place.start(UPDATE, POINTS[point], jvm=session.spark)
     wait_for_line("ready", writer)
     writer.communicate(timeout=PATIENCE)
     assert writer.returncode == -signal.SIGKILL
     check_after(session, place, v=1 if point == "after its commit" else 0)
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_a_writer_killed_in_its_job_changes_nothing(place: Place, session: Session) -> None:
-    writer = place.start(UPDATE, BY_TASKS)
+    writer = place.start(LONG_UPDATE, BY_TASKS)
     wait_for_line("ready", writer)
     writing(place, writer)
     kill(writer)
@@ -99,7 +113,7 @@ def check_after(session: Session, place: Place, v: int) -> None:
     assert place.staging() == []
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_an_interrupted_statement_leaves_nothing_and_the_session_goes_on(place: Place, session: Session) -> None:
     before = visible_paths(place.table)

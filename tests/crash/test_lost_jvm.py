@@ -116,7 +116,7 @@ def run(code: str, tmp_path: Path) -> list[str]:
 KILLED = "SPARK_GONE | The JVM in which Spark ran is gone: it was ended by signal 9"
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_a_jvm_that_is_killed_is_one_error_and_the_next_statement_starts_another(tmp_path: Path) -> None:
     lines = run(OWN, tmp_path)
     assert lines[:3] == [KILLED, "left: 0 0 0 0", "rows: 4000 0"]
@@ -125,7 +125,7 @@ def test_a_jvm_that_is_killed_is_one_error_and_the_next_statement_starts_another
     assert lines[5:] == ["closed"]
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_a_task_that_runs_out_of_memory_is_one_error_and_the_next_statement_runs(tmp_path: Path) -> None:
     assert run(OUT_OF_MEMORY, tmp_path) == [
         "SPARK_GONE | The JVM in which Spark ran is gone: it ran out of memory",
@@ -135,7 +135,7 @@ def test_a_task_that_runs_out_of_memory_is_one_error_and_the_next_statement_runs
     ]
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_a_given_session_that_is_gone_is_an_error_until_there_is_another(tmp_path: Path) -> None:
     lines = run(GIVEN, tmp_path)
     assert lines[:2] == [KILLED] * 2

@@ -19,7 +19,7 @@ with connect(conf=CONF) as session:
 """
 
 
-@pytest.mark.full
+@pytest.mark.ci
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     "partitioned",
@@ -31,7 +31,7 @@ def test_no_insert_is_lost_beside_overwrites_of_a_table_by_its_own_rows(
     columns = "(id int) PARTITIONED BY (p int)" if partitioned else "(id int, p int)"
     session.execute(f"CREATE TABLE t {columns} STORED AS ORC TBLPROPERTIES ('transactional'='true')")
     session.execute("INSERT INTO t VALUES (0, 0)")
-    writer = Place(tmp_path).start(INSERTS)
+    writer = Place(tmp_path).start(INSERTS, jvm=session.spark)
     wait_for_line("ready", writer)
     overwrites = 0
     while writer.poll() is None:

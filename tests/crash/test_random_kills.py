@@ -236,7 +236,11 @@ def kills_of(kills: int, choose: random.Random, writers: Writers, slots: list[Sl
 @pytest.mark.timeout(6 * 3600)
 @pytest.mark.parametrize(
     "kills",
-    [pytest.param(9, marks=pytest.mark.full, id="some"), pytest.param(KILLS, marks=pytest.mark.soak, id="many")],
+    [
+        pytest.param(3, marks=pytest.mark.ci, id="few"),
+        pytest.param(9, marks=pytest.mark.nightly, id="some"),
+        pytest.param(KILLS, marks=pytest.mark.soak, id="many"),
+    ],
 )
 def test_what_killed_writers_said_to_be_done_is_there_and_nothing_else(
     kills: int, session: Session, place: Place, capfd: pytest.CaptureFixture[str]

@@ -57,6 +57,7 @@ def transfer(number: int) -> list[str]:
     ]
 
 
+@pytest.mark.ci
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize(
     ("rounds", "processes"), [(5, 0), pytest.param(60, 2, marks=pytest.mark.soak)], ids=["short", "long"]

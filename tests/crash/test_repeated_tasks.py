@@ -73,7 +73,7 @@ def merged(place: Place, session: Session, conf: dict[str, str], rows: str) -> s
     return set(os.listdir(place.root / "attempts"))
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_a_task_that_fails_and_is_retried_doubles_no_row(place: Place, session: Session) -> None:
     assert merged(place, session, {"spark.master": "local[2,4]"}, "failing_once") == {"0.0", "0.1", "1.0", "1.1"}

@@ -43,7 +43,7 @@ with connect(conf=CONF) as session:
 """
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize(("processes", "statements"), [(3, 8), pytest.param(8, 50, marks=pytest.mark.soak)])
 def test_a_ledger_adds_up_in_every_snapshot_of_many_writing_processes(

@@ -19,11 +19,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.acid.write_ids import TxnId
+from acidsql.ddl import table_changes
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 from tests.crash.writers import DYING, PATIENCE, Place
+from tests.metastore.clock import Clock
 from tests.spark.acid_files import visible_paths
+
+pytestmark = pytest.mark.ci
 
 WRITER: Final = f"""
 import json, sys
@@ -31,6 +35,7 @@ from acidsql import connect
 from acidsql.errors import AcidSqlError
 from acidsql.compactor import cleaner
 from acidsql.ddl import partition_changes
+from acidsql.metastore import heartbeat
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.spark import compaction
 from acidsql.spark import executor
@@ -45,10 +50,10 @@ def die(*_):
 spark = attached(int(sys.argv[1]), sys.argv[2])
 sessions = dict()
 for line in sys.stdin:
-    warehouse, metastore, sql, (owner, name, *how), timeout = json.loads(line)
+    warehouse, metastore, sql, (owner, name, *how), interval = json.loads(line)
     session = sessions.setdefault(warehouse, None) or connect(warehouse, metastore, spark=spark)
     sessions[warehouse] = session
-    session._metastore._timeout_millis = timeout
+    heartbeat._BEATS = session._metastore.txn_timeout / interval
     owner = eval(owner)
     original = getattr(owner, name)
     die_at(owner, name, *how)
@@ -69,10 +74,10 @@ POINTS: Final = {
     "between two moves": ("LocalFiles", "place", 2),
     "before its commit": ("SqliteMetastore", "commit"),
 }
-NEVER: Final = 300_000
-"""Milliseconds: no heartbeat comes while a test runs."""
-SOON: Final = 50
-"""Milliseconds: the first thing that happens after a stop is a heartbeat."""
+NEVER: Final = 86_400.0
+"""Seconds between heartbeats: none comes while a test runs."""
+SOON: Final = 0.01
+"""Seconds between heartbeats: one is the first thing that happens after a stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +87,11 @@ class Stoppable:
     process: subprocess.Popen[str]
     place: Place
 
-    def stopped(self, sql: str, point: tuple[object, ...], timeout: int = NEVER) -> None:
+    def stopped(self, sql: str, point: tuple[object, ...], interval: float = NEVER) -> None:
         """Runs a statement up to a point."""
         assert self.process.stdin is not None
         where = (str(self.place.warehouse), f"sqlite:///{self.place.metastore}")
-        self.process.stdin.write(json.dumps([*where, sql, point, timeout]) + "\n")
+        self.process.stdin.write(json.dumps([*where, sql, point, interval]) + "\n")
         self.process.stdin.flush()
         deadline = time.monotonic() + PATIENCE
         while self._state() != "T":
@@ -110,8 +115,7 @@ class Stoppable:
 
 def abort_all(place: Place) -> Sequence[TxnId]:
     """All open transactions, as if they had timed out."""
-    with SqliteMetastore(place.metastore, str(place.warehouse), txn_timeout=0.0) as store:
-        time.sleep(0.005)
+    with SqliteMetastore(place.metastore, str(place.warehouse), txn_timeout=-1.0) as store:
         return store.abort_timed_out()
 
 
@@ -138,6 +142,14 @@ def writer(session: Session, process: subprocess.Popen[str], tmp_path: Path) -> 
     return Stoppable(process, Place(tmp_path))
 
 
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """It tells when tables are created: they are told apart by the second of that."""
+    given = Clock()
+    monkeypatch.setattr(table_changes, "time", given)
+    return given
+
+
 def make_table(session: Session, columns: str = "(id int, v int)") -> None:
     session.execute(f"CREATE TABLE t {columns} STORED AS ORC TBLPROPERTIES ('transactional'='true')")
     session.execute("INSERT INTO t VALUES (1, 1), (2, 2)")
@@ -152,8 +164,8 @@ def test_a_stopped_writer_whose_transaction_timed_out_commits_nothing(session: S
     make_table(session)
     expected = {1: 1, 2: 2, 3: 3}
     for number, (point, where) in enumerate(POINTS.items(), 1):
-        for timeout in (NEVER, SOON):
-            writer.stopped("UPDATE t SET v = v + 10", where, timeout)
+        for interval in (NEVER, SOON):
+            writer.stopped("UPDATE t SET v = v + 10", where, interval)
             writer.timed_out()
             session.execute(f"UPDATE t SET v = {number} WHERE id = 1")  # its locks are gone; what it left is removed
             expected[1] = number
@@ -172,13 +184,13 @@ def test_a_stopped_writer_whose_transaction_timed_out_commits_nothing(session: S
 
 @pytest.mark.parametrize("point", ["after its job", "between two moves", "before its commit"])
 def test_a_stopped_writer_leaves_alone_the_table_that_has_come_in_the_place_of_its_own(
-    session: Session, writer: Stoppable, point: str
+    session: Session, writer: Stoppable, point: str, clock: Clock
 ) -> None:
     make_table(session)
     writer.stopped("UPDATE t SET v = v + 10", POINTS[point])
     writer.timed_out()
     session.execute("DROP TABLE t")
-    time.sleep(1.0)  # tables are told apart by the second in which they were created
+    clock.pass_by(1)
     make_table(session)
     session.execute("UPDATE t SET v = 7 WHERE id = 1")
     before = visible_paths(writer.place.table)
@@ -222,7 +234,7 @@ def test_a_stopped_cleaner_leaves_alone_the_table_that_has_come_in_the_place_of_
 
 
 def test_who_removes_what_the_dead_left_looks_again_whether_the_table_is_the_same(
-    session: Session, writer: Stoppable
+    session: Session, writer: Stoppable, clock: Clock
 ) -> None:
     make_table(session)
     writer.stopped("UPDATE t SET v = v + 10", POINTS["before its commit"])
@@ -233,7 +245,7 @@ def test_who_removes_what_the_dead_left_looks_again_whether_the_table_is_the_sam
     session.execute("CREATE TABLE other (id int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
     writer.stopped("INSERT INTO other VALUES (1)", ("leftovers", "_directories"))
     session.execute("DROP TABLE t")
-    time.sleep(1.0)
+    clock.pass_by(1)
     make_table(session)
     session.execute("UPDATE t SET v = 7 WHERE id = 1")
     assert writer.continued().startswith("done")

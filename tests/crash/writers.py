@@ -1,7 +1,9 @@
-"""Writers in processes of their own: each with its own Python, JVM and connection to the metastore."""
+"""Writers in processes of their own: each with its own Python and its own connection to the metastore, and with a JVM
+of its own or with that of the tests, which is there at once."""
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -9,14 +11,19 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Final
+
+from pyspark.sql import SparkSession
 
 from acidsql.acid.layout import STAGING_DIRECTORY
 
 PATIENCE = 240.0
 """Seconds that a writer may take to come to a point, on a slow machine that does much else."""
 
+ROOT: Final = Path(__file__).parents[2]
+
 PRELUDE = """
-import random, sys, threading, time
+import os, random, sys, threading, time
 import acidsql
 from acidsql.errors import AcidSqlError
 
@@ -30,6 +37,10 @@ CONF = {
 }
 
 def connect(**options):
+    if "ACIDSQL_TEST_JVM" in os.environ and "spark" not in options:
+        from tests.crash.slots import attached
+        port, secret = os.environ["ACIDSQL_TEST_JVM"].split()
+        options = {"spark": attached(int(port), secret)}
     return acidsql.connect(WAREHOUSE, METASTORE, **options)
 """
 
@@ -65,6 +76,9 @@ with connect(conf=CONF) as session:
 """
 
 
+QUICK_UPDATE = "UPDATE t SET v = v + length(sha2(CAST(id AS STRING), 512)) - 127 WHERE id < 4000"
+"""v + 1, by Spark: without it nobody hashes."""
+
 SLOW_UPDATE = "UPDATE t SET v = v + length(sha2(repeat(CAST(id AS STRING), 100000), 512)) - 127 WHERE id < 4000"
 """v + 1, in some seconds: 100 to 400 kB are hashed for each row."""
 
@@ -90,16 +104,21 @@ class Place:
     def staging(self) -> list[Path]:
         return list(self.table.glob(f"{STAGING_DIRECTORY}*"))
 
-    def start(self, code: str, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, code: str, *arguments: str, jvm: SparkSession | None = None) -> subprocess.Popen[str]:
         """`start` on this place; `arguments` are sys.argv from 3 on."""
-        return start(code, str(self.warehouse), f"sqlite:///{self.metastore}", *arguments)
+        return start(code, str(self.warehouse), f"sqlite:///{self.metastore}", *arguments, jvm=jvm)
 
 
-def start(code: str, *arguments: str) -> subprocess.Popen[str]:
+def start(code: str, *arguments: str, jvm: SparkSession | None = None) -> subprocess.Popen[str]:
     """Runs `code` behind PRELUDE in a process of its own; `arguments` are its warehouse, its metastore, and what it
-    wants more."""
+    wants more. With `jvm`, its sessions are on the JVM of that session, which goes on when the process is killed."""
     command = [sys.executable, "-c", PRELUDE + code, *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    if jvm is not None:
+        gateway: Any = jvm.sparkContext._gateway
+        java = gateway.java_parameters
+        environment["ACIDSQL_TEST_JVM"] = f"{java.port} {java.auth_token}"
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
 
 def wait_for(reached: Callable[[], bool], process: subprocess.Popen[str]) -> None:

@@ -113,7 +113,7 @@ def run_world(pair: Sequence[Session], seed: int) -> None:
     "seeds",
     [
         range(8),
-        pytest.param(range(8, 16), marks=pytest.mark.full),
+        pytest.param(range(8, 16), marks=pytest.mark.nightly),
         *(pytest.param(range(n, n + 50), marks=pytest.mark.soak) for n in range(100, 500, 50)),
     ],
     ids=lambda seeds: f"{seeds[0]}-{seeds[-1]}",

@@ -18,7 +18,7 @@ def test_a_mutated_statement_raises_an_error_of_acidsql_or_has_a_plan(seed: int)
     assert report.planned > 20
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(100, 104))
 def test_many_mutated_statements_raise_nothing_else(seed: int) -> None:
     report = run(FOREVER, seed, count=5_000)

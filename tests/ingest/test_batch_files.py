@@ -346,7 +346,7 @@ def test_another_file_system_gets_whole_files(spark: SparkSession, tmp_path: Pat
     assert not [name for name in names(tmp_path / "t") if "/." in name and not name.endswith(".crc")]
 
 
-OTHER_CODECS = [pytest.param(codec, marks=pytest.mark.full) for codec in ("NONE", "ZLIB", "LZ4", "ZSTD")]
+OTHER_CODECS = [pytest.param(codec, marks=pytest.mark.nightly) for codec in ("NONE", "ZLIB", "LZ4", "ZSTD")]
 
 
 @pytest.mark.parametrize("codec", ["SNAPPY", *OTHER_CODECS])

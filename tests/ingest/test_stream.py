@@ -20,6 +20,8 @@ from acidsql.metastore.client import Partition
 from acidsql.session import Session
 from tests.answers import counts, fails
 from tests.embedded_metastore import store_of
+from tests.metastore.clock import Clock
+from tests.metastore.patience import eventually
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 INSERT_ONLY = "STORED AS ORC TBLPROPERTIES ('transactional'='true','transactional_properties'='insert_only')"
@@ -77,7 +79,7 @@ def test_a_batch_of_one_writes_plain_deltas(table: Session) -> None:
 
 
 def test_an_exception_in_the_block_drops_what_is_not_committed(table: Session) -> None:
-    with suppress(RuntimeError), table.stream("t", commit_rows=None) as stream:
+    with suppress(RuntimeError), table.stream("t", commit_rows=None, commit_seconds=None) as stream:
         stream.write({"id": 1})
         stream.commit()
         stream.write({"id": 2})
@@ -86,7 +88,7 @@ def test_an_exception_in_the_block_drops_what_is_not_committed(table: Session) -
 
 
 def test_abort_drops_what_is_not_committed_and_the_stream_goes_on(table: Session) -> None:
-    with table.stream("t", "s", commit_rows=None) as stream:
+    with table.stream("t", "s", commit_rows=None, commit_seconds=None) as stream:
         stream.write({"id": 1}, offset=1)
         stream.abort()
         stream.write({"id": 2}, offset=2)
@@ -100,7 +102,7 @@ def test_the_offset_is_committed_with_the_rows(table: Session) -> None:
         assert stream.committed_offset is None
         stream.commit()
         assert stream.committed_offset == {"file": "a", "line": 1}
-    with suppress(RuntimeError), table.stream("t", "s") as stream:
+    with suppress(RuntimeError), table.stream("t", "s", commit_seconds=None) as stream:
         stream.write({"id": 2}, offset={"file": "a", "line": 2})
         raise RuntimeError
     with table.stream("t", "s") as stream:
@@ -111,15 +113,19 @@ def test_the_offset_is_committed_with_the_rows(table: Session) -> None:
         assert another.committed_offset is None
 
 
-def test_show_streams_counts_rows_and_commits_from_the_first_one(table: Session) -> None:
+def test_show_streams_counts_rows_and_commits_from_the_first_one(
+    table: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(time, "time", clock.time)
     with table.stream("t", "s", commit_rows=2, commit_seconds=None) as stream:
         for number in range(3):
             stream.write([(number, ""), (number, "")], offset=number)
-            time.sleep(0.02)
+            clock.pass_by(2)
         (shown,) = table.sql("SHOW STREAMS").collect()
     assert (shown.table, shown.stream_id, shown.committed_offset) == ("t", "s", "2")
     assert (shown.rows, shown.commits) == ("6", "3")
-    assert 0 < float(shown.rows_per_second) <= 6 / 0.04
+    assert shown.rows_per_second == "1.5"
 
 
 def test_a_second_writer_under_the_same_id_is_refused(table: Session, open_session: Callable[[], Session]) -> None:
@@ -137,9 +143,7 @@ def test_rows_are_committed_by_number_and_by_time(table: Session) -> None:
         assert ids(table) == [1, 2, 3]
     with table.stream("t", commit_rows=None, commit_seconds=0.05) as stream:
         stream.write((4, ""))
-        until = time.monotonic() + 60
-        while stream.counts.commits == 0 and time.monotonic() < until:
-            time.sleep(0.02)
+        eventually(lambda: stream.counts.commits > 0)
         assert ids(table) == [1, 2, 3, 4]
 
 
@@ -147,9 +151,7 @@ def test_an_idle_stream_leaves_no_transaction_open(table: Session, monkeypatch: 
     monkeypatch.setattr(stream_options, "_LEAST_IDLE_SECONDS", 0.1)
     with table.stream("t", commit_rows=1, commit_seconds=0) as stream:
         stream.write((1, ""))
-        until = time.monotonic() + 60
-        while table.sql("SHOW TRANSACTIONS").collect() and time.monotonic() < until:
-            time.sleep(0.05)
+        eventually(lambda: not table.sql("SHOW TRANSACTIONS").collect())
         assert not [r for r in table.sql("SHOW TRANSACTIONS").collect() if "OPEN" in str(r)]
         stream.write((2, ""))
     assert ids(table) == [1, 2]
@@ -182,7 +184,7 @@ def test_updates_deletes_and_compactions_run_beside_an_open_batch(table: Session
 
 
 def test_a_transaction_that_was_aborted_meanwhile_is_replaced(table: Session) -> None:
-    with table.stream("t", "s", commit_rows=1) as stream:
+    with table.stream("t", "s", commit_rows=1, commit_seconds=86_400) as stream:
         stream.write((1, ""), offset=1)
         open_ones = [r[0] for r in table.sql("SHOW TRANSACTIONS").collect() if "OPEN" in str(r)]
         table.sql(f"ABORT TRANSACTIONS {' '.join(str(t) for t in open_ones[:3])}")
@@ -282,7 +284,7 @@ def test_buckets_hold_the_rows_that_insert_puts_into_them(session: Session, tabl
 
 def test_an_insert_only_table_takes_a_stream(session: Session) -> None:
     session.sql(f"CREATE TABLE t (id bigint, name string) {INSERT_ONLY}")
-    with session.stream("t", "s", commit_rows=2) as stream:
+    with session.stream("t", "s", commit_rows=2, commit_seconds=None) as stream:
         for number in range(5):
             stream.write((number, ""), offset=number)
         assert ids(session) == [0, 1, 2, 3]
@@ -317,7 +319,7 @@ def test_a_new_table_of_the_same_name_gets_no_rows_of_the_old_one(table: Session
 
 def test_closing_the_session_ends_its_streams(open_session: Callable[[], Session], table: Session) -> None:
     other = open_session()
-    stream = other.stream("t", "s", commit_rows=None)
+    stream = other.stream("t", "s", commit_rows=None, commit_seconds=None)
     stream.write((1, ""))
     other.close()
     fails("STREAM_CLOSED", lambda: stream.write((2, "")))
@@ -418,7 +420,7 @@ def test_lost_transactions_of_a_batch_are_replaced(
     table: Session, monkeypatch: pytest.MonkeyPatch, most_bytes: int
 ) -> None:
     monkeypatch.setattr(stream_writer, "MOST_BYTES", most_bytes)
-    with table.stream("t", commit_rows=None, commit_seconds=None) as stream:
+    with table.stream("t", commit_rows=None, commit_seconds=86_400) as stream:
         stream.write({"id": 1})
         stream.commit()
         table.execute(

@@ -7,13 +7,13 @@ import shutil
 import socket
 import subprocess
 import time
-from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Final
 
 from tests.interop.hive_home import java_command
 from tests.interop.maven import class_path, kept_directory
+from tests.interop.reserved_port import reserved_port
 
 _POM: Final = Path(__file__).parent / "hive3" / "pom.xml"
 _DISTRIBUTION: Final = "apache-hive-metastore-3.1.3-bin"
@@ -36,8 +36,7 @@ class Hive3Metastore:
         self._root = root
         self._jars = class_path(_POM, "dependency:unpack")
         self._home = kept_directory(_POM) / _DISTRIBUTION
-        with closing(socket.create_server(("127.0.0.1", 0))) as free:
-            self._port = free.getsockname()[1]
+        self._port = reserved_port()
         for name in ("conf", "warehouse"):
             (root / name).mkdir(parents=True)
         settings = {

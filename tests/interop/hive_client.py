@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import subprocess
 import threading
 import time
@@ -16,6 +15,7 @@ from types import TracebackType
 from typing import Final, TypeAlias
 
 from tests.interop.hive_home import HiveHome, make_hive_home
+from tests.interop.reserved_port import reserved_port
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 HiveRow: TypeAlias = "list[Json]"
@@ -63,7 +63,7 @@ class Hive:
     those that all tests share, and `more_jars`, a class path, behind Hive's own."""
 
     def __init__(self, root: Path, settings: Mapping[str, str] | None = None, more_jars: str = "") -> None:
-        self.home: HiveHome = make_hive_home(root, _free_port(), settings or {}, more_jars)
+        self.home: HiveHome = make_hive_home(root, reserved_port(), settings or {}, more_jars)
         self._process = self._started()
 
     def _started(self) -> subprocess.Popen[str]:
@@ -235,11 +235,3 @@ class Hive:
         log = self.home.log.read_text(errors="replace")
         threads = log.rfind("Full thread dump")
         return log[-3000:] if threads < 0 else log[threads:]
-
-
-def _free_port() -> int:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        port = bound.getsockname()[1]
-        assert isinstance(port, int)
-        return port

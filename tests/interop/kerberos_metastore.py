@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
-from contextlib import closing
 from enum import Enum
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +11,7 @@ from typing import Final
 from tests.interop.ended_process import end
 from tests.interop.hive_home import java_command, make_hive_home
 from tests.interop.maven import compiled
+from tests.interop.reserved_port import reserved_port
 
 REALM: Final = "ACIDSQL.TEST"
 SERVICE: Final = "hive/localhost"
@@ -34,8 +33,7 @@ class KerberosMetastore:
     values of hadoop.rpc.protection: authentication, integrity or privacy."""
 
     def __init__(self, root: Path, protection: str = "authentication") -> None:
-        with closing(socket.create_server(("127.0.0.1", 0))) as free:
-            self.port: int = free.getsockname()[1]
+        self.port: int = reserved_port()
         self.protection = protection
         self._keys = root / "keys"
         self._keys.mkdir(parents=True)

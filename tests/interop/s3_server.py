@@ -6,12 +6,10 @@ import hashlib
 import hmac
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +20,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.interop.maven import class_path
+from tests.interop.reserved_port import reserved_port, take
 
 KEY, SECRET = "access-of-tests", "secret-of-tests"
 _POM: Final = Path(__file__).parent / "s3a" / "pom.xml"
@@ -30,7 +29,7 @@ _HADOOP: Final = "hadoop-client-api-3.5.0.jar"
 _OF_SPARK: Final = ("io.netty", "org.slf4j", "commons-", "httpcomponents")
 """Libraries that Spark has itself, in the paths of their jars in Maven's repository."""
 _REGION: Final = "us-east-1"
-_SECONDS: Final = 60.0
+_SECONDS: Final = 240.0
 _SERVICES: Final = ("s3", "master", "volume", "filer", "admin")
 _OF_GRPC: Final = 10_000
 """A service listens on a second port, so much above its first."""
@@ -77,7 +76,7 @@ class S3Server:
         end = time.monotonic() + _SECONDS
         while time.monotonic() < end and self._process.poll() is None:
             try:
-                urllib.request.urlopen(_signed("PUT", f"127.0.0.1:{self.port}", f"/{self.bucket}"), timeout=10).close()
+                urllib.request.urlopen(_signed("PUT", f"127.0.0.1:{self.port}", f"/{self.bucket}"), timeout=60).close()
             except OSError:  # an answer with an error among them
                 time.sleep(0.1)
             else:
@@ -106,14 +105,9 @@ def _signed(method: str, host: str, path: str) -> urllib.request.Request:
 def _free_ports(count: int) -> list[int]:
     """Ports whose partners for gRPC are free too."""
     found: list[int] = []
-    with ExitStack() as taken:
-        while len(found) < count:
-            one = taken.enter_context(closing(socket.create_server(("127.0.0.1", 0))))
-            port = one.getsockname()[1] - _OF_GRPC
-            try:
-                taken.enter_context(closing(socket.create_server(("127.0.0.1", port))))
-            except OSError:
-                continue
+    while len(found) < count:
+        port = take(reserved_port() - _OF_GRPC)
+        if port is not None:
             found.append(port)
     return found
 

@@ -25,12 +25,6 @@ TRANSACTIONAL: Final = "TBLPROPERTIES ('transactional'='true')"
 ACID: Final = f"STORED AS ORC {TRANSACTIONAL}"
 
 
-@pytest.fixture(scope="module")
-def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
-    with Hdfs(tmp_path_factory.mktemp("hdfs")) as running:
-        yield running
-
-
 @pytest.fixture
 def home(hdfs: Hdfs, tmp_path: Path) -> str:
     """The URI of an empty warehouse."""
@@ -64,6 +58,7 @@ def trashed(session: Session, home: str) -> list[str]:
     return found
 
 
+@pytest.mark.nightly
 def test_what_a_user_may_want_back_goes_to_the_trash(spark: SparkSession, home: str, tmp_path: Path) -> None:
     """That is the trash of HDFS, which Hive uses for the same files (org.apache.hadoop.hive.common.FileUtils)."""
     with (
@@ -152,6 +147,7 @@ def as_user(
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.nightly
 def test_files_belong_to_who_wrote_them_and_the_group_of_their_table(
     session: Session, home: str, tmp_path: Path
 ) -> None:
@@ -192,6 +188,7 @@ def test_files_belong_to_who_wrote_them_and_the_group_of_their_table(
 # ------------------------------------------------------------------------------------------------ logical names
 
 
+@pytest.mark.nightly
 def test_a_warehouse_behind_a_logical_name_of_name_nodes(spark: SparkSession, hdfs: Hdfs, tmp_path: Path) -> None:
     """The first name node of the name service does not answer, so that each client asks the other one."""
     settings = {
@@ -222,6 +219,7 @@ def test_a_warehouse_behind_a_logical_name_of_name_nodes(spark: SparkSession, hd
 # ------------------------------------------------------------------------------------------------ streams
 
 
+@pytest.mark.nightly
 def test_streams_and_batches_of_structured_streaming(session: Session, home: str) -> None:
     session.execute(f"CREATE TABLE t (id bigint, v string) {ACID}")
     with session.stream("t", id="rows") as stream:

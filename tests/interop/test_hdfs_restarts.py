@@ -17,7 +17,7 @@ from acidsql.storage.hadoop_files import HadoopFiles
 from tests.answers import rows
 from tests.interop.hdfs_process import Hdfs, hadoop_settings
 
-pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.hive, pytest.mark.nightly, pytest.mark.timeout(1500)]
 
 ACID: Final = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 CALLS: Final = ("append", "delete", "make_directories", "make_new_directory", "place", "rename", "write")
@@ -39,6 +39,7 @@ BY_TASKS: Final = 0
 
 @pytest.fixture(scope="module")
 def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
+    """One of its own, because the tests stop its name node."""
     with Hdfs(tmp_path_factory.mktemp("hdfs")) as running:
         yield running
 
@@ -115,7 +116,7 @@ def staged(session: Session) -> list[str]:
 
 
 @pytest.mark.parametrize("session", [True], indirect=True, ids=["waits"])
-@pytest.mark.parametrize("driver_bytes", [BY_DRIVER, pytest.param(BY_TASKS, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("driver_bytes", [BY_DRIVER, BY_TASKS])
 def test_statements_wait_for_a_name_node_that_restarts(
     session: Session, hdfs: Hdfs, calls: Calls, driver_bytes: int
 ) -> None:
@@ -138,7 +139,7 @@ def test_statements_wait_for_a_name_node_that_restarts(
 
 
 @pytest.mark.parametrize("session", [False], indirect=True, ids=["gives up"])
-@pytest.mark.parametrize("driver_bytes", [BY_DRIVER, pytest.param(BY_TASKS, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("driver_bytes", [BY_DRIVER, BY_TASKS])
 def test_a_name_node_that_goes_away_in_the_middle_of_a_statement_loses_and_doubles_nothing(
     session: Session, hdfs: Hdfs, calls: Calls, driver_bytes: int
 ) -> None:

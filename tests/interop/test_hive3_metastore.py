@@ -13,7 +13,7 @@ from acidsql.session import Session, connect
 from tests.answers import fails, rows
 from tests.interop.hive3_metastore import Hive3Metastore
 
-pytestmark = [pytest.mark.hive, pytest.mark.full, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.hive, pytest.mark.nightly, pytest.mark.timeout(1500)]
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 
 

@@ -29,6 +29,7 @@ def test_hive_finds_the_same_rows_and_gives_the_same_values(hive: Hive) -> None:
         assert sorted(hive.rows(union)) == [[value] for value in expected], (one, other)
 
 
+@pytest.mark.nightly
 def test_hive_makes_columns_of_the_same_types_of_casts(hive: Hive) -> None:
     hive.run("CREATE DATABASE casts", "USE casts", f"CREATE TABLE s {SIZED} {ACID}")
     found = {}
@@ -40,6 +41,7 @@ def test_hive_makes_columns_of_the_same_types_of_casts(hive: Hive) -> None:
     assert found == CASTS
 
 
+@pytest.mark.nightly
 def test_hive_stores_the_same_values_of_a_query(hive: Hive) -> None:
     for change, statement in CHANGES.items():
         hive.run("CREATE DATABASE stored", "USE stored", *TABLES, statement)

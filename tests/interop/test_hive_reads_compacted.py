@@ -15,6 +15,7 @@ from tests.compactor.layout import as_streamed, stripes_in_order
 from tests.interop.hive_client import READ_MODES, Hive
 from tests.interop.shared_table import hive_rows
 from tests.interop.values import assert_same_rows, rows_of_spark
+from tests.selection import core
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 
@@ -52,6 +53,7 @@ def check(session: Session, hive: Hive, name: str, what: str, before: list[objec
     return list(mine)
 
 
+@pytest.mark.nightly
 def test_hive_reads_a_bucket_that_threads_streamed_in_parts(hive: Hive, session: Session) -> None:
     """Each part, the rows of some write IDs, becomes stripes of the one file of the bucket."""
     session.execute(f"CREATE TABLE flat {KINDS['flat']}")
@@ -71,7 +73,7 @@ def test_hive_reads_a_bucket_that_threads_streamed_in_parts(hive: Hive, session:
     check(session, hive, "flat", "Hive's changes after the compaction")
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", core(KINDS, lambda name: name == "parted"))
 def test_hive_reads_what_acidsql_compacted_on_its_queue_and_goes_on(name: str, hive: Hive, session: Session) -> None:
     session.execute(f"CREATE TABLE {name} {KINDS[name]}")
     clause = "PARTITION (p='a')" if name == "parted" else ""

@@ -10,6 +10,7 @@ from acidsql.session import Session
 from tests.interop.hive_client import Hive, HiveRow
 from tests.interop.shared_table import SharedTable, create_in_both, hive_rows
 from tests.interop.values import assert_same_rows, in_order
+from tests.selection import core
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 
@@ -70,7 +71,7 @@ def assert_one_row_a_key(table: SharedTable) -> None:
         assert found == [row]
 
 
-@pytest.mark.parametrize("file_format", ["ORC", "PARQUET", "TEXTFILE"])
+@pytest.mark.parametrize("file_format", core(["ORC", "PARQUET", "TEXTFILE"], lambda name: name == "PARQUET"))
 def test_hive_reads_insert_only_tables(hive: Hive, session: Session, file_format: str) -> None:
     columns = "(k int, v string, d decimal(8,2), t timestamp, b binary, f double, day date)"
     properties = "'transactional'='true', 'transactional_properties'='insert_only'"
@@ -90,6 +91,7 @@ def test_hive_reads_insert_only_tables(hive: Hive, session: Session, file_format
     assert [row[0] for row in table.assert_hive_reads_it("*")] == [11, 12]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "row_format"),
     [

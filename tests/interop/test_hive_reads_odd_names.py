@@ -16,7 +16,7 @@ from tests.interop.hive_client import Hive, HiveError
 from tests.interop.shared_table import hive_rows
 from tests.interop.values import assert_same_rows, rows_of_spark
 
-pytestmark = [pytest.mark.hive, pytest.mark.full, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.hive, pytest.mark.nightly, pytest.mark.timeout(1500)]
 
 DATABASE: Final = "odd_names"
 ACID: Final = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"

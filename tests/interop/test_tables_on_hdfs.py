@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -23,12 +22,6 @@ pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 _COUNT: Final = 60_000
 _ACID: Final = "STORED AS ORC"
 _SMALL_STRIPES: Final = "'orc.stripe.size'='100000', 'orc.row.index.stride'='2000'"
-
-
-@pytest.fixture(scope="module")
-def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
-    with Hdfs(tmp_path_factory.mktemp("hdfs")) as running:
-        yield running
 
 
 def test_hive_reads_and_changes_what_acidsql_wrote_to_hdfs(hdfs: Hdfs, hive: Hive, spark: SparkSession) -> None:

@@ -20,7 +20,7 @@ from tests.interop.shared_table import hive_rows
 from tests.interop.values import assert_same_rows, rows_of_acidsql
 from tests.spark.hive_metadata import assert_as_hive_writes_it, user_metadata
 
-pytestmark = [pytest.mark.hive, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.hive, pytest.mark.nightly, pytest.mark.timeout(900)]
 
 _POM: Final = Path(__file__).parent / "s3a_of_hive" / "pom.xml"
 _SHOWS_KEYS: Final = {"hive.conf.hidden.list": "javax.jdo.option.ConnectionPassword"}

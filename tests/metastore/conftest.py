@@ -19,14 +19,15 @@ from tests.interop.hive3_metastore import Hive3Metastore
 from tests.interop.hive_client import Hive
 from tests.interop.shared_table import DATABASE as INTEROP
 from tests.metastore import tables
+from tests.metastore.clock import Clock, given_clock
 from tests.metastore.differences import DIFFERENCES, NOT_ON_HIVE_3
 
 _STORES: Final = (
     "sqlite",
-    pytest.param("session", marks=pytest.mark.full),
+    pytest.param("session", marks=pytest.mark.nightly),
     pytest.param("hive", marks=[pytest.mark.hive, pytest.mark.timeout(1500)]),
 )
-_HIVE_3: Final = pytest.param("hive3", marks=[pytest.mark.hive, pytest.mark.full, pytest.mark.timeout(1500)])
+_HIVE_3: Final = pytest.param("hive3", marks=[pytest.mark.hive, pytest.mark.nightly, pytest.mark.timeout(1500)])
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -43,6 +44,12 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     with closing(opened):
         monkeypatch.setattr(tables, "WAREHOUSE", opened.database(DEFAULT_DATABASE).location)
         yield opened
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of the embedded metastores of this process."""
+    return given_clock(monkeypatch)
 
 
 def _sqlite(directory: Path) -> Metastore:

@@ -24,6 +24,8 @@ class TcpProxy:
         self.delayed = b""
         """A call's name whose answer, when it has `come`, waits to be let `go`."""
         self.come, self.go = threading.Event(), threading.Event()
+        self.left = threading.Event()
+        """Is set when a client has closed a connection."""
         self.lost = b""
         """A call's name that goes to neither side; others do."""
         self.replaced = (b"", b"")
@@ -77,6 +79,8 @@ class TcpProxy:
                     data = data.replace(*self.replaced)
                     self.replaced = (b"", b"")
                 target.sendall(data.replace(self.hidden, self.hidden[::-1]) if self.hidden else data)
+        if not answers:
+            self.left.set()
         for end in (source, target):
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)

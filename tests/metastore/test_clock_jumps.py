@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from acidsql.acid.write_ids import TxnId
-from acidsql.metastore.client import LockComponent, LockType, Operation, Patience
+from acidsql.metastore.client import LockComponent, LockType, Operation
 from acidsql.metastore.heartbeat import Heartbeat
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
+from tests.metastore.clock import Clock, wait_for_heartbeat
+from tests.metastore.patience import eventually, within
 
-DAY = 86_400.0
-TIMEOUT = 0.6
+DAY = 86_400
+TIMEOUT = 10
+PATIENCE = 60.0
 EXCLUSIVE = LockComponent("default", "t", LockType.EXCLUSIVE, Operation.NO_TXN)
 
 
@@ -27,26 +30,23 @@ def store(tmp_path: Path) -> Iterator[SqliteMetastore]:
 
 
 @pytest.fixture(params=[DAY, -DAY], ids=["forward", "back"])
-def jump(request: pytest.FixtureRequest) -> float:
-    return float(request.param)
-
-
-def set_clock(patch: pytest.MonkeyPatch, seconds: float) -> None:
-    """Changes the time of day from now on."""
-    real = time.time
-    patch.setattr(time, "time", lambda: real() + seconds)
+def jump(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
 
 
 def test_a_process_with_a_heartbeat_keeps_its_transaction_when_the_clock_jumps(
-    store: SqliteMetastore, jump: float, monkeypatch: pytest.MonkeyPatch
+    store: SqliteMetastore, jump: int, clock: Clock
 ) -> None:
     txn = store.open_txn()
-    with Heartbeat(store, txn, interval=TIMEOUT / 6) as heartbeat:
-        set_clock(monkeypatch, jump)
-        later = store.open_txn()
-        assert later == txn + 1
+    store.heartbeat(txn)
+    clock.jump(jump)
+    later = store.open_txn()
+    assert later == txn + 1
+    assert store.abort_timed_out() == []
+    clock.pass_by(TIMEOUT - 1)
+    with Heartbeat(store, txn, interval=0.02) as heartbeat:
+        wait_for_heartbeat(store, txn, clock)
         assert store.abort_timed_out() == []
-        time.sleep(TIMEOUT / 2)
         heartbeat.check()
     assert txn in store.valid_txns().open
     store.commit(txn)
@@ -54,35 +54,42 @@ def test_a_process_with_a_heartbeat_keeps_its_transaction_when_the_clock_jumps(
 
 
 def test_a_process_without_a_heartbeat_loses_its_transaction_and_locks_when_the_clock_jumps(
-    store: SqliteMetastore, jump: float, monkeypatch: pytest.MonkeyPatch
+    store: SqliteMetastore, jump: int, clock: Clock
 ) -> None:
     silent = store.open_txn()
     store.lock(silent, [EXCLUSIVE])
-    set_clock(monkeypatch, jump)
+    clock.jump(jump)
     waiting = store.open_txn()
-    store.lock(waiting, [EXCLUSIVE], patience=Patience(retries=30, longest_pause=0.1))
+    with ThreadPoolExecutor(1) as pool:
+        call = pool.submit(store.lock, waiting, [EXCLUSIVE], patience=within(PATIENCE))
+        eventually(lambda: any(lock.waiting for lock in store.locks()))
+        clock.pass_by(TIMEOUT)
+        store.heartbeat(waiting)
+        assert silent in store.valid_txns().open
+        clock.pass_by(1)
+        call.result()
     assert silent in store.valid_txns().aborted
     with closing(sqlite3.connect(store._file.path)) as db:
         (reason,) = db.execute("SELECT reason FROM txns WHERE id = ?", (silent,)).fetchone()
-    assert reason == "no heartbeat for 0 seconds"
+    assert reason == f"no heartbeat for {TIMEOUT + 1} seconds"
 
 
 def test_the_silence_of_a_machine_whose_clock_is_ahead_counts_from_now(
-    store: SqliteMetastore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: SqliteMetastore, tmp_path: Path, clock: Clock
 ) -> None:
-    set_clock(monkeypatch, DAY)
+    clock.jump(DAY)
     txn = store.open_txn()
-    monkeypatch.undo()
+    clock.jump(-DAY)
     with closing(sqlite3.connect(tmp_path / "m.db")) as db, db:
         db.execute("UPDATE txns SET machine = 'elsewhere//'")
     assert store.abort_timed_out() == []
-    time.sleep(TIMEOUT + 0.2)
+    clock.pass_by(TIMEOUT + 1)
     assert store.abort_timed_out() == [txn]
 
 
-def test_transaction_ids_do_not_depend_on_the_clock(store: SqliteMetastore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_transaction_ids_do_not_depend_on_the_clock(store: SqliteMetastore, clock: Clock) -> None:
     opened = []
-    for jump in (0, DAY, -2 * DAY, DAY):
-        set_clock(monkeypatch, jump)
+    for jump in (0, DAY, -3 * DAY, 3 * DAY):
+        clock.jump(jump)
         opened.append(store.open_txn())
     assert opened == [TxnId(number) for number in (1, 2, 3, 4)]

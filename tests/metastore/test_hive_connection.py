@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import time
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from types import FrameType
 from typing import Any
 
 import pytest
 
+from acidsql import interrupts
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.interrupts import interruptible
@@ -25,7 +27,7 @@ from acidsql.spark.readers import Readers
 from tests.interop.hive_client import Hive
 from tests.metastore import tables
 from tests.metastore.conftest import clean
-from tests.metastore.patience import AT_ONCE
+from tests.metastore.patience import AT_ONCE, eventually, give_up_soon
 from tests.metastore.tables import partitioned_table
 from tests.metastore.tcp_proxy import TcpProxy
 
@@ -163,8 +165,9 @@ def test_a_commit_that_fails_within_the_metastore_is_asked_again(store: HiveMeta
         hive.in_its_database("RENAME TABLE COMPLETED_TXN_COMPONENTS TO AWAY")
         try:
             committing = pool.submit(store.commit, txn)
-            while hive.home.log.read_text(errors="replace").count(failed) == before and not committing.done():
-                time.sleep(0.01)
+            eventually(
+                lambda: hive.home.log.read_text(errors="replace").count(failed) > before or committing.done(),
+            )
         finally:
             hive.in_its_database("RENAME TABLE AWAY TO COMPLETED_TXN_COMPONENTS")
         committing.result()
@@ -173,8 +176,8 @@ def test_a_commit_that_fails_within_the_metastore_is_asked_again(store: HiveMeta
 
 @pytest.fixture
 def through(store: HiveMetastore, proxy: TcpProxy) -> Iterator[HiveMetastore]:
-    """The same metastore as `store`; answers that take five seconds do not come."""
-    with HiveMetastore(parse_address(f"thrift://127.0.0.1:{proxy.port}?timeout=5")) as opened:
+    """The same metastore as `store`."""
+    with HiveMetastore(parse_address(f"thrift://127.0.0.1:{proxy.port}")) as opened:
         yield opened
 
 
@@ -192,11 +195,14 @@ def test_a_commit_that_was_done_before_it_failed_is_one(
 def test_a_commit_whose_answer_is_late_is_one(store: HiveMetastore, through: HiveMetastore, proxy: TcpProxy) -> None:
     txn = through.open_txn()
     proxy.delayed = b"commit_txn"
+    give_up_soon(through, "commit_txn")
     with ThreadPoolExecutor(1) as pool:
         committing = pool.submit(through.commit, txn)
-        assert proxy.come.wait(60)
-        time.sleep(5.2)
-        proxy.go.set()
+        try:
+            assert proxy.come.wait(60)
+            assert proxy.left.wait(60)
+        finally:
+            proxy.go.set()
         committing.result()
     assert store.valid_txns().is_valid(txn)
 
@@ -204,6 +210,7 @@ def test_a_commit_whose_answer_is_late_is_one(store: HiveMetastore, through: Hiv
 def test_a_commit_that_does_not_come_is_aborted(store: HiveMetastore, through: HiveMetastore, proxy: TcpProxy) -> None:
     txn = through.open_txn()
     proxy.lost = b"commit_txn"
+    give_up_soon(through, "commit_txn")
     with pytest.raises(AcidSqlError, match="the connection broke during a call") as caught:
         through.commit(txn)
     assert caught.value.condition == "METASTORE_UNAVAILABLE"
@@ -283,24 +290,40 @@ def opens_a_reader(transactions: Transactions) -> object:
     return Readers(transactions).open(())
 
 
+@pytest.fixture
+def arrived(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Is set when the handler of a statement is called; SIGINT has Python's own one outside of statements."""
+    event, arrive = threading.Event(), interrupts._Interrupt.arrive
+
+    def told(interrupt: interrupts._Interrupt, number: int, frame: FrameType | None) -> None:
+        event.set()
+        arrive(interrupt, number, frame)
+
+    monkeypatch.setattr(interrupts._Interrupt, "arrive", told)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield event
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("opens", [opens_a_writer, opens_a_reader])
 def test_an_interrupt_while_a_transaction_is_opened_leaves_none_open(
-    store: HiveMetastore, proxy: TcpProxy, opens: Callable[[Transactions], object]
+    store: HiveMetastore, proxy: TcpProxy, arrived: threading.Event, opens: Callable[[Transactions], object]
 ) -> None:
     """The metastore has opened it, and its answer is on the way."""
 
     def interrupt() -> None:
-        proxy.come.wait(60)
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.2)
-        proxy.go.set()
+        try:
+            assert proxy.come.wait(60)
+            os.kill(os.getpid(), signal.SIGINT)
+            assert arrived.wait(60)
+        finally:
+            proxy.go.set()
 
     def statement(metastore: HiveMetastore) -> None:
         with interruptible(lambda: None):
             opens(Transactions(metastore))
 
     proxy.delayed = b"open_txns"
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with (
         HiveMetastore(parse_address(f"thrift://127.0.0.1:{proxy.port}")) as through,
         ThreadPoolExecutor() as pool,
@@ -309,5 +332,4 @@ def test_an_interrupt_while_a_transaction_is_opened_leaves_none_open(
         with pytest.raises(KeyboardInterrupt):
             statement(through)
         interrupting.result()
-    signal.signal(signal.SIGINT, before)
     assert not [txn for txn in store.transactions() if txn.is_open]

@@ -21,7 +21,7 @@ from tests.answers import fails
 from tests.interop.hive_client import Hive
 from tests.metastore import tables
 from tests.metastore.conftest import clean
-from tests.metastore.patience import AT_ONCE
+from tests.metastore.patience import AT_ONCE, give_up_soon
 from tests.metastore.tables import plain_table
 from tests.metastore.tcp_proxy import TcpProxy
 
@@ -45,7 +45,7 @@ def proxy(hive: Hive) -> Iterator[TcpProxy]:
 @pytest.fixture
 def other(store: HiveMetastore, proxy: TcpProxy) -> Iterator[HiveMetastore]:
     """Another client, by way of `proxy`."""
-    with HiveMetastore(parse_address(f"thrift://127.0.0.1:{proxy.port}?timeout=5")) as opened:
+    with HiveMetastore(parse_address(f"thrift://127.0.0.1:{proxy.port}")) as opened:
         yield opened
 
 
@@ -86,6 +86,7 @@ def test_an_offset_is_committed_with_a_commit_whose_answer_is_lost_and_only_then
     progress = StreamProgress(claim, claim.state, {"line": 1}, 1)
     if how == "lost call":
         proxy.lost = b"commit_txn"
+        give_up_soon(other, "commit_txn")
         fails("METASTORE_UNAVAILABLE", lambda: other.commit(txn, progress=progress))
         assert (found(store, table).offset, found(store, table).commits) == (None, 0)
         assert txn in store.valid_txns().aborted

@@ -60,7 +60,7 @@ def test_a_metastore_behind_tls_is_used_and_its_connections_are_kept(hive: Hive,
             open_hive(uri)
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_each_kind_of_statement_runs_behind_tls(hive: Hive, certificate: Certificate, spark: SparkSession) -> None:
     with TlsProxy(certificate, hive.home.port) as proxy:
         uri = f"thrift://localhost:{proxy.port}?tls=true&ca={certificate.pem}"
@@ -73,7 +73,7 @@ def test_a_missing_file_of_certificates_is_named(tmp_path: Path) -> None:
         open_hive(f"thrift://localhost:1?tls=true&ca={tmp_path}/none.pem")
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_a_metastore_that_speaks_http_is_used(
     over_http: Hive, certificate: Certificate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,7 +89,7 @@ def test_a_metastore_that_speaks_http_is_used(
         assert (valid.high_watermark, valid.open, valid.aborted) == (write_id, frozenset(), frozenset())
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_each_kind_of_statement_runs_by_http(over_http: Hive, certificate: Certificate, spark: SparkSession) -> None:
     uri = f"thrift://localhost:{over_http.home.port}?transport=http&tls=true&ca={certificate.pem}"
     with connect(metastore=uri, spark=spark) as session:

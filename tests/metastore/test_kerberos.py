@@ -21,7 +21,7 @@ from tests.metastore.statement_kinds import run_each_kind
 from tests.metastore.tcp_proxy import TcpProxy
 from tests.metastore.tls_proxy import TlsProxy, make_certificate
 
-pytestmark = [pytest.mark.hive, pytest.mark.full, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.hive, pytest.mark.nightly, pytest.mark.timeout(1500)]
 
 
 @pytest.fixture(scope="module", params=["authentication", "integrity", "privacy"])

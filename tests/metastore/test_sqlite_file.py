@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,11 +14,14 @@ from acidsql.acid.table import Column, Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation
+from acidsql.metastore.sqlite import database_file
 from acidsql.metastore.sqlite.schema import SCHEMA_VERSION
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore, open_sqlite
 from acidsql.metastore.streams import StreamProgress
+from tests.metastore.clock import Clock
 
 TABLE = Table("default", "t", (Column("id", "int"),), "/w/t")
+TIMEOUT = 10
 UPDATE = LockComponent("default", "t", LockType.SHARED_WRITE, Operation.UPDATE)
 
 
@@ -156,28 +158,28 @@ def test_the_file_has_a_write_ahead_log_and_works_without_one(tmp_path: Path) ->
 
 
 # -- timeouts
-def test_opening_a_transaction_aborts_one_without_a_heartbeat(tmp_path: Path) -> None:
-    with SqliteMetastore(tmp_path / "m.db", "/w", txn_timeout=1.0) as store:
+def test_opening_a_transaction_aborts_one_without_a_heartbeat(tmp_path: Path, clock: Clock) -> None:
+    with SqliteMetastore(tmp_path / "m.db", "/w", txn_timeout=TIMEOUT) as store:
         quiet, alive = store.open_txn(), store.open_txn()
-        for _ in range(4):
-            time.sleep(0.3)
-            store.heartbeat(alive)
+        clock.pass_by(TIMEOUT)
+        store.heartbeat(alive)
+        clock.pass_by(1)
         new = store.open_txn()
         assert store.valid_txns().open == {alive, new}
-        with pytest.raises(AcidSqlError, match=r"TRANSACTION_ABORTED.*Reason: no heartbeat for"):
+        with pytest.raises(AcidSqlError, match=r"TRANSACTION_ABORTED.*Reason: no heartbeat for 11 seconds"):
             store.commit(quiet)
-        time.sleep(1.2)
+        clock.pass_by(TIMEOUT + 1)
         assert store.abort_timed_out() == [alive, new]
         assert store.abort_timed_out() == []
 
 
-def test_a_claim_without_a_heartbeat_ends_and_its_writer_commits_nothing_more(tmp_path: Path) -> None:
-    with SqliteMetastore(tmp_path / "m.db", "/w", txn_timeout=1.0) as store:
+def test_a_claim_without_a_heartbeat_ends_and_its_writer_commits_nothing_more(tmp_path: Path, clock: Clock) -> None:
+    with SqliteMetastore(tmp_path / "m.db", "/w", txn_timeout=TIMEOUT) as store:
         store.create_table(TABLE)
         quiet, kept = store.claim_stream(TABLE, "quiet"), store.claim_stream(TABLE, "kept")
-        for _ in range(4):
-            time.sleep(0.3)
-            store.keep_claim(kept)
+        clock.pass_by(TIMEOUT)
+        store.keep_claim(kept)
+        clock.pass_by(1)
         assert [bool(stream.writer) for stream in store.streams()] == [True, False]
         store.claim_stream(TABLE, "quiet")
         late = store.open_txn()
@@ -250,17 +252,26 @@ def test_threads_share_one_metastore(tmp_path: Path) -> None:
         assert sorted(w for _, w in done) == list(range(1, 81))
 
 
-def test_a_writer_waits_for_another_process_that_holds_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "m.db"
+def test_a_writer_waits_for_another_process_that_holds_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, refused, begins = tmp_path / "m.db", threading.Event(), database_file._begins
+
+    def told(db: sqlite3.Connection, deadline: float) -> bool:
+        begun = begins(db, deadline)
+        if not begun:
+            refused.set()
+        return begun
+
     with SqliteMetastore(path, "/w") as store:
         other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         other.execute("BEGIN IMMEDIATE")
-        release = threading.Timer(0.5, other.execute, ("ROLLBACK",))
-        release.start()
-        began = time.monotonic()
-        assert store.databases()  # readers do not wait
-        assert time.monotonic() - began < 0.4
-        store.open_txn()
-        assert time.monotonic() - began > 0.4
-        release.join()
+        monkeypatch.setattr(database_file, "_begins", told)
+        assert store.databases()  # readers do not wait, or this one would wait in vain
+        with ThreadPoolExecutor(1) as pool:
+            opening = pool.submit(store.open_txn)
+            assert refused.wait(60)
+            assert not opening.done()
+            other.execute("ROLLBACK")
+            assert opening.result() == 1
         other.close()

@@ -7,7 +7,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -20,6 +19,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import DEFAULT_PATIENCE, LockComponent, LockType, Operation, Patience
 from acidsql.metastore.sqlite.schema import SCHEMA_VERSION, upgrade_schema
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
+from tests.metastore.clock import Clock, wait_for_heartbeat
 from tests.metastore.patience import AT_ONCE, eventually, within
 
 INSERT = LockComponent("default", "t", LockType.SHARED_READ, Operation.INSERT)
@@ -180,7 +180,7 @@ def test_an_overwrite_gets_its_lock_during_a_stream_of_inserts(warehouse: Path) 
         try:
             eventually(lambda: len(store.locks()) > 1)
             for _ in range(3):
-                store.commit(begin(store, OVERWRITE, patience=within(10)))
+                store.commit(begin(store, OVERWRITE, patience=within(PATIENCE)))
         finally:
             stop.set()
         for done in streams:
@@ -226,21 +226,30 @@ def test_a_request_does_not_wait_for_a_holder_that_was_killed_before(warehouse: 
         store.lock(txn, [INSERT], patience=AT_ONCE)
 
 
-def test_a_holder_without_a_heartbeat_loses_its_lock_and_a_waiter_keeps_its_heartbeat(warehouse: Path) -> None:
-    with SqliteMetastore(warehouse / "m.db", "/w", txn_timeout=1.0) as store:
+def test_a_holder_without_a_heartbeat_loses_its_lock_and_a_waiter_keeps_its_heartbeat(
+    warehouse: Path, clock: Clock
+) -> None:
+    timeout = 2  # the waiter has a heartbeat in each fifth of it
+    with SqliteMetastore(warehouse / "m.db", "/w", txn_timeout=timeout) as store, ThreadPoolExecutor() as pool:
         silent = begin(store, OVERWRITE)
-        begin(store, OVERWRITE)
+        alive = store.open_txn()
+        call = pool.submit(store.lock, alive, [OVERWRITE], patience=within(PATIENCE))
+        eventually(lambda: queued(store) == {alive})
+        clock.pass_by(timeout)
+        store.heartbeat(alive)
+        clock.pass_by(1)
+        call.result(PATIENCE)
         assert silent in store.valid_txns().aborted
-        alive = max(store.valid_txns().open)
         waiter = store.open_txn()
-        with ThreadPoolExecutor() as pool:
-            call = pool.submit(store.lock, waiter, [INSERT], patience=within(PATIENCE))
-            for _ in range(10):
-                time.sleep(0.2)
-                store.heartbeat(alive)
-            assert store.abort_timed_out() == []
-            store.commit(alive)
-            call.result(PATIENCE)
+        call = pool.submit(store.lock, waiter, [INSERT], patience=within(PATIENCE))
+        eventually(lambda: queued(store) == {waiter})
+        for _ in range(3):
+            clock.pass_by(timeout - 1)
+            store.heartbeat(alive)
+            wait_for_heartbeat(store, waiter, clock)
+        assert store.abort_timed_out() == []
+        store.commit(alive)
+        call.result(PATIENCE)
 
 
 # -- interrupted

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,16 +19,20 @@ from acidsql.metastore.compactions import CompactionState
 from acidsql.session import Session
 from tests.answers import rows
 from tests.compactor.layout import directories, location
-from tests.crash.writers import PATIENCE
+from tests.crash.writers import PATIENCE, wait_for
+from tests.interop.reserved_port import reserved_port
+from tests.metastore.patience import eventually
+from tests.shell.java_gate import JavaGate
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 
 
-def start(place: Path, *arguments: str) -> subprocess.Popen[str]:
+def start(place: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
     where = ("--warehouse", str(place / "warehouse"), "--metastore", f"sqlite:///{place}/metastore.db")
     small = ("--master", "local[1]", "--conf", "spark.driver.memory=512m")
     command = [sys.executable, "-m", "acidsql", "compactor", *where, *small, *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    env = {**os.environ, **environment}
+    return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 @pytest.fixture
@@ -45,7 +50,7 @@ def lines(process: subprocess.Popen[str]) -> Iterator[str]:
         yield re.sub(r"\d+(\.\d+)? (s|B|kB)\b", "#", line[len("2026-01-01 00:00:00 ") :].strip())
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_one_round_does_what_is_due_and_leaves(table: Path, tmp_path: Path) -> None:
     process = start(tmp_path, "--once", "--hiveconf", "hive.compactor.delta.num.threshold=2")
     assert list(lines(process)) == [
@@ -58,14 +63,12 @@ def test_one_round_does_what_is_due_and_leaves(table: Path, tmp_path: Path) -> N
     assert directories(table) == ["base_0000003_v"]
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_the_service_takes_requests_serves_metrics_and_stops_at_sigterm(
     table: Path, session: Session, tmp_path: Path
 ) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = reserved_port()
     process = start(tmp_path, "--metrics-port", str(port))
     said = lines(process)
     assert next(said) == "the compactor runs; Ctrl-C stops it"
@@ -85,7 +88,7 @@ def test_the_service_takes_requests_serves_metrics_and_stops_at_sigterm(
     assert process.wait(PATIENCE) == 0
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_two_services_on_one_metastore_do_each_request_once_and_drain_at_sigterm(
     session: Session, tmp_path: Path
@@ -115,19 +118,24 @@ def test_two_services_on_one_metastore_do_each_request_once_and_drain_at_sigterm
         assert session.execute(f"SELECT count(*) FROM {name}").frame().collect()[0][0] == 2
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_a_service_that_is_stopped_gives_its_compaction_back_and_another_does_it(
     table: Path, session: Session, tmp_path: Path
 ) -> None:
-    process = start(tmp_path, "--drain-seconds", "0")
-    said = lines(process)
-    assert next(said) == "the compactor runs; Ctrl-C stops it"
-    session.execute("ALTER TABLE t COMPACT 'minor'")
-    while states(session) == [CompactionState.INITIATED]:
-        time.sleep(0.01)
-    assert states(session) == [CompactionState.WORKING]  # a minor compaction starts Spark first, which takes seconds
-    process.send_signal(signal.SIGTERM)
+    java = JavaGate(tmp_path)  # a minor compaction starts Spark first
+    health = reserved_port()
+    try:
+        process = start(tmp_path, "--drain-seconds", "0", "--health-port", str(health), JAVA_HOME=str(java.home))
+        said = lines(process)
+        assert next(said) == "the compactor runs; Ctrl-C stops it"
+        session.execute("ALTER TABLE t COMPACT 'minor'")
+        wait_for(java.is_waited_for, process)
+        assert states(session) == [CompactionState.WORKING]
+        process.send_signal(signal.SIGTERM)
+        eventually(lambda: is_draining(health))
+    finally:
+        java.open()
     assert list(said)[-1] == "the compactor has stopped"
     assert process.wait(PATIENCE) == 0
     assert states(session) == [CompactionState.INITIATED]
@@ -136,6 +144,14 @@ def test_a_service_that_is_stopped_gives_its_compaction_back_and_another_does_it
     assert states(session) == [CompactionState.SUCCEEDED]
     assert directories(table) == ["delta_0000001_0000003_v"]
     assert rows(session, "SELECT * FROM t ORDER BY id") == [(0,), (1,), (2,)]
+
+
+def is_draining(health_port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{health_port}/healthz") as answer:
+            return b"draining" in answer.read()
+    except urllib.error.HTTPError as error:
+        return b"draining" in error.read()
 
 
 def states(session: Session) -> list[CompactionState]:

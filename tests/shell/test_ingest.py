@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
@@ -10,17 +11,17 @@ import select
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
 from acidsql.frontends.cli import main
 from acidsql.session import Session
-
-PATIENCE = 60.0
+from tests.crash.writers import PATIENCE
 
 
 class Ingest:
@@ -153,13 +154,19 @@ def until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
+def unread(pipe: IO[str] | None) -> int:
+    """How many bytes in a pipe nobody has read yet."""
+    assert pipe is not None
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 def count(session: Session) -> int:
     return int(session.sql("SELECT count(*) FROM t").first()[0])  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
     ("number", "status"),
-    [pytest.param(signal.SIGTERM, 0, marks=pytest.mark.full), (signal.SIGINT, 130), (signal.SIGKILL, -9)],
+    [pytest.param(signal.SIGTERM, 0, marks=pytest.mark.nightly), (signal.SIGINT, 130), (signal.SIGKILL, -9)],
 )
 def test_a_followed_file_goes_on_where_a_signal_stopped_it(
     ingest: Ingest, session: Session, tmp_path: Path, number: signal.Signals, status: int
@@ -180,14 +187,13 @@ def test_a_followed_file_goes_on_where_a_signal_stopped_it(
     assert rows(session) == expected(1, 2, 3, 4)
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_a_signal_commits_what_was_read_of_a_pipe(ingest: Ingest, session: Session) -> None:
     process = ingest.start("t", "--id", "pipe", "--commit-seconds", "600", stdin=subprocess.PIPE)
     assert process.stdin is not None
     process.stdin.write(lines(1, 2))
     process.stdin.flush()
-    until(lambda: bool(session._metastore.streams()))
-    time.sleep(1.0)  # it reads what is there
+    until(lambda: unread(process.stdin) == 0)
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 0
     process.stdin.close()
@@ -196,13 +202,13 @@ def test_a_signal_commits_what_was_read_of_a_pipe(ingest: Ingest, session: Sessi
     assert rows(session) == expected(1, 2, 3)
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_a_terminal_shows_the_progress(ingest: Ingest, session: Session, tmp_path: Path) -> None:
     file = tmp_path / "log"
     file.write_text(lines(*range(1000)))
     leading, following = pty.openpty()
     environment = {**os.environ, "TERM": "xterm"}
-    arguments = ("t", "--id", "log", "--follow", str(file), "--commit-seconds", "0.2")
+    arguments = ("t", "--id", "log", "--follow", str(file), "--commit-rows", "1000", "--commit-seconds", "600")
     process = ingest.start(*arguments, stderr=following, env=environment)
     os.close(following)
     shown, is_stopped = "", False

@@ -28,7 +28,7 @@ def client(kernel: KernelManager) -> Iterator[BlockingKernelClient]:
         yield connected
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_shows_what_is_stored_with_it(path: Path, kernel: KernelManager) -> None:
     assert shown(executed(path, kernel)) == shown(read(path)), "run `make notebooks` and look at what has changed"
@@ -65,7 +65,7 @@ def messages(client: BlockingKernelClient, request: str, until: str) -> list[dic
     raise AssertionError(f"no {until} came")
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_a_running_statement_shows_its_progress_and_an_interrupt_ends_it_without_a_trace(
     kernel: KernelManager, client: BlockingKernelClient, tmp_path: Path
 ) -> None:
@@ -85,7 +85,7 @@ def test_a_running_statement_shows_its_progress_and_an_interrupt_ends_it_without
     assert last["data"] == {"text/plain": "", "text/html": ""}
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_the_kernel_completes_statements(client: BlockingKernelClient, tmp_path: Path) -> None:
     create = "CREATE TABLE visit (page string, seconds int) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
     client.execute(f"%load_ext acidsql\n%acidsql --warehouse {tmp_path} {create}", reply=True)

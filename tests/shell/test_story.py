@@ -9,13 +9,15 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pexpect
 import pytest
 
+from tests.crash.writers import PATIENCE, wait_for
+from tests.metastore.patience import eventually
 from tests.shell import employee
+from tests.shell.java_gate import JavaGate
 
 SHORT_LIVED = "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 COMMAND = [sys.executable, "-m", "acidsql", "shell", "--master", "local[2]", "--conf", SHORT_LIVED]
@@ -62,7 +64,7 @@ def test_the_story_leaves_hives_directories(place: Path) -> None:
     } <= directories
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_the_story_runs_from_standard_input_silently(tmp_path: Path) -> None:
     done = run("-S", cwd=tmp_path, stdin=employee.SCRIPT)
     assert done.returncode == 0, done.stderr
@@ -88,7 +90,7 @@ def test_a_statement_given_with_e_shows_its_rows_or_its_error(place: Path) -> No
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_standard_output_that_is_closed_ends_quietly(place: Path) -> None:
     query = "SELECT * FROM employee LATERAL VIEW explode(sequence(1, 10000)) x AS n"
     with subprocess.Popen(
@@ -99,7 +101,7 @@ def test_standard_output_that_is_closed_ends_quietly(place: Path) -> None:
         assert process.stdout.readline() == "id\tname\tsalary\tn\n"
         process.stdout.close()
         assert process.stderr.read() == ""
-        assert process.wait(timeout=120) == 0
+        assert process.wait(timeout=PATIENCE) == 0
 
 
 def test_without_standard_output_the_statements_run(place: Path) -> None:
@@ -110,21 +112,30 @@ def test_without_standard_output_the_statements_run(place: Path) -> None:
     assert "unseen" in run("-e", "SHOW TABLES", cwd=place).stdout
 
 
-def test_an_interrupt_cancels_the_statement_and_exits_130(place: Path) -> None:
-    command = [*COMMAND, "-e", "SELECT count(*) AS n FROM employee", "-e", SLOW, "-e", "SELECT 'never'"]
+def test_an_interrupt_cancels_the_statement_and_exits_130(place: Path, tmp_path: Path) -> None:
+    logged = ("--conf", "spark.eventLog.enabled=true", "--conf", f"spark.eventLog.dir={tmp_path.as_uri()}")
+    plain_text = ("--conf", "spark.eventLog.compress=false")
+    statements = ("-e", "SELECT count(*) AS n FROM employee", "-e", SLOW, "-e", "SELECT 'never'")
+    command = [*COMMAND, *logged, *plain_text, *statements]
     with subprocess.Popen(
         command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         assert [process.stdout.readline() for _ in range(2)] == ["n\n", "3\n"]
-        time.sleep(1)
+        wait_for(lambda: runs(SLOW, tmp_path), process)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to every process in front
-        assert process.wait(timeout=120) == 130
+        assert process.wait(timeout=PATIENCE) == 130
         assert process.stdout.read() == ""
         shown = process.stderr.read()
     assert "Interrupted" in shown
     assert "Traceback" not in shown
+
+
+def runs(statement: str, log: Path) -> bool:
+    """Whether a job of the statement has started, by the event log of Spark."""
+    texts = [file.read_text(errors="replace") for file in log.rglob("*") if file.is_file()]
+    return any("SparkListenerJobStart" in line and statement in line for text in texts for line in text.splitlines())
 
 
 # ------------------------------------------------------------------------------------------------ the REPL
@@ -191,11 +202,15 @@ def test_the_story_in_the_repl(tmp_path: Path) -> None:
 
 
 def test_exit_ends_at_once_while_spark_starts(tmp_path: Path) -> None:
-    child = repl(tmp_path, tmp_path / "state")
-    child.expect(PROMPT)
-    time.sleep(1)
-    child.send("exit\r")
-    child.expect(pexpect.EOF, timeout=15)
+    java = JavaGate(tmp_path)
+    try:
+        child = repl(tmp_path, tmp_path / "state", JAVA_HOME=str(java.home))
+        child.expect(PROMPT)
+        eventually(java.is_waited_for)
+        child.send("exit\r")
+        child.expect(pexpect.EOF)
+    finally:
+        java.open()
     child.close()
     assert child.exitstatus == 0
     assert "Traceback" not in child.before
@@ -210,7 +225,7 @@ def leave(child: pexpect.spawn) -> None:
     pytest.fail("the shell does not end")
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_the_repl_works_on_a_dumb_terminal_and_leaves_with_ctrl_d(place: Path, tmp_path: Path) -> None:
     child = repl(place, tmp_path, TERM="dumb")
     child.expect(PROMPT)

@@ -70,7 +70,7 @@ def refused(session: Session, sql: str, condition: str) -> AcidSqlError:
     return raised.value
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_columns_of_odd_names_go_through_every_statement(session: Session) -> None:
     """All names in one table: each statement reads and writes all of them."""
     names = (*WITH_BACKTICKS, *PLAIN_BUT_ODD, *OURS)
@@ -118,7 +118,7 @@ def test_columns_of_odd_names_go_through_every_statement(session: Session) -> No
 
 
 @pytest.mark.parametrize(
-    "name", ["a`b", *(pytest.param(name, marks=pytest.mark.full) for name in ("@branch", "a b,'c\"", "_metadata"))]
+    "name", ["a`b", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("@branch", "a b,'c\"", "_metadata"))]
 )
 def test_partition_and_bucket_columns_have_odd_names(session: Session, name: str) -> None:
     c = name_sql(name)
@@ -140,8 +140,8 @@ def test_partition_and_bucket_columns_have_odd_names(session: Session, name: str
     [
         INSERT_ONLY,
         "STORED AS ORC",
-        pytest.param("STORED AS PARQUET", marks=pytest.mark.full),
-        pytest.param("STORED AS TEXTFILE", marks=pytest.mark.full),
+        pytest.param("STORED AS PARQUET", marks=pytest.mark.nightly),
+        pytest.param("STORED AS TEXTFILE", marks=pytest.mark.nightly),
     ],
 )
 def test_plain_and_insert_only_tables_have_odd_names(session: Session, stored: str) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame
 
+from acidsql.acid.table import Table
+from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
+from acidsql.metastore.client import Partition
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 from tests.spark.acid_files import visible_paths
 
@@ -168,26 +170,23 @@ def test_files_in_the_directory_of_the_new_table_are_not_adopted(source: Session
     assert (tmp_path / "there" / "000000_0").read_bytes() == b"something"
 
 
-def test_another_session_sees_no_table_before_its_rows(source: Session, open_session: Callable[[], Session]) -> None:
+def test_another_session_sees_no_table_before_its_rows(
+    source: Session, open_session: Callable[[], Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commit shows the table, and then its rows are in their places."""
     other = open_session()
-    ended = threading.Event()
+    commit_created = SqliteMetastore.commit_created
     seen: list[bool] = []
+    there: list[str] = []
 
-    def watch() -> None:
-        while not ended.is_set():
-            found = other.catalog.find_table("default", "t") is not None
-            seen.append(found)
-            if found:
-                return
-            time.sleep(0.002)
+    def watched(store: SqliteMetastore, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
+        seen.append(other.catalog.find_table("default", "t") is not None)
+        there.extend(visible_paths(Path(table.location)))
+        commit_created(store, txn, table, partitions)
+        seen.append(other.catalog.find_table("default", "t") is not None)
 
-    watching = threading.Thread(target=watch)
-    watching.start()
-    try:
-        source.execute(f"CREATE TABLE t {ACID} AS SELECT 1 AS x")
-    finally:
-        ended.set()
-        watching.join()
-    assert seen[0] is False
-    assert seen.count(True) <= 1
+    monkeypatch.setattr(SqliteMetastore, "commit_created", watched)
+    source.execute(f"CREATE TABLE t {ACID} AS SELECT 1 AS x")
+    assert seen == [False, True]
+    assert "delta_0000001_0000001_0000/bucket_00000" in there
     assert rows(other, "t") == [(1,)]

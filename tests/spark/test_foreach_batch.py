@@ -59,11 +59,11 @@ def frame(spark: SparkSession, *rows: tuple[object, ...], columns: str = COLUMNS
     "kind",
     [
         f"({COLUMNS}) {ACID}",
-        pytest.param(f"({COLUMNS}) CLUSTERED BY (id) INTO 3 BUCKETS {ACID}", marks=pytest.mark.full),
+        pytest.param(f"({COLUMNS}) CLUSTERED BY (id) INTO 3 BUCKETS {ACID}", marks=pytest.mark.nightly),
         f"(name STRING, id INT) PARTITIONED BY (d STRING) {ACID}",
         pytest.param(
             f"(name STRING, id INT) PARTITIONED BY (d STRING) CLUSTERED BY (id) INTO 2 BUCKETS {ACID}",
-            marks=pytest.mark.full,
+            marks=pytest.mark.nightly,
         ),
         f"({COLUMNS}) {INSERT_ONLY}",
     ],
@@ -276,7 +276,7 @@ def test_newest_by_takes_the_keys_of_the_condition_and_keeps_records_without_a_k
     assert session.sql("SELECT x FROM t WHERE a = 9").collect() == [(2,)]
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_the_counts_of_a_query_with_state_are_merged(session: Session, files: StreamedFiles) -> None:
     session.sql(f"CREATE TABLE t (d STRING, n BIGINT) {ACID}")
     files.add_range(0, 5)
@@ -361,7 +361,7 @@ def test_two_queries_of_one_session_cannot_write_under_one_id_at_once(
     assert len(ids(session)) == len(found) + 2
 
 
-@pytest.mark.parametrize("detection", ["table", pytest.param("row", marks=pytest.mark.full)])
+@pytest.mark.parametrize("detection", ["table", pytest.param("row", marks=pytest.mark.nightly)])
 def test_a_batch_is_merged_again_after_a_conflict(
     session: Session,
     open_session: Callable[[], Session],

@@ -80,7 +80,7 @@ def same(db: Session, tables: tuple[str, str], found: Counts, wanted: tuple[int,
 
 @pytest.mark.parametrize(
     "kind",
-    ["pandas", "stream", "dicts", *(pytest.param(k, marks=pytest.mark.full) for k in ("spark", "table", "batch"))],
+    ["pandas", "stream", "dicts", *(pytest.param(k, marks=pytest.mark.nightly) for k in ("spark", "table", "batch"))],
 )
 def test_a_frame_of_each_kind_is_inserted_by_the_names_of_its_columns(
     db: Session, spark: SparkSession, tables: tuple[str, str], kind: str

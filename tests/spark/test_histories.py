@@ -222,7 +222,7 @@ def test_a_short_random_history_leaves_the_rows_of_the_model_on_every_path(
     assert preferred is None or taken[preferred]
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 8))])
 def test_a_random_history_leaves_the_rows_of_the_model_under_their_row_ids(

@@ -23,6 +23,7 @@ from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import OpenTransaction, Transactions
 from acidsql.session import Session
 from tests.embedded_metastore import store_of
+from tests.metastore.patience import eventually
 from tests.selection import core
 
 LONG_QUERY = "SELECT count(*) FROM range(1000000000000) r JOIN t ON r.id * 7 % 1000003 = t.id"
@@ -47,20 +48,57 @@ def table(session: Session) -> Iterator[Session]:
     signal.signal(signal.SIGINT, before)
 
 
-def interrupt_after(seconds: float) -> threading.Timer:
-    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    return timer
+class Gate:
+    """A semaphore in the JVM: a call waits there until another thread opens the gate."""
+
+    def __init__(self, session: Session) -> None:
+        jvm: Any = session.spark._jvm
+        self._semaphore = jvm.java.util.concurrent.Semaphore(0)
+
+    def wait(self) -> None:
+        self._semaphore.acquire()
+
+    def open(self) -> None:
+        self._semaphore.release()
+
+    def interrupt_who_waits(self) -> threading.Thread:
+        """A thread that sends SIGINT as soon as a call waits."""
+        thread = threading.Thread(target=self._interrupt)
+        thread.start()
+        return thread
+
+    def _interrupt(self) -> None:
+        eventually(self._semaphore.hasQueuedThreads)
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.fixture
+def gate(table: Session) -> Iterator[Gate]:
+    made = Gate(table)
+    yield made
+    opening = threading.Thread(target=made.open)  # with a connection of its own, for a call that still waits
+    opening.start()
+    opening.join()
 
 
 @pytest.mark.parametrize("seed", core(range(6), lambda seed: seed < 2))
-def test_an_interrupt_at_any_moment_ends_the_statement_and_the_session_can_be_used(table: Session, seed: int) -> None:
+def test_an_interrupt_at_any_moment_ends_the_statement_and_the_session_can_be_used(
+    table: Session, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
     statement = (LONG_QUERY, LONG_UPDATE, LONG_UPDATE_OF_LITTLE)[seed % 3]
     # From the planning to the running job.
-    timer = interrupt_after(random.Random(seed).uniform(0.01, 0.12 * (seed + 1)))
-    with pytest.raises(KeyboardInterrupt):
+    seconds = random.Random(seed).uniform(0.01, 0.12 * (seed + 1))
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+
+    def run() -> None:
+        timer.start()
         list(table.execute(statement).rows())
+
+    monkeypatch.setattr(OpenTransaction, "commit", lambda _: time.sleep(60))  # a timer that is late comes now
+    with pytest.raises(KeyboardInterrupt):
+        run()
     timer.join()
+    monkeypatch.undo()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert table.sql("SELECT count(*) AS n, max(v) AS most FROM t").collect()[0] == (200, 0)
     table.execute("UPDATE t SET v = 7 WHERE id = 3")
@@ -68,17 +106,17 @@ def test_an_interrupt_at_any_moment_ends_the_statement_and_the_session_can_be_us
     assert len(list(os.scandir(table.catalog.table("default", "t").location))) == 3  # two deltas and a delete_delta
 
 
-def test_the_answer_of_an_interrupted_call_to_the_jvm_does_not_go_to_the_next_call(table: Session) -> None:
+def test_the_answer_of_an_interrupted_call_to_the_jvm_does_not_go_to_the_next_call(table: Session, gate: Gate) -> None:
     jvm: Any = table.spark._jvm
 
     def call() -> None:
-        with interruptible(table.cancel):
-            jvm.java.lang.Thread.sleep(1000)
+        with interruptible(gate.open):
+            gate.wait()
 
-    timer = interrupt_after(0.3)
+    interrupting = gate.interrupt_who_waits()
     with pytest.raises(KeyboardInterrupt):
         call()
-    timer.join()
+    interrupting.join()
     assert jvm.java.lang.Integer.parseInt("17") == 17
     assert jvm.java.lang.Integer.parseInt("18") == 18
 
@@ -111,20 +149,26 @@ def test_a_signal_that_another_thread_receives_interrupts_the_main_thread_while_
     answer = threading.Lock()
     answer.acquire()
     too_late: list[bool] = []
+    main = threading.get_ident()
 
     def give_up() -> None:
         too_late.append(True)
         answer.release()
 
     def receive() -> None:
+        eventually(lambda: sys._current_frames()[main].f_code is wait.__code__)
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
 
-    end = threading.Timer(30, give_up)
+    def wait() -> None:
+        with interruptible(lambda: None):
+            receiver.start()
+            answer.acquire()
+
+    end = threading.Timer(60, give_up)
     end.start()
-    receiver = threading.Timer(0.2, receive)
-    receiver.start()
-    with pytest.raises(KeyboardInterrupt), interruptible(lambda: None):
-        answer.acquire()
+    receiver = threading.Thread(target=receive)
+    with pytest.raises(KeyboardInterrupt):
+        wait()
     end.cancel()
     receiver.join()
     assert not too_late
@@ -146,8 +190,7 @@ def test_the_wakeup_descriptor_of_an_event_loop_gets_its_signals_and_is_put_back
         signal.signal(signal.SIGUSR1, handler)
 
 
-def test_an_attempt_to_cancel_the_jobs_that_fails_is_repeated(table: Session) -> None:
-    jvm: Any = table.spark._jvm
+def test_an_attempt_to_cancel_the_jobs_that_fails_is_repeated(gate: Gate) -> None:
     attempts: list[int] = []
 
     def cancel() -> None:
@@ -155,34 +198,32 @@ def test_an_attempt_to_cancel_the_jobs_that_fails_is_repeated(table: Session) ->
         if len(attempts) < 3:
             message = "no connection"
             raise OSError(message)
+        gate.open()
 
     def call() -> None:
         with interruptible(cancel):
-            jvm.java.lang.Thread.sleep(3000)
+            gate.wait()
 
-    timer = interrupt_after(0.1)
+    interrupting = gate.interrupt_who_waits()
     with pytest.raises(KeyboardInterrupt):
         call()
-    timer.join()
+    interrupting.join()
     assert len(attempts) >= 3
 
 
 def test_an_interrupt_during_a_commit_waits_until_the_commit_is_done(table: Session) -> None:
-    def commit_slowly() -> list[str]:
-        done = []
+    finished: list[str] = []
+
+    def commit() -> None:
         with interruptible(table.cancel):
             assert not hold()
-            time.sleep(0.4)
-            done.append("committed")
-            done.append(f"waits: {hold()}")
-            finished.extend(done)
-        return done
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)  # nor does a second one break it
+            finished.append("committed")
+            finished.append(f"waits: {hold()}")
 
-    finished: list[str] = []
-    timer = interrupt_after(0.1)
     with pytest.raises(KeyboardInterrupt) as caught:
-        commit_slowly()
-    timer.join()
+        commit()
     assert finished == ["committed", "waits: True"]
     assert caught.value.__notes__ == ["The statement was finished when the interrupt came."]
 
@@ -193,15 +234,13 @@ def test_an_interrupt_in_a_block_that_holds_it_is_raised_at_the_end_of_the_block
     def hold_twice() -> None:
         with interruptible(table.cancel), holding():
             with holding():
-                time.sleep(0.4)
+                signal.raise_signal(signal.SIGINT)
                 done.append("inner")
             done.append("outer")
             raise ValueError("what else went wrong")
 
-    timer = interrupt_after(0.1)
     with pytest.raises(KeyboardInterrupt) as caught:
         hold_twice()
-    timer.join()
     assert done == ["inner", "outer"]
     assert isinstance(caught.value.__context__, ValueError)
 
@@ -212,13 +251,12 @@ def test_an_interrupt_while_a_transaction_is_opened_leaves_none_open(
     open_txn = SqliteMetastore.open_txn
     opened: list[TxnId] = []
 
-    def slow_open(store: SqliteMetastore, *, read_only: bool = False) -> TxnId:
+    def interrupted_open(store: SqliteMetastore, *, read_only: bool = False) -> TxnId:
         opened.append(open_txn(store, read_only=read_only))
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.2)
+        signal.raise_signal(signal.SIGINT)
         return opened[-1]
 
-    monkeypatch.setattr(SqliteMetastore, "open_txn", slow_open)
+    monkeypatch.setattr(SqliteMetastore, "open_txn", interrupted_open)
     for statement in ("UPDATE t SET v = 9", "SELECT * FROM t", "START TRANSACTION"):
         with pytest.raises(KeyboardInterrupt):
             table.execute(statement)
@@ -280,10 +318,11 @@ def test_an_interrupt_while_an_error_is_handled_is_raised_when_the_statement_goe
 
 @pytest.mark.usefixtures("table")
 def test_an_interrupt_is_raised_although_the_jvm_does_not_answer_the_call_that_cancels_the_jobs() -> None:
-    answers = threading.Event()
+    asked, answers = threading.Event(), threading.Event()
     done: list[str] = []
 
     def cancel() -> None:
+        asked.set()
         answers.wait(60)
 
     def go_on() -> None:
@@ -293,7 +332,7 @@ def test_an_interrupt_is_raised_although_the_jvm_does_not_answer_the_call_that_c
                     raise KeyError("the statement does without something")
                 except KeyError:
                     signal.raise_signal(signal.SIGINT)
-                    time.sleep(0.3)  # the thread that cancels the jobs waits for its answer now
+                    assert asked.wait(60)  # the thread that cancels the jobs waits for its answer now
                     done.append("handled")
                 time.sleep(30)
                 done.append("too late")
@@ -308,18 +347,16 @@ def test_an_interrupt_is_raised_although_the_jvm_does_not_answer_the_call_that_c
 def test_a_statement_that_repeats_an_aborted_transaction_can_be_interrupted(table: Session) -> None:
     """A statement opens another transaction where its locks came too late."""
     transactions = Transactions(store_of(table))
-    timer = interrupt_after(0.5)
     too_late: list[bool] = []
 
-    def wait() -> None:
+    def repeat() -> None:
         with interruptible(table.cancel):
             transactions.abort(transactions.open())
-            time.sleep(20)
+            signal.raise_signal(signal.SIGINT)
             too_late.append(True)
 
     with pytest.raises(KeyboardInterrupt):
-        wait()
-    timer.join()
+        repeat()
     assert not too_late
 
 
@@ -327,18 +364,17 @@ def test_an_interrupt_at_the_commit_leaves_all_or_nothing(table: Session, monkey
     """It comes while the metastore commits: the commit stands, and the files stay."""
     commit = SqliteMetastore.commit
 
-    def slow_commit(
+    def interrupted_commit(
         store: SqliteMetastore,
         txn: TxnId,
         *,
         compatible: Collection[TxnId] | None = None,
         progress: StreamProgress | None = None,
     ) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.2)
+        signal.raise_signal(signal.SIGINT)
         commit(store, txn, compatible=compatible, progress=progress)
 
-    monkeypatch.setattr(SqliteMetastore, "commit", slow_commit)
+    monkeypatch.setattr(SqliteMetastore, "commit", interrupted_commit)
     with pytest.raises(KeyboardInterrupt):
         table.execute("UPDATE t SET v = 9 WHERE id = 5")
     monkeypatch.undo()

@@ -13,10 +13,11 @@ from pyspark.sql import DataFrame
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session
+from acidsql.spark import readers
 from tests.answers import rows
 
 TABLE = "(id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 @pytest.fixture
@@ -36,19 +37,21 @@ def open_readers(session: Session) -> list[str]:
     return [str(row[0]) for row in session.execute("SHOW TRANSACTIONS").rows() if row[1] == "OPEN"]
 
 
-def collect_garbage(session: Session) -> None:
-    """Collects the garbage of Python and, once py4j has released its objects, of the JVM."""
-    gc.collect()
-    time.sleep(1.2)
-    jvm: Any = session.spark._jvm
-    jvm.java.lang.System.gc()
+def look_whether_somebody_reads(session: Session) -> None:
+    """What a thread of the session does from time to time: it collects garbage, and ends the unused transactions."""
+    session._executor._readers._end_unread(collect=True)
 
 
 def eventually(session: Session, true: Callable[[], bool]) -> None:
+    """Waits until it is true, and collects the garbage of Python and of the JVM meanwhile: py4j's thread releases
+    objects of the JVM some time after those of Python."""
+    jvm: Any = session.spark._jvm
     end = time.monotonic() + PATIENCE
     while not true():
         assert time.monotonic() < end, "it never came true"
-        collect_garbage(session)
+        gc.collect()
+        time.sleep(0.5)
+        jvm.java.lang.System.gc()
 
 
 def at_once(*statements: tuple[Session, str]) -> list[str]:
@@ -94,11 +97,10 @@ def test_if_writers_share_a_lock_one_of_two_updates_conflicts_or_both_take_effec
 # -- readers
 def test_a_frame_keeps_its_snapshot_and_its_transaction(one: Session, two: Session) -> None:
     frame: DataFrame = one.sql("SELECT * FROM t").filter("id > 1").select("id")
-    collect_garbage(one)
     (reader,) = open_readers(two)
     two.execute("DELETE FROM t WHERE id = 3")
     two.execute("INSERT INTO t VALUES (4, 40)")
-    time.sleep(1.5)  # the session has looked once whether somebody still reads
+    look_whether_somebody_reads(one)
     assert reader in open_readers(two)
     assert sorted(frame.collect()) == [(2,), (3,)]
     del frame
@@ -107,9 +109,8 @@ def test_a_frame_keeps_its_snapshot_and_its_transaction(one: Session, two: Sessi
 
 def test_a_cached_frame_and_a_view_keep_their_snapshot_and_transaction(one: Session, two: Session) -> None:
     one.sql("SELECT * FROM t").createOrReplaceTempView("kept_of_t")
-    collect_garbage(one)
     (reader,) = open_readers(two)
-    time.sleep(1.5)
+    look_whether_somebody_reads(one)
     assert reader in open_readers(two)
     one.spark.catalog.dropTempView("kept_of_t")
     eventually(two, lambda: reader not in open_readers(two))
@@ -140,19 +141,20 @@ def test_an_overwrite_waits_for_a_reader_of_another_session(one: Session, two: S
     two.execute("UPDATE t SET v = 0 WHERE id = 1")  # an update does not wait
     assert sorted(frame.collect()) == [(1,), (2,), (3,)]
     del frame
-    collect_garbage(one)
     two.execute("SET hive.lock.numretries=100")
     two.execute("INSERT OVERWRITE TABLE t VALUES (9, 9)")
     assert rows(one) == [(9, 9)]
 
 
-def test_a_frame_without_references_does_not_delay_an_overwrite_of_another_session(one: Session, two: Session) -> None:
-    """A session that sees somebody wait for it collects its garbage; in its own time it would after 15 seconds."""
-    two.execute("SET hive.lock.numretries=100")
+def test_a_frame_without_references_does_not_delay_an_overwrite_of_another_session(
+    one: Session, two: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session that sees somebody wait for it collects its garbage; here it never does so in its own time."""
+    monkeypatch.setattr(readers, "_IDLE_PAUSE", float("inf"))
+    two.execute("SET hive.lock.numretries=30")  # two and a half minutes
     assert len(rows(one)) == 3
-    started = time.monotonic()
     two.execute("INSERT OVERWRITE TABLE t VALUES (9, 9)")
-    assert time.monotonic() - started < 15
+    assert rows(one) == [(9, 9)]
 
 
 def test_the_frames_of_a_session_do_not_delay_its_own_statements(one: Session) -> None:

@@ -78,7 +78,7 @@ with acidsql.connect(sys.argv[1], spark=given) as session:
 """
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("whose", "said"),
     [

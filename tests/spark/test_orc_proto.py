@@ -16,7 +16,7 @@ from acidsql.storage.orc.rewrite import encode_end, with_user_metadata
 from acidsql.storage.orc.tail import TAIL_GUESS, Tail, read_tail
 from tests.spark.golden_cases import GOLDEN
 
-pytestmark = pytest.mark.full
+pytestmark = pytest.mark.nightly
 
 FILES = LocalFiles()
 

@@ -177,7 +177,7 @@ _JOINS = (
 )
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 @pytest.mark.parametrize("source", _JOINS)
 def test_conditions_of_joins_find_the_same_rows_with_and_without_pruning(sales: Session, source: str) -> None:
     sales.spark.createDataFrame(rows(sales), "id int, v int, p string, q int").createOrReplaceTempView("plain_t")

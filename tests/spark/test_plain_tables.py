@@ -10,6 +10,7 @@ import pytest
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session
+from tests.metastore.patience import eventually
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
@@ -123,7 +124,7 @@ def test_an_overwrite_waits_for_the_readers_of_the_table(session: Session, open_
     reading = other.sql("SELECT * FROM t")  # not read yet: its transaction is open
     writer = threading.Thread(target=session.execute, args=["INSERT OVERWRITE TABLE t VALUES (2)"])
     writer.start()
-    writer.join(2)
+    eventually(lambda: any(lock.blocked_by is not None for lock in other._metastore.locks()))
     assert writer.is_alive()
     assert [tuple(row) for row in reading.collect()] == [(1,)]
     del reading

@@ -79,11 +79,11 @@ def listed(scala: Any) -> list[Any]:
 @pytest.fixture
 def tables(session: Session) -> Iterator[Session]:
     """t, with two deltas and a delete_delta, and a source s; plans name the paths that they read in full."""
-    session.spark.conf.set("spark.sql.maxMetadataStringLength", "100000")
     for name in ("t", "s"):
         session.execute(f"CREATE TABLE {name} (id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
         session.execute(f"INSERT INTO {name} VALUES (1, 10), (2, 20), (3, 30), (4, 40)")
     session.execute("UPDATE t SET v = 0 WHERE id = 4")
+    session.spark.conf.set("spark.sql.maxMetadataStringLength", "100000")
     yield session
     session.spark.conf.unset("spark.sql.maxMetadataStringLength")
 
@@ -119,7 +119,7 @@ def test_a_statement_writes_once_and_scans_once_for_each_place_that_names_a_tabl
     assert run_and_count(tables, statement) == STATEMENTS[statement]
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_a_statement_that_the_driver_writes_scans_once_too(
     statement: str, tables: Session, monkeypatch: pytest.MonkeyPatch
@@ -158,7 +158,7 @@ def columns_read(frame: DataFrame) -> list[str]:
     return [] if scan is None else [name.partition("#")[0] for name in scan.group(1).split(",")]
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_all_six_columns_are_scanned_whatever_a_query_says(session: Session) -> None:
     session.execute("CREATE TRANSACTIONAL TABLE t (a int, b bigint)")
     session.execute("INSERT INTO t VALUES (1, 2), (3, NULL)")
@@ -172,7 +172,7 @@ def test_all_six_columns_are_scanned_whatever_a_query_says(session: Session) -> 
     assert scanned > len(pairs)
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_large_files_and_many_small_ones_are_spread_over_all_tasks(session: Session) -> None:
     session.execute("CREATE TRANSACTIONAL TABLE t (id bigint, text string)")
     texts = session.spark.range(0, 260_000, 1, 4).selectExpr("id", "sha2(CAST(id AS STRING), 256) AS text")

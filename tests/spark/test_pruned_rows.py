@@ -132,7 +132,7 @@ def found(session: Session, query: str) -> list[tuple[Any, ...]]:
     return sorted((tuple(row) for row in session.sql(query).collect()), key=repr)
 
 
-@pytest.mark.parametrize("query", [*QUERIES, *(pytest.param(q, marks=pytest.mark.full) for q in MORE_QUERIES)])
+@pytest.mark.parametrize("query", [*QUERIES, *(pytest.param(q, marks=pytest.mark.nightly) for q in MORE_QUERIES)])
 def test_a_query_gives_the_rows_that_it_gives_over_a_plain_frame(tables: Session, query: str) -> None:
     text = query.replace("{turned}", TURNED).replace("{exploded}", EXPLODED)
     plain = found(tables, text.format(t="plain_t", u="plain_u"))
@@ -177,7 +177,7 @@ def files_of(session: Session, table: Table) -> list[SourceFile]:
     return [SourceFile(t.path, t.size, 0, True, t.row_names, tail=t) for t in tails]
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_no_row_is_skipped_whose_comparison_with_a_literal_is_true(tables: Session) -> None:
     """Of each column Spark says which of the rows fulfil which condition; no file and no partition of such a row may
     seem to be without it."""

@@ -29,7 +29,10 @@ _MORE: Final = (
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize(
     "files",
-    [pytest.param(_TIMES, marks=pytest.mark.full, id="times"), pytest.param(_MORE, marks=pytest.mark.soak, id="more")],
+    [
+        pytest.param(_TIMES, marks=pytest.mark.nightly, id="times"),
+        pytest.param(_MORE, marks=pytest.mark.soak, id="more"),
+    ],
 )
 def test_tests_about_time_pass_in_another_zone(files: Sequence[str]) -> None:
     tests = Path(__file__).parents[1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,16 +14,20 @@ import acidsql
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
-from tests.crash.writers import PATIENCE, SLOW_UPDATE
+from tests.crash.writers import PATIENCE
+from tests.metastore.patience import eventually
 
 THREADS = 3
+ENDLESS_UPDATE = (
+    "UPDATE t SET v = v + 1 WHERE id IN (SELECT r.id % 7 FROM range(1000000000000) r WHERE r.id * 7 % 1000003 = 5)"
+)
 
 
 def make_table(session: Session, name: str = "t") -> None:
     session.execute(f"CREATE TABLE {name} (id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
 
 
-@pytest.mark.parametrize("sessions", [1, pytest.param(THREADS, marks=pytest.mark.full)])
+@pytest.mark.parametrize("sessions", [1, pytest.param(THREADS, marks=pytest.mark.nightly)])
 def test_each_thread_gets_its_own_answers(session: Session, open_session: Callable[[], Session], sessions: int) -> None:
     make_table(session)
     opened = [session, *(open_session() for _ in range(sessions - 1))]
@@ -79,16 +82,14 @@ def test_closing_a_session_ends_the_statement_of_another_thread(
 
     def update() -> None:
         try:
-            other.execute(SLOW_UPDATE)
+            other.execute(ENDLESS_UPDATE)
         except AcidSqlError as error:
             raised.append(error)
 
     thread = threading.Thread(target=update)
     thread.start()
-    deadline = time.monotonic() + PATIENCE
     jobs = session.spark.sparkContext.statusTracker()
-    while not jobs.getActiveStageIds() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    eventually(lambda: bool(jobs.getActiveStageIds()))
     other.close()
     thread.join(PATIENCE)
     assert len(raised) == 1

@@ -146,7 +146,7 @@ def deltas(request: pytest.FixtureRequest, session: Session) -> Session:
     return session
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("condition", "files", "rows"),
     [

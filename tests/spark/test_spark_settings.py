@@ -159,7 +159,7 @@ def _outcome(session: Session, text: str) -> object:
         return str(error)
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_no_setting_of_the_users_session_changes_what_statements_do(spark: SparkSession, tmp_path: Path) -> None:
     trial = Trial(spark, tmp_path)
     settings = {name: values[-1] for name, values in other_values(spark).items()}

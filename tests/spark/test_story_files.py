@@ -124,7 +124,7 @@ def wide(session: Session) -> Session:
     return session
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_every_file_of_large_statements_keeps_the_rules(wide: Session, tmp_path: Path) -> None:
     table = tmp_path / "warehouse" / "wide"
     check_insert(event_files(table))

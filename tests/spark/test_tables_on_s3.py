@@ -23,12 +23,13 @@ from acidsql.storage import s3_multipart
 from acidsql.storage.file_systems import Extent, NewEnd, listing_of
 from tests.answers import rows
 from tests.cluster.standalone_cluster import kill_process_tree
+from tests.interop.hdfs_process import hadoop_settings
 from tests.interop.s3_proxy import Fault, Request, S3Proxy
 from tests.interop.s3_server import S3Server, s3a_jars, s3a_settings, use_s3
 from tests.spark import test_histories
 from tests.spark.hive_metadata import assert_as_hive_writes_it, user_metadata
 
-pytestmark = [pytest.mark.full, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(900)]
 
 _ACID: Final = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 _RETRIES: Final = {
@@ -37,7 +38,7 @@ _RETRIES: Final = {
     "fs.s3a.retry.interval": "20ms",
     "fs.s3a.retry.throttle.limit": "2",
     "fs.s3a.retry.throttle.interval": "20ms",
-    "fs.s3a.connection.timeout": "20s",
+    "fs.s3a.connection.timeout": "60s",
 }
 """A store that fails for good is to be noticed soon."""
 
@@ -45,10 +46,11 @@ _RETRIES: Final = {
 @pytest.fixture(scope="module")
 def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Proxy]:
     """The store, behind a proxy."""
-    with S3Server(tmp_path_factory.mktemp("s3")) as server, S3Proxy(server.port, server.bucket) as proxy:
-        conf = spark.sparkContext._jsc.hadoopConfiguration()
-        for name, value in _RETRIES.items():
-            conf.set(name, value)
+    with (
+        S3Server(tmp_path_factory.mktemp("s3")) as server,
+        S3Proxy(server.port, server.bucket) as proxy,
+        hadoop_settings(spark, _RETRIES),
+    ):
         use_s3(spark, proxy.port)
         yield proxy
 

@@ -4,7 +4,6 @@ keys. The result does not change."""
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -20,6 +19,7 @@ from acidsql.snapshot.file_skipping import needed_files
 from acidsql.spark import target_pruning
 from acidsql.spark.scan import table_scan
 from tests.answers import rows
+from tests.metastore.patience import eventually
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 DELETE = "WHEN MATCHED THEN DELETE"
@@ -221,6 +221,5 @@ def test_a_statement_that_is_cancelled_while_its_source_is_read_ends(read: Read)
 
 
 def cancel_when_running(session: Session) -> None:
-    while not session._engine.tasks()[1]:
-        time.sleep(0.05)
+    eventually(lambda: session._engine.tasks()[1] > 0)
     session.cancel()

@@ -132,7 +132,7 @@ def test_the_local_zone_has_the_name_of_the_machines_clock(monkeypatch: pytest.M
     assert local_zone(tmp_path / "none", tmp_path / "none") == "UTC"
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 def test_front_ends_show_the_same_on_a_machine_of_another_zone(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.spark.in_new_york", str(tmp_path)],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,11 +13,13 @@ import pytest
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.heartbeat import interval_of
+from acidsql.metastore import heartbeat
+from acidsql.metastore.heartbeat import Heartbeat
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 from acidsql.spark.engine import Engine
 from tests.answers import rows
+from tests.metastore.patience import eventually
 
 TABLE = "(id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 PARTITIONED = "(id int, v int) PARTITIONED BY (p string) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -219,34 +221,56 @@ def assert_lost(error: BaseException | None, session: Session, before: list[str]
     assert list(Path(session.warehouse, "t").glob(".acidsql*")) == []
 
 
+@pytest.fixture
+def frequent_heartbeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A heartbeat every 0.3 seconds. A transaction still times out after minutes only."""
+    monkeypatch.setattr(heartbeat, "_BEATS", 1000)
+
+
+@pytest.mark.usefixtures("frequent_heartbeats")
 @pytest.mark.parametrize("begun", [False, True])
 def test_a_statement_whose_transaction_is_gone_stops_and_says_so(one: Session, tmp_path: Path, begun: bool) -> None:
     before = directories(one)
-    metastore = SqliteMetastore(tmp_path / "metastore.db", "/w", txn_timeout=2.0)
+    metastore = SqliteMetastore(tmp_path / "metastore.db", "/w")
     with beside(one, metastore, begun=begun) as other, ThreadPoolExecutor() as pool:
         running = pool.submit(other.execute, SLOW)
-        while not one._metastore.locks():
-            time.sleep(0.05)
+        eventually(lambda: bool(one._metastore.locks()))
         (txn,) = {lock.txn for lock in one._metastore.locks()}
         one.execute(f"ABORT TRANSACTIONS {txn}")
-        error = running.exception(60)
+        error = running.exception(240)
     assert_lost(error, one, before)
 
 
 class LateMetastore(SqliteMetastore):
-    """Aborts a transaction that asks for a write ID, and answers so late that a heartbeat has found it aborted."""
+    """Aborts a transaction that asks for a write ID, and answers when the session has `noticed` that."""
+
+    noticed: threading.Event
 
     def allocate_write_id(self, txn: TxnId, table: Table) -> WriteId:
         write_id = super().allocate_write_id(txn, table)
         self.abort(txn)
-        time.sleep(2 * interval_of(self))
+        assert self.noticed.wait(60)
         return write_id
 
 
+@pytest.mark.usefixtures("frequent_heartbeats")
 @pytest.mark.parametrize("begun", [False, True])
-def test_jobs_that_start_after_the_transaction_is_gone_end_too(one: Session, tmp_path: Path, begun: bool) -> None:
+def test_jobs_that_start_after_the_transaction_is_gone_end_too(
+    one: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begun: bool
+) -> None:
     before = directories(one)
-    metastore = LateMetastore(tmp_path / "metastore.db", "/w", txn_timeout=2.0)
+    metastore = LateMetastore(tmp_path / "metastore.db", "/w")
+    metastore.noticed = threading.Event()
+    insist = Heartbeat._insist
+
+    def watched(beats: Heartbeat, on_lost: Callable[[], None]) -> None:
+        def lost() -> None:
+            on_lost()
+            metastore.noticed.set()
+
+        insist(beats, lost)
+
+    monkeypatch.setattr(Heartbeat, "_insist", watched)
     with beside(one, metastore, begun=begun) as other, pytest.raises(AcidSqlError) as caught:
         other.execute(SLOW)
     assert_lost(caught.value, one, before)

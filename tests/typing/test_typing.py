@@ -19,7 +19,7 @@ import pytest
 from tests.installation import build_wheel, copy_of_the_source, pip
 
 PROGRAM = Path(__file__).parent / "public_interface.py"
-pytestmark = pytest.mark.full
+pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture(scope="module", params=["wheel", "editable"])
