@@ -40,12 +40,17 @@ test: $(VENV)/.installed-test java ## run the core of the tests, in six minutes 
 	@$(PYTEST) -m '$(SELECTED)' $(PYTEST_ARGS)
 
 .PHONY: test-ci
-test-ci: $(KERBEROS) ## run what CI runs on the newest Spark: the core, processes, random histories, and a real Hive
+test-ci: ## run what CI runs on the newest Spark: the core, processes, random histories, and a real Hive
 	@$(MAKE) test SELECTED='not (nightly or soak or cluster)'
 
 # The files whose code calls private classes of Spark, directly or through the plans that they test.
 SPARK_VERSION_TESTS := $(addprefix tests/spark/test_,$(addsuffix .py,private_names spark_connect plan_shape counted \
   skipping narrowing dml driver_writes spread multi_insert qualify))
+
+.PHONY: prepare
+prepare: $(VENV)/.installed-test java ## get what test-oldest-spark and test-ci need, so that it can be done beside other work
+	@$(BIN)/python -m tests.interop.prepare
+	@$(MAKE) SPARK=$(OLDEST_SPARK) .venv-$(OLDEST_SPARK)/.installed-test
 
 .PHONY: test-oldest-spark
 test-oldest-spark: ## run the tests that depend on Spark's version on the oldest version that acidsql supports
@@ -144,7 +149,7 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/.made
 
 $(VENV)/.installed-%: pyproject.toml | $(VENV)/.made
 	$(PIP) install --quiet --editable '.[$*]' $(PYSPARK)
-	@touch $(VENV)/.installed $@
+	@touch $(VENV)/.installed $(if $(filter dev,$*),$(VENV)/.installed-test) $@
 
 $(VENV)/.made:
 	@python=$$(.ci/find python) && echo "Making $(VENV) with $$python" && "$$python" -m venv --clear $(VENV)

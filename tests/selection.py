@@ -25,3 +25,17 @@ def core(
     """
     marks = (pytest.mark.soak if number % one_of else others for number in count())
     return [case if is_core(case) else pytest.param(case, marks=next(marks)) for case in cases]
+
+
+def every(step: int, cases: Iterable[Any]) -> list[Any]:
+    """Parameters of a test that says the same in many variations: the first and then each `step`-th case runs always,
+    the others each night. A tuple has the values of several parameters.
+
+    >>> [getattr(case, "marks", "always") for case in every(2, ["a", "b", "c"])]
+    ['always', (Mark(name='nightly', args=(), kwargs={}),), 'always']
+    """
+    nightly = pytest.mark.nightly
+    return [
+        case if number % step == 0 else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=nightly)
+        for number, case in enumerate(cases)
+    ]

@@ -62,6 +62,7 @@ def test_most_pages_have_examples() -> None:
     assert len(pages) > 20
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("page", pages_with_examples())
 def test_the_examples_of_a_page_give_what_it_says(page: str, reader: Session, place: Path) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
@@ -79,6 +80,7 @@ def test_the_story_leaves_the_directories_that_the_readme_lists(reader: Session,
 # ------------------------------------------------------------------------------------------------ what works
 
 
+@pytest.mark.ci
 def test_the_feature_tables_are_true(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In one session, in the order of the page: examples use the tables of those before."""
     assert len(FEATURES) > 30

@@ -96,6 +96,7 @@ def test_the_wheel_holds_every_source_file_and_nothing_generic(wheel: Path) -> N
     assert {name for name in names if name.startswith("acidsql/")} == sources
 
 
+@pytest.mark.ci
 def test_the_installed_package_parses_and_plans(site: Path) -> None:
     for module in ("acidsql", "acidsql.grammar.parser", "acidsql.planner.plan"):
         file = run_installed(site, "-c", f"import {module} as m; print(m.__file__)").strip()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from acidsql.acid.data_files import flushed_length
 from acidsql.acid.snapshot_selection import DataFile, File, FileKind, Snapshot, select_snapshot
 from acidsql.acid.write_ids import StatementId, TxnId, ValidTxnList, ValidWriteIdList, WriteId
 
@@ -48,6 +51,12 @@ def test_a_flush_length_is_attached_to_its_bucket_file_and_is_no_data() -> None:
         data("delta_5_14/bucket_00000", 0, 0, FileKind.ACID, "delta_5_14/bucket_00000_flush_length"),
         data("delta_5_14/bucket_00001", 1, 0, FileKind.ACID),
     )
+
+
+@pytest.mark.parametrize("unfinished", [b"", b"\0", b"\0\0\0\0\0\0\7"])
+def test_the_last_complete_number_of_a_side_file_is_the_flush_length(unfinished: bytes) -> None:
+    lengths = b"".join(length.to_bytes(8, "big") for length in (300, 1 << 33))
+    assert flushed_length("delta_5_14/bucket_00000_flush_length", lengths + unfinished) == 1 << 33
 
 
 def test_a_flush_length_may_be_there_before_its_bucket_file() -> None:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -210,6 +211,7 @@ def test_a_reader_reads_every_visible_write_exactly_once(story: list[tuple[objec
         assert history.read(reader) == Counter(reader.sees)
 
 
+@pytest.mark.ci
 @settings(max_examples=500, deadline=None)
 @given(st.lists(steps, max_size=10), st.lists(steps.filter(lambda step: step != ("clean",)), max_size=10))
 def test_a_reader_sees_the_same_until_it_ends_whatever_comes_later(

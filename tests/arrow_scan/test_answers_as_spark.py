@@ -100,6 +100,7 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield opened
 
 
+@pytest.mark.ci
 def test_the_arrow_table_is_that_of_spark(tables: Session) -> None:
     read = tables.read_arrow("t").read_all()
     given = tables.sql("SELECT * FROM t").toArrow()
@@ -115,6 +116,7 @@ def test_columns_come_in_any_order_with_row_ids(tables: Session) -> None:
     assert sorted(map(repr, read.to_pylist())) == sorted(map(repr, given.to_pylist()))
 
 
+@pytest.mark.ci
 def test_conditions_mean_what_they_mean_to_spark(tables: Session) -> None:
     counted = ", ".join(
         f"sort_array(collect_list(CASE WHEN {c} THEN concat(id, ':', coalesce(p, 0)) END)) AS c{i}"
@@ -190,6 +192,7 @@ def test_the_shell_shows_the_same_text_with_and_without_spark(tables: Session, q
     assert shown[0] == shown[1]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("condition", "args", "needs_spark"),
     [

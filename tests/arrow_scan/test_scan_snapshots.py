@@ -14,6 +14,7 @@ from acidsql.arrow_scan import scan_batches
 from acidsql.arrow_scan.orc_columns import OrcFile
 from acidsql.session import Session, connect
 from tests.metastore.patience import eventually
+from tests.spark.test_delete_applicability import LAYOUTS, Layout, adopt
 
 
 def test_a_reader_stays_on_its_snapshot_while_the_table_is_compacted_and_cleaned(session: Session) -> None:
@@ -91,6 +92,15 @@ def test_stripes_are_read_one_by_one_and_those_without_wanted_rows_are_not(
         assert not session._engine.is_running
 
 
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS.keys())
+def test_the_same_delete_events_apply_as_in_spark(layout: Layout, tmp_path: Path) -> None:
+    with connect(tmp_path / "warehouse") as session:
+        adopt(session, layout, tmp_path / "t")
+        assert sorted(session.read_arrow("t", ["id"]).read_all().to_pydict()["id"]) == layout.expected
+        assert not session._engine.is_running
+
+
+@pytest.mark.ci
 def test_the_shell_answers_without_java(tmp_path: Path) -> None:
     with connect(tmp_path / "warehouse") as session:
         session.execute("CREATE TABLE t (id INT, name STRING) TBLPROPERTIES ('transactional'='true')")

@@ -51,6 +51,7 @@ def test_rows_of_hive(golden: GoldenTable, tmp_path: Path, request: pytest.Fixtu
         assert repr(rows_of(session, table, columns, where)) == repr(whole), "repr: NaN is not equal to itself"
 
 
+@pytest.mark.ci
 def test_rows_of_all_types(session: Session, request: pytest.FixtureRequest) -> None:
     chance = random.Random(7)
     types = {

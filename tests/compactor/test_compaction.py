@@ -122,6 +122,7 @@ def test_only_small_files_of_a_bucket_of_several_are_sorted(session: Session, mo
         assert {event[2] >> 16 & 0xFFF for event in events_of(path)} == {int(path.name[-5:])}
 
 
+@pytest.mark.ci
 def test_the_stripes_of_large_files_follow_each_other(session: Session) -> None:
     """A base of rows of several write IDs, rows that an UPDATE moved, and rows of statements of one transaction."""
     root = create(session, "id bigint, v int, s string, d decimal(20,5), ts timestamp, l array<string>")
@@ -146,6 +147,7 @@ def test_the_stripes_of_large_files_follow_each_other(session: Session) -> None:
     assert [r[0] for r in rows(session, "s, id") if r[1] == 501] == ["s1"]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("stored", ["ORC", "PARQUET", "TEXTFILE"])
 def test_an_insert_only_table_has_compactions_of_its_own(stored: str, session: Session) -> None:
     properties = "'transactional'='true', 'transactional_properties'='insert_only'"
@@ -185,6 +187,7 @@ def test_columns_added_and_widened_since_are_in_the_new_files(session: Session) 
     assert [e[5] for e in events(next(root.iterdir()))] == [(1, 1, None), (2, 5000000000, "x")]
 
 
+@pytest.mark.ci
 def test_files_without_statistics_are_not_joined(session: Session) -> None:
     root = create(session, properties=", 'orc.create.index'='false'")
     for low in (0, 1000):

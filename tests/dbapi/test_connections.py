@@ -266,6 +266,7 @@ _MIXED: dict[str, list[object]] = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", core(_ONE_KIND, lambda kind: kind == "text", one_of=2))
 def test_many_rows_in_one_statement_are_the_rows_of_single_statements(
     connect: Callable[..., dbapi.Connection], tmp_path: Path, kind: str

@@ -31,6 +31,7 @@ with acidsql.connect(sys.argv[1]) as session:
 """
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("variable", [("SPARK_REMOTE", "sc://localhost:1"), ("SPARK_CONNECT_MODE_ENABLED", "1")])
 def test_what_needs_no_spark_works_and_the_rest_is_refused_before_it_writes(
     variable: tuple[str, str], tmp_path: Path

@@ -11,6 +11,7 @@ from acidsql.direct import changed_rows, direct_write, parallel_reads
 from acidsql.session import Session
 from tests.answers import fails, rows
 from tests.direct.two_ways import ACID, both, check_same_files, drop_on_both
+from tests.selection import core
 
 COLUMNS = "(id int, v string, d decimal(6,2), c char(4), k date, a double)"
 KINDS = {
@@ -49,7 +50,8 @@ def changed(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
     return found
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.ci
+@pytest.mark.parametrize("kind", core(KINDS, lambda kind: kind == "bucketed"))
 def test_changes_leave_the_same_files(pair: tuple[Session, Session], changed: list[int | None], kind: str) -> None:
     both(pair, "DROP TABLE IF EXISTS t")
     both(pair, f"CREATE TABLE t {COLUMNS} {KINDS[kind]}")
@@ -69,6 +71,7 @@ def test_changes_leave_the_same_files(pair: tuple[Session, Session], changed: li
         check_same_files(pair, "t")
 
 
+@pytest.mark.ci
 def test_a_statement_turns_to_spark_in_its_transaction(
     pair: tuple[Session, Session], changed: list[int | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +121,7 @@ LISTS = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", LISTS)
 def test_a_long_list_is_no_deep_condition(pair: tuple[Session, Session], kind: str) -> None:
     drop_on_both(pair, "l")
@@ -129,6 +133,7 @@ def test_a_long_list_is_no_deep_condition(pair: tuple[Session, Session], kind: s
     check_same_files(pair, "l")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("condition", ["v LIKE 'M_ller'", "v NOT LIKE 'M_ller'", "v LIKE 'M%l%r'", "v LIKE 'M%'"])
 def test_a_text_that_is_not_utf8_is_read_as_by_spark(
     pair: tuple[Session, Session], changed: list[int | None], condition: str

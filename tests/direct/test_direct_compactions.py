@@ -13,6 +13,7 @@ from acidsql.session import Session
 from tests.answers import rows
 from tests.compactor.layout import compact
 from tests.direct.two_ways import ACID, both, drop_on_both, files
+from tests.selection import core
 
 DONE = ("succeeded", "ready for cleaning")
 VISIBILITY = re.compile(r"_v\d{7,}")
@@ -94,7 +95,8 @@ def newest_base(session: Session, table: str, rest: str) -> dict[str, Any]:
     return {VISIBILITY.sub("", path): content for path, content in bases.items() if path.startswith(newest)}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.ci
+@pytest.mark.parametrize("kind", core(KINDS, lambda kind: kind == "parted"))
 def test_major_compactions_leave_the_same_files(
     pair: tuple[Session, Session], compactions: list[bool], kind: str
 ) -> None:
@@ -117,6 +119,7 @@ def test_major_compactions_leave_the_same_files(
     assert compactions == [True] * (6 if p else 3)
 
 
+@pytest.mark.ci
 def test_what_pyarrow_cannot_write_is_left_to_spark(
     pair: tuple[Session, Session], compactions: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,7 +154,14 @@ def test_rows_that_lie_among_those_of_another_file_are_sorted(
     assert compactions == [True]
 
 
-@pytest.mark.parametrize(("kind", "cores"), [("flat", 1), ("flat", 5), ("parted", 2), ("bucketed", 5)])
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("kind", "cores"),
+    [
+        ("flat", 5),
+        *(pytest.param(*case, marks=pytest.mark.nightly) for case in (("flat", 1), ("parted", 2), ("bucketed", 5))),
+    ],
+)
 def test_streamed_compactions_leave_the_same_files(
     pair: tuple[Session, Session], streamed: list[bool], monkeypatch: pytest.MonkeyPatch, kind: str, cores: int
 ) -> None:
@@ -177,6 +187,7 @@ def test_streamed_compactions_leave_the_same_files(
     assert streamed == [True] * 3 * len(places)
 
 
+@pytest.mark.ci
 def test_rows_out_of_order_and_values_that_pyarrow_cannot_write_are_not_streamed(
     pair: tuple[Session, Session], streamed: list[bool]
 ) -> None:

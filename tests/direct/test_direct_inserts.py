@@ -172,6 +172,7 @@ PARTITIONED = {
 }
 
 
+@pytest.mark.ci
 def test_partitions_get_the_same_rows(pair: tuple[Session, Session], direct_writes: list[int]) -> None:
     for kind, values in PARTITIONED.items():
         drop_on_both(pair, "p")
@@ -254,6 +255,7 @@ def test_errors_are_the_same_and_nothing_is_written(pair: tuple[Session, Session
     check_same_files(pair, "e")
 
 
+@pytest.mark.ci
 def test_values_about_which_there_are_two_opinions_go_to_spark(
     pair: tuple[Session, Session], direct_writes: list[int]
 ) -> None:

@@ -16,6 +16,7 @@ from acidsql.session import Session
 from acidsql.spark.write import driver_write
 from tests.answers import fails, rows
 from tests.direct.two_ways import ACID, both, drop_on_both, files
+from tests.selection import core
 
 COLUMNS = "(id int, v string, d decimal(6,2), c char(4), k date, a double)"
 KINDS = {
@@ -70,7 +71,8 @@ def _unordered(content: Any) -> Any:
     return shown, sorted(numbers), known.keys(), others
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.ci
+@pytest.mark.parametrize("kind", core(KINDS, lambda kind: kind == "parted"))
 def test_merges_leave_the_same_tables(pair: tuple[Session, Session], merges: list[int | None], kind: str) -> None:
     p = ", CAST(NULLIF(id % 3, 1) AS STRING) p" if kind == "parted" else ""
     shared = {"p": ", s.p" if p else "", "p_name": ", p" if p else ""}
@@ -87,6 +89,7 @@ def test_merges_leave_the_same_tables(pair: tuple[Session, Session], merges: lis
     assert merges[-1] == 0
 
 
+@pytest.mark.ci
 def test_keys_of_several_columns_and_a_source_that_is_the_target(
     pair: tuple[Session, Session], merges: list[int | None]
 ) -> None:
@@ -122,6 +125,7 @@ STAYS_WITH_SPARK = (
 )
 
 
+@pytest.mark.ci
 def test_merges_that_depend_on_the_target_or_convert_values_stay_with_spark(
     pair: tuple[Session, Session], merges: list[int | None]
 ) -> None:
@@ -136,6 +140,7 @@ def test_merges_that_depend_on_the_target_or_convert_values_stay_with_spark(
     assert merges == []
 
 
+@pytest.mark.ci
 def test_what_is_wrong_with_rows_is_found_by_spark_in_the_same_transaction(
     pair: tuple[Session, Session], merges: list[int | None]
 ) -> None:
@@ -197,6 +202,7 @@ def test_given_frames_and_parameters(pair: tuple[Session, Session], merges: list
     assert merges == [2, 4, 2]
 
 
+@pytest.mark.ci
 def test_a_source_with_more_rows_than_the_driver_takes_is_left_to_spark(
     pair: tuple[Session, Session], merges: list[int | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,6 +109,7 @@ def run_world(pair: Sequence[Session], seed: int) -> None:
         assert state(pair[0]) == state(pair[1]), (seed, world.target, world.source, statement)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "seeds",
     [

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pyarrow.orc as orc
+import pytest
 
 from tests.answers import files_below
 
@@ -47,6 +48,7 @@ with acidsql.dbapi.connect(sys.argv[1]) as connection:
 EXPRESSION = "UPDATE t SET id = id + 1"
 
 
+@pytest.mark.ci
 def test_the_shell_runs_small_statements_without_java(tmp_path: Path) -> None:
     without_java = _without_java(tmp_path)
     command = [sys.executable, "-m", "acidsql", "shell", "--warehouse", str(tmp_path / "warehouse"), "-e"]

@@ -82,6 +82,7 @@ def outcome(text: str) -> str:
     return "ok"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
 def test_deep_statements_have_a_plan_or_an_error(text: Text) -> None:
     assert outcome(text(3)) in ("ok", "PARSE_SYNTAX_ERROR", "AMBIGUOUS_TABLE_ALIAS", "INSERT_COLUMN_COUNT")
@@ -89,6 +90,7 @@ def test_deep_statements_have_a_plan_or_an_error(text: Text) -> None:
         assert outcome(text(depth)) in ("ok", "PARSE_SYNTAX_ERROR", "AMBIGUOUS_TABLE_ALIAS")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 def test_long_statements_have_a_plan(text: Text) -> None:
     assert outcome(text(2_000)) == "ok"

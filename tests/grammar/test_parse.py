@@ -170,6 +170,7 @@ def test_a_tables_place_is_its_whole_name() -> None:
     assert name.span.text == "db . `t`"
 
 
+@pytest.mark.ci
 @pytest.mark.timeout(60)  # a parser whose time grows with the square of the rows takes minutes
 def test_ten_thousand_rows_are_read() -> None:
     rows = ", ".join(f"({i}, 'name {i}', {i}.5, NULL, -1, DATE '2020-01-01')" for i in range(10_000))

@@ -56,6 +56,7 @@ def test_the_depth_is_the_number_of_passes_that_may_find_a_variable() -> None:
         substitute("${twice}", VALUES.get, 1)
 
 
+@pytest.mark.ci
 def test_variables_that_double_the_text_do_not_fill_the_memory() -> None:
     values = {f"v{i}": f"${{v{i + 1}}}${{v{i + 1}}}" for i in range(40)} | {"v40": "x"}
     with pytest.raises(AcidSqlError) as raised:

@@ -47,6 +47,7 @@ def assert_same(types: Sequence[str], rows: Sequence[tuple[Any, ...]], version: 
     assert buckets(list(zip(kinds, cut, strict=True)), COUNT, version).tolist() == expected[1:]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("version", BucketingVersion)
 @pytest.mark.parametrize("kind", VALUES)
 @settings(max_examples=30)

@@ -39,6 +39,7 @@ def runs(txn: TxnId) -> bool:
     return f"heartbeat of txnid:{txn}" in {thread.name for thread in threading.enumerate()}
 
 
+@pytest.mark.ci
 def test_a_transaction_lives_as_long_as_it_is_heartbeaten(store: SqliteMetastore, clock: Clock) -> None:
     txn = store.open_txn()
     with Heartbeat(store, txn, interval=0.02) as heartbeat:

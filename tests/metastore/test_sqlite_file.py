@@ -14,6 +14,7 @@ from acidsql.acid.table import Column, Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation
+from acidsql.metastore.compactions import CompactionRequest, CompactionType
 from acidsql.metastore.sqlite import database_file
 from acidsql.metastore.sqlite.schema import SCHEMA_VERSION
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore, open_sqlite
@@ -231,6 +232,21 @@ def test_write_sets_are_removed_when_no_transaction_can_conflict_with_them(tmp_p
         store.abort(old)
         store.commit(store.open_txn())
         assert kept() == 0
+
+
+def test_the_cleaner_waits_for_the_oldest_transaction_that_was_open_at_the_commit(tmp_path: Path) -> None:
+    with SqliteMetastore(tmp_path / "m.db", "/w") as store:
+        store.create_table(TABLE)
+        reader = store.open_txn(read_only=True)
+        store.enqueue_compaction(CompactionRequest("default", "t", None, CompactionType.MAJOR))
+        compaction = store.take_compaction("w1")
+        assert compaction is not None
+        compaction = store.begin_compaction(compaction, store.open_compaction_txn(CompactionType.MAJOR), WriteId(1))
+        store.commit_compaction(compaction)
+        store.open_txn(read_only=True)  # it sees the compacted files
+        assert store.ready_for_cleaning() == []
+        store.commit(reader)
+        assert [ready.id for ready in store.ready_for_cleaning()] == [compaction.id]
 
 
 # -- threads

@@ -1,4 +1,5 @@
-"""What the scans of a plan may skip: only rows and partitions that the statement certainly does not need."""
+"""What the scans and the locks of a plan may leave out: only rows and partitions that the statement certainly does not
+need."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import pytest
 from acidsql.grammar import statements as s
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parser import parse
+from acidsql.planner.lock_requests import on_partitions
 from acidsql.planner.partition_pruning import keeps
 from acidsql.planner.plan import NO_SHORTCUTS, Facts, MultiWritePlan, Plan, Scan, Shortcuts
 from acidsql.planner.statement_planner import plan_statement
@@ -150,6 +152,25 @@ def test_numbers_prune_partitions_of_text_and_keep_text_in_doubt(condition: str,
 def test_a_scan_skips_only_what_its_query_certainly_does_not_need(sql: str) -> None:
     found = {scan.table.name: [text.replace("`", "") for text in conditions_of(scan)] for scan in plan_of(sql).scans}
     assert found == CASES[sql]
+
+
+@pytest.mark.parametrize(
+    ("sql", "locked"),
+    [
+        ("DELETE FROM t WHERE p IN (1, 3)", ["p=1", "p=3"]),
+        ("UPDATE t SET a = 1 WHERE p = 1", ["p=1"]),
+        ("UPDATE t SET p = 2 WHERE p = 1", [None]),
+        ("UPDATE t SET a = 1", [None]),
+        ("INSERT INTO t PARTITION (p = 4) VALUES (1, 2)", ["p=4"]),
+        ("INSERT INTO t VALUES (1, 2, 4)", [None]),
+    ],
+)
+def test_a_statement_locks_the_whole_table_if_its_rows_may_go_to_other_partitions_than_it_reads(
+    sql: str, locked: list[str | None]
+) -> None:
+    locks = on_partitions(plan_of(sql), lambda _: [("1",), ("2",), ("3",)])
+    assert [lock.partition for lock in locks] == locked
+    assert all(lock.dynamic_partition_write == (lock.partition is None) for lock in locks)
 
 
 def test_a_condition_of_a_branch_on_its_lateral_view_does_not_prune_the_common_scan() -> None:

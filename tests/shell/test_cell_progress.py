@@ -23,6 +23,7 @@ def test_a_bar_needs_several_tasks() -> None:
     assert "a &lt; b" in html_progress("a < b", 0, 0)
 
 
+@pytest.mark.ci
 def test_a_cell_shows_the_tasks_of_a_running_job_and_then_nothing(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -171,6 +171,7 @@ def test_statements_come_from_standard_input(
     assert capsys.readouterr().out.split() == ["d", "default", "e"]
 
 
+@pytest.mark.ci
 def test_a_statement_of_standard_input_runs_as_soon_as_it_is_there(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "acidsql", "shell", "--no-header"]
     with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -296,6 +297,7 @@ def test_hiveconf_is_a_set_statement(place: Path, capsys: pytest.CaptureFixture[
 # ------------------------------------------------------------------------------------------------ no Java
 
 
+@pytest.mark.ci
 def test_without_java_one_clear_line_and_exit_2(tmp_path: Path) -> None:
     env = {key: value for key, value in os.environ.items() if key != "JAVA_HOME"} | {"PATH": str(tmp_path)}
     done = in_subprocess("shell", "-e", "SELECT 1", cwd=tmp_path, env=env)
@@ -332,6 +334,7 @@ def test_hiveconf_replaces_variables(
     assert capsys.readouterr().out == "a\tit is here\n"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("arguments", ["shell", "shell -f -"])
 def test_closed_standard_input_has_no_statements(arguments: str, place: Path) -> None:
     command = f"exec {sys.executable} -m acidsql {arguments} <&-"

@@ -41,6 +41,7 @@ OBJECTS = TEXTS | {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("shape", list(Format))
 def test_every_type_in_every_format(shape: Format, session: Session, capsys: pytest.CaptureFixture[str]) -> None:
     runner = Runner(session, Manner(shape=shape))

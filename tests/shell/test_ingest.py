@@ -68,6 +68,7 @@ def expected(*numbers: int, d: str = "x") -> list[tuple[Any, ...]]:
     return [(n, f"n{n}", d) for n in numbers]
 
 
+@pytest.mark.ci
 def test_files_and_standard_input_become_rows_once(
     ingest: Ingest, session: Session, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -164,6 +165,7 @@ def count(session: Session) -> int:
     return int(session.sql("SELECT count(*) FROM t").first()[0])  # type: ignore[index]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("number", "status"),
     [pytest.param(signal.SIGTERM, 0, marks=pytest.mark.nightly), (signal.SIGINT, 130), (signal.SIGKILL, -9)],

@@ -25,6 +25,7 @@ def rows(session: Session, query: str) -> list[tuple[object, ...]]:
     return list(session.execute(query).rows())
 
 
+@pytest.mark.ci
 def test_a_refused_statement_leaves_the_transaction_open_at_the_prompt_only(session: Session) -> None:
     session.execute("CREATE TABLE t (id int, v int NOT NULL) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
     session.keeps_transaction = True

@@ -51,6 +51,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.ci
 def test_the_story_leaves_hives_directories(place: Path) -> None:
     directories = {path.name for path in (place / "warehouse" / "employee").iterdir() if not path.name.startswith(".")}
     assert {
@@ -80,6 +81,7 @@ def test_the_story_runs_from_standard_input_silently(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_a_statement_given_with_e_shows_its_rows_or_its_error(place: Path) -> None:
     done = run("-e", f"{employee.QUERY}\\G", "-e", "SELECT * FROM employe", "-e", "SELECT 'never'", cwd=place)
     assert done.returncode == 1
@@ -104,6 +106,7 @@ def test_standard_output_that_is_closed_ends_quietly(place: Path) -> None:
         assert process.wait(timeout=PATIENCE) == 0
 
 
+@pytest.mark.nightly
 def test_without_standard_output_the_statements_run(place: Path) -> None:
     script = f"exec {shlex.join([*COMMAND, '-e', 'SHOW TABLES', '-e', 'CREATE TABLE unseen (a INT)'])} >&-"
     done = subprocess.run(["sh", "-c", script], cwd=place, capture_output=True, text=True, timeout=300, check=False)
@@ -112,6 +115,7 @@ def test_without_standard_output_the_statements_run(place: Path) -> None:
     assert "unseen" in run("-e", "SHOW TABLES", cwd=place).stdout
 
 
+@pytest.mark.ci
 def test_an_interrupt_cancels_the_statement_and_exits_130(place: Path, tmp_path: Path) -> None:
     logged = ("--conf", "spark.eventLog.enabled=true", "--conf", f"spark.eventLog.dir={tmp_path.as_uri()}")
     plain_text = ("--conf", "spark.eventLog.compress=false")
@@ -201,6 +205,7 @@ def test_the_story_in_the_repl(tmp_path: Path) -> None:
     assert history.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.nightly
 def test_exit_ends_at_once_while_spark_starts(tmp_path: Path) -> None:
     java = JavaGate(tmp_path)
     try:
@@ -241,6 +246,7 @@ def test_the_repl_works_on_a_dumb_terminal_and_leaves_with_ctrl_d(place: Path, t
     assert "\x1b[31m" not in child.before
 
 
+@pytest.mark.ci
 def test_the_repl_without_java_says_so_in_one_line_and_exits_2(tmp_path: Path) -> None:
     child = repl(tmp_path, tmp_path, PATH=str(tmp_path), JAVA_HOME="")
     child.expect(r"\[JAVA_NOT_FOUND\]")

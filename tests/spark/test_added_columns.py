@@ -25,6 +25,7 @@ from acidsql.storage.orc.integer_runs import Sequence
 from acidsql.storage.orc.protobuf import BYTES, Field
 from acidsql.storage.orc.rewrite import encode_second_end
 from acidsql.storage.orc.tail import read_tail
+from tests.selection import every
 from tests.spark.acid_files import check_file, event_files
 
 FILES = LocalFiles()
@@ -183,10 +184,11 @@ def test_an_encrypted_file_is_refused(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------ through Spark
 
 
-@pytest.mark.parametrize("properties", [
+@pytest.mark.ci
+@pytest.mark.parametrize("properties", every(3, [
     "", ", 'orc.compress'='NONE', 'orc.stripe.size'='100000', 'orc.row.index.stride'='1000'",
     ", 'orc.compress'='ZLIB', 'orc.create.index'='false', 'orc.compress.size'='1024'",
-])  # fmt: skip
+]))  # fmt: skip
 def test_an_insert_and_a_compaction_leave_files_as_hive_has_them(
     session: Session, spark: SparkSession, properties: str
 ) -> None:

@@ -44,6 +44,7 @@ def tops(directory: str | Path) -> list[str]:
 # ------------------------------------------------------------------------------------------------ columns
 
 
+@pytest.mark.ci
 def test_old_rows_are_null_in_added_columns_in_every_partition(session: Session) -> None:
     session.execute(f"CREATE TABLE t (id int, v varchar(2)) PARTITIONED BY (p string) {ACID}")
     session.execute("INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'y')")
@@ -87,6 +88,7 @@ def test_every_widening_is_read_from_files_of_the_narrow_type(session: Session) 
     assert plain == [expected for *_, expected in changes]
 
 
+@pytest.mark.ci
 def test_a_widened_column_is_compared_in_its_new_type(session: Session) -> None:
     """Spark would push 5.5 down to files with an int as 5, and fail on text."""
     session.execute(f"CREATE TABLE t (id int, a int, b int, c bigint, d decimal(4,2)) {ACID}")
@@ -406,6 +408,7 @@ def without_waiting(session: Session) -> None:
     session.execute("SET hive.lock.numretries=0")
 
 
+@pytest.mark.ci
 def test_numbers_that_became_text_are_the_same_before_and_after_updates_and_compactions(session: Session) -> None:
     """The texts of numbers are those of ORC's reader, which Hive uses too: a FLOAT is shown as a DOUBLE, and NaN is
     NULL (ConvertTreeReaderFactory.StringGroupFromDoubleTreeReader)."""

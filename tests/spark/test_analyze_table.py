@@ -32,6 +32,7 @@ def is_accurate(session: Session, table: str, *partition: str | None) -> bool:
     return statistics(session, table, *partition).get(STATISTICS_STATE) == ACCURATE_STATISTICS
 
 
+@pytest.mark.ci
 def test_the_rows_and_files_of_an_acid_table_are_counted(session: Session) -> None:
     session.execute(f"CREATE TABLE t (id int) {ACID}")
     assert statistics(session, "t") == {}
@@ -54,6 +55,7 @@ def test_the_rows_and_files_of_an_acid_table_are_counted(session: Session) -> No
     assert ("", STATE, '{"BASIC_STATS":"true"}') in shown
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "write",
     [
@@ -79,6 +81,7 @@ def test_a_write_makes_the_statistics_out_of_date(session: Session, write: str) 
     assert (is_accurate(session, "t"), statistics(session, "t")["numRows"]) == (True, str(count))
 
 
+@pytest.mark.ci
 def test_partitions_have_statistics_of_their_own(session: Session) -> None:
     session.execute(f"CREATE TABLE t (id int) PARTITIONED BY (p int, q string) {ACID}")
     session.execute("INSERT INTO t VALUES (1, 1, 'a'), (2, 1, 'a'), (3, 2, 'b/c'), (4, NULL, NULL)")

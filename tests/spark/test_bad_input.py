@@ -301,6 +301,7 @@ ANALYSED: list[Bad] = [
 ]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("bad", ANALYSED, ids=[f"{b[1]}-{i}" for i, b in enumerate(ANALYSED)])
 def test_a_later_error_leaves_no_file_and_no_valid_write_id(world: World, bad: Bad) -> None:
     before, write_ids = world.seen(), world.write_ids()

@@ -162,6 +162,7 @@ def test_several_columns_and_nulls_are_combined(spark: SparkSession) -> None:
     assert_spark_agrees(spark, types, rows)
 
 
+@pytest.mark.ci
 def test_all_small_integers_agree(spark: SparkSession) -> None:
     frame = spark.range(-(2**15), 2**15).select(F.col("id").cast("smallint").alias("c0"))
     for version in BucketingVersion:

@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from acidsql.session import Session
+from tests.selection import core
 from tests.spark.acid_files import event_files
 
 ROWS = [Row(id=1, s=Row(a=2, b=[Row(c="x")])), Row(id=3, s=Row(a=None, b=None)), Row(id=4, s=None)]
@@ -36,7 +37,8 @@ def rewritten(table: Path, names: list[str], columns: str) -> None:
         check_sum.unlink()
 
 
-@pytest.mark.parametrize("names", [ACID, [name.lower() for name in ACID]])
+@pytest.mark.ci
+@pytest.mark.parametrize("names", core([ACID, [name.lower() for name in ACID]], lambda names: names != ACID))
 @pytest.mark.parametrize("columns", [LOWER, CAPITALS])
 def test_acid_files_are_read_whatever_the_case_of_their_names(
     session: Session, tmp_path: Path, names: list[str], columns: str
@@ -55,7 +57,8 @@ def test_acid_files_are_read_whatever_the_case_of_their_names(
     assert session.sql("SELECT * FROM t ORDER BY id").collect() == expected
 
 
-@pytest.mark.parametrize("file_format", ["orc", "parquet"])
+@pytest.mark.ci
+@pytest.mark.parametrize("file_format", core(["orc", "parquet"], lambda name: name == "orc"))
 @pytest.mark.parametrize("properties", ["", " TBLPROPERTIES ('transactional'='true')"])
 def test_plain_files_are_read_whatever_the_case_of_their_names(
     session: Session, spark: SparkSession, tmp_path: Path, file_format: str, properties: str

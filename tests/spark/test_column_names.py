@@ -117,6 +117,7 @@ def test_columns_of_odd_names_go_through_every_statement(session: Session) -> No
     assert "INSERT" in session.explain(f"INSERT INTO t (k, {listed}) SELECT k, {listed} FROM s")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "name", ["a`b", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("@branch", "a b,'c\"", "_metadata"))]
 )
@@ -135,6 +136,7 @@ def test_partition_and_bucket_columns_have_odd_names(session: Session, name: str
     assert rows(session, f"SELECT {c}, v FROM b") == [("x", 1), ("z", 3)]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "stored",
     [
@@ -159,6 +161,7 @@ def test_plain_and_insert_only_tables_have_odd_names(session: Session, stored: s
     assert rows(session, f"SELECT count(DISTINCT INPUT__FILE__NAME) > 0 FROM t WHERE {quoted[0]} = 'a'") == [(True,)]
 
 
+@pytest.mark.ci
 def test_a_query_may_give_its_columns_and_tables_any_name(session: Session) -> None:
     session.execute(f"CREATE TABLE t (id INT, v STRING) PARTITIONED BY (p STRING) {ACID}")
     session.execute("INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'y')")
@@ -234,6 +237,7 @@ def test_a_file_in_which_another_writer_left_a_name_with_backticks_as_it_is_can_
 ALPHABET = "aB1`'\"@ ,<>/\\%=;()[]{}$#*?_-é日\t\n~|&!^+"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("seed", core(range(1, 6), lambda seed: seed == 1))
 def test_random_names_keep_their_values(session: Session, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data_skipping, "_WORTH", 0)  # ORC is told of every condition

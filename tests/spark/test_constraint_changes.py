@@ -63,6 +63,7 @@ def test_keys_are_informational_and_can_be_dropped(t: Session) -> None:
         assert name not in {n.name for n in t.catalog.table("default", table).constraints.names}
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("statement", "condition", "code"),
     [

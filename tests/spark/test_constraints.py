@@ -29,6 +29,7 @@ def violated(session: Session, sql: str, detail: str) -> None:
     )
 
 
+@pytest.mark.ci
 def test_a_column_without_a_value_gets_its_default(db: Session) -> None:
     db.sql(
         "CREATE TRANSACTIONAL TABLE d (id int, name string DEFAULT 'it\\'s', n int DEFAULT 1 + 2,"
@@ -57,6 +58,7 @@ def test_a_column_without_a_value_gets_its_default(db: Session) -> None:
     ]
 
 
+@pytest.mark.ci
 def test_not_null_holds_for_every_way_to_write(db: Session) -> None:
     db.sql("CREATE TRANSACTIONAL TABLE n (id int NOT NULL, v string)")
     db.sql("INSERT INTO n VALUES (1, NULL), (2, 'b')")
@@ -74,6 +76,7 @@ def test_not_null_holds_for_every_way_to_write(db: Session) -> None:
     assert rows(db, "SELECT * FROM n ORDER BY id") == [(1, None), (2, "b")]
 
 
+@pytest.mark.ci
 def test_check_passes_on_null_and_sees_the_whole_new_row(db: Session) -> None:
     db.sql("CREATE TRANSACTIONAL TABLE c (low int, high int, CONSTRAINT ordered CHECK (low <= high), CHECK (high < 9))")
     db.sql("INSERT INTO c VALUES (1, 2), (NULL, 1), (5, NULL), (NULL, NULL)")

@@ -41,6 +41,7 @@ def counted(db: Session, query: str = "SELECT count(*) FROM t") -> int:
     return int(row[0])
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("max_bytes", core([0, 32 << 20], bool))
 def test_rows_of_statements_are_counted_without_reading_them(db: Session, max_bytes: int) -> None:
     db.execute(f"SET acidsql.driver.write.max.bytes={max_bytes}")
@@ -113,6 +114,7 @@ def test_a_count_may_stand_anywhere_in_a_query(db: Session) -> None:
     assert db.sql("SELECT n FROM u").collect() == [(5,)]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "query",
     [

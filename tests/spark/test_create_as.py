@@ -91,6 +91,7 @@ CASTS = {
 """Of a query over a table of SIZED, the types of the columns that CREATE TABLE .. AS gives."""
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("query", CASTS)
 def test_what_is_cast_to_varchar_or_char_is_a_column_of_that_type(query: str, session: Session) -> None:
     """tests/interop/test_hive_evaluates.py holds Hive to the same."""
@@ -141,6 +142,7 @@ def test_if_not_exists_leaves_an_existing_table_unchanged(source: Session) -> No
     assert rows(source, "s") == before
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("statement", "message"),
     [

@@ -58,6 +58,7 @@ def test_an_update_conflicts_with_one_whose_partition_was_renamed(
 # ------------------------------------------------------------------------------------------------------- LOAD DATA
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "change",
     [
@@ -93,6 +94,7 @@ def test_load_data_does_not_load_into_a_plain_table_that_was_changed_meanwhile(
 # -------------------------------------------------------------------------------------------- CREATE TABLE .. AS
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("late", [False, True], ids=["before the files appear", "before the commit"])
 @pytest.mark.parametrize("kind", ["STORED AS ORC", ACID])
 @pytest.mark.parametrize("own", ["STORED AS ORC", ACID])

@@ -18,6 +18,7 @@ from acidsql.grammar.parser import parse
 from acidsql.planner.ddl_plan import DdlStatement, Step
 from acidsql.session import Session
 from acidsql.spark.executor import Request
+from tests.selection import every
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 SETUP = f"""
@@ -165,7 +166,8 @@ def requested(metastore: sqlite3.Connection) -> list[str]:
     return sorted(f"{'.'.join(filter(None, names))} -> {kind}" for *names, kind in rows)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.ci
+@pytest.mark.parametrize("case", every(3, CASES))
 def test_explain_prints_the_locks_that_the_run_requests(
     db: Session, metastore: sqlite3.Connection, tmp_path: Path, case: str
 ) -> None:

@@ -1,7 +1,8 @@
 """Which delete events apply to which rows: a table of layouts, from which every reader reads the same rows.
 
-The readers are a scan by bitmap, a scan by join, COUNT(*), `acidsql inspect`, and scans after a minor and a major
-compaction. The rules stand in acidsql/snapshot/delete_applicability.py.
+The readers are a scan by bitmap, a scan by join, COUNT(*), `acidsql inspect`, scans after a minor and a major
+compaction, and one without Spark (tests/arrow_scan/test_scan_snapshots.py). The rules stand in
+acidsql/snapshot/delete_applicability.py.
 """
 
 from __future__ import annotations
@@ -14,10 +15,18 @@ import pyorc
 import pytest
 from pyspark.sql import SparkSession
 
+from acidsql.acid.compaction_scope import Rewrite, Scope, scope
 from acidsql.acid.row_id import encode_bucket
-from acidsql.acid.write_ids import StatementId
+from acidsql.acid.snapshot_selection import select_snapshot
+from acidsql.acid.table import Column, Table
+from acidsql.acid.write_ids import StatementId, TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.planner.plan import Scan
 from acidsql.session import Session, connect
+from acidsql.snapshot.delete_applicability import every_delete_file
+from acidsql.snapshot.scan_binding import BoundPart, BoundScan
 from acidsql.spark.scan.deletes import cache
+from acidsql.storage.file_systems import LocalFiles
+from acidsql.storage.footer_cache import FooterCache
 from tests.selection import core
 
 EVENT = (
@@ -52,6 +61,7 @@ class Layout:
 
 
 ROWS = {"delta_0000001_0000001_0000/bucket_00000": [row(n, n) for n in range(4)]}
+OF_BASE = "an event deletes a row of a base whose bucket has no later rows"
 LAYOUTS = {
     "an event deletes the row that it names": Layout(
         {**ROWS, "delete_delta_0000002_0000002_0000/bucket_00000": [delete(1, 2), delete(3, 2)]}, [0, 2]
@@ -140,6 +150,16 @@ LAYOUTS = {
         },
         [0, 2],
     ),
+    OF_BASE: Layout(
+        {
+            "base_0000001/bucket_00000": [row(0, 0)],
+            "base_0000001/bucket_00001": [row(n, n - 1, bucket=1) for n in range(1, 4)],
+            "delta_0000002_0000002_0000/bucket_00000": [row(4, 0, write=2)],
+            "delete_delta_0000004_0000004_0000/bucket_00001": [delete(0, 4, bucket=1)],
+            "delete_delta_0000005_0000005_0000/bucket_00001": [delete(1, 5, bucket=1)],
+        },
+        [0, 3, 4],
+    ),
     "an event deletes no row of another partition": Layout(
         {
             "p=1/delta_0000001_0000001_0000/bucket_00000": [row(0, 0), row(1, 1)],
@@ -152,6 +172,7 @@ LAYOUTS = {
 }
 COMPACTED = (
     "events of a range count by their own write IDs",
+    OF_BASE,
     "an event deletes no row of another statement",
     "rows of original files are counted over the files of a bucket",
 )
@@ -172,16 +193,21 @@ def write(directory: Path, files: Mapping[str, list[Event] | list[int]] | Mappin
             writer.writerows([(value,) for value in rows] if is_plain else rows)
 
 
+def adopt(session: Session, layout: Layout, directory: Path) -> None:
+    """Makes the layout the table t of the session."""
+    write(directory, layout.files)
+    partitions = " PARTITIONED BY (p INT)" if layout.partitioned else ""
+    session.execute(
+        f"CREATE TABLE t (id INT){partitions} STORED AS ORC LOCATION '{directory}'"
+        f" TBLPROPERTIES ('transactional'='true', 'acidsql.adopt.writeids'='{WRITE_IDS}')"
+    )
+    write(directory, layout.later)
+
+
 @pytest.fixture
 def adopted(session: Session, tmp_path: Path, layout: Layout) -> Iterator[Layout]:
     """The layout as the table t."""
-    write(tmp_path / "t", layout.files)
-    partitions = " PARTITIONED BY (p INT)" if layout.partitioned else ""
-    session.execute(
-        f"CREATE TABLE t (id INT){partitions} STORED AS ORC LOCATION '{tmp_path}/t'"
-        f" TBLPROPERTIES ('transactional'='true', 'acidsql.adopt.writeids'='{WRITE_IDS}')"
-    )
-    write(tmp_path / "t", layout.later)
+    adopt(session, layout, tmp_path / "t")
     yield layout
     session.execute("DROP TABLE t")
 
@@ -190,6 +216,7 @@ def ids(session: Session) -> list[int]:
     return sorted(r[0] for r in session.sql("SELECT id FROM t").collect())
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS.keys())
 def test_scans_counts_and_inspect_give_the_same_rows(
     session: Session, adopted: Layout, monkeypatch: pytest.MonkeyPatch
@@ -204,6 +231,7 @@ def test_scans_counts_and_inspect_give_the_same_rows(
     assert ids(session) == adopted.expected
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "layout", core(LAYOUTS.values(), lambda layout: layout in [LAYOUTS[name] for name in COMPACTED])
 )
@@ -212,3 +240,16 @@ def test_compactions_leave_the_same_rows(session: Session, adopted: Layout, kind
     for partition in ("PARTITION (p=1)", "PARTITION (p=2)") if adopted.partitioned else ("",):
         session.execute(f"ALTER TABLE t {partition} COMPACT '{kind}' AND WAIT")
     assert ids(session) == adopted.expected
+
+
+def test_a_minor_compaction_keeps_the_events_of_buckets_in_which_it_merges_no_rows(tmp_path: Path) -> None:
+    write(tmp_path, LAYOUTS[OF_BASE].files)
+    files, writes = LocalFiles(), ValidWriteIdList("default.t", WriteId(5))
+    snapshot = select_snapshot(files.list_below(str(tmp_path)).files, writes, ValidTxnList(TxnId(1)))
+    chosen = scope(Rewrite.MINOR, snapshot, writes, insert_only=False)
+    assert isinstance(chosen, Scope)
+    table = Table("default", "t", (Column("id", "int"),), str(tmp_path), properties={"transactional": "true"})
+    source = BoundScan(Scan("t", table), files, (BoundPart((), str(tmp_path), chosen.source),))
+    assert source.buckets == {0}
+    found = [str(Path(file.path).relative_to(tmp_path)) for file in every_delete_file(source, FooterCache())]
+    assert found == [path for path in LAYOUTS[OF_BASE].files if path.startswith("delete_delta")]

@@ -42,6 +42,7 @@ def a_key(
     return (r.randrange(parts), r.choice(writes), bucket, r.randrange(rows))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("parts", [1, 5])
 @pytest.mark.parametrize("writes", [[3], [1, 2, 3, 4], [1, 40, 70]])
 @pytest.mark.parametrize("buckets", [(0,), (0, 1, 2, 5)])
@@ -94,6 +95,7 @@ def session(spark: SparkSession, tmp_path: Path) -> Iterator[Session]:
         yield opened
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("most_events", [0, 4_000_000])
 def test_a_table_reads_the_same_by_bits_and_by_join(
     session: Session, monkeypatch: pytest.MonkeyPatch, most_events: int

@@ -41,6 +41,7 @@ def test_the_right_sides_of_set_see_the_old_row(db: Session) -> None:
     assert rows(db, "SELECT * FROM swap ORDER BY id") == [(2, "1/2", 1), (5, "2/5", 2)]
 
 
+@pytest.mark.ci
 def test_subqueries_on_the_target_read_the_state_before_the_statement(db: Session) -> None:
     make(db, "own", "(1, 'a', 1)", "(2, 'a', 5)", "(3, 'b', 7)", "(4, NULL, NULL)")
     changed = "UPDATE own SET n = (SELECT max(n) FROM own) + n WHERE n < (SELECT max(x.n) FROM own x WHERE x.id <> 0)"
@@ -70,6 +71,7 @@ def test_where_and_set_may_use_other_tables_frames_and_ctes(db: Session) -> None
     assert rows(db, "SELECT id, name FROM target ORDER BY id") == [(1, "cte"), (2, "b")]
 
 
+@pytest.mark.ci
 def test_merge_takes_every_kind_of_source(db: Session, spark: SparkSession) -> None:
     make(db, "sink", "(1, 'a', 1)", "(2, 'b', 2)")
     rest = "ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
@@ -180,6 +182,7 @@ def test_a_failed_statement_leaves_no_file_and_its_write_id_is_aborted(db: Sessi
     assert directories(db, "failing")[-1] == "delta_0000003_0000003_0000"
 
 
+@pytest.mark.ci
 def test_store_assignment_is_hives_unless_the_setting_is_ansi(db: Session) -> None:
     db.sql("CREATE TRANSACTIONAL TABLE assigned (i int, t tinyint, d date, m decimal(4,1), s string, b boolean)")
     db.sql("INSERT INTO assigned SELECT 'x', 300, '2020-02-30', 12345, 1.50, 'yes'")
@@ -300,6 +303,7 @@ EVERY_ROW = (
 )
 
 
+@pytest.mark.ci
 def test_every_type_comes_back_from_insert_update_and_merge(db: Session) -> None:
     db.sql(f"CREATE TRANSACTIONAL TABLE types ({EVERY_TYPE})")
     db.sql(f"INSERT INTO types {EVERY_VALUE}")

@@ -65,6 +65,7 @@ def default_session() -> Iterator[None]:
         opened.close()
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("default_session")
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_the_examples_run(module: ModuleType, spark: SparkSession, warehouse: Path) -> None:

@@ -87,6 +87,7 @@ def by_driver(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return written
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", core(TABLES, lambda kind: kind == "bucketed"))
 def test_dml_writes_the_same_events(sessions: list[Session], monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     written = by_driver(monkeypatch)
@@ -354,6 +355,7 @@ WIDE = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", core(WIDE, lambda kind: kind in ("text", "nested")))
 def test_rows_that_are_wide_in_memory_are_written_by_spark_however_small_their_file_is(
     sessions: list[Session], monkeypatch: pytest.MonkeyPatch, kind: str

@@ -28,6 +28,7 @@ def by_spark(session: Session, version: int | None) -> list[tuple[object, ...]]:
     return sorted(tuple(row) for row in session.table("t", version=version).collect())
 
 
+@pytest.mark.ci
 def test_each_version_is_what_a_reader_saw_then_also_after_a_minor_compaction(session: Session) -> None:
     session.sql(f"CREATE TABLE t (id int, v string) {ACID}")
     seen: list[list[tuple[object, ...]]] = [[]]

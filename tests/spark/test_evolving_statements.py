@@ -39,6 +39,7 @@ def waiting(session: Session) -> list[tuple[object, ...]]:
 # ------------------------------------------------------------------------------------------------ MERGE
 
 
+@pytest.mark.ci
 def test_merge_adds_columns_and_widens_types_and_old_rows_read_null(session: Session) -> None:
     make(session)
     session.sql("INSERT INTO t VALUES (1, 10), (2, 11)")
@@ -160,6 +161,7 @@ def test_partition_and_bucket_columns_keep_their_types(session: Session) -> None
     assert rows(session, "SELECT id FROM t WHERE p = 1 ORDER BY id") == [(1,), (3,)]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("clauses", [INSERT_ONLY, "STORED AS ORC", "STORED AS PARQUET", "STORED AS TEXTFILE"])
 def test_tables_that_are_not_full_acid_evolve_by_insert(session: Session, clauses: str) -> None:
     make(session, "id int, v int", clauses)

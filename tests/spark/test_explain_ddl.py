@@ -32,6 +32,7 @@ def below(directory: Path) -> list[Path]:
     return sorted(directory.rglob("*"))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("statement", "does"),
     [

@@ -55,6 +55,7 @@ def frame(spark: SparkSession, *rows: tuple[object, ...], columns: str = COLUMNS
 # ------------------------------------------------------------------------------------------------ append
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "kind",
     [
@@ -110,6 +111,7 @@ def test_a_batch_is_told_by_its_number_outside_of_a_query(session: Session, spar
 # ------------------------------------------------------------------------------------------------ new checkpoints
 
 
+@pytest.mark.ci
 def test_a_new_checkpoint_passes_over_what_is_committed_and_goes_on(session: Session, files: StreamedFiles) -> None:
     session.sql(f"CREATE TABLE t ({COLUMNS}) {ACID}")
     for i in range(4):
@@ -238,6 +240,7 @@ def test_change_data_in_the_order_of_its_log_gives_the_rows_of_the_database(
     assert found == model
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("seed", core(range(1, 6), lambda seed: seed == 1, one_of=2))
 def test_change_data_in_any_order_gives_the_newest_records_with_tombstones(
     session: Session, spark: SparkSession, seed: int
@@ -259,6 +262,7 @@ def test_change_data_in_any_order_gives_the_newest_records_with_tombstones(
     assert found == model
 
 
+@pytest.mark.ci
 def test_newest_by_takes_the_keys_of_the_condition_and_keeps_records_without_a_key(
     session: Session, spark: SparkSession
 ) -> None:
@@ -295,6 +299,7 @@ def test_the_counts_of_a_query_with_state_are_merged(session: Session, files: St
     assert sorted(map(tuple, session.sql("SELECT d, n FROM t").collect())) == [("p0", 5), ("p1", 4)]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", ["append", "merge"])
 def test_a_batch_is_read_once_and_once_more_for_its_digest(session: Session, spark: SparkSession, kind: str) -> None:
     """A source may give other rows when it is read again, such as those of uuid()."""
@@ -339,6 +344,7 @@ def test_a_second_writer_is_refused_until_the_first_session_ends(
     assert ids(second) == [1, 2]
 
 
+@pytest.mark.ci
 def test_two_queries_of_one_session_cannot_write_under_one_id_at_once(
     session: Session, spark: SparkSession, tmp_path: Path, files: StreamedFiles
 ) -> None:
@@ -361,6 +367,7 @@ def test_two_queries_of_one_session_cannot_write_under_one_id_at_once(
     assert len(ids(session)) == len(found) + 2
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("detection", ["table", pytest.param("row", marks=pytest.mark.nightly)])
 def test_a_batch_is_merged_again_after_a_conflict(
     session: Session,
@@ -484,6 +491,7 @@ def test_a_static_partition_and_missing_columns_are_filled(session: Session, spa
     assert [tuple(row) for row in found] == [(1, "none", 5, "it's", 3), (2, "none", None, "x", 4)]
 
 
+@pytest.mark.ci
 def test_columns_of_every_kind_have_a_digest(session: Session, spark: SparkSession, files: StreamedFiles) -> None:
     session.sql(f"CREATE TABLE t (id INT, m MAP<STRING, INT>, l ARRAY<STRUCT<a: DOUBLE>>, z DECIMAL(20, 4)) {ACID}")
     files.columns = "id INT, m MAP<STRING, INT>, l ARRAY<STRUCT<a: DOUBLE>>, z DECIMAL(20, 4)"

@@ -78,6 +78,7 @@ def same(db: Session, tables: tuple[str, str], found: Counts, wanted: tuple[int,
 # ------------------------------------------------------------------------------------------------ frames
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "kind",
     ["pandas", "stream", "dicts", *(pytest.param(k, marks=pytest.mark.nightly) for k in ("spark", "table", "batch"))],
@@ -177,6 +178,7 @@ def test_columns_that_do_not_fit_are_errors_before_anything_is_written(db: Sessi
 # ------------------------------------------------------------------------------------------------ update, delete, merge
 
 
+@pytest.mark.ci
 def test_update_and_delete_are_their_sql(db: Session, tables: tuple[str, str]) -> None:
     args = {"names": ["Ann", "Eve"], "more": Decimal(1)}
     done = db.update("one", {"salary": "salary + :more", "name": "DEFAULT"}, where="name IN (:names) -- x", args=args)
@@ -306,6 +308,7 @@ def test_methods_are_statements_of_a_transaction(db: Session, tables: tuple[str,
 # ------------------------------------------------------------------------------------------------ IN (:ids)
 
 
+@pytest.mark.ci
 def test_a_list_is_a_value_of_in(db: Session, tables: tuple[str, str]) -> None:
     def found(condition: str, value: object) -> list[object]:
         return [row[0] for row in rows(db, f"SELECT id FROM one WHERE {condition} ORDER BY id", {"v": value})]

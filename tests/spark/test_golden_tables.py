@@ -52,6 +52,7 @@ def test_rows_row_ids_and_files_are_those_that_hive_reads(
 # ------------------------------------------------------------------------------------------------ changed afterwards
 
 
+@pytest.mark.ci
 @each(FULL_ACID, one_of=2)
 def test_an_update_a_delete_and_a_merge_change_the_rows_as_the_model_does(
     golden: GoldenTable, session: Session, tmp_path: Path

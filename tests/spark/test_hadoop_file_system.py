@@ -17,6 +17,7 @@ from acidsql.planner.plan import DRIVER_BYTES
 from acidsql.session import Session, connect
 from acidsql.spark.catalyst.sessions import hadoop_files
 from acidsql.storage.file_systems import NewEnd
+from tests.selection import every
 from tests.spark.hive_metadata import assert_as_hive_writes_it, user_metadata
 
 _ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -50,8 +51,9 @@ def away(spark: SparkSession, tmp_path: Path) -> Iterator[Away]:
         yield Away(session, behind)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
-    ("most_of_driver", "much"), [(64 << 20, write_strategy.MUCH), (0, write_strategy.MUCH), (0, 0)]
+    ("most_of_driver", "much"), every(3, [(64 << 20, write_strategy.MUCH), (0, write_strategy.MUCH), (0, 0)])
 )
 def test_a_full_acid_table_is_written_changed_compacted_and_dropped(
     away: Away, most_of_driver: int, much: int, monkeypatch: pytest.MonkeyPatch
@@ -85,6 +87,7 @@ def test_a_full_acid_table_is_written_changed_compacted_and_dropped(
     assert not [p.name for p in (away.behind / "warehouse").iterdir() if not p.name.startswith(".")]
 
 
+@pytest.mark.ci
 def test_partitions_are_created_renamed_and_dropped(away: Away) -> None:
     away.run(
         f"CREATE TABLE t (k INT, v STRING) PARTITIONED BY (p STRING) {_ACID}",
@@ -105,6 +108,7 @@ def test_partitions_are_created_renamed_and_dropped(away: Away) -> None:
     assert not (away.behind / "warehouse" / "t" / "p=new").exists()
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("file_format", ["ORC", "PARQUET", "TEXTFILE"])
 def test_insert_only_and_plain_tables_are_written_and_converted(away: Away, file_format: str) -> None:
     away.run(

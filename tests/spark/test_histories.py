@@ -212,6 +212,7 @@ def plain(value: Any) -> Any:
             return value
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("path", "seed"), SHORT)
 def test_a_short_random_history_leaves_the_rows_of_the_model_on_every_path(
     tables: Session, path: str, seed: int

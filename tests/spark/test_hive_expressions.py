@@ -111,6 +111,7 @@ TABLES: Final = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", core(TABLES, lambda kind: kind == "acid"))
 def test_conditions_and_expressions_have_the_values_that_hive_gives(session: Session, kind: str) -> None:
     session.execute(f"CREATE TABLE t {COLUMNS} {TABLES[kind]}")
@@ -124,6 +125,7 @@ def test_conditions_and_expressions_have_the_values_that_hive_gives(session: Ses
     assert dict(zip(OF_ALL, values, strict=True)) == pytest.approx(OF_ALL)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("one", "other"), UNIONS)
 def test_a_union_of_chars_has_the_type_of_all_its_branches(session: Session, one: str, other: str) -> None:
     session.execute(f"CREATE TABLE t {COLUMNS} {TABLES['acid']}")

@@ -388,6 +388,7 @@ def _sales(session: Session) -> Session:
     return session
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("family", core(FAMILIES, lambda family: family in ("decimal", "windowing", "char")))
 def test_the_queries_of_a_family_give_what_they_give_in_hive(sales: Session, family: str) -> None:
     for query, answer in FAMILIES[family].items():

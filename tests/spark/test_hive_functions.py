@@ -183,6 +183,7 @@ def _table(session: Session) -> Session:
     return session
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("family", VALUES)
 def test_a_function_gives_the_value_that_it_has_in_hive(table: Session, family: str) -> None:
     wanted = VALUES[family]
@@ -213,6 +214,7 @@ def test_statements_act_on_the_rows_that_hive_would_choose(table: Session) -> No
     assert [tuple(row) for row in table.sql("SELECT id, name, wage FROM t").collect()] == [(1, "Ab", None)]
 
 
+@pytest.mark.ci
 def test_an_argument_may_be_an_aggregate_a_window_or_a_key_of_the_group(table: Session) -> None:
     rows = table.sql(
         "SELECT sqrt(max(wage)), hash(min(name)) > 0, substr(name, id - 9) FROM t GROUP BY substr(name, id - 9), name"

@@ -60,6 +60,7 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield session
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("query", "expected"), QUERIES)
 def test_a_query_gives_hives_rows(tables: Session, query: str, expected: list[tuple[object, ...]]) -> None:
     assert sorted(map(tuple, tables.sql(query).collect())) == expected
@@ -87,6 +88,7 @@ def rows_of(numbers: tuple[int | None, ...]) -> str:
     return f"(SELECT n FROM (VALUES {listed}) AS r(n){'' if numbers else ' WHERE n = 0'})"
 
 
+@pytest.mark.ci
 def test_quantifiers_have_sqls_three_truth_values(tables: Session) -> None:
     cases = list(product(OPERATORS, ("ANY", "ALL"), LISTS))
     columns = ", ".join(f"x {o} {q} {rows_of(numbers)} AS c{i}" for i, (o, q, numbers) in enumerate(cases))
@@ -98,6 +100,7 @@ def test_quantifiers_have_sqls_three_truth_values(tables: Session) -> None:
         assert list(row)[1:] == wanted
 
 
+@pytest.mark.ci
 def test_quantifiers_in_conditions_keep_the_rows_where_they_are_true(tables: Session) -> None:
     source = ", ".join(f"({'CAST(NULL AS int)' if v is None else v})" for v in VALUES)
     chosen = list(product(OPERATORS, ("ANY", "ALL"), LISTS))[::5]

@@ -106,6 +106,7 @@ ACTIONS: dict[str, Callable[[DataFrame], object]] = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
 def test_a_failure_in_a_job_of_a_frame_is_an_error_of_acidsql(
     hostile: Session, action: Callable[[DataFrame], object]
@@ -134,6 +135,7 @@ def test_a_frame_is_a_frame_of_pyspark(hostile: Session, spark: SparkSession) ->
 # ------------------------------------------------------------------------------------------------ parameters
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "given",
     [
@@ -159,6 +161,7 @@ def test_numbers_of_other_kinds_are_numbers(hostile: Session) -> None:
     assert value(hostile, "SELECT ?", datetime(2020, 1, 1, tzinfo=UTC)) is not None
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "given",
     [
@@ -208,6 +211,7 @@ def test_many_rows_of_values_are_inserted(hostile: Session, count: int) -> None:
     hostile.sql("DROP TABLE big")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("word", ["OR", "AND"])
 def test_a_condition_of_hundreds_of_terms_is_read(hostile: Session, word: str) -> None:
     condition = f" {word} ".join(f"id <> {number}" for number in range(10, 400))
@@ -230,6 +234,7 @@ def fuzzed(spark: SparkSession, place: Path, count: int, seed: int) -> None:
     assert not report.found, str(report)
 
 
+@pytest.mark.ci
 def test_mutated_statements_fail_as_acidsql_does_and_leave_nothing(spark: SparkSession, tmp_path: Path) -> None:
     fuzzed(spark, tmp_path, 15, 1)
 

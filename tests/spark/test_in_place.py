@@ -44,6 +44,7 @@ def operators(session: Session, statement: str) -> str:
     return " ".join(name for e in executions_after(session.spark, before) for name, _ in plan_nodes(e))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", TABLES)
 def test_an_update_and_a_delete_in_place_change_the_right_rows(session: Session, kind: str) -> None:
     root = made(session, kind)
@@ -76,6 +77,7 @@ def test_new_rows_are_numbered_from_0_without_gaps(session: Session) -> None:
     assert all(sorted(rows) == list(range(len(rows))) for rows in by_bucket.values())
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "statement",
     [
@@ -89,6 +91,7 @@ def test_a_statement_that_reads_more_than_its_own_row_is_shuffled(session: Sessi
     assert "Exchange" in operators(session, statement)
 
 
+@pytest.mark.ci
 def test_a_table_with_two_files_a_bucket_is_shuffled_until_it_is_compacted(session: Session) -> None:
     made(session, "flat")
     session.execute("UPDATE t SET v = 'x' WHERE id < 100")

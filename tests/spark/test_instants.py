@@ -44,6 +44,7 @@ def as_micros(moment: datetime.datetime) -> int:
     return (moment - datetime.datetime(1970, 1, 1, tzinfo=UTC)) // datetime.timedelta(microseconds=1)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", [ACID, INSERT_ONLY])
 def test_instants_are_stored_as_instants_and_read_back(session: Session, spark: SparkSession, kind: str) -> None:
     session.sql(
@@ -92,6 +93,7 @@ def test_instants_do_not_depend_on_the_session_zone(session: Session, spark: Spa
         spark.conf.set("spark.sql.session.timeZone", zone)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("most", ["0", "1048576"])
 def test_rows_with_instants_are_changed_and_compacted_like_others(session: Session, most: str) -> None:
     """Both Spark and the driver write them."""
@@ -110,6 +112,7 @@ def test_rows_with_instants_are_changed_and_compacted_like_others(session: Sessi
     assert micros(session) == [None, -1000001, -1000001, 5, -1000001, 77]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", ["TIMESTAMP", "TIMESTAMP WITH LOCAL TIME ZONE"])
 def test_a_fraction_of_the_last_second_before_1970_is_refused(session: Session, kind: str) -> None:
     """ORC would give it back as one of the second after it, but for fractions of less than a millisecond."""

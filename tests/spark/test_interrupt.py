@@ -81,6 +81,7 @@ def gate(table: Session) -> Iterator[Gate]:
     opening.join()
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("seed", core(range(6), lambda seed: seed < 2))
 def test_an_interrupt_at_any_moment_ends_the_statement_and_the_session_can_be_used(
     table: Session, monkeypatch: pytest.MonkeyPatch, seed: int

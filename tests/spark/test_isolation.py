@@ -69,12 +69,14 @@ def at_once(*statements: tuple[Session, str]) -> list[str]:
 
 
 # -- writers
+@pytest.mark.ci
 def test_updates_of_two_sessions_take_turns_and_both_take_effect(one: Session, two: Session) -> None:
     for _ in range(2):
         assert at_once((one, "UPDATE t SET v = v + 1"), (two, "UPDATE t SET v = v + 1")) == []
     assert rows(one) == [(1, 14), (2, 24), (3, 34)]
 
 
+@pytest.mark.ci
 def test_two_merges_never_insert_one_new_key_twice(one: Session, two: Session) -> None:
     merge = (
         "MERGE INTO t USING (SELECT {} AS id) s ON t.id = s.id"
@@ -86,6 +88,7 @@ def test_two_merges_never_insert_one_new_key_twice(one: Session, two: Session) -
     assert rows(one, "SELECT id, v FROM t WHERE id > 7 ORDER BY id") == [(8, 1), (9, 0)]
 
 
+@pytest.mark.ci
 def test_if_writers_share_a_lock_one_of_two_updates_conflicts_or_both_take_effect(one: Session, two: Session) -> None:
     for session in (one, two):
         session.execute("SET hive.txn.xlock.write=false")
@@ -95,6 +98,7 @@ def test_if_writers_share_a_lock_one_of_two_updates_conflicts_or_both_take_effec
 
 
 # -- readers
+@pytest.mark.ci
 def test_a_frame_keeps_its_snapshot_and_its_transaction(one: Session, two: Session) -> None:
     frame: DataFrame = one.sql("SELECT * FROM t").filter("id > 1").select("id")
     (reader,) = open_readers(two)
@@ -107,6 +111,7 @@ def test_a_frame_keeps_its_snapshot_and_its_transaction(one: Session, two: Sessi
     eventually(two, lambda: reader not in open_readers(two))
 
 
+@pytest.mark.ci
 def test_a_cached_frame_and_a_view_keep_their_snapshot_and_transaction(one: Session, two: Session) -> None:
     one.sql("SELECT * FROM t").createOrReplaceTempView("kept_of_t")
     (reader,) = open_readers(two)
@@ -133,6 +138,7 @@ def test_a_result_holds_no_lock_once_its_rows_are_read_and_it_is_closed(one: Ses
     assert open_readers(two) == []
 
 
+@pytest.mark.ci
 def test_an_overwrite_waits_for_a_reader_of_another_session(one: Session, two: Session) -> None:
     two.execute("SET hive.lock.numretries=1")
     frame = one.sql("SELECT id FROM t")
@@ -146,6 +152,7 @@ def test_an_overwrite_waits_for_a_reader_of_another_session(one: Session, two: S
     assert rows(one) == [(9, 9)]
 
 
+@pytest.mark.ci
 def test_a_frame_without_references_does_not_delay_an_overwrite_of_another_session(
     one: Session, two: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +172,7 @@ def test_the_frames_of_a_session_do_not_delay_its_own_statements(one: Session) -
     one.execute("DROP TABLE t")
 
 
+@pytest.mark.ci
 def test_a_query_sees_its_tables_at_one_moment(one: Session, two: Session) -> None:
     """A query sees both halves of a transfer between two tables, or neither."""
     one.execute(f"CREATE TABLE u {TABLE}")

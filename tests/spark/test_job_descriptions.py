@@ -32,6 +32,7 @@ def descriptions(spark: SparkSession) -> Iterator[list[str]]:
     shown += [text for number, text in jobs().items() if number not in before]
 
 
+@pytest.mark.ci
 def test_jobs_have_the_text_of_their_statement_in_one_line_without_secrets(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:

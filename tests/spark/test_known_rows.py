@@ -18,7 +18,7 @@ from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.spark.catalyst.gateway import jvm, where, with_columns
 from acidsql.spark.scan.deletes.bitmap import delete_bitmap
 from acidsql.spark.scan.deletes.known_rows import Axis, KnownRows, axis_of, known_rows
-from tests.selection import core
+from tests.selection import core, every
 from tests.spark.test_deleted_rows import a_key, keys_of
 
 TO_ACID = "SET TBLPROPERTIES ('transactional'='true')"
@@ -41,6 +41,7 @@ def acid_columns_read(session: Session, query: str) -> list[str]:
     return [name for name in names[:-1] if name != name.upper()]
 
 
+@pytest.mark.ci
 def test_only_what_differs_between_the_rows_is_decoded(session: Session) -> None:
     def read() -> list[str]:
         return acid_columns_read(session, "SELECT sum(id) FROM t")
@@ -86,8 +87,9 @@ def test_deletes_of_other_files_are_not_looked_up(session: Session) -> None:
     assert session.sql("SELECT count(id) FROM t WHERE id >= 0").collect()[0][0] == 199
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("seed", core(range(1, 8), lambda seed: seed == 1, one_of=3))
-@pytest.mark.parametrize("layout", ["", "CLUSTERED BY (id) INTO 2 BUCKETS", "PARTITIONED BY (p int)"])
+@pytest.mark.parametrize("layout", every(3, ["", "CLUSTERED BY (id) INTO 2 BUCKETS", "PARTITIONED BY (p int)"]))
 def test_random_mixtures_of_files_read_the_same_with_and_without_row_ids(
     session: Session, seed: int, layout: str
 ) -> None:
@@ -182,6 +184,7 @@ def test_files_without_statistics_and_with_odd_buckets_leave_their_rows_unknown(
     assert known_rows([plain(first), unread]) == KnownRows(Axis(0, 2))
 
 
+@pytest.mark.ci
 def test_scans_with_the_same_deletes_stand_in_one_query(session: Session) -> None:
     session.execute("CREATE TRANSACTIONAL TABLE t (id int, v int)")
     session.execute("INSERT INTO t SELECT id, id * 10 FROM range(0, 30, 1, 1)")

@@ -22,6 +22,7 @@ _PARQUET = (
 )
 
 
+@pytest.mark.ci
 def test_rows_of_other_formats_are_copied(session: Session, tmp_path: Path) -> None:
     session.execute(f"CREATE TABLE t (i int, s string) {_ACID}")
     (tmp_path / "a.txt").write_text("1\x01a\n2\x01\\N\n")
@@ -44,6 +45,7 @@ def test_rows_of_other_formats_are_copied(session: Session, tmp_path: Path) -> N
     assert not list((tmp_path / "warehouse" / "t").glob(".*"))
 
 
+@pytest.mark.ci
 def test_the_last_columns_of_the_files_are_the_open_partition_columns(session: Session, tmp_path: Path) -> None:
     session.execute(f"CREATE TABLE t (i int, s string) PARTITIONED BY (p int, q string) {_ACID}")
     (tmp_path / "a.txt").write_text("1\x01a\x017\x01x\n2\x01b\x018\x01y\n")

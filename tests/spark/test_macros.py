@@ -24,6 +24,7 @@ def db(session: Session) -> Session:
     return session
 
 
+@pytest.mark.ci
 def test_a_macro_stands_wherever_an_expression_may(db: Session) -> None:
     assert rows(db, "SELECT plus(id, 10) * 2, greet(v), answer() FROM t WHERE plus(id, 1) > 3") == [(26, "hi c", 42)]
     assert counts(db, "UPDATE t SET v = greet(v) WHERE id = plus(0, 1)") == (1, 1, 0, 0)
@@ -113,6 +114,7 @@ def registered(db: Session, spark: SparkSession) -> Iterator[Session]:
         spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {name}")
 
 
+@pytest.mark.ci
 def test_functions_of_the_spark_session_are_called_in_every_statement(registered: Session) -> None:
     assert counts(registered, "UPDATE t SET v = py_shout(v) WHERE py_twice(id) = 4") == (1, 1, 0, 0)
     assert counts(registered, "INSERT INTO t VALUES (py_twice(5), py_shout('z'))") == (1, 0, 0, 1)

@@ -267,6 +267,7 @@ def source_sql(source: list[Data]) -> str:
     return f"(SELECT CAST(k AS int) AS k, CAST(v AS int) AS v FROM {typed})"
 
 
+@pytest.mark.ci
 @settings(once, max_examples=8)
 @given(rows, rows | distinct_rows, on_conditions, all_clauses, st.booleans())
 def test_merge_does_what_its_definition_says(
@@ -275,6 +276,7 @@ def test_merge_does_what_its_definition_says(
     check_merge(tables, target, source, on, clauses, split)
 
 
+@pytest.mark.ci
 @settings(once, max_examples=12)
 @given(rows, distinct_rows, clauses_of_the_source, st.booleans())
 def test_merge_by_the_source_alone_does_what_its_definition_says(

@@ -68,6 +68,7 @@ def test_branches_name_the_relations_of_a_join_and_a_lateral_view(tables: Sessio
     assert rows(tables, "p") == [(4, 9), (10, 2), (30, 2)]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("join", "kept"), [("LEFT SEMI", ("x", "z")), ("LEFT ANTI", ("w", "y"))])
 def test_branches_see_only_the_left_side_of_a_semi_or_anti_join(
     tables: Session, join: str, kept: tuple[str, str]
@@ -92,6 +93,7 @@ def test_a_star_over_a_join_is_all_columns_of_its_relations(tables: Session) -> 
     assert rows(tables, "a") == [(1, "x"), (2, "y"), (3, "z")]
 
 
+@pytest.mark.ci
 def test_ctes_subqueries_frames_and_parameters_work_in_branches(tables: Session) -> None:
     tables.execute(
         "WITH few AS (SELECT * FROM src WHERE id <= :most)"
@@ -121,6 +123,7 @@ def test_branches_overwrite_different_partitions_of_one_table(tables: Session) -
     assert rows(tables, "p") == [(0, 3), (1, 1), (2, 1), (3, 1), (4, 1), (4, 4)]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", [ACID, f"{ACID[:-1]}, 'transactional_properties'='insert_only')", "STORED AS ORC"])
 def test_branches_find_different_partitions_of_one_table_in_their_rows(tables: Session, kind: str) -> None:
     """The statements and the rows of Hive 4.0.1, which also takes the first one on an ACID table."""
@@ -151,6 +154,7 @@ def test_branches_add_to_one_partition_each_with_its_own_statement_id(tables: Se
     assert rows(tables, "p") == [(3, 1), (11, 1), (12, 1), (14, 1)]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("statement", "message"),
     [

@@ -13,6 +13,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
 from acidsql.spark.catalyst.size_estimates import estimated_bytes
 from acidsql.spark.scan import source_keys
+from tests.selection import every
 from tests.spark.test_plan_shape import executions_after, last_execution, plan_nodes
 
 pytestmark = pytest.mark.usefixtures("by_spark")
@@ -56,26 +57,30 @@ def rows_after(session: Session, statement: str, **frames: object) -> tuple[list
     return found, any("LeftSemi" in text for text in nodes)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "merge",
-    [
-        f"USING s ON t.k = s.k {_UPSERT}",
-        f"USING s ON t.k <=> s.k {_UPSERT}",
-        f"USING s ON s.k = t.k AND t.name < s.name AND t.v >= 0 {_UPSERT}",
-        f"USING s ON t.k + 1 = s.k - 1 AND lower(t.name) <> s.name {_INSERT}",
-        f"USING s ON t.name = lower(s.name) {_TEXT}",
-        f"USING s ON t.k = s.k {_INSERT}",
-        f"USING s ON t.v = s.v AND upper(s.name) = upper(t.name) {_TEXT}",
-        f"USING (SELECT k, max(name) AS name, min(v) AS v FROM s GROUP BY k) s ON t.k = s.k {_UPSERT}",
-        # What a string literal says is no function, however much it looks like one.
-        f"USING (SELECT k, max(name) AS name, min(v) AS v, 'max_by(k, v) Join' t FROM s GROUP BY k) s ON t.k = s.k"
-        f" {_UPSERT}",
-        f"USING (SELECT a.k, b.name, a.v FROM s a JOIN s b ON a.k = b.k) s ON t.k = s.k {_UPSERT}",
-        "USING (VALUES (2 + 1, 'a', 1D), (300, 'b', 2D)) s(k, name, v) ON t.k = s.k " + _UPSERT,
-        f"USING (SELECT k, name, v FROM t WHERE k < 9) s ON t.k = s.k + 2 {_UPSERT}",
-        f"USING (SELECT * FROM s WHERE v < (SELECT max(v) FROM s)) s ON t.k = s.k {_UPSERT}",
-        f"USING (WITH c AS (SELECT * FROM s) SELECT a.* FROM c a JOIN c b ON a.k = b.k) s ON t.k = s.k {_UPSERT}",
-    ],
+    every(
+        4,
+        [
+            f"USING s ON t.k = s.k {_UPSERT}",
+            f"USING s ON t.k <=> s.k {_UPSERT}",
+            f"USING s ON s.k = t.k AND t.name < s.name AND t.v >= 0 {_UPSERT}",
+            f"USING s ON t.k + 1 = s.k - 1 AND lower(t.name) <> s.name {_INSERT}",
+            f"USING s ON t.name = lower(s.name) {_TEXT}",
+            f"USING s ON t.k = s.k {_INSERT}",
+            f"USING s ON t.v = s.v AND upper(s.name) = upper(t.name) {_TEXT}",
+            f"USING (SELECT k, max(name) AS name, min(v) AS v FROM s GROUP BY k) s ON t.k = s.k {_UPSERT}",
+            # What a string literal says is no function, however much it looks like one.
+            f"USING (SELECT k, max(name) AS name, min(v) AS v, 'max_by(k, v) Join' t FROM s GROUP BY k) s ON t.k = s.k"
+            f" {_UPSERT}",
+            f"USING (SELECT a.k, b.name, a.v FROM s a JOIN s b ON a.k = b.k) s ON t.k = s.k {_UPSERT}",
+            "USING (VALUES (2 + 1, 'a', 1D), (300, 'b', 2D)) s(k, name, v) ON t.k = s.k " + _UPSERT,
+            f"USING (SELECT k, name, v FROM t WHERE k < 9) s ON t.k = s.k + 2 {_UPSERT}",
+            f"USING (SELECT * FROM s WHERE v < (SELECT max(v) FROM s)) s ON t.k = s.k {_UPSERT}",
+            f"USING (WITH c AS (SELECT * FROM s) SELECT a.* FROM c a JOIN c b ON a.k = b.k) s ON t.k = s.k {_UPSERT}",
+        ],
+    ),
 )
 def test_skipped_rows_would_have_matched_nothing(merge: str, tables: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     found, narrowed = rows_after(tables, f"MERGE INTO t {merge}")
@@ -84,31 +89,36 @@ def test_skipped_rows_would_have_matched_nothing(merge: str, tables: Session, mo
     assert rows_after(tables, f"MERGE INTO t {merge}") == (found, False)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "merge",
-    [
-        # A row of the target that matches nothing counts.
-        f"USING s ON t.k = s.k {_UPSERT} WHEN NOT MATCHED BY SOURCE THEN DELETE",
-        # Nothing of the one side is compared with anything of the other.
-        f"USING s ON t.k < s.k AND t.k = 3 AND s.k = 4 {_INSERT}",
-        f"USING s ON (t.k = s.k OR t.v = s.v) {_INSERT}",
-        # The source may be another one when it is read again.
-        f"USING (SELECT * FROM s LIMIT 2) s ON t.k = s.k {_INSERT}",
-        f"USING (SELECT k, name, v FROM s WHERE rand() < 2) s ON t.k = s.k {_INSERT}",
-        f"USING (SELECT k, name, v FROM s WHERE v < (SELECT 9 + rand())) s ON t.k = s.k {_INSERT}",
-        f"USING (SELECT k, name, v, row_number() OVER (ORDER BY v) n FROM s) s ON t.k = s.k {_INSERT}",
-        f"USING (WITH c AS (SELECT * FROM s LIMIT 2) SELECT * FROM c) s ON t.k = s.k {_INSERT}",
-        f"USING (SELECT max_by(k, v) k, name, 1D v FROM s GROUP BY name) s ON t.k = s.k {_INSERT}",
-        # Literals are said of the target as they are (planner/literal_rows.py).
-        "USING (VALUES (3, 'a', 1D), (300, 'b', 2D)) s(k, name, v) ON t.k = s.k " + _UPSERT,
-        # Spark broadcasts the source itself.
-        "USING s ON t.k = s.k WHEN MATCHED THEN DELETE",
-    ],
+    every(
+        3,
+        [
+            # A row of the target that matches nothing counts.
+            f"USING s ON t.k = s.k {_UPSERT} WHEN NOT MATCHED BY SOURCE THEN DELETE",
+            # Nothing of the one side is compared with anything of the other.
+            f"USING s ON t.k < s.k AND t.k = 3 AND s.k = 4 {_INSERT}",
+            f"USING s ON (t.k = s.k OR t.v = s.v) {_INSERT}",
+            # The source may be another one when it is read again.
+            f"USING (SELECT * FROM s LIMIT 2) s ON t.k = s.k {_INSERT}",
+            f"USING (SELECT k, name, v FROM s WHERE rand() < 2) s ON t.k = s.k {_INSERT}",
+            f"USING (SELECT k, name, v FROM s WHERE v < (SELECT 9 + rand())) s ON t.k = s.k {_INSERT}",
+            f"USING (SELECT k, name, v, row_number() OVER (ORDER BY v) n FROM s) s ON t.k = s.k {_INSERT}",
+            f"USING (WITH c AS (SELECT * FROM s LIMIT 2) SELECT * FROM c) s ON t.k = s.k {_INSERT}",
+            f"USING (SELECT max_by(k, v) k, name, 1D v FROM s GROUP BY name) s ON t.k = s.k {_INSERT}",
+            # Literals are said of the target as they are (planner/literal_rows.py).
+            "USING (VALUES (3, 'a', 1D), (300, 'b', 2D)) s(k, name, v) ON t.k = s.k " + _UPSERT,
+            # Spark broadcasts the source itself.
+            "USING s ON t.k = s.k WHEN MATCHED THEN DELETE",
+        ],
+    ),
 )
 def test_all_rows_are_joined_if_skipping_could_be_wrong_or_useless(merge: str, tables: Session) -> None:
     assert not rows_after(tables, f"MERGE INTO t {merge}")[1]
 
 
+@pytest.mark.ci
 def test_of_sources_outside_only_files_are_read_twice(tables: Session, spark: SparkSession, tmp_path: Path) -> None:
     of_two = "SELECT * FROM VALUES (3, 'n3', 1D), (200, 'x', 0D) AS s(k, name, v)"
     spark.sql(of_two).write.parquet(f"{tmp_path}/files")
@@ -131,6 +141,7 @@ def test_an_error_of_the_source_is_an_error_of_the_statement(tables: Session) ->
     assert "s.kk" in str(raised.value)
 
 
+@pytest.mark.ci
 def test_of_a_large_source_only_the_keys_must_be_small(tables: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_keys, "SMALL", 0)
     by_number, by_text = (f"MERGE INTO t USING s ON {on} {_UPSERT}" for on in ("t.k = s.k", "t.name = s.name"))

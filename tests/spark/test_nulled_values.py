@@ -26,6 +26,7 @@ def nulled(
     return result
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "clauses",
     [ACID, INSERT_ONLY, "STORED AS ORC", f"CLUSTERED BY (id) INTO 2 BUCKETS {ACID}", f"PARTITIONED BY (p int) {ACID}"],

@@ -17,6 +17,7 @@ _INSERT_ONLY = "TBLPROPERTIES ('transactional'='true', 'transactional_properties
 _ODD = "a[b]{c,d}*?\\e%20f+g}"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "rest", [_ACID, f"STORED AS PARQUET {_INSERT_ONLY}", f"STORED AS TEXTFILE {_INSERT_ONLY}", "STORED AS ORC"]
 )

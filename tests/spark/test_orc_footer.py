@@ -19,9 +19,12 @@ from pyarrow import orc as arrow_orc
 from pyspark.sql import SparkSession
 
 from acidsql.acid.hive_types import parse_type
+from acidsql.acid.row_id import encode_bucket
+from acidsql.acid.write_ids import StatementId
 from acidsql.errors import AcidSqlError
 from acidsql.storage.file_systems import LocalFiles
 from acidsql.storage.footer_cache import read_file_tail
+from acidsql.storage.orc.orc_footers import Key, sorted_keys
 from acidsql.storage.orc.protobuf import Field, decode, encode, varint
 from acidsql.storage.orc.rewrite import encode_end, encode_second_end, nest_row, with_user_metadata
 from acidsql.storage.orc.tail import TAIL_GUESS, Tail, read_tail
@@ -241,6 +244,21 @@ def test_a_column_without_integers_has_no_range(tmp_path: Path) -> None:
     assert tail.stripe_integer_ranges(99) == (None,)
 
 
+@pytest.mark.parametrize(
+    ("writes", "statements", "last"), [((1,), (0,), (1, 0, 8)), ((1,), (0, 1), (1, 1, 1)), ((1, 2), (0,), (2, 0, 1))]
+)
+def test_the_key_of_a_stripe_is_the_row_id_of_its_last_event(
+    writes: Sequence[int], statements: Sequence[int], last: Key, tmp_path: Path
+) -> None:
+    """A later write or statement may have fewer rows, so that its last row has not the highest number."""
+    groups = [(write, encode_bucket(0, StatementId(number))) for write in writes for number in statements]
+    events = [(0, *group, row) for group, count in zip(groups, (9, 2), strict=False) for row in range(count)]
+    path = tmp_path / "x.orc"
+    write_pyorc(path, "struct<operation:int,originalTransaction:bigint,bucket:int,rowId:bigint>", events, "none")
+    write_id, statement, row_id = last
+    assert sorted_keys(FILES, tail_of(path)) == [(write_id, encode_bucket(0, StatementId(statement)), row_id)]
+
+
 # ------------------------------------------------------------------------------------------------ broken files
 
 
@@ -360,6 +378,7 @@ def write_nested(path: Path, codec: str, *, deletes: bool, behind: bool = False)
     return events
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("behind", [False, True], ids=["in place", "behind"])
 @pytest.mark.parametrize("deletes", [False, True], ids=["inserts", "deletes"])
 @pytest.mark.parametrize("codec", CODECS)
@@ -375,6 +394,7 @@ def test_flat_columns_become_the_fields_of_row(codec: str, deletes: bool, behind
     check_against_pyorc(path, EVENT_COLUMNS)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("behind", [False, True], ids=["in place", "behind"])
 @pytest.mark.parametrize("codec", ["none", "zlib", "zstd"])
 def test_spark_reads_a_nested_file_and_filters_in_it(

@@ -6,6 +6,7 @@ import datetime
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from pyarrow import parquet
 
 from acidsql.session import Session
@@ -16,6 +17,7 @@ _DAYS_1582_10_04 = -141428
 """The day before 1582-10-15, which is day -141427, in the hybrid Julian calendar."""
 
 
+@pytest.mark.ci
 def test_dates_and_instants_are_filed_in_hives_calendar(session: Session) -> None:
     session.sql(f"CREATE TABLE t (k INT, d DATE, t TIMESTAMP, a ARRAY<TIMESTAMP>) {_INSERT_ONLY}")
     session.sql(

@@ -56,6 +56,7 @@ def fails(session: Session, sql: str, condition: str) -> AcidSqlError:
 # ------------------------------------------------------------------------------------------------ the default partition
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", core(KINDS, lambda kind: kind == "acid"))
 def test_null_the_empty_string_and_the_default_name_are_one_partition(db: Session, kind: str) -> None:
     db.execute(f"CREATE TABLE t (id INT) PARTITIONED BY (d STRING) {KINDS[kind]}")
@@ -78,6 +79,7 @@ def test_null_the_empty_string_and_the_default_name_are_one_partition(db: Sessio
     assert partitions(db, "u") == [f"d={DEFAULT}", "d=x"]
 
 
+@pytest.mark.ci
 def test_an_update_and_a_merge_lose_no_row_to_the_default_partition(db: Session) -> None:
     db.execute(f"CREATE TABLE t (id INT) PARTITIONED BY (d STRING, e VARCHAR(30)) {ACID}")
     db.execute("INSERT INTO t VALUES (1, 'a', 'a'), (2, 'b', 'b'), (3, 'c', 'c'), (4, 'd', 'd')")
@@ -173,6 +175,7 @@ def test_two_partitions_in_one_directory_never_overwrite_each_others_rows(db: Se
 # ------------------------------------------------------------------------------------------------ CHAR
 
 
+@pytest.mark.ci
 def test_char_partitions_are_found_without_their_padding(db: Session) -> None:
     """As CHAR data columns are."""
     db.execute(f"CREATE TABLE t (id INT, c CHAR(4)) PARTITIONED BY (p CHAR(4)) {ACID}")

@@ -68,6 +68,7 @@ def test_a_null_partition_is_hives_default_partition(sales: Session) -> None:
     assert rows(sales, "q IS NULL") == [(7, 70, "__HIVE_DEFAULT_PARTITION__", None)]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", ["VARCHAR(3)", "CHAR(3)", "VARCHAR(26)", "STRING", "INT"])
 def test_rows_of_the_null_partition_stay_there_when_they_are_written_back(kind: str, session: Session) -> None:
     session.sql(f"CREATE TABLE t (id INT) PARTITIONED BY (p {kind}) STORED AS ORC {ACID}")
@@ -142,6 +143,7 @@ def test_a_partition_whose_value_is_spelled_differently_is_updated_in_its_direct
     assert not (root / "q=1").exists()
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("where", "read"),
     [
@@ -261,6 +263,7 @@ def test_a_truth_value_names_a_partition(value: str, session: Session) -> None:
     assert rows(session) == [(2, True)]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "number", ["-32768", "-32768S", "-32768L", "-32768.0BD", "'-32768'", "CAST(-32768 AS SMALLINT)"]
 )
@@ -271,6 +274,7 @@ def test_a_number_of_any_type_names_a_partition(number: str, session: Session) -
     assert rows(session) == [(2, 3)]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("statement", "condition"),
     [
@@ -302,6 +306,7 @@ def test_strict_mode_wants_a_static_partition(sales: Session) -> None:
     assert len(rows(sales)) == 7
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("file_format", ["ORC", "PARQUET", "TEXTFILE"])
 def test_insert_only_tables_are_written_and_read_in_their_own_format(session: Session, file_format: str) -> None:
     session.sql(

@@ -111,6 +111,7 @@ STATEMENTS = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_a_statement_writes_once_and_scans_once_for_each_place_that_names_a_table(
     statement: str, tables: Session
@@ -188,6 +189,7 @@ def test_large_files_and_many_small_ones_are_spread_over_all_tasks(session: Sess
         session.spark.conf.unset("spark.sql.files.openCostInBytes")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("query", "is_interpreted"),
     [

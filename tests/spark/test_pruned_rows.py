@@ -132,6 +132,7 @@ def found(session: Session, query: str) -> list[tuple[Any, ...]]:
     return sorted((tuple(row) for row in session.sql(query).collect()), key=repr)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("query", [*QUERIES, *(pytest.param(q, marks=pytest.mark.nightly) for q in MORE_QUERIES)])
 def test_a_query_gives_the_rows_that_it_gives_over_a_plain_frame(tables: Session, query: str) -> None:
     text = query.replace("{turned}", TURNED).replace("{exploded}", EXPLODED)

@@ -142,6 +142,7 @@ def create(session: Session, *names: str) -> None:
         session.execute(f"CREATE TEMPORARY FUNCTION {name} AS 'own.functions.{name}'")
 
 
+@pytest.mark.ci
 def test_a_function_of_a_module_is_called_in_every_statement(db: Session) -> None:
     create(db, "shout", "twice")
     assert counts(db, "UPDATE t SET v = shout(v) WHERE twice(id) = 4") == (1, 1, 0, 0)

@@ -35,6 +35,7 @@ def db(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield session
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("query", QUERIES)
 def test_qualify_keeps_the_rows_and_columns_of_the_query(db: Session, query: str) -> None:
     names, expected = QUERIES[query]

@@ -40,6 +40,7 @@ def db(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield session
 
 
+@pytest.mark.ci
 def test_joins_subqueries_and_set_operations_over_several_tables(db: Session) -> None:
     total = (
         "SELECT e.name, d.title, sum(w.wage) FROM emp e JOIN dept d ON d.head = e.id"
@@ -67,6 +68,7 @@ def test_joins_subqueries_and_set_operations_over_several_tables(db: Session) ->
     ]
 
 
+@pytest.mark.ci
 def test_ctes_shadow_tables_ignoring_case_and_read_the_table_they_shadow(db: Session) -> None:
     assert rows(db, "WITH EMP AS (SELECT id + 100 AS id FROM emp) SELECT id FROM Emp ORDER BY id") == [
         (101,),
@@ -80,6 +82,7 @@ def test_ctes_shadow_tables_ignoring_case_and_read_the_table_they_shadow(db: Ses
     assert rows(db, chain) == [(4,)]
 
 
+@pytest.mark.ci
 @pytest.mark.skipif(pyspark.__version__.startswith("4.0."), reason="Spark 4.0 parses WITH RECURSIVE, and has no plan")
 def test_recursive_ctes(db: Session) -> None:
     tree = (
@@ -96,6 +99,7 @@ def test_columns_are_named_after_the_text_of_the_statement(db: Session) -> None:
     assert db.sql("SELECT * FROM (SELECT -row__id.rowid, id FROM emp) x ORDER BY id").columns == ["_c0", "id"]
 
 
+@pytest.mark.ci
 def test_row_ids_are_columns_if_the_query_names_them_and_never_of_a_star(db: Session) -> None:
     assert db.sql("SELECT * FROM emp").columns == ["id", "name", "boss", "info"]
     assert db.sql("SELECT row__id, * FROM emp").columns == ["row__id", "id", "name", "boss", "info"]
@@ -145,6 +149,7 @@ def test_parameters_are_values_wherever_the_planner_moves_them(db: Session) -> N
         db.sql("SELECT :x + :y", {"x": 1})
 
 
+@pytest.mark.ci
 def test_frames_of_every_kind_are_tables(db: Session, spark: SparkSession) -> None:
     values = {"id": [1, 9], "x": ["one", None]}
     frames = [

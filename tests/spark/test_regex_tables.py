@@ -52,6 +52,7 @@ def create(session: Session, tmp_path: Path, columns: str, regex: str, lines: st
     )
 
 
+@pytest.mark.ci
 def test_values_of_every_type_are_read_as_hive_reads_them(session: Session, tmp_path: Path) -> None:
     for kind, values in _VALUES:
         create(session, tmp_path, f"a {kind}", "x(.*)", "".join(f"x{text}\n" for text, _ in values))

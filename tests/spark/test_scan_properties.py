@@ -18,6 +18,7 @@ def rows(session: Session, query: str) -> list[tuple[object, ...]]:
     return sorted(found, key=repr)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("file_format", ["ORC", "PARQUET", "TEXTFILE"])
 def test_row_ids_of_an_insert_only_table_have_its_write_ids(session: Session, file_format: str) -> None:
     session.execute(f"CREATE TABLE t (a int) CLUSTERED BY (a) INTO 2 BUCKETS STORED AS {file_format} {INSERT_ONLY}")
@@ -52,6 +53,7 @@ def changed(session: Session) -> None:
     session.execute("UPDATE t SET b = 'x' WHERE a = 3")
 
 
+@pytest.mark.ci
 def test_deleted_rows_are_read_with_the_write_id_of_the_delete(session: Session) -> None:
     changed(session)
     query = f"SELECT ROW__IS__DELETED, row__id.writeid, row__id.rowid, * FROM t{DELETED}"
@@ -70,6 +72,7 @@ def test_deleted_rows_are_read_with_the_write_id_of_the_delete(session: Session)
     assert rows(session, "SELECT a FROM t('unknown'='true')") == [(2,), (3,)]
 
 
+@pytest.mark.ci
 def test_deleted_rows_of_partitions_and_older_files_are_read_until_a_major_compaction(session: Session) -> None:
     session.execute("CREATE TABLE t (a int) PARTITIONED BY (p string) STORED AS ORC")
     session.execute("INSERT INTO t VALUES (1, 'x'), (2, 'x'), (3, 'y')")

@@ -27,6 +27,7 @@ def make_table(session: Session, name: str = "t") -> None:
     session.execute(f"CREATE TABLE {name} (id int, v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("sessions", [1, pytest.param(THREADS, marks=pytest.mark.nightly)])
 def test_each_thread_gets_its_own_answers(session: Session, open_session: Callable[[], Session], sessions: int) -> None:
     make_table(session)

@@ -31,6 +31,7 @@ def stored(session: Session, table: str = "t") -> list[tuple[int, str, str]]:
     return sorted(found)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("driver_bytes", [0, 1 << 30])
 def test_a_zero_is_stored_with_its_sign(session: Session, driver_bytes: int) -> None:
     session.execute(f"SET acidsql.driver.write.max.bytes={driver_bytes}")

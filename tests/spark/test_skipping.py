@@ -18,7 +18,7 @@ from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.catalyst.source_filters import translated_filters
 from acidsql.spark.scan import data_skipping, small_files
 from acidsql.spark.spark_types import query_type
-from tests.selection import core
+from tests.selection import core, every
 from tests.spark.test_plan_shape import executions_after, last_execution, plan_nodes
 
 _ROWS: Final = 20_000
@@ -99,7 +99,8 @@ def rows_read(session: Session, query: str) -> int:
     return sum(int(leaves.apply(i).metrics().apply("numOutputRows").value()) for i in range(leaves.size()))
 
 
-@pytest.mark.parametrize("condition", CONDITIONS)
+@pytest.mark.ci
+@pytest.mark.parametrize("condition", every(4, CONDITIONS))
 def test_a_condition_finds_the_rows_that_it_finds_without_skipping(tables: Session, condition: str) -> None:
     assert found(tables, f"SELECT * FROM t WHERE {condition}") == found(
         tables, f"SELECT * FROM plain_rows WHERE {condition}"
@@ -172,6 +173,7 @@ def test_files_without_such_rows_are_not_read(deltas: Session, condition: str, f
     assert len(found(deltas, query)) == rows
 
 
+@pytest.mark.ci
 def test_statements_read_only_the_files_that_they_need(deltas: Session) -> None:
     if deltas.catalog.table("default", "t").is_insert_only:
         return
@@ -221,6 +223,7 @@ def test_all_rows_are_read_without_a_condition(tables: Session) -> None:
     assert rows_read(tables, "SELECT id FROM t") > 19_000
 
 
+@pytest.mark.ci
 def test_an_outer_join_that_looks_for_missing_rows_finds_no_more_of_them(tables: Session) -> None:
     joined = "SELECT r.id FROM plain_rows r LEFT JOIN {t} t ON r.id = t.id + 1 WHERE r.id < 300 AND {condition}"
     for condition in ("t.id IS NULL", "coalesce(t.price, 0) = 0", "t.price < 2", "(t.id = 5 OR t.price IS NULL)"):
@@ -228,6 +231,7 @@ def test_an_outer_join_that_looks_for_missing_rows_finds_no_more_of_them(tables:
         assert mine == plain, condition
 
 
+@pytest.mark.ci
 def test_statements_change_the_rows_that_they_name(session: Session) -> None:
     session.execute(_TABLE)
     session.execute(f"INSERT INTO t SELECT {_VALUES} FROM range(0, {_ROWS}, 1, 2)")
@@ -240,6 +244,7 @@ def test_statements_change_the_rows_that_they_name(session: Session) -> None:
     assert found(session, "SELECT id FROM t WHERE price = -1") == [(12000,), (12001,), (12002,)]
 
 
+@pytest.mark.ci
 def test_files_of_other_columns_are_read_as_they_are(session: Session) -> None:
     """Files from before a column was added, renamed, widened; a column with the name of another one's file."""
     session.execute("CREATE TABLE t (a int, b int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")

@@ -50,6 +50,7 @@ def files_of(session: Session, query: str) -> Sequence[str]:
     return session.sql(query).inputFiles()
 
 
+@pytest.mark.ci
 def test_a_query_reads_few_copies_of_many_small_files_and_finds_the_same_rows(table: Session) -> None:
     by_file = [row[:-1] for row in read(table, ", row__id")]
     assert len(by_file) == 40 + 8 - 3
@@ -61,6 +62,7 @@ def test_a_query_reads_few_copies_of_many_small_files_and_finds_the_same_rows(ta
     assert len(files_of(table, "SELECT * FROM t WHERE p = 0 AND id < 20")) == 3  # too few for copies
 
 
+@pytest.mark.ci
 def test_row_groups_of_copies_are_skipped_by_conditions(table: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data_skipping, "_WORTH", 0)
     conditions = (
@@ -78,6 +80,7 @@ def test_row_groups_of_copies_are_skipped_by_conditions(table: Session, monkeypa
     assert not any("delta_" in name for name in files_of(table, f"SELECT * FROM t WHERE {conditions[3]}"))
 
 
+@pytest.mark.ci
 def test_a_copy_is_used_again_until_its_files_change(table: Session) -> None:
     query = "SELECT * FROM t"
     kept = table.sql(query)
@@ -88,12 +91,14 @@ def test_a_copy_is_used_again_until_its_files_change(table: Session) -> None:
     assert [row[0] for row in read(table)][-1] == "1000"
 
 
+@pytest.mark.ci
 def test_the_names_of_files_are_those_of_the_table(table: Session) -> None:
     rows = table.sql("SELECT DISTINCT INPUT__FILE__NAME FROM t").collect()
     assert len(rows) > 10
     assert all("/t/p=" in row[0] for row in rows)
 
 
+@pytest.mark.ci
 def test_large_files_and_what_is_too_much_for_one_scan_stay_where_they_are(
     table: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,6 +114,7 @@ def test_large_files_and_what_is_too_much_for_one_scan_stay_where_they_are(
     assert read(table) == expected
 
 
+@pytest.mark.ci
 def test_without_room_for_a_copy_the_files_themselves_are_read(table: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = read(table)
     table.execute("INSERT INTO t PARTITION (p = 1) (id) VALUES (1000)")
@@ -120,6 +126,7 @@ def test_without_room_for_a_copy_the_files_themselves_are_read(table: Session, m
     assert [row[0] for row in read(table)] == [*(row[0] for row in expected), "1000"]
 
 
+@pytest.mark.ci
 def test_frames_that_are_kept_hold_no_more_than_some_copies(table: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = table.sql("SELECT * FROM t")
     monkeypatch.setattr(copies, "_MOST_JOINED", 1)
@@ -130,6 +137,7 @@ def test_frames_that_are_kept_hold_no_more_than_some_copies(table: Session, monk
     assert (kept.count(), frame.count()) == (45, 46)
 
 
+@pytest.mark.ci
 def test_copies_that_nothing_reads_are_removed_when_there_are_many(
     table: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +149,7 @@ def test_copies_that_nothing_reads_are_removed_when_there_are_many(
     assert frame.count() == 45
 
 
+@pytest.mark.ci
 def test_files_from_before_a_column_was_added_have_copies_of_their_own(table: Session) -> None:
     table.execute("ALTER TABLE t ADD COLUMNS (more INT)")
     table.execute("INSERT INTO t PARTITION (p = 0) (id, more) VALUES (1000, 7)")
@@ -149,6 +158,7 @@ def test_files_from_before_a_column_was_added_have_copies_of_their_own(table: Se
     assert [row[-2] for row in rows][-1] == "7"
 
 
+@pytest.mark.ci
 def test_copies_are_made_again_when_the_system_has_removed_their_directory(table: Session) -> None:
     expected = read(table)
     for name in table.sql("SELECT * FROM t").inputFiles():

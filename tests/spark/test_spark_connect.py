@@ -49,6 +49,7 @@ def test_a_session_goes_on_after_it_refused_one_of_spark_connect(remote: Any, se
     assert rows(session, "SELECT 1") == [(1,)]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("variable", [("SPARK_REMOTE", "sc://localhost"), ("SPARK_API_MODE", "connect")])
 def test_an_environment_that_asks_for_spark_connect_is_one_clear_error(
     variable: tuple[str, str], tmp_path: Path

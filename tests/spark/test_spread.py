@@ -81,6 +81,7 @@ def location(session: Session) -> Path:
     return Path(session.catalog.table("default", "t").location)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("arranged_by_driver", core([True, False], bool))
 @pytest.mark.parametrize("kind", core(TABLES, lambda kind: kind == "flat", one_of=2))
 def test_the_table_equals_the_one_that_a_shuffled_write_leaves(
@@ -113,6 +114,7 @@ def test_the_table_equals_the_one_that_a_shuffled_write_leaves(
     assert content(spread_out) == content(shuffled)
 
 
+@pytest.mark.ci
 def test_new_rows_are_not_shuffled(opened: Callable[[str], Session]) -> None:
     session = made(opened("one"), "flat")
     session._executor.steering.preferred = InEachTask
@@ -128,6 +130,7 @@ def test_new_rows_are_not_shuffled(opened: Callable[[str], Session]) -> None:
     assert all(sorted(numbers) == list(range(len(numbers))) for numbers in found.values())
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("arranged_by_driver", [True, False])
 def test_a_row_that_two_of_the_source_match_fails_and_leaves_nothing(
     arranged_by_driver: bool, opened: Callable[[str], Session], monkeypatch: pytest.MonkeyPatch
@@ -144,6 +147,7 @@ def test_a_row_that_two_of_the_source_match_fails_and_leaves_nothing(
     assert (content(session), sorted(map(str, location(session).rglob("*")))) == before
 
 
+@pytest.mark.ci
 def test_delete_events_are_written_in_their_order_however_many_files_they_go_to(
     opened: Callable[[str], Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,6 +67,7 @@ def make(session: Session) -> None:
         session.execute(statement)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("change", CHANGES)
 def test_values_of_a_query_are_stored_as_hive_casts_them(change: str, session: Session) -> None:
     make(session)

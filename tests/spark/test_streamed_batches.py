@@ -35,6 +35,7 @@ def rows(session: Session) -> list[tuple[object, ...]]:
     return found
 
 
+@pytest.mark.ci
 def test_rows_of_an_open_batch_are_updated_deleted_and_merged_while_it_goes_on(
     session: Session, spark: SparkSession, store: SqliteMetastore
 ) -> None:
@@ -103,6 +104,7 @@ def test_a_session_that_reads_a_streamed_table_again_and_again_keeps_few_copies(
     assert [tuple(row) for row in kept.collect()] == [(0,)]
 
 
+@pytest.mark.ci
 def test_an_open_batch_is_left_alone_by_compactions_and_cleaner_and_compacted_when_it_is_done(
     session: Session, spark: SparkSession, store: SqliteMetastore
 ) -> None:

@@ -72,6 +72,7 @@ def with_tables(session: Session, kind: str) -> None:
     session.execute("INSERT INTO target VALUES (1, 'x')")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("kind", "reading", "change"),
     [

@@ -25,6 +25,7 @@ def lines(session: Session) -> list[str]:
     return [line for path in sorted(root.rglob("0*_0")) for line in path.read_text().splitlines()]
 
 
+@pytest.mark.ci
 def test_values_of_every_type_are_stored_as_in_hive_and_read_back(session: Session) -> None:
     session.sql(
         "CREATE TABLE t (s STRING, c CHAR(3), b BINARY, f DOUBLE, d DECIMAL(8,2), t TIMESTAMP, day DATE, yes BOOLEAN)"
@@ -82,6 +83,7 @@ _DELIMITED = "ROW FORMAT DELIMITED FIELDS TERMINATED BY '|'"
 _ITEMS = "COLLECTION ITEMS TERMINATED BY ',' MAP KEYS TERMINATED BY '='"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "row_format",
     core(

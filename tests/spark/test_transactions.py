@@ -10,14 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from acidsql.acid.table import Table
+from acidsql.acid.table import Column, Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
+from acidsql.grammar import statements as s
+from acidsql.grammar.parser import parse
 from acidsql.metastore import heartbeat
 from acidsql.metastore.heartbeat import Heartbeat
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
+from acidsql.metastore.transactions import Transactions
+from acidsql.planner.plan import Facts, WritePlan
+from acidsql.planner.statement_planner import plan_statement
 from acidsql.session import Session
+from acidsql.spark.dml_transactions import write_target
 from acidsql.spark.engine import Engine
+from acidsql.storage.file_systems import LocalFiles
+from acidsql.writing.write_transaction import transaction
 from tests.answers import rows
 from tests.metastore.patience import eventually
 
@@ -85,6 +93,26 @@ def test_the_statement_ids_of_a_transaction_continue_under_one_write_id(one: Ses
         "delta_0000002_0000002_0003",
     ]
     assert rows(one) == [(2, 20), (3, 30), (4, 0), (5, 50)]
+
+
+def test_a_statement_has_other_statement_ids_than_the_clauses_of_a_merge_before_it(tmp_path: Path) -> None:
+    target = Table("default", "t", (Column("id", "int"),), f"{tmp_path}/t", properties={"transactional": "true"})
+    facts = Facts("default", {target.qualified: target})
+    merge = (
+        "MERGE INTO t USING (SELECT 1 AS id) s ON t.id = s.id"
+        " WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (s.id)"
+    )
+    with SqliteMetastore(tmp_path / "m.db", str(tmp_path)) as store:
+        store.create_table(target)
+        with transaction(Transactions(store), tuple) as txn:
+            for text in (merge, "INSERT INTO t VALUES (2)", "DELETE FROM t"):
+                statement = parse(text)
+                assert isinstance(statement, s.Merge | s.Insert | s.Delete)
+                plan = plan_statement(statement, facts)
+                assert isinstance(plan, WritePlan)
+                txn.begin(write_target(plan, (), txn, LocalFiles()))
+                txn.end_statement()
+    assert [write.target.statement_ids for write in txn.writes] == [[0, 1], [2], [3]]
 
 
 def test_a_transaction_writes_several_tables_and_new_partitions(one: Session, two: Session) -> None:
@@ -363,6 +391,7 @@ MERGE_OF_A_NEW_KEY = """MERGE INTO p USING (SELECT {old} AS id, '{of}' AS p UNIO
     WHEN MATCHED THEN UPDATE SET v = v + 1 WHEN NOT MATCHED THEN INSERT VALUES (s.id, 0, s.p)"""
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("waits", [True, False])
 def test_merges_that_insert_the_same_key_into_a_partition_conflict(waits: bool, one: Session, two: Session) -> None:
     """They update rows of other partitions. The partition that they only insert into counts as updated as well."""

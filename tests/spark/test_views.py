@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from acidsql.acid.table import View
 from acidsql.session import Session
 from tests.answers import fails, rows
+from tests.selection import every
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 SETUP = f"""
@@ -65,6 +66,7 @@ def test_a_view_reads_the_database_in_which_it_was_made(db: Session) -> None:
     assert rows(db, "SELECT count(*) FROM default.w")[0] == (2,)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -82,6 +84,7 @@ def test_a_view_stands_where_a_table_stands(db: Session, text: str, expected: li
     assert rows(db, text) == expected
 
 
+@pytest.mark.ci
 def test_dml_reads_views(db: Session) -> None:
     db.sql("CREATE VIEW new (k, n) AS SELECT id + 1, name FROM v WHERE p = 'x'")
     db.sql("MERGE INTO t USING new ON t.id = new.k WHEN MATCHED THEN UPDATE SET name = new.n"
@@ -219,6 +222,7 @@ def test_describe_formatted_shows_both_texts(db: Session) -> None:
     ]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "statement",
     [
@@ -293,7 +297,8 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("statement", REFUSED)
+@pytest.mark.ci
+@pytest.mark.parametrize("statement", every(4, REFUSED))
 def test_a_statement_that_does_not_suit_is_refused_and_changes_nothing(db: Session, statement: str) -> None:
     if " w " in statement and statement.startswith("ALTER"):
         db.sql("CREATE VIEW w AS SELECT id FROM v")

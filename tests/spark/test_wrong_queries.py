@@ -83,6 +83,7 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield session
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("statement", "condition", "code", "place", "part"), MISTAKES)
 def test_a_mistake_is_told_in_plain_words_with_its_place(
     tables: Session, statement: str, condition: str, code: int | None, place: str | None, part: str
