@@ -3,6 +3,8 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash -o pipefail
 MAKEFLAGS += --no-print-directory
+# Hundreds of processes of the tests import the package: each would compile it again.
+export PYTHONDONTWRITEBYTECODE :=
 
 SPARK ?=
 OLDEST_SPARK := 4.0.0
@@ -17,6 +19,7 @@ WORKERS ?= 3
 PYTEST_ARGS ?=
 # What the tests' markers mean is in pyproject.toml, and which tests have which marker in CONTRIBUTING.md.
 SELECTED := not (ci or nightly or hive or soak or cluster)
+OF_CI := not (nightly or soak or cluster)
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder -q
 
 .PHONY: help
@@ -41,7 +44,7 @@ test: $(VENV)/.installed-test java ## run the core of the tests, in six minutes 
 
 .PHONY: test-ci
 test-ci: ## run what CI runs on the newest Spark: the core, processes, random histories, and a real Hive
-	@$(MAKE) test SELECTED='not (nightly or soak or cluster)'
+	@$(MAKE) test SELECTED='$(OF_CI)'
 
 # The files whose code calls private classes of Spark, directly or through the plans that they test.
 SPARK_VERSION_TESTS := $(addprefix tests/spark/test_,$(addsuffix .py,private_names spark_connect plan_shape counted \
@@ -108,6 +111,10 @@ FUZZ_ARGS ?=
 .PHONY: fuzz
 fuzz: $(VENV)/.installed-test java ## random tables, changes and queries for MINUTES=60 (FUZZ_ARGS='--seed 5' for one)
 	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(FUZZ_ARGS)
+
+.PHONY: faults
+faults: $(VENV)/.installed-test java ## put hand-made faults into a copy of the checkout, each in turn: which test of CI finds it?
+	@$(BIN)/python -m tests.faults $(FAULTS)
 
 .PHONY: bench
 bench: $(VENV)/.installed-bench java ## time acidsql beside plain ORC, Delta and Iceberg (BENCH_ARGS='--size full' for more)

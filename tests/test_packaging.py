@@ -105,6 +105,7 @@ def test_the_installed_package_parses_and_plans(site: Path) -> None:
     assert "reads no table" in shown
 
 
+@pytest.mark.ci
 def test_the_command_is_installed(site: Path) -> None:
     assert run_installed(site, site / "bin" / "acidsql", "--version") == f"acidsql {acidsql.__version__}\n"
 

@@ -120,12 +120,12 @@ COMPONENTS: Final = (
                 Shown(
                     "tests/crash/test_killed_writers.py::"
                     "test_a_writer_that_dies_at_a_point_of_its_statement_changes_all_or_nothing",
-                    "kill -9 at six points of an UPDATE, four of them in CI",
+                    "kill -9 at six points of an UPDATE, three of them in CI and all in `make test-all`",
                 ),
                 Shown(
                     "tests/crash/test_random_kills.py::"
                     "test_what_killed_writers_said_to_be_done_is_there_and_nothing_else",
-                    "kill -9 of writers at random moments: 9 in CI, 1,000 in `make soak`",
+                    "kill -9 of writers at random moments: 3 in CI, 9 in `make test-all`, 1,000 in `make soak`",
                 ),
                 Shown(
                     "tests/crash/test_killed_compactors.py::"

@@ -18,6 +18,7 @@ ROOT: Final = Path(__file__).parents[2]
 PAGE: Final = ROOT / "docs" / "operations" / "tested-components.md"
 
 _CI: Final = "CI"
+_NIGHTLY: Final = "`make test-all`"
 _CLUSTER: Final = "`make test-cluster`"
 _SOAK: Final = "`make soak`"
 _ON_CLUSTER: Final = "Standalone cluster"
@@ -27,9 +28,9 @@ _INTRODUCTION: Final = """# What is tested on which component
 
 <!-- Generated from docs/scripts/tested_components.py by `make docs-pages`: do not edit. -->
 
-Which kinds of statements run on which component in the tests, and where the tests run: in CI (`make test-all`), by
-`make test-cluster`, or by `make soak`. "refused" stands for one clear error before anything is written. The sections
-below name the tests, and what they inject. Nothing is mocked.
+Which kinds of statements run on which component in the tests, and where the tests run: in CI (`make test-ci`), by
+`make test-all` each night, by `make test-cluster`, or by `make soak`. "refused" stands for one clear error before
+anything is written. The sections below name the tests, and what they inject. Nothing is mocked.
 """
 
 
@@ -78,7 +79,9 @@ def _where(component: Component, test: str) -> str:
     found = marks(test)
     if "cluster" in found or (component.name == _ON_CLUSTER and _runs_again(test)):
         return _CLUSTER
-    return _SOAK if "soak" in found else _CI
+    if "soak" in found:
+        return _SOAK
+    return _NIGHTLY if "nightly" in found else _CI
 
 
 def _runs_again(test: str) -> bool:
@@ -91,7 +94,7 @@ def _runs_again(test: str) -> bool:
 def _summary(component: Component, kind: Kind) -> str:
     shown = component.shown.get(kind, ())
     places = {_where(component, one.test) for one in shown}
-    text = ", ".join(place for place in (_CI, _CLUSTER, _SOAK) if place in places)
+    text = ", ".join(place for place in (_CI, _NIGHTLY, _CLUSTER, _SOAK) if place in places)
     refused = [one.is_refused for one in shown]
     if any(refused):
         return f"refused: {text}" if all(refused) else f"in part refused: {text}"

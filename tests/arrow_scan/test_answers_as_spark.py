@@ -128,6 +128,7 @@ def test_conditions_mean_what_they_mean_to_spark(tables: Session) -> None:
         assert sorted(f"{row['id']}:{row['p'] or 0}" for row in read) == wanted, condition
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("condition", NEEDS_SPARK)
 def test_a_condition_that_only_spark_computes_is_an_error_with_its_place(tables: Session, condition: str) -> None:
     with pytest.raises(AcidSqlError) as raised:

@@ -109,7 +109,7 @@ def test_at_whichever_file_the_disk_is_full_nothing_is_left(
     assert {e.condition for e in publishing} == {"DISK_FULL"}
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_a_metastore_without_space_fails_the_statement_and_goes_on_when_there_is_some(
     small_disk: Callable[[str], Path], open_session: Callable[[Path, Path], Session], tmp_path: Path
 ) -> None:

@@ -33,6 +33,7 @@ POINTS = {
 STATEMENT = "UPDATE t SET v = 5 WHERE id = 2"
 
 
+@pytest.mark.ci
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("point", core(POINTS, lambda point: point == "between two moves", others=pytest.mark.ci))
 def test_a_process_that_dies_in_a_statement_without_spark_changes_all_or_nothing(

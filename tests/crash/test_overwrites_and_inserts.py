@@ -19,7 +19,7 @@ with connect(conf=CONF) as session:
 """
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     "partitioned",

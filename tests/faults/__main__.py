@@ -1,7 +1,7 @@
 """`python -m tests.faults`: puts each fault of the catalogue into a copy of the checkout, and tells what test finds it.
 
-The arguments behind `--` are those of pytest, by default those of `make test`: so a selection of tests shows whether it
-still protects what matters. Exits with 1 if it does not find a fault.
+The arguments behind `--` are those of pytest, by default those of `make test-ci`: so a selection of tests shows
+whether it still protects what matters. Exits with 1 if it does not find a fault.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import Final
 from tests.faults.catalogue import FAULTS, Fault
 
 ROOT: Final = Path(__file__).parents[2]
-_SELECTED: Final = re.compile(r"^SELECTED := (.+)$", re.MULTILINE)
-"""The Makefile's marker expression for `make test`. It is not repeated here: pytest refuses markers that are gone."""
+_SELECTED: Final = re.compile(r"^OF_CI := (.+)$", re.MULTILINE)
+"""The Makefile's marker expression for `make test-ci`. A copy here could name markers that are gone."""
 _NOT_COPIED: Final = {".git", "build", "dist", "warehouse", "spark-warehouse", "metastore_db"}
 _CACHES: Final = re.compile(r"\.venv|\.\w+_cache$|\.hypothesis$|.*\.egg-info$")
 _FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+?::.+?)(?: - .*)?$", re.MULTILINE)
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for fault in faults:
             _tell(f"{fault.path}: {fault.name}")
         return 0
-    selection = given[split + 1 :] or _of_make_test()
+    selection = given[split + 1 :] or _of_ci()
     found: dict[str, str | None] = {}
     for number, fault in enumerate(faults, 1):
         _tell(f"{number}/{len(faults)} {fault.name}")
@@ -58,11 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if all(found.values()) else 1
 
 
-def _of_make_test() -> list[str]:
-    """The arguments by which `make test` selects tests, for two processes."""
+def _of_ci() -> list[str]:
+    """The arguments by which `make test-ci` selects tests, for two processes."""
     selected = _SELECTED.search((ROOT / "Makefile").read_text(encoding="utf-8"))
     if selected is None:
-        raise SystemExit("The Makefile has no line SELECTED := .. with the marker expression of `make test`.")
+        raise SystemExit("The Makefile has no line OF_CI := .. with the marker expression of `make test-ci`.")
     return ["-n", "2", "--dist", "loadscope", "--no-loadscope-reorder", "-m", selected[1]]
 
 

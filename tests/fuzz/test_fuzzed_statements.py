@@ -26,6 +26,7 @@ def test_many_mutated_statements_raise_nothing_else(seed: int) -> None:
     assert not report.found, str(report)
 
 
+@pytest.mark.ci
 def test_a_seed_gives_the_same_statements_again() -> None:
     first, second = random.Random(7), random.Random(7)
     assert [mutated(first) for _ in range(50)] == [mutated(second) for _ in range(50)]

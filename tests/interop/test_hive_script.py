@@ -30,6 +30,7 @@ def session(hive: Hive, spark: SparkSession) -> Iterator[Session]:
     hive.run(*clean)
 
 
+@pytest.mark.nightly
 def test_a_script_for_hive_gives_the_same_tables_in_both(hive: Hive, session: Session) -> None:
     of_hive, of_acidsql = DATABASES
     lines = SCRIPT.read_text(encoding="utf-8").splitlines(keepends=True)

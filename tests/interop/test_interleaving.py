@@ -177,7 +177,11 @@ def session(hive: Hive, spark: SparkSession) -> Iterator[Session]:
 
 @pytest.mark.parametrize(
     ("seed", "count"),
-    [(1, 40), *(pytest.param(seed, 300, marks=pytest.mark.soak) for seed in range(2, 14))],
+    [
+        (1, 12),
+        pytest.param(1, 40, marks=pytest.mark.nightly),
+        *(pytest.param(seed, 300, marks=pytest.mark.soak) for seed in range(2, 14)),
+    ],
 )
 def test_hive_and_acidsql_take_turns(hive: Hive, session: Session, seed: int, count: int) -> None:
     turns, streams = Turns(seed), Streams(session)

@@ -11,6 +11,7 @@ import pytest
 
 from acidsql.session import Session
 from tests.interop.maven import class_path, java
+from tests.selection import every
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 
@@ -37,7 +38,7 @@ _TIMESTAMPS: Final = {
 """Timestamps, and java.sql.Timestamp's text of them."""
 
 
-@pytest.mark.parametrize("properties", ["", ", 'transactional_properties'='insert_only'"])
+@pytest.mark.parametrize("properties", every(2, ["", ", 'transactional_properties'='insert_only'"]))
 def test_values_beyond_pythons_are_the_same_in_orcs_own_reader(session: Session, properties: str) -> None:
     session.sql(
         "CREATE TABLE t (k INT, d DATE, t TIMESTAMP, whole DECIMAL(38,0), part DECIMAL(38,38), a ARRAY<DATE>,"

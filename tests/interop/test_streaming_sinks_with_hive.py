@@ -28,6 +28,7 @@ def session(hive: Hive, spark: SparkSession) -> Iterator[Session]:
     hive.run("DROP DATABASE IF EXISTS streamed CASCADE")
 
 
+@pytest.mark.nightly
 def test_batches_are_written_once_and_read_by_hive(
     session: Session, hive: Hive, spark: SparkSession, tmp_path: Path
 ) -> None:

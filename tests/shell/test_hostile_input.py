@@ -41,6 +41,7 @@ def fed(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
 # ------------------------------------------------------------------------------------------------ files and streams
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("through", ["-f -", "standard input"])
 @pytest.mark.parametrize(
     ("content", "status"),

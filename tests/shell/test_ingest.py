@@ -83,12 +83,14 @@ def test_files_and_standard_input_become_rows_once(
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.ci
 def test_csv_with_a_header_goes_into_a_partition(ingest: Ingest, session: Session) -> None:
     form = ("--format", "csv", "--header", "--delimiter", "\\t", "--partition", "d=y", "--null", "-")
     assert ingest("t", "--id", "csv", *form, text='Name\tID\n"a\tb"\t1\n-\t2\n') == 0
     assert rows(session) == [(1, "a\tb", "y"), (2, None, "y")]
 
 
+@pytest.mark.ci
 def test_a_wrong_line_is_an_error_and_the_lines_before_it_stay(
     ingest: Ingest, session: Session, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -128,6 +130,7 @@ def test_bad_usage_exits_2(arguments: list[str], complaint: str, capsys: pytest.
     assert complaint in capsys.readouterr().err
 
 
+@pytest.mark.ci
 def test_what_cannot_be_read_on_is_told(
     ingest: Ingest, session: Session, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -268,6 +268,7 @@ VALUES = st.recursive(
 PAIRS = (Column("a", "unknown"), Column("b", "unknown"))
 
 
+@pytest.mark.ci
 @given(st.lists(st.tuples(VALUES, VALUES)))
 def test_csv_reads_back_as_the_texts_that_were_written(rows: list[tuple[object, object]]) -> None:
     written = rendered(Format.CSV, PAIRS, rows)
@@ -282,6 +283,7 @@ def test_jsonl_reads_back_as_the_values_that_were_written(rows: list[tuple[objec
     assert [json.loads(line) for line in lines] == [{"a": json_value(a), "b": json_value(b)} for a, b in rows]
 
 
+@pytest.mark.ci
 @given(st.lists(st.tuples(VALUES, VALUES)))
 def test_tsv_reads_back_by_its_four_escapes(rows: list[tuple[object, object]]) -> None:
     unescaped = {"\\\\": "\\", "\\t": "\t", "\\n": "\n", "\\r": "\r"}

@@ -159,6 +159,7 @@ def plain(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
 
 
+@pytest.mark.ci
 def test_the_story_in_the_repl(tmp_path: Path) -> None:
     child = repl(tmp_path, tmp_path / "state")
     child.expect(PROMPT)

@@ -82,6 +82,7 @@ counts = st.sampled_from([1, 2, 3, 510, 511, 512, 513, 514, 1024, 1025, 2999, 30
 ints = st.integers(-(2**31), 2**31 - 1)
 
 
+@pytest.mark.ci
 @settings(max_examples=25, deadline=None)
 @given(
     counts, st.integers(-(2**50), 2**50), st.integers(-(2**40), 2**40), ints,

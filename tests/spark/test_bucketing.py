@@ -128,6 +128,7 @@ def test_spark_computes_the_bucket_of_every_value_of_a_type(spark: SparkSession,
     compare()
 
 
+@pytest.mark.ci
 def test_spark_computes_the_hash_that_hive_answered(spark: SparkSession) -> None:
     """All types in one query: a column for each, whose rows are its cases and then NULLs."""
     types = sorted({str(case["type"]) for case in CASES})
@@ -180,6 +181,7 @@ def test_columns_may_be_given_as_expressions(spark: SparkSession) -> None:
     ]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("zone", ["America/New_York", "Europe/Warsaw", "Asia/Kolkata"])
 def test_the_time_zone_of_the_session_does_not_matter(spark: SparkSession, zone: str) -> None:
     before = spark.conf.get("spark.sql.session.timeZone")

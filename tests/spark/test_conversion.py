@@ -133,6 +133,7 @@ def test_a_bucketed_plain_table_of_acidsql_has_its_rows_in_hives_buckets(session
     assert rows(session, query.format("t")) == rows(session, query.format("acid"))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("format_", ["ORC", "PARQUET"])
 def test_the_files_of_an_insert_only_table_become_its_first_write(
     session: Session, tmp_path: Path, format_: str

@@ -48,6 +48,7 @@ def location(session: Session, table: str) -> Path:
     return Path(session.catalog.table("default", table).location)
 
 
+@pytest.mark.ci
 def test_the_new_table_has_the_types_and_rows_of_the_query(source: Session) -> None:
     done = source.execute(f"CREATE TABLE t {ACID} AS SELECT * FROM s")
     assert done.operation == "CREATE TABLE AS SELECT"
@@ -107,6 +108,7 @@ def test_columns_without_a_name_get_the_names_that_hive_gives(source: Session) -
     assert types(source, "t") == {"id": "int", "_c1": "bigint", "top": "smallint", "_c3": "string", "_c4": "bigint"}
 
 
+@pytest.mark.ci
 def test_the_new_table_may_be_partitioned_bucketed_insert_only_or_plain(source: Session) -> None:
     for number, rest in enumerate(
         (

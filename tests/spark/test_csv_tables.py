@@ -92,6 +92,7 @@ def by_opencsv(spark: SparkSession, line: str, count: int) -> tuple[str | None, 
     return tuple(([*fields] if fields is not None else [])[:count] + [None] * count)[:count]
 
 
+@pytest.mark.ci
 def test_random_lines_are_read_as_opencsv_reads_them(session: Session, spark: SparkSession, tmp_path: Path) -> None:
     random = Random(19)
     lines = ["".join(random.choices("\",\\ a'\t", k=random.randrange(1, 14))) for _ in range(400)]
@@ -127,6 +128,7 @@ def test_a_written_escape_is_read_back_where_the_table_has_an_escape_character(s
     assert rows(session, "SELECT * FROM t") == [("1", 'a\\b"c;d')]
 
 
+@pytest.mark.ci
 def test_a_csv_table_is_shown_copied_and_partitioned(session: Session) -> None:
     properties = "WITH SERDEPROPERTIES ('separatorChar'='|')"
     session.execute(f"CREATE TABLE t (a string) PARTITIONED BY (p int) {CSV} {properties}")

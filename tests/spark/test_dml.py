@@ -95,6 +95,7 @@ def test_merge_takes_every_kind_of_source(db: Session, spark: SparkSession) -> N
     assert rows(db, "SELECT * FROM sink ORDER BY id") == [(5, "p", 7), (6, "q", 8)]
 
 
+@pytest.mark.ci
 def test_the_source_of_merge_may_be_pivoted_or_unpivoted(db: Session) -> None:
     db.sql("CREATE TRANSACTIONAL TABLE turned (a int, b int)")
     db.sql("INSERT INTO turned VALUES (1, 1), (2, 2), (3, 3)")
@@ -327,6 +328,7 @@ def test_every_type_comes_back_from_insert_update_and_merge(db: Session) -> None
     ]
 
 
+@pytest.mark.ci
 def test_a_statement_reads_all_its_tables_on_one_snapshot(db: Session) -> None:
     make(db, "account", "(1, 'x', 10)", "(2, 'y', 20)")
     moved = (

@@ -146,6 +146,7 @@ def test_the_driver_gets_one_row_for_each_changed_row(session: Session, monkeypa
     assert session.sql("SELECT count(*), count_if(v = 'm'), count_if(v = 'new') FROM t").collect() == [(45, 5, 10)]
 
 
+@pytest.mark.ci
 def test_the_files_of_new_rows_are_as_many_as_spark_would_write(
     sessions: list[Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,6 +169,7 @@ def test_the_files_of_new_rows_are_as_many_as_spark_would_write(
     assert len(set(ids)) == 4000
 
 
+@pytest.mark.ci
 def test_values_of_all_types_are_the_same(sessions: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:
     written = by_driver(monkeypatch)
     nulls = ", ".join(["NULL"] * 16)
@@ -186,6 +188,7 @@ def test_values_of_all_types_are_the_same(sessions: list[Session], monkeypatch: 
     assert footer(sessions[0], "t") == footer(sessions[1], "t")
 
 
+@pytest.mark.ci
 def test_every_file_gets_the_structs_of_its_own_rows(sessions: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:
     """A statement's rows are collected as one table, of which each file gets a part."""
     written = by_driver(monkeypatch)
@@ -244,6 +247,7 @@ def test_a_row_that_two_source_rows_match_is_an_error(sessions: list[Session]) -
     assert sorted(sessions[0].sql("SELECT * FROM t").collect()) == [(1, 1), (2, 2)]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("most", [3, 1000])
 def test_more_rows_than_the_driver_takes_are_written_by_spark(
     sessions: list[Session], monkeypatch: pytest.MonkeyPatch, most: int
@@ -275,6 +279,7 @@ def test_a_result_larger_than_the_driver_may_have_is_written_by_spark(
     assert sessions[0].sql("SELECT count(*) FROM t").collect()[0][0] == 2000
 
 
+@pytest.mark.ci
 def test_a_source_of_unknown_size_is_written_by_spark(sessions: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:
     spark = sessions[0].spark
     rdd = spark.sparkContext.parallelize([(1, "one"), (2, "two")], 1)
@@ -291,6 +296,7 @@ def test_a_source_of_unknown_size_is_written_by_spark(sessions: list[Session], m
     assert sorted(sessions[0].sql("SELECT * FROM t").collect()) == [(1, "one"), (2, "two")]
 
 
+@pytest.mark.ci
 def test_a_subquery_that_reads_much_leaves_the_statement_to_spark(
     sessions: list[Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,6 +310,7 @@ def test_a_subquery_that_reads_much_leaves_the_statement_to_spark(
     assert [tuple(row) for row in sessions[0].sql("SELECT * FROM t ORDER BY id").collect()] == [(1, "d"), (2, "b")]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "value",
     ["timestamp '1969-07-20 20:17:40.25'", "timestamp '1601-01-01 00:00:00.000001'", "date '1582-10-04'"],

@@ -57,6 +57,7 @@ def test_without_the_clause_nothing_changes(session: Session) -> None:
     assert columns(session) == [("id", "int"), ("v", "int")]
 
 
+@pytest.mark.ci
 def test_a_star_takes_the_columns_of_the_source_and_leaves_others(session: Session) -> None:
     make(session, "id int, v int DEFAULT 7")
     session.sql("INSERT INTO t VALUES (2, 11)")
@@ -92,6 +93,7 @@ def test_the_source_may_read_the_target_itself(session: Session) -> None:
     ]
 
 
+@pytest.mark.ci
 def test_a_cte_and_values_are_sources(session: Session) -> None:
     make(session)
     session.sql(
@@ -282,6 +284,7 @@ def same(session: Session, tables: tuple[str, str]) -> None:
     assert rows(session, query.format(one)) == rows(session, query.format(other))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", ["arrow", "pandas"])
 def test_insert_with_evolve_is_its_sql(session: Session, tables: tuple[str, str], kind: str) -> None:
     frame = (
@@ -294,6 +297,7 @@ def test_insert_with_evolve_is_its_sql(session: Session, tables: tuple[str, str]
     same(session, tables)
 
 
+@pytest.mark.ci
 def test_upsert_and_merge_with_evolve_are_their_sql(session: Session, tables: tuple[str, str]) -> None:
     assert session.upsert("t", NEW, on="id", evolve=True).affected == 2
     session.sql(MERGE.replace("INTO t", "INTO other t"), new=NEW)

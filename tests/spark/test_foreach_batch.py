@@ -145,6 +145,7 @@ class StoppingAt:
         self.sink(frame, batch)
 
 
+@pytest.mark.ci
 def test_a_new_checkpoint_with_other_batches_is_refused_before_it_changes_anything(
     session: Session, files: StreamedFiles
 ) -> None:
@@ -162,6 +163,7 @@ def test_a_new_checkpoint_with_other_batches_is_refused_before_it_changes_anythi
     assert ids(session) == list(range(6))
 
 
+@pytest.mark.ci
 def test_a_new_checkpoint_can_be_told_to_skip_or_to_write(session: Session, files: StreamedFiles) -> None:
     session.sql(f"CREATE TABLE t ({COLUMNS}) {ACID}")
     files.add_range(0, 2)
@@ -190,6 +192,7 @@ def test_a_new_checkpoint_can_be_told_to_skip_or_to_write(session: Session, file
 # ------------------------------------------------------------------------------------------------ merge
 
 
+@pytest.mark.ci
 def test_merge_without_clauses_is_an_upsert(session: Session, files: StreamedFiles) -> None:
     session.sql(f"CREATE TABLE t (name STRING, id INT) PARTITIONED BY (d STRING) {ACID}")
     files.add_range(0, 4)

@@ -91,12 +91,14 @@ def test_a_frame_of_each_kind_is_inserted_by_the_names_of_its_columns(
     same(db, tables, done, counts(db, sql, new=FRAMES["table" if kind == "dicts" else kind](spark)))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", ["reader", "dicts"])
 def test_a_frame_of_each_kind_can_be_read_twice_by_one_statement(db: Session, spark: SparkSession, kind: str) -> None:
     query = "SELECT count(*) FROM {f} a JOIN {f} b ON a.id = b.id"
     assert rows(db, query, f=FRAMES[kind](spark)) == [(3,)]
 
 
+@pytest.mark.ci
 def test_static_partitions_and_overwrites_are_those_of_the_sql(db: Session, tables: tuple[str, str]) -> None:
     new = pa.table({"id": [4], "h": [1]})
     done = db.insert("default.ONE", new, partition={"d": "a"})
@@ -190,6 +192,7 @@ def test_update_and_delete_are_their_sql(db: Session, tables: tuple[str, str]) -
     same(db, tables, db.delete("one"), counts(db, "DELETE FROM other"))
 
 
+@pytest.mark.ci
 def test_upsert_is_its_merge(db: Session, tables: tuple[str, str]) -> None:
     done = db.upsert("one", pd.DataFrame(NEW), on=["ID", "d"])
     sql = (
@@ -227,6 +230,7 @@ WHEN NOT MATCHED BY SOURCE AND target.h = 1 THEN UPDATE SET h = target.h + 10
 WHEN NOT MATCHED BY SOURCE THEN DELETE"""
 
 
+@pytest.mark.ci
 def test_the_builder_has_every_clause_of_the_sql_and_never_changes(db: Session, tables: tuple[str, str]) -> None:
     start = db.merge("one", DICTS, on="target.id = source.id")
     merge = start
@@ -241,6 +245,7 @@ def test_the_builder_has_every_clause_of_the_sql_and_never_changes(db: Session, 
     assert rows(db, f"EXPLAIN {merge.sql()}")
 
 
+@pytest.mark.ci
 def test_the_clauses_of_a_builder_are_clauses_of_a_streaming_merge(db: Session, tables: tuple[str, str]) -> None:
     source = db.spark.createDataFrame(pa.table(NEW))
     sink = acidsql.streaming.merge("one", "target.id = source.id", "cdc", clauses=EVERY, session=db)
@@ -249,6 +254,7 @@ def test_the_clauses_of_a_builder_are_clauses_of_a_streaming_merge(db: Session, 
     same(db, tables, Counts(0, 0, 0, 0), (0, 0, 0, 0))
 
 
+@pytest.mark.ci
 def test_errors_of_merge_name_columns_and_keys_of_the_frame(db: Session, tables: tuple[str, str]) -> None:
     before = rows(db, "SELECT row__id, * FROM one")
     twice = [*DICTS, DICTS[0]]

@@ -69,6 +69,7 @@ DELETED: Final = ("code <> 1", "f BETWEEN 0.1 AND 2.5", "ts >= '2024-01-31 10:00
 """Those by which a DELETE is tried in each run; by the others it is at night."""
 
 
+@pytest.mark.ci
 def test_conditions_find_hives_rows(table: Session) -> None:
     """All in one query, a branch for each."""
     branches = [f"SELECT {place} AS place, id FROM t WHERE {text}" for place, (text, _) in enumerate(CONDITIONS)]

@@ -66,6 +66,7 @@ def test_an_update_and_a_delete_in_place_change_the_right_rows(session: Session,
             check_file(file, SCHEMA)
 
 
+@pytest.mark.ci
 def test_new_rows_are_numbered_from_0_without_gaps(session: Session) -> None:
     made(session, "flat")
     session.execute("UPDATE t SET v = 'new' WHERE id % 2 = 0")
@@ -121,6 +122,7 @@ def test_files_with_structs_are_written_in_place_too(session: Session) -> None:
     assert session.sql("SELECT count(*), count(s), sum(id) FROM t").collect() == [(20_000, 16_000, 199_990_000)]
 
 
+@pytest.mark.ci
 def test_the_word_join_in_a_statement_is_no_join(session: Session) -> None:
     made(session, "flat")
     assert "Exchange" not in operators(session, "UPDATE t SET v = 'Join' WHERE id % 3 = 0")

@@ -66,6 +66,7 @@ def test_the_last_columns_of_the_files_are_the_open_partition_columns(session: S
     assert not (tmp_path / "d.txt").exists()
 
 
+@pytest.mark.ci
 def test_a_failed_load_leaves_files_and_table_as_they_were(session: Session, tmp_path: Path) -> None:
     session.execute(f"CREATE TABLE t (i int, s string, CHECK (i > 0)) {_ACID}")
     (tmp_path / "a.json").write_text('{"i":1}\n{"i":-1}\n')

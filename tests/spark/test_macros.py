@@ -47,6 +47,7 @@ def test_arguments_are_cast_to_the_types_of_the_parameters(db: Session) -> None:
     assert rows(db, "SELECT plus(1 + 1, 2) * 3") == [(12,)]
 
 
+@pytest.mark.ci
 def test_a_macro_in_a_macro_is_bound_when_the_outer_one_is_created(db: Session) -> None:
     db.execute("CREATE TEMPORARY MACRO twice(x int) plus(x, x)")
     db.execute("CREATE TEMPORARY MACRO plus(x int, y int) x - y")
@@ -67,6 +68,7 @@ def test_what_a_table_keeps_is_the_body_of_the_macro(db: Session, open_session: 
     assert error.message == "View definition references temporary macro greet"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("statement", "condition", "message"),
     [

@@ -56,6 +56,7 @@ def test_all_branches_see_the_same_rows_of_a_source_that_is_read_once(tables: Se
     assert directories(tables, "a") == {"delta_0000001_0000001_0000", "delta_0000001_0000001_0002"}
 
 
+@pytest.mark.ci
 def test_branches_name_the_relations_of_a_join_and_a_lateral_view(tables: Session) -> None:
     tables.execute("INSERT INTO b VALUES (10, 'x'), (30, 'z')")
     tables.execute(
@@ -213,6 +214,7 @@ def test_no_branch_is_visible_before_all_are_committed(tables: Session, open_ses
     assert len(rows(other, "a")) == 4
 
 
+@pytest.mark.ci
 def test_values_are_joined_and_exploded_in_front_of_the_branches(session: Session) -> None:
     for name in ("a", "b"):
         session.execute(f"CREATE TRANSACTIONAL TABLE {name} (x int, y string)")

@@ -129,6 +129,7 @@ def test_of_sources_outside_only_files_are_read_twice(tables: Session, spark: Sp
     assert not rows_after(tables, statement, new=given)[1]
 
 
+@pytest.mark.ci
 def test_a_row_that_two_source_rows_match_is_still_an_error(tables: Session) -> None:
     with pytest.raises(AcidSqlError, match="Cardinality Violation"):
         tables.execute(f"MERGE INTO t USING (SELECT * FROM s UNION ALL SELECT 3, 'a', 9D) s ON t.k = s.k {_UPSERT}")

@@ -44,6 +44,7 @@ def test_dates_and_instants_are_filed_in_hives_calendar(session: Session) -> Non
     assert rows(session, "SELECT d FROM t WHERE k = 1") == [(datetime.date(1582, 10, 4),)]
 
 
+@pytest.mark.ci
 def test_a_setting_of_the_users_session_changes_no_file(session: Session) -> None:
     session.sql("SET spark.sql.parquet.outputTimestampType=TIMESTAMP_MICROS")
     try:

@@ -210,6 +210,7 @@ def test_partitions_that_the_where_excludes_are_not_even_listed(sales: Session) 
         rows(sales)
 
 
+@pytest.mark.ci
 def test_insert_overwrite_replaces_only_what_it_names_or_produces(sales: Session) -> None:
     sales.sql("INSERT OVERWRITE TABLE t PARTITION (p = 'a', q = 1) SELECT 100, 1")
     assert rows(sales, "p = 'a'") == [(3, 30, "a", 2), (100, 1, "a", 1)]
@@ -325,6 +326,7 @@ def test_insert_only_tables_are_written_and_read_in_their_own_format(session: Se
     assert not list(root.rglob("_orc_acid_version"))
 
 
+@pytest.mark.ci
 def test_a_bucketed_table_keeps_every_row_in_the_bucket_of_its_hash(session: Session) -> None:
     session.sql(f"CREATE TABLE t (id INT, name STRING) CLUSTERED BY (id) INTO 4 BUCKETS STORED AS ORC {ACID}")
     session.sql("INSERT INTO t SELECT id, concat('n', id) FROM (SELECT explode(sequence(1, 40)) AS id) s")

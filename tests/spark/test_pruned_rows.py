@@ -141,6 +141,7 @@ def test_a_query_gives_the_rows_that_it_gives_over_a_plain_frame(tables: Session
     assert found(tables, text.format(t="t", u="u")) == plain
 
 
+@pytest.mark.ci
 def test_a_write_with_renamed_columns_finds_the_rows_that_it_names(tables: Session) -> None:
     tables.execute("START TRANSACTION")
     tables.execute("DELETE FROM u WHERE b NOT IN (SELECT a FROM t AS x(b, a, c, p) WHERE a >= 105 UNION ALL SELECT 1)")

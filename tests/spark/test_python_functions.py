@@ -158,6 +158,7 @@ def test_a_function_of_a_module_is_called_in_every_statement(db: Session) -> Non
     fails("INVALID_FUNCTION", lambda: db.sql("SELECT shout('a')"))
 
 
+@pytest.mark.ci
 def test_annotations_give_the_types_of_results(db: Session) -> None:
     create(
         db,

@@ -107,6 +107,7 @@ def test_a_condition_finds_the_rows_that_it_finds_without_skipping(tables: Sessi
     )
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("condition", "most"),
     [

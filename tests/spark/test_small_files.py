@@ -167,6 +167,7 @@ def test_copies_are_made_again_when_the_system_has_removed_their_directory(table
     assert [row[0] for row in read(table)] == [*(row[0] for row in expected), "1000"]
 
 
+@pytest.mark.ci
 def test_a_file_that_vanishes_in_mid_statement_is_an_error(table: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(small_files, "_SMALL", 0)
 

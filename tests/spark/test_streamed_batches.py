@@ -87,6 +87,7 @@ def test_a_query_that_was_planned_before_a_client_went_on_reads_what_was_committ
     assert [tuple(row) for row in later.collect()] == [(1,), (2,)]
 
 
+@pytest.mark.ci
 def test_a_session_that_reads_a_streamed_table_again_and_again_keeps_few_copies(
     session: Session, spark: SparkSession, store: SqliteMetastore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

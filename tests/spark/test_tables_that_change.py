@@ -113,6 +113,7 @@ def test_read_arrow_does_not_read_a_renamed_table(
     assert caught.value.condition in ("TABLE_CHANGED", "TABLE_NOT_FOUND")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "change", ["ALTER TABLE t SET TBLPROPERTIES ('note'='n', 'comment'='c')", "INSERT INTO t VALUES (3, 'c')"]
 )

@@ -200,6 +200,7 @@ def test_a_source_that_may_change_is_read_once(session: Session, monkeypatch: py
     assert len(read.partitions) == 11
 
 
+@pytest.mark.ci
 def test_two_source_rows_for_one_row_are_still_an_error(read: Read) -> None:
     source = "SELECT * FROM s_by_number UNION ALL SELECT 3, 'other', -2"
     with pytest.raises(AcidSqlError, match="Cardinality Violation"):
@@ -208,6 +209,7 @@ def test_two_source_rows_for_one_row_are_still_an_error(read: Read) -> None:
         )
 
 
+@pytest.mark.ci
 def test_an_error_of_the_source_is_one_of_the_statement(read: Read) -> None:
     source = "SELECT k, v, CAST(raise_error('boom') AS INT) p FROM s_by_text"
     with pytest.raises(AcidSqlError, match="boom"):

@@ -20,6 +20,7 @@ def sessions_directory(tmp_path: Path) -> Path:
     return tmp_path / "warehouse" / ".acidsql" / "sessions"
 
 
+@pytest.mark.ci
 def test_a_temporary_table_hides_the_table_of_its_name_from_its_session_alone(
     session: Session, open_session: Callable[[], Session]
 ) -> None:
@@ -39,6 +40,7 @@ def test_a_temporary_table_hides_the_table_of_its_name_from_its_session_alone(
     assert rows(session) == [(1, "changed")]
 
 
+@pytest.mark.ci
 def test_a_transactional_temporary_table_is_changed_as_any_other(session: Session) -> None:
     session.execute(f"CREATE TEMPORARY TABLE t (id int, v string) {ACID}")
     session.execute("CREATE TEMPORARY TABLE s AS SELECT * FROM VALUES (1, 'm'), (4, 'n') x(id, v)")

@@ -55,6 +55,7 @@ def test_values_of_every_type_are_stored_as_in_hive_and_read_back(session: Sessi
     assert session.sql("SELECT length(c) FROM t WHERE c = 'x'").collect()[0][0] == 1
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("value", ["a\\nb", "a\\rb", "a\\u0001b", "\\\\N"])
 def test_a_text_that_could_not_be_read_back_is_refused(session: Session, value: str) -> None:
     session.sql(f"CREATE TABLE t (id INT, s STRING) {_TEXT}")
@@ -127,6 +128,7 @@ def test_separators_are_escaped_if_the_row_format_has_an_escape_character(sessio
     assert len(lines(session)) == len(values)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "value", ["array('a\\u0002b')", "array('\\\\N')", "array('')", "array(CAST(NULL AS STRING))", "array('x\\ny')"]
 )

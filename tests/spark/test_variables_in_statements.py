@@ -31,6 +31,7 @@ def test_parameters_are_never_replaced(session: Session) -> None:
     assert (row.text, row.parameter) == ("replaced", "${x}")
 
 
+@pytest.mark.ci
 def test_a_variable_may_hold_any_part_of_a_statement(session: Session) -> None:
     session.execute(f"CREATE TABLE visit (id int, page string) PARTITIONED BY (day string) {_ACID}")
     session.set_variables({"rows": "(1, 'home'), (2, 'shop')", "where": "id = ${id}", "id": "2"})

@@ -105,6 +105,7 @@ def test_the_caret_is_under_the_occurrence_that_is_wrong(tables: Session) -> Non
     assert raised.value.span.start == text.index("size(id)")
 
 
+@pytest.mark.ci
 def test_create_table_of_an_existing_table_keeps_its_rows(tables: Session) -> None:
     before = tables.sql("SELECT id FROM u ORDER BY id").collect()
     for statement in ("CREATE TABLE u (x int)", "CREATE TABLE u LIKE t", "CREATE TABLE u AS SELECT 1 AS x"):
