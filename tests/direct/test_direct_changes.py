@@ -11,7 +11,7 @@ from acidsql.direct import changed_rows, direct_write, parallel_reads
 from acidsql.session import Session
 from tests.answers import fails, rows
 from tests.direct.two_ways import ACID, both, check_same_files, drop_on_both
-from tests.selection import core
+from tests.selection import core, every
 
 COLUMNS = "(id int, v string, d decimal(6,2), c char(4), k date, a double)"
 KINDS = {
@@ -122,7 +122,7 @@ LISTS = {
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("kind", LISTS)
+@pytest.mark.parametrize("kind", every(4, LISTS))
 def test_a_long_list_is_no_deep_condition(pair: tuple[Session, Session], kind: str) -> None:
     drop_on_both(pair, "l")
     both(pair, f"CREATE TABLE l (id int, v string) {ACID}")
@@ -134,7 +134,9 @@ def test_a_long_list_is_no_deep_condition(pair: tuple[Session, Session], kind: s
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("condition", ["v LIKE 'M_ller'", "v NOT LIKE 'M_ller'", "v LIKE 'M%l%r'", "v LIKE 'M%'"])
+@pytest.mark.parametrize(
+    "condition", every(4, [f"v {text}" for text in ("LIKE 'M_ller'", "NOT LIKE 'M_ller'", "LIKE 'M%l%r'", "LIKE 'M%'")])
+)
 def test_a_text_that_is_not_utf8_is_read_as_by_spark(
     pair: tuple[Session, Session], changed: list[int | None], condition: str
 ) -> None:

@@ -95,7 +95,7 @@ def newest_base(session: Session, table: str, rest: str) -> dict[str, Any]:
     return {VISIBILITY.sub("", path): content for path, content in bases.items() if path.startswith(newest)}
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", core(KINDS, lambda kind: kind == "parted"))
 def test_major_compactions_leave_the_same_files(
     pair: tuple[Session, Session], compactions: list[bool], kind: str
@@ -119,7 +119,7 @@ def test_major_compactions_leave_the_same_files(
     assert compactions == [True] * (6 if p else 3)
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_what_pyarrow_cannot_write_is_left_to_spark(
     pair: tuple[Session, Session], compactions: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,7 +187,7 @@ def test_streamed_compactions_leave_the_same_files(
     assert streamed == [True] * 3 * len(places)
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_rows_out_of_order_and_values_that_pyarrow_cannot_write_are_not_streamed(
     pair: tuple[Session, Session], streamed: list[bool]
 ) -> None:

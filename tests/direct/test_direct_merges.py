@@ -125,7 +125,7 @@ STAYS_WITH_SPARK = (
 )
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_merges_that_depend_on_the_target_or_convert_values_stay_with_spark(
     pair: tuple[Session, Session], merges: list[int | None]
 ) -> None:
@@ -202,7 +202,7 @@ def test_given_frames_and_parameters(pair: tuple[Session, Session], merges: list
     assert merges == [2, 4, 2]
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_a_source_with_more_rows_than_the_driver_takes_is_left_to_spark(
     pair: tuple[Session, Session], merges: list[int | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

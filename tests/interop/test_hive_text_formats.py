@@ -49,6 +49,7 @@ def assert_same(session: Session, hive: Hive, query: str) -> int:
     return len(expected)
 
 
+@pytest.mark.nightly
 def test_text_formats_are_read_and_written_alike(hive: Hive, session: Session, tmp_path: Path) -> None:
     (tmp_path / "json").mkdir()
     (tmp_path / "json" / "f").write_text(_LINES, encoding="utf-8")

@@ -59,6 +59,7 @@ def in_hive(hive: Hive, name: str) -> list[tuple[str, str]]:
     return [(column, kind) for column, kind in names[:end]]
 
 
+@pytest.mark.nightly
 def test_each_reads_the_views_of_the_other(hive: Hive, session: Session) -> None:
     hive.run("USE viewed")
     for number, definition in enumerate(DEFINITIONS):

@@ -216,6 +216,7 @@ def test_plain_tables_are_converted(both: Both) -> None:
     assert both.read("plain") == [[1, "u"], [2, "b"], [3, "c"]]
 
 
+@pytest.mark.nightly
 def test_statistics_of_hive_are_not_believed_after_acidsql_wrote(both: Both) -> None:
     both.hive.run(
         f"CREATE TABLE {DATABASE}.counted (k int) {ACID}",
@@ -355,6 +356,7 @@ def dead_staging(both: Both) -> Path:
     return directory
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("file_format", ["ORC", pytest.param("PARQUET", marks=pytest.mark.soak), "TEXTFILE"])
 def test_a_partitioned_plain_table_is_written_by_both(both: Both, file_format: str) -> None:
     columns = "(id int, c char(4), d decimal(8,2), t timestamp, v varchar(3))"

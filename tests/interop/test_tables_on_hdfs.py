@@ -24,6 +24,7 @@ _ACID: Final = "STORED AS ORC"
 _SMALL_STRIPES: Final = "'orc.stripe.size'='100000', 'orc.row.index.stride'='2000'"
 
 
+@pytest.mark.nightly
 def test_hive_reads_and_changes_what_acidsql_wrote_to_hdfs(hdfs: Hdfs, hive: Hive, spark: SparkSession) -> None:
     hive.run(
         "DROP DATABASE IF EXISTS away CASCADE", f"CREATE DATABASE away MANAGEDLOCATION '{hdfs.uri}/warehouse/away'"

@@ -31,7 +31,7 @@ _HIVE_3: Final = pytest.param("hive3", marks=[pytest.mark.hive, pytest.mark.nigh
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "store" in metafunc.fixturenames:
+    if "store" in metafunc.fixturenames and not hasattr(metafunc.module, "store"):  # which is its own metastore
         without = metafunc.module.__name__.rpartition(".")[2] in NOT_ON_HIVE_3
         metafunc.parametrize("store", _STORES if without else (*_STORES, _HIVE_3), indirect=True)
 

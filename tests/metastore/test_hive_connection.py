@@ -131,6 +131,7 @@ def test_threads_call_at_once(store: HiveMetastore) -> None:
     assert all(store.valid_txns().is_valid(txn) for txn in txns)
 
 
+@pytest.mark.nightly
 def test_more_than_a_thousand_partitions_come_and_go(store: HiveMetastore) -> None:
     store.create_table(table := partitioned_table())
     many = [Partition((f"p{n:04}", str(n)), f"{table.location}/{n}") for n in range(1_100)]

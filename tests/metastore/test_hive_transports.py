@@ -18,7 +18,7 @@ from tests.metastore import tables
 from tests.metastore.statement_kinds import run_each_kind
 from tests.metastore.tls_proxy import PASSWORD, Certificate, TlsProxy, make_certificate
 
-pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.hive, pytest.mark.nightly, pytest.mark.timeout(1500)]
 
 
 @pytest.fixture(scope="module")

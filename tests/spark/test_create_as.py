@@ -14,6 +14,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Partition
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
+from tests.selection import every
 from tests.spark.acid_files import visible_paths
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -93,7 +94,7 @@ CASTS = {
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("query", CASTS)
+@pytest.mark.parametrize("query", every(3, CASTS))
 def test_what_is_cast_to_varchar_or_char_is_a_column_of_that_type(query: str, session: Session) -> None:
     """tests/interop/test_hive_evaluates.py holds Hive to the same."""
     session.execute(f"CREATE TABLE s {SIZED} {ACID}")
@@ -147,16 +148,22 @@ def test_if_not_exists_leaves_an_existing_table_unchanged(source: Session) -> No
 @pytest.mark.ci
 @pytest.mark.parametrize(
     ("statement", "message"),
-    [
-        (f"CREATE TABLE s {ACID} AS SELECT 1 AS x", "[TABLE_ALREADY_EXISTS]"),
-        (f"CREATE TABLE t {ACID} AS SELECT NULL AS x", "[CREATE_AS_TYPE]"),
-        (f"CREATE TABLE t {ACID} AS SELECT id, id FROM s", "[DUPLICATE_COLUMN]"),
-        (f"CREATE TABLE t {ACID} AS SELECT nope FROM s", "[COLUMN_NOT_FOUND]"),
-        (f"CREATE TABLE t PARTITIONED BY (q) {ACID} AS SELECT id FROM s", "[COLUMN_NOT_FOUND]"),
-        (f"CREATE TABLE t {ACID} AS SELECT id, CAST(raise_error('no') AS INT) AS x FROM s", "[QUERY_FAILED]"),
-        ("CREATE TABLE t STORED AS ORC AS SELECT id, CAST(raise_error('no') AS INT) AS x FROM s", "[QUERY_FAILED]"),
-        ("CREATE TABLE t STORED AS PARQUET TBLPROPERTIES ('transactional'='true') AS SELECT 1 AS x", "[INVALID_TABLE"),
-    ],
+    every(
+        3,
+        [
+            (f"CREATE TABLE s {ACID} AS SELECT 1 AS x", "[TABLE_ALREADY_EXISTS]"),
+            (f"CREATE TABLE t {ACID} AS SELECT NULL AS x", "[CREATE_AS_TYPE]"),
+            (f"CREATE TABLE t {ACID} AS SELECT id, id FROM s", "[DUPLICATE_COLUMN]"),
+            (f"CREATE TABLE t {ACID} AS SELECT nope FROM s", "[COLUMN_NOT_FOUND]"),
+            (f"CREATE TABLE t PARTITIONED BY (q) {ACID} AS SELECT id FROM s", "[COLUMN_NOT_FOUND]"),
+            (f"CREATE TABLE t {ACID} AS SELECT id, CAST(raise_error('no') AS INT) AS x FROM s", "[QUERY_FAILED]"),
+            ("CREATE TABLE t STORED AS ORC AS SELECT id, CAST(raise_error('no') AS INT) AS x FROM s", "[QUERY_FAILED]"),
+            (
+                "CREATE TABLE t STORED AS PARQUET TBLPROPERTIES ('transactional'='true') AS SELECT 1 AS x",
+                "[INVALID_TABLE",
+            ),
+        ],
+    ),
 )
 def test_a_failed_statement_leaves_neither_table_nor_directory(source: Session, statement: str, message: str) -> None:
     with pytest.raises(AcidSqlError) as raised:

@@ -111,7 +111,7 @@ def test_a_batch_is_told_by_its_number_outside_of_a_query(session: Session, spar
 # ------------------------------------------------------------------------------------------------ new checkpoints
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_a_new_checkpoint_passes_over_what_is_committed_and_goes_on(session: Session, files: StreamedFiles) -> None:
     session.sql(f"CREATE TABLE t ({COLUMNS}) {ACID}")
     for i in range(4):
@@ -265,7 +265,7 @@ def test_change_data_in_any_order_gives_the_newest_records_with_tombstones(
     assert found == model
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_newest_by_takes_the_keys_of_the_condition_and_keeps_records_without_a_key(
     session: Session, spark: SparkSession
 ) -> None:
@@ -302,7 +302,7 @@ def test_the_counts_of_a_query_with_state_are_merged(session: Session, files: St
     assert sorted(map(tuple, session.sql("SELECT d, n FROM t").collect())) == [("p0", 5), ("p1", 4)]
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["append", "merge"])
 def test_a_batch_is_read_once_and_once_more_for_its_digest(session: Session, spark: SparkSession, kind: str) -> None:
     """A source may give other rows when it is read again, such as those of uuid()."""
@@ -347,7 +347,7 @@ def test_a_second_writer_is_refused_until_the_first_session_ends(
     assert ids(second) == [1, 2]
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_two_queries_of_one_session_cannot_write_under_one_id_at_once(
     session: Session, spark: SparkSession, tmp_path: Path, files: StreamedFiles
 ) -> None:

@@ -109,7 +109,7 @@ def test_partitions_are_created_renamed_and_dropped(away: Away) -> None:
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("file_format", ["ORC", "PARQUET", "TEXTFILE"])
+@pytest.mark.parametrize("file_format", every(3, ["ORC", "PARQUET", "TEXTFILE"]))
 def test_insert_only_and_plain_tables_are_written_and_converted(away: Away, file_format: str) -> None:
     away.run(
         f"CREATE TABLE t (k INT, d DATE) STORED AS {file_format} {_INSERT_ONLY}",

@@ -73,12 +73,12 @@ SHORT = (
     ("without spark", 5),
     ("chosen", 0),
     ("by driver", 1),
-    ("compiled", 3),
     ("in place", 2),
-    ("spread", 7),
-    ("spread and shuffled", 1),
     ("shuffled", 4),
-    ("shuffled and joined", 6),
+    *(
+        pytest.param(*history, marks=pytest.mark.nightly)
+        for history in (("compiled", 3), ("spread", 7), ("spread and shuffled", 1), ("shuffled and joined", 6))
+    ),
 )
 """The histories of the shortest run: on each path one with a table for which its strategy is possible."""
 

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
+from tests.selection import every
 
 TABLES = """
 CREATE TRANSACTIONAL TABLE u (id int, name string, v int);
@@ -61,7 +62,7 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize(("query", "expected"), QUERIES)
+@pytest.mark.parametrize(("query", "expected"), every(3, QUERIES))
 def test_a_query_gives_hives_rows(tables: Session, query: str, expected: list[tuple[object, ...]]) -> None:
     assert sorted(map(tuple, tables.sql(query).collect())) == expected
 
@@ -88,7 +89,7 @@ def rows_of(numbers: tuple[int | None, ...]) -> str:
     return f"(SELECT n FROM (VALUES {listed}) AS r(n){'' if numbers else ' WHERE n = 0'})"
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_quantifiers_have_sqls_three_truth_values(tables: Session) -> None:
     cases = list(product(OPERATORS, ("ANY", "ALL"), LISTS))
     columns = ", ".join(f"x {o} {q} {rows_of(numbers)} AS c{i}" for i, (o, q, numbers) in enumerate(cases))

@@ -111,7 +111,7 @@ def test_a_frame_keeps_its_snapshot_and_its_transaction(one: Session, two: Sessi
     eventually(two, lambda: reader not in open_readers(two))
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_a_cached_frame_and_a_view_keep_their_snapshot_and_transaction(one: Session, two: Session) -> None:
     one.sql("SELECT * FROM t").createOrReplaceTempView("kept_of_t")
     (reader,) = open_readers(two)

@@ -123,7 +123,7 @@ def test_lines_are_read_as_hive_reads_them(session: Session, tmp_path: Path) -> 
     assert rows(session, "SELECT count(*), count(s) FROM t WHERE i = 1") == [(4, 0)]
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 @pytest.mark.parametrize("line", core(_REFUSED, lambda line: line in ("{i:1}", '{"dt":"x"}', '{"a":"x"}', "")))
 def test_a_line_that_hive_refuses_is_an_error(session: Session, tmp_path: Path, line: str) -> None:
     (tmp_path / "in").mkdir()
@@ -145,7 +145,7 @@ def test_an_empty_line_is_a_row_of_nulls_where_the_table_says_so(session: Sessio
 _INSERT_ONLY = " TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", core(["", _INSERT_ONLY], bool))
 def test_written_values_are_read_back(session: Session, kind: str) -> None:
     session.execute(f"CREATE TABLE t {_COLUMNS} STORED AS JSONFILE{kind}")
@@ -185,7 +185,7 @@ def test_written_values_are_read_back(session: Session, kind: str) -> None:
     assert rows(session, "SELECT count(*) FROM t WHERE isnan(f) AND i = 9 AND s IS NULL") == [(1,)]
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_a_json_table_is_shown_copied_and_partitioned(session: Session) -> None:
     session.execute("CREATE TABLE t (a int, b string) PARTITIONED BY (p int) STORED AS JSONFILE")
     shown = "\n".join(str(row[0]) for row in session.execute("SHOW CREATE TABLE t").rows())

@@ -9,6 +9,7 @@ import pytest
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session
+from tests.selection import every
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 
@@ -158,29 +159,33 @@ def test_branches_add_to_one_partition_each_with_its_own_statement_id(tables: Se
 @pytest.mark.ci
 @pytest.mark.parametrize(
     ("statement", "message"),
-    [
-        ("INSERT OVERWRITE TABLE a SELECT * INSERT INTO a SELECT *", "[OUTPUT_SPECIFIED_MULTIPLE_TIMES]"),
-        (
-            "INSERT INTO p PARTITION (k = 1) SELECT id INSERT OVERWRITE TABLE p PARTITION (k) SELECT id, id",
-            "[OUTPUT_SPECIFIED_MULTIPLE_TIMES]",
-        ),
-        (
-            "INSERT OVERWRITE TABLE p PARTITION (k) SELECT id, 1 INSERT OVERWRITE TABLE p PARTITION (k) SELECT id, 1",
-            "[OUTPUT_SPECIFIED_MULTIPLE_TIMES]",
-        ),
-        (
-            "INSERT OVERWRITE TABLE p PARTITION (k = 1) SELECT id INSERT INTO p PARTITION (k) SELECT id, 1",
-            "[OUTPUT_SPECIFIED_MULTIPLE_TIMES]",
-        ),
-        (
-            "INSERT OVERWRITE TABLE p PARTITION (k = 1) SELECT id INSERT INTO p PARTITION (k = '1') SELECT id",
-            "[OUTPUT_SPECIFIED_MULTIPLE_TIMES]",
-        ),
-        ("INSERT INTO a SELECT * INSERT INTO b SELECT nope, 1", "[COLUMN_NOT_FOUND]"),
-        ("INSERT INTO a SELECT * INSERT INTO b SELECT 1", "[INSERT_COLUMN_COUNT]"),
-        ("INSERT INTO a SELECT * INSERT INTO c SELECT 1", "[TABLE_NOT_FOUND]"),
-        ("INSERT INTO a SELECT * INSERT INTO b SELECT id, raise_error(name)", "[QUERY_FAILED]"),
-    ],
+    every(
+        3,
+        [
+            ("INSERT OVERWRITE TABLE a SELECT * INSERT INTO a SELECT *", "[OUTPUT_SPECIFIED_MULTIPLE_TIMES]"),
+            (
+                "INSERT INTO p PARTITION (k = 1) SELECT id INSERT OVERWRITE TABLE p PARTITION (k) SELECT id, id",
+                "[OUTPUT_SPECIFIED_MULTIPLE_TIMES]",
+            ),
+            (
+                "INSERT OVERWRITE TABLE p PARTITION (k) SELECT id, 1"
+                " INSERT OVERWRITE TABLE p PARTITION (k) SELECT id, 1",
+                "[OUTPUT_SPECIFIED_MULTIPLE_TIMES]",
+            ),
+            (
+                "INSERT OVERWRITE TABLE p PARTITION (k = 1) SELECT id INSERT INTO p PARTITION (k) SELECT id, 1",
+                "[OUTPUT_SPECIFIED_MULTIPLE_TIMES]",
+            ),
+            (
+                "INSERT OVERWRITE TABLE p PARTITION (k = 1) SELECT id INSERT INTO p PARTITION (k = '1') SELECT id",
+                "[OUTPUT_SPECIFIED_MULTIPLE_TIMES]",
+            ),
+            ("INSERT INTO a SELECT * INSERT INTO b SELECT nope, 1", "[COLUMN_NOT_FOUND]"),
+            ("INSERT INTO a SELECT * INSERT INTO b SELECT 1", "[INSERT_COLUMN_COUNT]"),
+            ("INSERT INTO a SELECT * INSERT INTO c SELECT 1", "[TABLE_NOT_FOUND]"),
+            ("INSERT INTO a SELECT * INSERT INTO b SELECT id, raise_error(name)", "[QUERY_FAILED]"),
+        ],
+    ),
 )
 def test_a_branch_that_fails_undoes_all_branches(tables: Session, statement: str, message: str) -> None:
     with pytest.raises(AcidSqlError) as raised:

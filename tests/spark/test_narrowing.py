@@ -61,7 +61,7 @@ def rows_after(session: Session, statement: str, **frames: object) -> tuple[list
 @pytest.mark.parametrize(
     "merge",
     every(
-        4,
+        7,
         [
             f"USING s ON t.k = s.k {_UPSERT}",
             f"USING s ON t.k <=> s.k {_UPSERT}",
@@ -118,7 +118,7 @@ def test_all_rows_are_joined_if_skipping_could_be_wrong_or_useless(merge: str, t
     assert not rows_after(tables, f"MERGE INTO t {merge}")[1]
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_of_sources_outside_only_files_are_read_twice(tables: Session, spark: SparkSession, tmp_path: Path) -> None:
     of_two = "SELECT * FROM VALUES (3, 'n3', 1D), (200, 'x', 0D) AS s(k, name, v)"
     spark.sql(of_two).write.parquet(f"{tmp_path}/files")
@@ -142,7 +142,7 @@ def test_an_error_of_the_source_is_an_error_of_the_statement(tables: Session) ->
     assert "s.kk" in str(raised.value)
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_of_a_large_source_only_the_keys_must_be_small(tables: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_keys, "SMALL", 0)
     by_number, by_text = (f"MERGE INTO t USING s ON {on} {_UPSERT}" for on in ("t.k = s.k", "t.name = s.name"))

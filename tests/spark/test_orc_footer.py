@@ -28,6 +28,7 @@ from acidsql.storage.orc.orc_footers import Key, sorted_keys
 from acidsql.storage.orc.protobuf import Field, decode, encode, varint
 from acidsql.storage.orc.rewrite import encode_end, encode_second_end, nest_row, with_user_metadata
 from acidsql.storage.orc.tail import TAIL_GUESS, Tail, read_tail
+from tests.selection import every
 from tests.spark.golden_cases import GOLDEN
 
 CODECS = {
@@ -395,7 +396,7 @@ def test_flat_columns_become_the_fields_of_row(codec: str, deletes: bool, behind
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("behind", [False, True], ids=["in place", "behind"])
+@pytest.mark.parametrize("behind", every(3, [False, True]), ids=["in place", "behind"])
 @pytest.mark.parametrize("codec", ["none", "zlib", "zstd"])
 def test_spark_reads_a_nested_file_and_filters_in_it(
     codec: str, behind: bool, spark: SparkSession, tmp_path: Path

@@ -14,7 +14,7 @@ _BAD = "timestamp '1969-12-31 23:59:59.5'"
 _GOOD = "timestamp '1969-12-31 23:59:59.000999'"
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", [_ACID, "STORED AS ORC"])
 def test_a_fraction_of_the_second_before_1970_is_refused_at_any_depth(session: Session, kind: str) -> None:
     session.sql(

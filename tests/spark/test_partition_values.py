@@ -175,7 +175,7 @@ def test_two_partitions_in_one_directory_never_overwrite_each_others_rows(db: Se
 # ------------------------------------------------------------------------------------------------ CHAR
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_char_partitions_are_found_without_their_padding(db: Session) -> None:
     """As CHAR data columns are."""
     db.execute(f"CREATE TABLE t (id INT, c CHAR(4)) PARTITIONED BY (p CHAR(4)) {ACID}")

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.session import Session
 from acidsql.spark.engine import for_little
+from tests.selection import every
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ STATEMENTS = {
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("statement", STATEMENTS)
+@pytest.mark.parametrize("statement", every(2, STATEMENTS))
 def test_a_statement_writes_once_and_scans_once_for_each_place_that_names_a_table(
     statement: str, tables: Session
 ) -> None:

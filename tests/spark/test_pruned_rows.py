@@ -22,6 +22,7 @@ from acidsql.snapshot.file_skipping import needed_files
 from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.spark.scan import data_skipping
 from acidsql.storage.footer_cache import read_file_tail
+from tests.selection import every
 
 TURNED = "PIVOT (sum(b) FOR a IN (1, 5))"
 EXPLODED = "LATERAL VIEW explode(array(5, b)) v"
@@ -133,7 +134,7 @@ def found(session: Session, query: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("query", [*QUERIES, *(pytest.param(q, marks=pytest.mark.nightly) for q in MORE_QUERIES)])
+@pytest.mark.parametrize("query", every(3, [*QUERIES, *MORE_QUERIES]))
 def test_a_query_gives_the_rows_that_it_gives_over_a_plain_frame(tables: Session, query: str) -> None:
     text = query.replace("{turned}", TURNED).replace("{exploded}", EXPLODED)
     plain = found(tables, text.format(t="plain_t", u="plain_u"))

@@ -18,7 +18,7 @@ def rows(session: Session, query: str) -> list[tuple[object, ...]]:
     return sorted(found, key=repr)
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 @pytest.mark.parametrize("file_format", ["ORC", "PARQUET", "TEXTFILE"])
 def test_row_ids_of_an_insert_only_table_have_its_write_ids(session: Session, file_format: str) -> None:
     session.execute(f"CREATE TABLE t (a int) CLUSTERED BY (a) INTO 2 BUCKETS STORED AS {file_format} {INSERT_ONLY}")

@@ -98,7 +98,7 @@ def test_the_names_of_files_are_those_of_the_table(table: Session) -> None:
     assert all("/t/p=" in row[0] for row in rows)
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_large_files_and_what_is_too_much_for_one_scan_stay_where_they_are(
     table: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,7 +114,7 @@ def test_large_files_and_what_is_too_much_for_one_scan_stay_where_they_are(
     assert read(table) == expected
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_without_room_for_a_copy_the_files_themselves_are_read(table: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = read(table)
     table.execute("INSERT INTO t PARTITION (p = 1) (id) VALUES (1000)")
@@ -126,7 +126,7 @@ def test_without_room_for_a_copy_the_files_themselves_are_read(table: Session, m
     assert [row[0] for row in read(table)] == [*(row[0] for row in expected), "1000"]
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_frames_that_are_kept_hold_no_more_than_some_copies(table: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = table.sql("SELECT * FROM t")
     monkeypatch.setattr(copies, "_MOST_JOINED", 1)
@@ -137,7 +137,7 @@ def test_frames_that_are_kept_hold_no_more_than_some_copies(table: Session, monk
     assert (kept.count(), frame.count()) == (45, 46)
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_copies_that_nothing_reads_are_removed_when_there_are_many(
     table: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:

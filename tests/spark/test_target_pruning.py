@@ -122,7 +122,7 @@ def test_only_partitions_of_the_source_are_listed(table: str, clauses: str, read
     assert len(read.partitions) == 2
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_a_source_without_rows_or_keys_reads_no_partition(read: Read) -> None:
     for rows_of_source in ("k < 0", "p IS NULL"):
         source = f"(SELECT * FROM s_by_number WHERE {rows_of_source}) s"
@@ -132,7 +132,7 @@ def test_a_source_without_rows_or_keys_reads_no_partition(read: Read) -> None:
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("clauses", [DELETE, UPSERT.format(""), INSERT.format("")])
+@pytest.mark.parametrize("clauses", every(3, [DELETE, UPSERT.format(""), INSERT.format("")]))
 def test_only_files_with_keys_of_the_source_are_read(clauses: str, read: Read) -> None:
     source = "SELECT id k, 'new' v FROM range(28, 33, 1, 1) UNION ALL SELECT NULL, 'new' UNION ALL SELECT 500L, 'new'"
     read.both(f"MERGE INTO files t USING ({source}) s ON t.k = s.k {clauses}", "files")
@@ -166,7 +166,7 @@ def test_all_partitions_are_read_where_others_may_match(merge: str, read: Read) 
 @pytest.mark.parametrize(
     ("where", "partitions"),
     every(
-        3,
+        5,
         [
             ("k > 2 AND p IN (SELECT p FROM s_by_day)", 2),
             ("(p, k) IN (SELECT p, k FROM s_by_day)", 2),

@@ -84,7 +84,7 @@ _DELIMITED = "ROW FORMAT DELIMITED FIELDS TERMINATED BY '|'"
 _ITEMS = "COLLECTION ITEMS TERMINATED BY ',' MAP KEYS TERMINATED BY '='"
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "row_format",
     core(

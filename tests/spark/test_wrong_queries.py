@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
+from tests.selection import every
 
 TABLES = """
 CREATE TABLE u (id int, name string, v int);
@@ -84,7 +85,7 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize(("statement", "condition", "code", "place", "part"), MISTAKES)
+@pytest.mark.parametrize(("statement", "condition", "code", "place", "part"), every(3, MISTAKES))
 def test_a_mistake_is_told_in_plain_words_with_its_place(
     tables: Session, statement: str, condition: str, code: int | None, place: str | None, part: str
 ) -> None:
