@@ -11,7 +11,8 @@ OLDEST_SPARK := 4.0.0
 VENV := .venv$(if $(SPARK),-$(SPARK))
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-PYSPARK := $(if $(SPARK),'pyspark==$(SPARK)')
+# A constraint and not a requirement: pip would first fetch each newer version, of 400 MB.
+PYSPARK := $(if $(SPARK),--constraint $(VENV)/spark-version.txt)
 # What the extra kerberos is compiled with: without these headers its tests are skipped.
 KERBEROS := $(if $(shell command -v krb5-config),$(VENV)/.installed-kerberos)
 # Each worker is one Spark process of up to 3 GB. In `make test-ci` one of them waits for Hive most of its time.
@@ -150,14 +151,17 @@ java:
 
 # A stamp for what is installed, as old as the pyproject.toml that it was installed from. The install is editable: the
 # command runs the checkout.
-$(VENV)/.installed: pyproject.toml | $(VENV)/.made
+$(VENV)/.installed: pyproject.toml | $(VENV)/.made $(if $(SPARK),$(VENV)/spark-version.txt)
 	$(PIP) install --quiet --editable . $(PYSPARK)
 	@touch $@
 
-$(VENV)/.installed-%: pyproject.toml | $(VENV)/.made
+$(VENV)/.installed-%: pyproject.toml | $(VENV)/.made $(if $(SPARK),$(VENV)/spark-version.txt)
 	$(PIP) install --quiet --editable '.[$*]' $(PYSPARK)
 	@touch $(VENV)/.installed $(if $(filter dev,$*),$(VENV)/.installed-test) $@
 
 $(VENV)/.made:
 	@python=$$(.ci/find python) && echo "Making $(VENV) with $$python" && "$$python" -m venv --clear $(VENV)
+
+$(VENV)/spark-version.txt: | $(VENV)/.made
+	@echo 'pyspark==$(SPARK)' >$@
 	@touch $@
