@@ -161,7 +161,7 @@ $(VENV)/.installed-%: pyproject.toml | $(VENV)/.made $(if $(SPARK),$(VENV)/spark
 
 $(VENV)/.made:
 	@python=$$(.ci/find python) && echo "Making $(VENV) with $$python" && "$$python" -m venv --clear $(VENV)
+	@touch $@
 
 $(VENV)/spark-version.txt: | $(VENV)/.made
 	@echo 'pyspark==$(SPARK)' >$@
-	@touch $@
