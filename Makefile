@@ -58,7 +58,7 @@ prepare: $(VENV)/.installed-test java ## get what test-oldest-spark and test-ci 
 
 .PHONY: test-oldest-spark
 test-oldest-spark: ## run the tests that depend on Spark's version on the oldest version that acidsql supports
-	@$(MAKE) test SPARK=$(OLDEST_SPARK) PYTEST_ARGS="$(SPARK_VERSION_TESTS) $(PYTEST_ARGS)"
+	@$(MAKE) test SPARK=$(OLDEST_SPARK) SELECTED='$(OF_CI)' PYTEST_ARGS="$(SPARK_VERSION_TESTS) $(PYTEST_ARGS)"
 
 .PHONY: test-all
 test-all: $(VENV)/.installed-test $(KERBEROS) java ## run all tests but those of `make soak`, each night: other examples each time
