@@ -27,7 +27,6 @@ from acidsql.planner.ddl_settings import ignores_missing
 from acidsql.planner.lock_requests import CONFLICTS
 from acidsql.planner.macro_expansion import Macro, with_macros
 from acidsql.planner.plan import MultiWritePlan, Plan, QueryPlan, WritePlan
-from acidsql.planner.simple_scans import with_parameters
 from acidsql.planner.written_databases import check_writable, written_databases
 from acidsql.results import Counts, CountsResult, Done, QueryResult, Result, ResultColumn, RowsResult, ScanResult
 from acidsql.settings import OPEN_TXNS, Settings, note_on_unknown
@@ -207,7 +206,7 @@ class StatementDispatch:
     def _execute_plan(self, plan: Plan, request: Request) -> Result:
         match plan:
             case QueryPlan():
-                if request.rows_only and (scanned := self._scanned(with_parameters(plan, request.args))) is not None:
+                if request.rows_only and (scanned := self._scanned(plan)) is not None:
                     return scanned
                 rows, release = self.executor.query(plan, request)
                 return _query_result(rows, release, request)

@@ -470,6 +470,17 @@ class AcidSql(Spark):
     Generator = AcidSqlGenerator
 
 
+def typed_literal(text: str, kind: exp.DType) -> exp.Cast:
+    """The literal of a type whose name stands before its text.
+
+    >>> to_spark(typed_literal("2024-02-29", exp.DataType.Type.DATE))
+    "DATE '2024-02-29'"
+    """
+    literal = exp.cast(exp.Literal.string(text), kind)
+    literal.meta[_LITERAL] = True
+    return literal
+
+
 def to_spark(tree: exp.Expr) -> str:
     """The tree as one line of Spark SQL; functions keep their names and case.
 

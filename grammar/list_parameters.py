@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.dialect import span_of
-from acidsql.grammar.value_literals import literal_of
+from acidsql.grammar.parameter_literals import literal_for
 
 _ONLY_IN_LISTS: Final = (tuple, Set, range)
 _LIST: Final = (list, *_ONLY_IN_LISTS)
@@ -92,16 +92,16 @@ def _kind(value: object) -> str:
 
 
 def _item(node: exp.Placeholder, number: int, value: object, values: Values) -> exp.Expr:
-    """An element as a literal, which the planner can compare with partitions and statistics, or as a parameter."""
-    item = literal_of(value)
-    if item is None:
-        name = f"{node.name}_{number}"
-        while name in values:
-            name += "_"
-        values[name] = value
-        item = exp.Placeholder(this=name)
-    for part in item.walk():
-        part.meta.update(node.meta)
+    """An element as a literal, or as a parameter if it has none."""
+    literal = literal_for(node, value)
+    if literal is not None:
+        return literal
+    name = f"{node.name}_{number}"
+    while name in values:
+        name += "_"
+    values[name] = value
+    item = exp.Placeholder(this=name)
+    item.meta.update(node.meta)
     return item
 
 

@@ -10,17 +10,19 @@ from sqlglot import exp
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.dialect import span_of
 from acidsql.grammar.list_parameters import expand_lists
-from acidsql.grammar.partition_parameters import with_partition_literals
+from acidsql.grammar.parameter_literals import with_literals
 from acidsql.grammar.statements import Statement
 
 
 def name_placeholders(
     statement: Statement, args: Mapping[str, object] | Sequence[object] | None
 ) -> tuple[Statement, dict[str, object]]:
-    """The statement with a name for every `?` (`:p1`, `:p2` in the order of the text), and all values by name.
+    """The statement with a name for every `?` (`:p1`, `:p2` in the order of the text), and by name the values that its
+    text does not hold then.
 
-    The planner reorders expressions, so `?` cannot be counted later. A list in `IN (:name)` becomes its elements, and
-    the value of a parameter in a PARTITION clause a literal.
+    The planner reorders expressions, so `?` cannot be counted later. A list in `IN (:name)` becomes its elements. A
+    value becomes a literal of the statement, so that it gets the rules of a literal (`with_literals`); only a value
+    that has no literal, such as an instant or a dict, stays a parameter.
     Raises UNBOUND_PARAMETER, and INVALID_PARAMETER where `args` is neither a mapping nor a sequence, for one with more
     values than the statement has `?`, and for a list whose elements have different types.
     """
@@ -37,7 +39,8 @@ def name_placeholders(
     if missing is not None:
         raise _unbound(missing, statement.source, bare=any(missing is one for one in bare))
     values = expand_lists(found, values, statement.source)
-    return with_partition_literals(statement, values, statement.source), values
+    bound = with_literals(statement, values, statement.source)
+    return bound, {node.name: values[node.name] for node in placeholders_of(bound)}
 
 
 def check_all_bound(statement: Statement, rows: Sequence[Mapping[str, object] | Sequence[object] | None]) -> None:

@@ -13,6 +13,7 @@ from sqlglot import exp
 from acidsql.acid.table import Check, Column, ConstraintKind, ConstraintName, Table
 from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import span_of, to_spark
+from acidsql.grammar.parameter_literals import first_parameter
 from acidsql.grammar.statements import ColumnDefinition, Name, NamedConstraint
 from acidsql.planner.function_names import check_functions
 from acidsql.planner.table_definition import constraint_name, default_text
@@ -119,7 +120,7 @@ def _check_column(name: str, span: Span | None, columns: Sequence[Column]) -> No
 def _check_condition(condition: exp.Expression, columns: Collection[Column], span: Span | None) -> None:
     """Refuses a condition that cannot be evaluated for a row. Hive accepts it and fails when it writes a row."""
     check_functions(condition)
-    refused = condition.find(exp.Query, exp.AggFunc, exp.Window, exp.Star, exp.Placeholder)
+    refused = condition.find(exp.Query, exp.AggFunc, exp.Window, exp.Star) or first_parameter(condition)
     if refused is not None:
         reason = f"Invalid CHECK constraint expression: {to_spark(refused)} is not a value of one row"
         raise AcidSqlError(Condition.INVALID_CONSTRAINT, span=span_of(refused) or span, reason=reason)

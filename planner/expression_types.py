@@ -161,6 +161,8 @@ class ExpressionTypes:
                 return STRING if node.is_string else _number(str(node.this))
             case exp.Null():
                 return VOID
+            case exp.HexString():
+                return BINARY
             case exp.Boolean() | exp.Predicate() | exp.Connector() | exp.Not():
                 return BOOLEAN
             case exp.Cast():
@@ -171,6 +173,8 @@ class ExpressionTypes:
                 return BIGINT
             case exp.DPipe() | exp.Substring() | exp.Trim():
                 return STRING
+            case exp.Placeholder():
+                return None if node.type is None else hive_type(node.type)
             case exp.CurrentDate():
                 return DATE
             case exp.CurrentTimestamp():

@@ -1,4 +1,4 @@
-"""Literals and parameters as the values that a column stores, where Hive's store assignment leaves no doubt.
+"""Literals as the values that a column stores, where Hive's store assignment leaves no doubt.
 
 A value that must be converted with a loss, that is out of range, or whose text has more than one reading is UNKNOWN:
 the query engine computes it. So is a column whose literals are of several types, which VALUES first brings to one.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -65,10 +65,10 @@ _OTHER: Final[Typed] = (Kind.OTHER, None)
 _NUMBERS: Final = {Kind.INTEGER, Kind.DECIMAL}
 
 
-def stored_column(trees: Iterable[exp.Expr], args: Mapping[str, object], target: t.HiveType) -> list[object] | None:
-    """The values that a column of the type `target` stores for the literals and parameters of all rows; None if one of
-    them is not certain. `args` are the values of the parameters."""
-    found = [literal(tree, args) for tree in trees]
+def stored_column(trees: Iterable[exp.Expr], target: t.HiveType) -> list[object] | None:
+    """The values that a column of the type `target` stores for the literals of all rows; None if one of them is not
+    certain."""
+    found = [literal(tree) for tree in trees]
     kinds = {kind for kind, _ in found} - {Kind.NULL}
     if not _has_one_type(kinds, found):
         return None
@@ -98,13 +98,13 @@ def _has_one_type(kinds: set[Kind], found: Sequence[Typed]) -> bool:
 # ------------------------------------------------------------------------------------------------ literals
 
 
-def literal(node: exp.Expr, args: Mapping[str, object]) -> Typed:
-    """The type and the value of a literal or a parameter.
+def literal(node: exp.Expr) -> Typed:
+    """The type and the value of a literal.
 
     >>> import sqlglot
-    >>> literal(sqlglot.parse_one("-1.50"), {})
+    >>> literal(sqlglot.parse_one("-1.50"))
     (<Kind.DECIMAL: 'decimal'>, Decimal('-1.50'))
-    >>> literal(exp.Literal.number("1.50D"), {})
+    >>> literal(exp.Literal.number("1.50D"))
     (<Kind.DOUBLE: 'double'>, 1.5)
     """
     match node:
@@ -117,53 +117,31 @@ def literal(node: exp.Expr, args: Mapping[str, object]) -> Typed:
         case exp.Boolean():
             return Kind.BOOLEAN, bool(node.this)
         case exp.Paren():
-            return literal(node.this, args)
+            return literal(node.this)
         case exp.Neg(this=exp.Literal(is_string=False) as number):
             return _negative(*_number(str(number.this)))
         case exp.Cast(this=exp.Literal(is_string=True) as text):
             return _time(str(text.this), node.to)
-        case exp.Placeholder():
-            return _parameter(args.get(node.name, UNKNOWN))
         case _:
             return _OTHER
 
 
-def is_null(node: exp.Expr, args: Mapping[str, object]) -> bool | None:
-    """Whether a literal or a parameter is NULL; None for an expression, which has its value only when it runs.
+def is_null(node: exp.Expr) -> bool | None:
+    """Whether a literal is NULL; None for an expression, which has its value only when it runs.
 
     >>> import sqlglot
-    >>> [is_null(sqlglot.parse_one(text), {}) for text in ("NULL", "-99999999999999999999", "1 + x")]
+    >>> [is_null(sqlglot.parse_one(text)) for text in ("NULL", "-99999999999999999999", "1 + x")]
     [True, False, None]
     """
-    match literal(node, args)[0], node.unnest():
+    match literal(node)[0], node.unnest():
         case Kind.NULL, _:
             return True
         case Kind.OTHER, exp.Literal() | exp.Neg(this=exp.Literal()):
-            return False
-        case Kind.OTHER, exp.Placeholder() as parameter if isinstance(args.get(parameter.name), int):
             return False
         case Kind.OTHER, _:
             return None
         case _:
             return False
-
-
-def with_value(node: exp.Expr, args: Mapping[str, object]) -> exp.Expr:
-    """The literal of a parameter that is an integer, a text or a date; other nodes as they are.
-
-    >>> with_value(exp.Placeholder(this="n"), {"n": -5}).sql()
-    '-5'
-    """
-    match literal(node, args) if isinstance(node, exp.Placeholder) else _OTHER:
-        case Kind.INTEGER, int(number):
-            positive = exp.Literal.number(abs(number))
-            return exp.Neg(this=positive) if number < 0 else positive
-        case Kind.STRING, str(text):
-            return exp.Literal.string(text)
-        case Kind.DATE, date() as day:
-            return exp.cast(exp.Literal.string(day.isoformat()), "date")
-        case _:
-            return node
 
 
 def _text(text: str) -> Typed:
@@ -225,25 +203,6 @@ def _timestamp_of(text: str) -> object:
         return datetime.fromisoformat(text) if _TIMESTAMP.fullmatch(text) else UNKNOWN
     except ValueError:
         return UNKNOWN
-
-
-def _parameter(value: object) -> Typed:
-    kind = type(value)
-    if value is None:
-        return Kind.NULL, None
-    if isinstance(value, datetime):
-        return (Kind.TIMESTAMP, value) if kind is datetime and value.tzinfo is None else _OTHER
-    if isinstance(value, float) and kind is float:
-        return _double(value)
-    if isinstance(value, str) and kind is str:
-        return _text(value)
-    if isinstance(value, int) and kind is int:
-        return (Kind.INTEGER, value) if -_LONG <= value < _LONG else _OTHER
-    if isinstance(value, Decimal) and kind is Decimal:
-        fits = value.is_finite() and len(value.as_tuple().digits) <= _MOST_DIGITS
-        return (Kind.DECIMAL, value) if fits and 0 <= fraction_digits(value) <= _MOST_DIGITS else _OTHER
-    other = {bool: Kind.BOOLEAN, date: Kind.DATE}.get(kind)
-    return _OTHER if other is None else (other, value)
 
 
 # ------------------------------------------------------------------------------------------------ store assignment

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.dialect import span_of
+from acidsql.grammar.parameter_literals import first_parameter
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import AlterView, CreateMacro, CreateView, Explain, Query, Statement
 
@@ -42,9 +43,9 @@ def defined_macro(statement: CreateMacro) -> Macro:
     if query is not None:
         span = span_of(query, statement.source) or name.span
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="A subquery in a macro")
-    placeholder = body.find(exp.Placeholder)
-    if placeholder is not None:
-        raise _invalid("A macro keeps no values of parameters of a call", span_of(placeholder, statement.source))
+    parameter = first_parameter(body)
+    if parameter is not None:
+        raise _invalid("A macro keeps no values of parameters of a call", span_of(parameter, statement.source))
     _check_parameters(statement)
     types = {p.name.value: _cast(p.type) for p in statement.parameters}
     return Macro(name.name, types, _without_positions(body))

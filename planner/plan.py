@@ -127,10 +127,6 @@ class SimpleScan:
     outputs: tuple[OutputColumn, ...]
     predicate: RowPredicate | None
     limit: int | None
-    condition: exp.Expr | None = field(default=None, compare=False, repr=False)
-    """The predicate as a tree, where it has parameters, whose values are known only when the statement is run."""
-    alias: str = field(default="", compare=False, repr=False)
-    """The name of the scan's table in the condition."""
 
 
 @dataclass(frozen=True, slots=True)

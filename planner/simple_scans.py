@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from sqlglot import exp
 
 from acidsql.acid.table import Column
-from acidsql.planner.literal_values import with_value
-from acidsql.planner.plan import OutputColumn, QueryPlan, Scan, SimpleScan
+from acidsql.planner.plan import OutputColumn, Scan, SimpleScan
 from acidsql.planner.row_conditions import BARE, has_only
 from acidsql.planner.row_predicates import row_predicate
 
@@ -58,19 +57,7 @@ def simple_scan(tree: exp.Query, scans: Sequence[Scan]) -> SimpleScan | None:
     if None in outputs or (limit is not None and count is None):
         return None
     predicate = None if where is None else row_predicate(where.this, names.column_of)
-    condition = where.this.copy() if where is not None and where.find(exp.Placeholder) is not None else None
-    return SimpleScan(tuple(o for o in outputs if o is not None), predicate, count, condition, names.alias)
-
-
-def with_parameters(plan: QueryPlan, args: Mapping[str, object]) -> QueryPlan:
-    """The plan, in whose scan the values of the call stand for the condition's parameters."""
-    simple = plan.simple
-    if simple is None or simple.condition is None:
-        return plan
-    (scan,) = plan.scans
-    condition = simple.condition.transform(lambda node: with_value(node, args))
-    predicate = row_predicate(condition, _Names(scan, simple.alias).column_of)
-    return replace(plan, simple=replace(simple, predicate=predicate, condition=None))
+    return SimpleScan(tuple(o for o in outputs if o is not None), predicate, count)
 
 
 def _outputs(items: Sequence[exp.Expr], names: _Names) -> Iterator[OutputColumn | None]:

@@ -22,6 +22,7 @@ from acidsql.acid.table import (
 from acidsql.acid.text_serdes import OTHER_SERDES, check_serde
 from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import span_of, to_spark
+from acidsql.grammar.parameter_literals import first_parameter
 from acidsql.grammar.statements import ColumnDefinition, CreateTable, Name, NamedConstraint
 from acidsql.metastore.client import Database
 from acidsql.planner.function_names import check_functions
@@ -165,11 +166,17 @@ def _check_transactional(table: Table, statement: CreateTable) -> None:
 
 
 def _constraints(statement: CreateTable, database: str) -> Constraints:
-    """Raises INVALID_FUNCTION for a constraint that could never be computed."""
+    """Raises INVALID_FUNCTION for a constraint that could never be computed, and INVALID_CONSTRAINT for a CHECK with a
+    parameter, whose value belongs to this call only."""
     written = [c.condition for c in statement.checks]
     written += [tree for c in statement.columns for tree in (c.check, c.default) if tree is not None]
     for tree in written:
         check_functions(tree)
+    for condition in (*(c.condition for c in statement.checks), *(c.check for c in statement.columns)):
+        parameter = None if condition is None else first_parameter(condition)
+        if parameter is not None:
+            reason = "Invalid CHECK constraint expression: a constraint keeps no values of parameters"
+            raise AcidSqlError(Condition.INVALID_CONSTRAINT, span=span_of(parameter), reason=reason)
     checks = [Check(c.name, to_spark(c.condition)) for c in statement.checks]
     checks += [Check(c.check_name, to_spark(c.check)) for c in statement.columns if c.check is not None]
     named = (*statement.names, *(name for c in statement.columns for name in c.names))
@@ -198,7 +205,7 @@ def default_text(value: exp.Expr, column: Name) -> str:
     """The SQL of a DEFAULT, by the rules of Hive's ConstraintsUtils.getDefaultValue. Hive also requires the column's
     type; acidsql casts the value when it stores it."""
     text = to_spark(value)
-    refused = value.find(exp.Column, exp.Query, exp.Star, exp.Window, exp.Placeholder)
+    refused = value.find(exp.Column, exp.Query, exp.Star, exp.Window) or first_parameter(value)
     if refused is not None:
         reason, span = "DEFAULT only allows constant or function expressions", span_of(refused)
     elif len(text) > _LONGEST_DEFAULT:

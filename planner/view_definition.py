@@ -16,6 +16,7 @@ from acidsql.acid.object_names import check_column_name, without_case
 from acidsql.acid.table import Column, View
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.dialect import frame_of, span_of
+from acidsql.grammar.parameter_literals import first_parameter
 from acidsql.grammar.statements import Name, TableName, ViewColumn
 from acidsql.grammar.table_names import table_name, table_nodes
 from acidsql.planner.ddl_plan import ViewDefinition
@@ -26,8 +27,9 @@ from acidsql.planner.plan import Facts
 def check_query(query: exp.Query, source: str, facts: Facts, *, temporary: bool) -> None:
     """Raises INVALID_VIEW for a query that has a meaning in this call only or, if the view is not temporary, in this
     session only."""
-    for placeholder in query.find_all(exp.Placeholder):
-        raise _invalid("A view keeps no values of parameters", span_of(placeholder, source))
+    parameter = first_parameter(query)
+    if parameter is not None:
+        raise _invalid("A view keeps no values of parameters", span_of(parameter, source))
     for table in query.find_all(exp.Table):
         if frame_of(table) is not None:
             raise _invalid("A view cannot read a frame of the call", span_of(table, source))

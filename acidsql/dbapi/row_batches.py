@@ -131,8 +131,15 @@ def _array(values: list[object], stored_as: set[str]) -> pa.Array | None:
         return None
     kind = next(iter(kinds), None)
     given = [value for value in values if value is not None]
-    if kind is Decimal and not _have_one_form(given, stored_as):
+    if kind is Decimal and not _have_one_type(given):
         return None
+    if kind is Decimal and any(stored.startswith(_TEXTS) for stored in stored_as):
+        is_text = all(stored.startswith(_TEXTS) for stored in stored_as)
+        return (
+            pa.array([None if value is None else _decimal_text(value) for value in values], pa.string())
+            if is_text
+            else None
+        )
     if kind is datetime and len({_is_instant(value) for value in given}) > 1:
         return None
     try:
@@ -175,16 +182,21 @@ def _is_instant(value: object) -> bool:
     return isinstance(value, datetime) and value.tzinfo is not None
 
 
-def _have_one_form(values: Sequence[object], stored_as: set[str]) -> bool:
-    """Whether decimals of different scales may share a type: not as text, where 1.5 would become 1.50."""
+def _decimal_text(value: object) -> str:
+    """The text of a DECIMAL literal, which has no zeros at the end of its fraction (HiveDecimal)."""
+    assert isinstance(value, Decimal)
+    text = f"{value if value else abs(value):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _have_one_type(values: Sequence[object]) -> bool:
+    """Whether a DECIMAL has the digits of all numbers."""
     if not all(isinstance(value, Decimal) and value.is_finite() for value in values):
         return False
     tuples = [value.as_tuple() for value in values if isinstance(value, Decimal)]
     scales = {max(0, -int(number.exponent)) for number in tuples}
     whole = max(len(number.digits) + int(number.exponent) for number in tuples)
-    if max(whole, 0) + max(scales) > _MOST_DIGITS:
-        return False
-    return len(scales) == 1 or not any(kind.startswith(_TEXTS) for kind in stored_as)
+    return max(whole, 0) + max(scales) <= _MOST_DIGITS
 
 
 def _batch(statement: Insert, arrays: Mapping[str, pa.Array]) -> RowBatch | None:

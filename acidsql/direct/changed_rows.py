@@ -18,7 +18,6 @@ from acidsql.direct.placed_events import EVENT_BYTES, OldRows, Placed, PlacedEve
 from acidsql.errors import AcidSqlError
 from acidsql.ingest.column_arrays import UnfitValue, array_of_arrow
 from acidsql.planner.given_changes import column_of
-from acidsql.planner.literal_values import with_value
 from acidsql.planner.plan import EventKind, GivenChanges, WritePlan
 from acidsql.planner.row_predicates import RowPredicate, row_predicate, undecided
 from acidsql.snapshot.file_skipping import needed_stripes
@@ -35,15 +34,14 @@ class Changes:
     new_values: Mapping[str, pa.Array]
 
 
-def changes_of(plan: WritePlan, given: GivenChanges, args: Mapping[str, object]) -> Changes | None:
+def changes_of(plan: WritePlan, given: GivenChanges) -> Changes | None:
     """The changes, if there is no doubt about the condition, about what SET stores, and about the new rows' places."""
     table = plan.target
-    condition = given.condition.transform(lambda node: with_value(node, args))
-    predicate = row_predicate(condition, lambda node: column_of(node, given, table))
+    predicate = row_predicate(given.condition, lambda node: column_of(node, given, table))
     if undecided(predicate) is not None:
         return None
     columns = {c.name: c for c in table.columns}
-    values = {name: stored_literals((tree,), columns[name], args) for name, tree in given.new_values.items()}
+    values = {name: stored_literals((tree,), columns[name]) for name, tree in given.new_values.items()}
     known = {name: array for name, array in values.items() if array is not None}
     if len(known) < len(values) or (values and not makes_rows(table)):
         return None

@@ -110,7 +110,7 @@ class DirectWriter:
         is_conditional = plan.overwrite is not None and plan.overwrite.if_not_exists
         if is_conditional or plan.target.constraints.checks or not given_columns.takes(plan.target):
             return None
-        rows = given_columns.rows_of(given, plan.target, request.args, request.frames)
+        rows = given_columns.rows_of(given, plan.target, request.frames)
         if rows is None or rows.nbytes > self._most_memory:
             return None
 
@@ -122,7 +122,7 @@ class DirectWriter:
         return self._run(plan, request, write)
 
     def _change(self, plan: WritePlan, given: GivenChanges, request: Request) -> Written | None:
-        changes = changed_rows.changes_of(plan, given, request.args)
+        changes = changed_rows.changes_of(plan, given)
         if changes is None or not self._most_bytes:
             return None
 

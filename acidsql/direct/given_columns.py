@@ -29,10 +29,10 @@ _HASHED: Final = (*_INTEGERS, "string", "date", "boolean")
 """The types of bucketing columns, beside DECIMAL and VARCHAR."""
 
 
-def rows_of(given: GivenRows, table: Table, args: Mapping[str, object], frames: Mapping[str, object]) -> Rows | None:
+def rows_of(given: GivenRows, table: Table, frames: Mapping[str, object]) -> Rows | None:
     """The rows as they are stored; None if one of their values is not certain, if NULL stands where it must not, or if
     there are no rows."""
-    columns = _columns(given, table, args, frames)
+    columns = _columns(given, table, frames)
     if columns is None:
         return None
     count = len(next(iter(columns.values())))
@@ -72,22 +72,20 @@ def buckets_of(table: Table, columns: Mapping[str, pa.Array]) -> Numbers | None:
     return buckets(hashed, table.bucket_count, bucketing_version(table))
 
 
-def _columns(
-    given: GivenRows, table: Table, args: Mapping[str, object], frames: Mapping[str, object]
-) -> dict[str, pa.Array] | None:
+def _columns(given: GivenRows, table: Table, frames: Mapping[str, object]) -> dict[str, pa.Array] | None:
     """The arrays of all columns of the table, by name."""
     match given.rows:
         case GivenFrame():
             found = _of_frame(given.rows, given.columns, frames)
         case rows:
             trees = zip(given.columns, zip(*rows, strict=True), strict=True)
-            found = _certain({c.name: stored_literals(of, c, args) for c, of in trees})
+            found = _certain({c.name: stored_literals(of, c) for c, of in trees})
     if found is None:
         return None
     count = len(next(iter(found.values()))) if found else 0
     for column in table.all_columns:
         if column.name not in found:
-            one = stored_literals((given.constants[column.name],), column, args)
+            one = stored_literals((given.constants[column.name],), column)
             if one is None:
                 return None
             found[column.name] = one.take(pa.array(np.zeros(count, np.int64)))
@@ -104,9 +102,9 @@ def _type(column: Column) -> t.HiveType:
     return t.parse_type(column.type)
 
 
-def stored_literals(trees: Iterable[exp.Expr], column: Column, args: Mapping[str, object]) -> pa.Array | None:
-    """The array that the column stores for literals and parameters; None if one of them leaves a doubt."""
-    values = stored_column(trees, args, _type(column))
+def stored_literals(trees: Iterable[exp.Expr], column: Column) -> pa.Array | None:
+    """The array that the column stores for literals; None if one of them leaves a doubt."""
+    values = stored_column(trees, _type(column))
     if values is None:
         return None
     try:

@@ -350,7 +350,7 @@ class Executor:
         driver_bytes = int(self._settings.get(DRIVER_BYTES, 0))
         write.staged.extend(stage(events, plan, target, of_target, driver_bytes, self.steering))
         write.emptied.extend(replaced_directories(spark, plan, write))
-        nulled = nulled_values(plan, request.args, request.frames, target, write.staged)
+        nulled = nulled_values(plan, request.frames, target, write.staged)
         return replace(row_counts(plan, write.staged), nulled=nulled)
 
     def _bound_scans(

@@ -18,7 +18,7 @@ from acidsql.planner.common_types import BIGINT, FLOAT, is_number, is_text
 from acidsql.planner.expression_types import ExpressionTypes
 from acidsql.planner.typed_rules.casts import number_of_text
 
-_ENDS_IN_ZEROS: Final = re.compile(r"(\d*)\.(\d*?)0+")
+_ENDS_IN_ZEROS: Final = re.compile(r"(\d*)\.(\d*?)0+(BD)?", re.IGNORECASE)
 _MOST_DIGITS: Final = 38
 _BEYOND_INT: Final = "2147483648"
 """Hive reads -2147483648 as the negative of this BIGINT; Spark reads the whole as an INT."""

@@ -139,7 +139,7 @@ def test_rows_are_python_values_and_the_description_has_hive_types(cursor: dbapi
     assert cursor.description is not None
     assert [(column[0], column[1]) for column in cursor.description] == [
         ("id", "int"),
-        ("price", "decimal(3,2)"),
+        ("price", "decimal(2,1)"),
         ("day", "date"),
         ("at", "timestamp"),
         ("raw", "binary"),
@@ -147,7 +147,7 @@ def test_rows_are_python_values_and_the_description_has_hive_types(cursor: dbapi
         ("m", "map<string,struct<b:array<int>>>"),
         ("n", "void"),
     ]
-    assert cursor.description[1][4:6] == (3, 2)
+    assert cursor.description[1][4:6] == (2, 1)
     values = (1, Decimal("1.50"), date(2026, 1, 2), datetime(2026, 1, 2, 3, 4, 5), b"\x00\xff")
     assert cursor.fetchall() == [(*values, [{"a": 1}], {"k": {"b": [1]}}, None)]
 

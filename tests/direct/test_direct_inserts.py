@@ -101,7 +101,7 @@ def certain(kind: str, literals: list[str]) -> bool:
     query = parse(f"SELECT {', '.join(literals)}")
     assert isinstance(query, Query)
     trees = [item.unalias() for item in query.tree.selects]
-    return stored_column(trees, {}, parse_type(kind)) is not None
+    return stored_column(trees, parse_type(kind)) is not None
 
 
 @SOME

@@ -36,10 +36,17 @@ class Answer:
 Outcome: TypeAlias = Answer | Refused
 
 
-def run(session: Session, text: str, frames: Mapping[str, object] | None = None) -> Outcome:
+def run(
+    session: Session,
+    text: str,
+    frames: Mapping[str, object] | None = None,
+    args: Mapping[str, object] | None = None,
+    *,
+    rows_only: bool = False,
+) -> Outcome:
     """Runs a statement to its last row."""
     try:
-        result = session.execute(text, frames=frames or {})
+        result = session.execute(text, args, frames=frames or {}, rows_only=rows_only)
         rows = tuple(tuple(row) for row in result.rows())
         result.close()
     except AcidSqlError as error:

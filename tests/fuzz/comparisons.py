@@ -15,6 +15,7 @@ from typing import Final
 
 from acidsql.session import Session
 from tests.fuzz.answers import Answer, Outcome, Refused, run
+from tests.fuzz.parameters import with_parameters
 from tests.fuzz.world import World
 
 _NUMBERS: Final = (
@@ -44,7 +45,7 @@ _TIMES: Final = (
     *("timestamp '2000-01-10 05:00:00.123456'", "CAST('2000-01-10' AS DATE)", "timestamp '0001-01-01 00:00:00'"),
 )
 _OTHERS: Final = ("true", "false", "NULL", "CAST(NULL AS INT)", "CAST(NULL AS STRING)", "X'61'", "current_date")
-_LITERALS: Final = (_NUMBERS, _TEXTS, _TIMES, _OTHERS)
+LITERALS: Final = (_NUMBERS, _TEXTS, _TIMES, _OTHERS)
 
 _VALUES: Final[dict[str, tuple[str, ...]]] = {
     "tinyint": ("0", "1", "-1", "5", "127", "-128", "NULL"),
@@ -147,7 +148,7 @@ def _predicate(r: random.Random, place: _Place) -> str:
 def _simple(r: random.Random, place: _Place) -> str:
     kind = r.choice(place.kinds)
     x = "{c}" + str(place.kinds.index(kind))
-    literals = _LITERALS if r.random() < 0.6 else (_VALUES[kind], _TEXTS)
+    literals = LITERALS if r.random() < 0.6 else (_VALUES[kind], _TEXTS)
 
     def literal() -> str:
         return r.choice(r.choice(literals))
@@ -212,7 +213,13 @@ def _check(world: World, place: _Place, predicate: str, parts: tuple[set[int], .
         form = r.choice(_FORMS) if number or r.random() < 0.5 else _FORMS[0]
         condition = shape.format(p=_named(predicate, "d" if "_w" in form else "c"))
         text = form.format(t=place.name, p=condition)
-        _compare(world, text, run(world.session, text), parts[number] if parts else None)
+        wanted = parts[number] if parts else None
+        _compare(world, text, run(world.session, text), wanted)
+        if (given := with_parameters(text, r, r.choice((0.5, 1)), text.index(condition))) is not None:
+            changed, args = given
+            outcome = run(world.session, changed, args=args, rows_only=r.random() < 0.5)
+            _compare(world, f"{changed} with {args}", outcome, wanted)
+            world.done["comparisons with parameters"] += 1
     if r.random() < 0.1:
         _change(world, place, _named(predicate), parts[0] if parts else None, r)
 
@@ -231,8 +238,10 @@ _FORMS: Final = (
 def _change(world: World, place: _Place, condition: str, wanted: set[int] | None, r: random.Random) -> None:
     """DML by the predicate, in a transaction that is rolled back."""
     text = r.choice(_CHANGES).format(t=place.name, p=condition)
+    given = with_parameters(text, r, start=text.index(condition)) if r.random() < 0.5 else None
+    text, args = given or (text, {})
     run(world.session, "START TRANSACTION")
-    outcome = run(world.session, text)
+    outcome = run(world.session, text, args=args)
     left = run(world.session, f"SELECT k FROM {place.name} WHERE k >= 0")
     run(world.session, "ROLLBACK")
     if isinstance(outcome, Answer) and isinstance(left, Answer) and wanted is not None:
@@ -241,7 +250,7 @@ def _change(world: World, place: _Place, condition: str, wanted: set[int] | None
         assert isinstance(everything, Answer)
         gone &= {row[0] for row in everything.rows}
         if gone != wanted:
-            world.found("comparison", text, f"changes {sorted(gone)} and not {sorted(wanted)}")
+            world.found("comparison", f"{text} with {args}", f"changes {sorted(gone)} and not {sorted(wanted)}")
         world.done["comparisons in DML"] += 1
     elif isinstance(outcome, Refused) != (wanted is None):
         world.found("comparison", text, f"{outcome}, but WHERE is {'refused' if wanted is None else 'not refused'}")

@@ -11,8 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
+from acidsql.grammar.parameter_literals import with_literals
 from acidsql.grammar.parser import parse
-from acidsql.grammar.partition_parameters import with_partition_literals
 from acidsql.grammar.statements import Insert
 from acidsql.planner.partition_spec import comparison_text
 from acidsql.session import Session, connect
@@ -38,13 +38,13 @@ def session(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> It
         (1.5, "1.5"),
         (Decimal("-0.00000001"), "-0.00000001"),
         (float("nan"), "'nan'"),
-        (date(2024, 1, 2), "CAST('2024-01-02' AS DATE)"),
+        (date(2024, 1, 2), "DATE '2024-01-02'"),
         (datetime(2024, 1, 2, 3, 4, 5), "CAST('2024-01-02 03:04:05' AS TIMESTAMP)"),
     ],
 )
 def test_a_value_becomes_a_literal(value: object, literal: str) -> None:
     source = "INSERT INTO t PARTITION (p = :p, q) SELECT :p, 2"
-    found = with_partition_literals(parse(source), {"p": value}, source)
+    found = with_literals(parse(source), {"p": value}, source)
     assert isinstance(found, Insert)
     assert [comparison_text(item) for item in found.partition] == [f"p = {literal}", "q"]
 
@@ -53,7 +53,7 @@ def test_a_value_becomes_a_literal(value: object, literal: str) -> None:
 def test_other_values_name_no_partition(value: object) -> None:
     source = "INSERT INTO t PARTITION (p = :p) SELECT 1"
     with pytest.raises(AcidSqlError, match="names no partition") as raised:
-        with_partition_literals(parse(source), {"p": value}, source)
+        with_literals(parse(source), {"p": value}, source)
     assert raised.value.condition == "INVALID_PARAMETER"
     assert raised.value.span is not None
     assert raised.value.span.text == ":p"

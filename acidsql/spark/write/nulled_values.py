@@ -18,7 +18,6 @@ from acidsql.writing.publishing import StagedFile, WriteTarget, staged_tail
 
 def nulled_values(
     plan: WritePlan,
-    args: Mapping[str, object],
     frames: Mapping[str, object],
     target: WriteTarget,
     staged: Sequence[StagedFile],
@@ -27,7 +26,7 @@ def nulled_values(
     are, or do not go to ORC files. Partition columns and computed values are left out."""
     if not isinstance(plan.given, GivenRows) or plan.target.file_format != "orc":
         return None
-    given = _given_nulls(plan.given, args, frames)
+    given = _given_nulls(plan.given, frames)
     if given is None:
         return None
     stored = _stored_nulls(target, staged)
@@ -35,9 +34,7 @@ def nulled_values(
     return {name: count for name, count in differences.items() if count > 0}
 
 
-def _given_nulls(
-    given: GivenRows, args: Mapping[str, object], frames: Mapping[str, object]
-) -> Mapping[str, int] | None:
+def _given_nulls(given: GivenRows, frames: Mapping[str, object]) -> Mapping[str, int] | None:
     """The number of NULLs in each given column of which it is certain."""
     match given.rows:
         case GivenFrame(frame, columns):
@@ -49,7 +46,7 @@ def _given_nulls(
             pairs = zip(given.columns, wanted, strict=True)
             return {c.name: table.column(names.index(name)).null_count for c, name in pairs if names.count(name) == 1}
         case rows:
-            nulls = [[is_null(tree, args) for tree in trees] for trees in zip(*rows, strict=True)]
+            nulls = [[is_null(tree) for tree in trees] for trees in zip(*rows, strict=True)]
             known = zip(given.columns, nulls, strict=True)
             return {c.name: of.count(True) for c, of in known if None not in of}
 
