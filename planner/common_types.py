@@ -20,6 +20,9 @@ BINARY: Final = Primitive("binary")
 DATE: Final = Primitive("date")
 TIMESTAMP: Final = Primitive("timestamp")
 INSTANT: Final = Primitive("timestamp with local time zone")
+FRAME_TEXT: Final = Primitive("string")
+"""The type of a text column of a frame or of a temporary view, which may hold values of a CHAR column with the blanks
+that readers give at their end. It equals STRING; only `is` tells them apart."""
 
 _MOST_DIGITS: Final = 38
 _LEAST_QUOTIENT_SCALE: Final = 6

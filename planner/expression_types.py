@@ -226,6 +226,11 @@ class ExpressionTypes:
             case _:
                 return None
 
+    def fields_of(self, item: exp.Expr) -> Fields | None:
+        """The columns of a FROM item that is a table, a view, a frame or a subquery."""
+        fields = self._fields_of(item) if isinstance(item, exp.Table) else self.output(item.unnest())
+        return None if _is_pivoted(item) else _renamed(fields, item)
+
     def output(self, query: exp.Expr) -> Fields | None:
         """The columns of a query in the tree."""
         return self._outputs.get(id(query))

@@ -17,6 +17,7 @@ from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import fetches_deleted, frame_of, span_of
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Name, Query, TableName
+from acidsql.planner.common_types import FRAME_TEXT, is_text
 from acidsql.planner.derived_tables import inherited_conditions
 from acidsql.planner.expression_types import ExpressionTypes
 from acidsql.planner.hive_expressions import rewrite
@@ -218,7 +219,8 @@ class Binder:
         if table is not None:
             return {column.name: parse_type(column.type) for column in table.all_columns}
         relation = self._facts.relations.get(f"{{{frame}}}" if frame else name, {})
-        return {name: None if kind is None else parse_type(kind) for name, kind in relation.items()} or None
+        kinds = {name: None if kind is None else parse_type(kind) for name, kind in relation.items()}
+        return {name: FRAME_TEXT if is_text(kind) else kind for name, kind in kinds.items()} or None
 
     def _is_view(self, name: str) -> bool:
         """Whether the name is one of a temporary view. A table of the catalog hides a temporary view of the same

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from io import StringIO
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -92,10 +92,12 @@ def repeated_key(value: Any, keys: Sequence[str], spark: SparkSession) -> Mappin
 
 
 def column_types(value: Any) -> Mapping[str, str | None]:
-    """The columns of a frame in lower case, each with its Hive type; None for a type that Hive does not have. Empty for
-    rows whose types only Spark can infer."""
-    if is_of_connect(value) or isinstance(value, list):
+    """The columns of a frame in lower case, each with its Hive type; None for a type that Hive does not have, and for
+    one that only Spark can infer. Empty for rows whose columns only Spark can infer."""
+    if is_of_connect(value):
         return {}
+    if isinstance(value, list):
+        return _types_of_records(value)
     try:
         if isinstance(value, DataFrame):
             schema = value.schema
@@ -106,6 +108,17 @@ def column_types(value: Any) -> Mapping[str, str | None]:
     except (*_UNREADABLE, *SPARK_ERRORS):
         return {}  # the statement reports the error when it reads the frame
     return {field.name.lower(): hive_type_name(field.dataType) for field in schema.fields}
+
+
+def _types_of_records(records: Sequence[object]) -> Mapping[str, str | None]:
+    """The columns of a list of dicts: those that hold text only, and others, whose types Spark infers."""
+    if not all(isinstance(record, dict) for record in records):
+        return {}
+    kinds: dict[str, set[type]] = {}
+    for record in records:
+        for name, value in cast("dict[object, object]", record).items():
+            kinds.setdefault(str(name).lower(), set()).update(() if value is None else (type(value),))
+    return {name: "string" if of == {str} else None for name, of in kinds.items()}
 
 
 def frame_of_counts(names: Sequence[str], counts: Sequence[int], spark: SparkSession) -> DataFrame:

@@ -16,6 +16,7 @@ from acidsql.planner.item_names import keep_name
 from acidsql.planner.typed_rules.casts import cast_in_hive
 from acidsql.planner.typed_rules.comparisons import comparison_in_hive
 from acidsql.planner.typed_rules.conditions import convert_conditions
+from acidsql.planner.typed_rules.frame_texts import convert_joins
 from acidsql.planner.typed_rules.functions import function_in_hive
 from acidsql.planner.typed_rules.mask_arguments import mask_in_hive
 from acidsql.planner.typed_rules.null_order import order_nulls
@@ -40,3 +41,4 @@ def apply_rules(tree: exp.Query, types: ExpressionTypes, settings: Mapping[str, 
                 break
     convert_conditions(tree, types)
     convert_columns(tree, types)
+    convert_joins(tree, types)

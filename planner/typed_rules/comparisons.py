@@ -4,7 +4,8 @@ Hive compares text with a number or a BOOLEAN as DOUBLE, and so a BOOLEAN with a
 as that, FLOAT with DECIMAL as FLOAT (FunctionRegistry.getCommonClassForComparison). A literal that is compared with a
 column takes the type of the column if it has a value of that type (ExprNodeDescExprFactory.interpretNodeAsConstant). A
 text that is compared with a CHAR column thus loses its trailing blanks, as the column's values do in a scan, but not in
-BETWEEN (Hive 4.0.1).
+BETWEEN (Hive 4.0.1). The text of a frame, which may come from a reader of the table, loses them beside every CHAR value
+(frame_texts.py).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from acidsql.planner.common_types import (
 from acidsql.planner.expression_types import ExpressionTypes
 from acidsql.planner.literals import exact_number, fraction_digits, number_digits, value_of
 from acidsql.planner.typed_rules.casts import date_of_text, number_of_text, timestamp_of_text
+from acidsql.planner.typed_rules.frame_texts import is_padded, without_blanks
 
 Pair: TypeAlias = tuple[exp.Expr, exp.Expr]
 
@@ -72,7 +74,7 @@ def converted(left: exp.Expr, right: exp.Expr, types: ExpressionTypes) -> Pair |
     if a is None or b is None or a == b:
         return None
     if is_text(a) and is_text(b):
-        texts = _unpadded(left, right, b), _unpadded(right, left, a)
+        texts = _unpadded(left, a, right, b), _unpadded(right, b, left, a)
         return None if texts == (left, right) else texts
     if is_text(b) or (b == DOUBLE and a == FLOAT):
         return _to_other(left, a, right, b)
@@ -104,8 +106,10 @@ def _beyond_bigint(node: exp.Expr, other: exp.Expr, types: ExpressionTypes) -> e
     return _cast(inner, f"decimal({whole + max(fraction, 0)},{max(fraction, 0)})")
 
 
-def _unpadded(text: exp.Expr, column: exp.Expr, kind: HiveType) -> exp.Expr:
+def _unpadded(text: exp.Expr, text_kind: HiveType, column: exp.Expr, kind: HiveType) -> exp.Expr:
     """A copy of a text that is compared with `column`, whose type is `kind`."""
+    if is_padded(text_kind, kind):
+        return without_blanks(text)
     new = text.copy()
     if isinstance(new, exp.Literal) and isinstance(column, exp.Column) and isinstance(kind, Char):
         new.set("this", str(new.this).rstrip(" "))
@@ -166,7 +170,8 @@ def _between(node: exp.Between, types: ExpressionTypes) -> exp.Expr | None:
 
 def _converted_end(value: exp.Expr, end: exp.Expr, types: ExpressionTypes) -> Pair | None:
     """The value and an end of BETWEEN, whose blanks count beside a CHAR column."""
-    is_text_of_char = isinstance(types.of(value), Char) and is_text(types.of(end))
+    kind, end_kind = types.of(value), types.of(end)
+    is_text_of_char = isinstance(kind, Char) and is_text(end_kind) and not is_padded(end_kind, kind)
     return None if is_text_of_char else converted(value, end, types)
 
 
@@ -183,19 +188,25 @@ def _in_list(node: exp.In, types: ExpressionTypes) -> exp.Expr | None:
 
 
 def _in_query(node: exp.In, types: ExpressionTypes) -> exp.Expr | None:
-    """`x IN (SELECT c ..)` with converted operands: the query becomes the source of one that converts its column."""
+    """`x IN (SELECT c ..)` and `(x, y) IN (SELECT c, d ..)` with converted operands: the query becomes the source of
+    one that converts its columns."""
     subquery = node.args["query"]
     fields = types.output(subquery.unnest())
-    if fields is None or len(fields) != 1:
+    values = node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this]
+    if fields is None or len(fields) != len(values):
         return None
-    column = exp.column("@value", quoted=True)
-    types.put(column, next(iter(fields.values())))
-    pair = converted(node.this, column, types)
-    if pair is None:
+    columns = [exp.column(f"@value{number}", quoted=True) for number in range(len(values))]
+    for column, kind in zip(columns, fields.values(), strict=True):
+        types.put(column, kind)
+    pairs = [converted(value, column, types) for value, column in zip(values, columns, strict=True)]
+    if not any(pairs):
         return None
-    alias = exp.TableAlias(this=exp.to_identifier("@items", quoted=True), columns=[column.this.copy()])
+    alias = exp.TableAlias(this=exp.to_identifier("@items", quoted=True), columns=[c.this.copy() for c in columns])
     source = exp.Subquery(this=subquery.unnest(), alias=alias)
-    return exp.In(this=pair[0], query=exp.Subquery(this=exp.select(pair[1]).from_(source, copy=False)))
+    both = [pair or (value.copy(), column) for pair, value, column in zip(pairs, values, columns, strict=True)]
+    compared = [value for value, _ in both]
+    query = exp.Subquery(this=exp.select(*(item for _, item in both)).from_(source, copy=False))
+    return exp.In(this=exp.Tuple(expressions=compared) if len(compared) > 1 else compared[0], query=query)
 
 
 def _searched_case(node: exp.Case, types: ExpressionTypes) -> exp.Expr | None:
