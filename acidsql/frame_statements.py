@@ -56,6 +56,7 @@ class FrameStatements(ABC):
         args: Mapping[str, object] | Sequence[object] | None = None,
         *,
         frames: Mapping[str, object] | None = None,
+        strict: bool = False,
     ) -> Result: ...
 
     def insert(
@@ -66,6 +67,7 @@ class FrameStatements(ABC):
         partition: Mapping[str, object] | None = None,
         overwrite: bool = False,
         evolve: bool = False,
+        strict: bool = True,
     ) -> Counts:
         """INSERT INTO, or INSERT OVERWRITE: adds the rows of a frame to a table.
 
@@ -79,12 +81,15 @@ class FrameStatements(ABC):
             overwrite: Whether the rows replace those of the table, or of the partitions that they go to.
             evolve: Whether the table gets the columns that only the frame has, and wider types where the frame has
                 them (WITH SCHEMA EVOLUTION).
+            strict: Whether a value that does not fit its column, such as a number beyond INT, is refused. Else it is
+                stored as Hive stores it: as NULL, wrapped around, or cut.
 
         Returns:
             The numbers of rows.
 
         Raises:
-            AcidSqlError: INSERT_COLUMN_NOT_FOUND, INCOMPATIBLE_TYPE, and the other errors of INSERT.
+            AcidSqlError: INVALID_STORE_VALUE, INSERT_COLUMN_NOT_FOUND, INCOMPATIBLE_TYPE, and the other errors of
+                INSERT.
 
         >>> session.insert("employee", [{"name": "Ann", "id": 7}, {"name": "Bob", "id": 8}])
         Counts(affected=2, updated=0, deleted=0, inserted=2)
@@ -96,9 +101,11 @@ class FrameStatements(ABC):
         into = f"INSERT{EVOLVING if evolve else ''} {'OVERWRITE TABLE' if overwrite else 'INTO'}"
         clause = partition_clause(partition or {}, target.table)
         text = f"{into} {target.sql}{clause} ({columns})\nSELECT {columns} FROM {{{SOURCE}}} AS source"
-        return run(self, text, frame=given)
+        return run(self, text, frame=given, strict=strict)
 
-    def upsert(self, table: str, frame: Any, on: str | Sequence[str], *, evolve: bool = False) -> Counts:
+    def upsert(
+        self, table: str, frame: Any, on: str | Sequence[str], *, evolve: bool = False, strict: bool = True
+    ) -> Counts:
         """MERGE: updates the rows whose keys the frame has, in all columns, and inserts the others.
 
         Args:
@@ -108,13 +115,15 @@ class FrameStatements(ABC):
             evolve: Whether the table gets the columns that only the frame has, and wider types where the frame has
                 them (WITH SCHEMA EVOLUTION). The frame may then lack columns: updated rows keep their values, and
                 inserted rows get the DEFAULT, else NULL.
+            strict: Whether a value that does not fit its column, such as a number beyond INT, is refused. Else it is
+                stored as Hive stores it: as NULL, wrapped around, or cut.
 
         Returns:
             The numbers of rows.
 
         Raises:
-            AcidSqlError: COLUMN_NOT_FOUND, CARDINALITY_VIOLATION for two rows of the frame with one key that the
-                table has, and the other errors of MERGE.
+            AcidSqlError: COLUMN_NOT_FOUND, INVALID_STORE_VALUE, CARDINALITY_VIOLATION for two rows of the frame with
+                one key that the table has, and the other errors of MERGE.
 
         >>> rows = [{"id": 2, "name": "Tom", "salary": 9000}, {"id": 7, "name": "Ann", "salary": 5000}]
         >>> session.upsert("employee", rows, on="id")
@@ -125,7 +134,7 @@ class FrameStatements(ABC):
         keys = (on,) if isinstance(on, str) else _listed(on)
         target.check_keys(keys, given)
         equal = " AND ".join(f"target.{name_sql(key)} = source.{name_sql(key)}" for key in keys)
-        builder = MergeBuilder(runner=self, table=target.sql, source=given, on=equal, evolve=evolve)
+        builder = MergeBuilder(runner=self, table=target.sql, source=given, on=equal, evolve=evolve, strict=strict)
         return builder.when_matched().update_all().when_not_matched().insert_all().execute()
 
     def update(
@@ -134,6 +143,8 @@ class FrameStatements(ABC):
         assignments: Mapping[str, str],
         where: str | None = None,
         args: Mapping[str, object] | None = None,
+        *,
+        strict: bool = True,
     ) -> Counts:
         """UPDATE: gives columns new values in the rows for which a condition is true.
 
@@ -142,12 +153,13 @@ class FrameStatements(ABC):
             assignments: The new values of columns, as SQL text.
             where: The condition, as SQL text. Without one, all rows are updated.
             args: The values of `:name` parameters in the texts.
+            strict: Whether a value that does not fit its column is refused. Else it is stored as Hive stores it.
 
         Returns:
             The numbers of rows.
 
         Raises:
-            AcidSqlError: The errors of UPDATE.
+            AcidSqlError: INVALID_STORE_VALUE, and the other errors of UPDATE.
 
         >>> session.update("employee", {"salary": "salary + 100"}, where="id IN (:ids)", args={"ids": [2, 4]})
         Counts(affected=2, updated=2, deleted=0, inserted=0)
@@ -162,7 +174,7 @@ class FrameStatements(ABC):
             and len(statement.assignments) == len(columns)
             and (statement.where is None) == (where is None),
         )
-        return run(self, text, args)
+        return run(self, text, args, strict=strict)
 
     def delete(self, table: str, where: str | None = None, args: Mapping[str, object] | None = None) -> Counts:
         """DELETE: deletes the rows for which a condition is true.
@@ -184,9 +196,9 @@ class FrameStatements(ABC):
         text = f"DELETE FROM {_Target.of(table, self).sql}{_where(where)}"
         statement = parsed(self, text)
         require_shape(statement, isinstance(statement, Delete) and (statement.where is None) == (where is None))
-        return run(self, text, args)
+        return run(self, text, args, strict=False)
 
-    def merge(self, table: str, frame: Any, on: str, *, evolve: bool = False) -> MergeBuilder:
+    def merge(self, table: str, frame: Any, on: str, *, evolve: bool = False, strict: bool = True) -> MergeBuilder:
         """MERGE: begins a statement that merges a frame into a table. The builder's `execute` runs it.
 
         Args:
@@ -195,6 +207,8 @@ class FrameStatements(ABC):
             on: The condition under which a row of the frame matches a row of the table, as SQL text.
             evolve: Whether the table gets the columns that only the frame has, and wider types where the frame has
                 them (WITH SCHEMA EVOLUTION).
+            strict: Whether a value that does not fit its column, such as a number beyond INT, is refused. Else it is
+                stored as Hive stores it: as NULL, wrapped around, or cut.
 
         Returns:
             The builder, which is immutable.
@@ -211,7 +225,9 @@ class FrameStatements(ABC):
         """
         target = _Target.of(table, self)
         given = given_frame(frame, target.table)
-        return MergeBuilder(runner=self, table=target.sql, source=given, on=sql_text("on", on), evolve=evolve)
+        return MergeBuilder(
+            runner=self, table=target.sql, source=given, on=sql_text("on", on), evolve=evolve, strict=strict
+        )
 
 
 def _where(condition: str | None) -> str:

@@ -41,6 +41,24 @@ class GivenFrame:
         """The columns of the frame, for an error about one that it does not have."""
         return f"The frame's columns are {', '.join(self.columns)}."
 
+    def row_with(self, column: str, text: str) -> tuple[int, Mapping[str, object]] | None:
+        """The number, from 1, and the values of the first row in whose column a value has this text; None for a frame
+        of Spark, whose rows have no numbers, and if there is no such row."""
+        names = [name for name in self.columns if name.lower() == column.lower()]
+        if not names or not isinstance(self.value, pa.Table):
+            return None
+        found = (n for n, value in enumerate(self.value.column(names[0]).to_pylist()) if _has_text(value, text))
+        number = next(found, None)
+        return None if number is None else (number + 1, self.value.slice(number, 1).to_pylist()[0])
+
+
+def _has_text(value: object, text: str) -> bool:
+    """Whether SQL shows a value as this text: also a float, whose text has an exponent in Java sooner."""
+    try:
+        return value is not None and (str(value) == text or (isinstance(value, float) and value == float(text)))
+    except ValueError:
+        return False
+
 
 def check_fields(frame: GivenFrame, table: Table) -> None:
     """Checks that the structs of the frame have the fields of the table's column in its order, if they have as many.

@@ -18,6 +18,8 @@ from acidsql.spark.frames import repeated_key
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_LONGEST: Final = 200
+"""The most characters of a row that an error shows."""
 _REPEATED: Final = Condition.CARDINALITY_VIOLATION.name
 EVOLVING: Final = " WITH SCHEMA EVOLUTION"
 """The clause, behind the first word of a statement."""
@@ -38,6 +40,7 @@ class StatementRunner(Protocol):
         args: Mapping[str, object] | None = None,
         *,
         frames: Mapping[str, object] | None = None,
+        strict: bool = False,
     ) -> Result: ...
 
 
@@ -61,6 +64,7 @@ class MergeBuilder(MergeClauses):
     source: GivenFrame = field(repr=False, compare=False)
     on: str
     evolve: bool = False
+    strict: bool = True
 
     def sql(self) -> str:
         """The MERGE statement as text, which names the frame as `{source}`.
@@ -89,7 +93,7 @@ class MergeBuilder(MergeClauses):
         text = self.sql()
         statement = parsed(self.runner, text)
         require_shape(statement, isinstance(statement, Merge) and _has_clauses(statement, self.clauses))
-        return run(self.runner, text, args, self.source, statement)
+        return run(self.runner, text, args, self.source, statement, strict=self.strict)
 
 
 def _has_clauses(statement: Merge, clauses: tuple[WhenClause, ...]) -> bool:
@@ -137,11 +141,15 @@ def run(
     args: Mapping[str, object] | None = None,
     frame: GivenFrame | None = None,
     statement: Statement | None = None,
+    *,
+    strict: bool,
 ) -> Counts:
-    """Runs a DML statement, whose frame errors about columns and keys name."""
+    """Runs a DML statement, whose frame errors about columns, keys and values name."""
     try:
-        result = runner.execute(text, args, frames={} if frame is None else {SOURCE: frame.value})
+        result = runner.execute(text, args, frames={} if frame is None else {SOURCE: frame.value}, strict=strict)
     except AcidSqlError as error:
+        if strict and error.condition == Condition.INVALID_STORE_VALUE.name:
+            raise error.with_hint(_unfit_value(error, frame)) from error.__cause__
         if frame is not None and error.condition in _ABOUT_COLUMNS:
             raise error.with_hint(frame.hint) from error.__cause__
         if frame is not None and isinstance(statement, Merge) and error.condition == _REPEATED:
@@ -149,6 +157,19 @@ def run(
         raise
     assert isinstance(result, CountsResult)
     return result.counts
+
+
+def _unfit_value(error: AcidSqlError, frame: GivenFrame | None) -> str:
+    """The row of the frame that has the value which an error is about, and what to do."""
+    parameters = error.getMessageParameters()
+    found = None if frame is None else frame.row_with(parameters["column"], parameters["value"])
+    place = ""
+    if found is not None:
+        number, row = found
+        values = ", ".join(f"{name} = {value!r}" for name, value in row.items())
+        shown = values if len(values) <= _LONGEST else f"{values[:_LONGEST]} .."
+        place = f"It is in row {number} of the frame: {shown}. "
+    return f"{place}With strict=False the value is stored as Hive stores it: as NULL, wrapped around, or cut."
 
 
 def _repeated_key(runner: StatementRunner, frame: GivenFrame, statement: Merge) -> str:

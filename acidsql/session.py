@@ -317,11 +317,13 @@ class Session(FrameStatements):
         frames: Mapping[str, object] | None = None,
         progress: StreamProgress | None = None,
         rows_only: bool = False,
+        strict: bool = False,
     ) -> Result:
         """Runs one statement and returns its Result. If `piece` is a part of a script, errors point into the script.
 
         `progress` is what the statement, which must write, commits of a stream with its rows. With `rows_only` a query
-        that is nothing but a scan is answered without Spark.
+        that is nothing but a scan is answered without Spark. With `strict` a value that does not fit its column raises
+        INVALID_STORE_VALUE, as with `SET acidsql.store.assignment=ansi`.
 
         >>> result = session.execute("UPDATE employee SET salary = 7000 WHERE id = 2")
         >>> result.counts.updated, sorted(result.write_ids)
@@ -335,7 +337,7 @@ class Session(FrameStatements):
             depth_limited(),
             interruptible(self.cancel),
         ):
-            result = self._run_or_roll_back(text, args, frames or {}, progress, rows_only=rows_only)
+            result = self._run_or_roll_back(text, args, frames or {}, progress, rows_only=rows_only, strict=strict)
             if record is not None:
                 record.succeed(result)
         seconds = time.perf_counter() - started
@@ -351,6 +353,7 @@ class Session(FrameStatements):
         progress: StreamProgress | None,
         *,
         rows_only: bool,
+        strict: bool,
     ) -> Result:
         """Runs a statement. Errors roll back the transaction that START TRANSACTION began (see keeps_transaction)."""
         txn_id = self._executor.session_transaction.id
@@ -362,7 +365,7 @@ class Session(FrameStatements):
                 with phase(Phase.PARSE):
                     statement, named = name_placeholders(parse(read), args)
                     statement = with_macros(statement, self._macros)
-                return self._dispatch.run(statement, Request(read, named, frames, progress, rows_only))
+                return self._dispatch.run(statement, Request(read, named, frames, progress, rows_only, strict))
         except BaseException as error:
             if txn_id is None or self._executor.session_transaction.id is None:
                 raise

@@ -85,8 +85,8 @@ def _duration(meaning: str, default: str) -> Known:
 
 KNOWN: Final[Mapping[str, Known]] = {
     STORE_ASSIGNMENT: _words(
-        "What happens to a value that cannot be converted to the type of its column: `hive` stores NULL, `ansi` raises"
-        " `INVALID_STORE_VALUE`.",
+        "What happens to a value that does not fit its column: `hive` stores NULL, wraps a number around or cuts a"
+        " text; `ansi` raises `INVALID_STORE_VALUE`. Methods with frames do so unless `strict=False` is given.",
         "hive",
         "ansi",
     ),

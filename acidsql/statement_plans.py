@@ -243,7 +243,8 @@ class StatementPlans:
         relations = {view: self._engine.column_types(view) for view in unknown if view in views}
         if request is not None:
             relations |= {f"{{{name}}}": column_types_of_frame(frame) for name, frame in request.frames.items()}
-        return Facts(self.database, tables, views, self._settings, similar, self.shortcuts, relations, stored_views)
+        settings = self._settings if request is None else request.settings(self._settings)
+        return Facts(self.database, tables, views, settings, similar, self.shortcuts, relations, stored_views)
 
 
 def has_plan(statement: s.Statement) -> bool:

@@ -21,6 +21,8 @@ from acidsql.planner.sql_errors import raise_sql, sql_string
 from acidsql.planner.typed_rules import apply_rules
 
 STORE_ASSIGNMENT: Final = "acidsql.store.assignment"
+STRICT: Final = "ansi"
+"""The value of `acidsql.store.assignment` with which a value that does not fit its column is an error."""
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _NO_PLACE: Final = "CAST(NULL AS INT)"
 ROW_ID_TYPE: Final = "STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>"
@@ -51,7 +53,7 @@ def stored(value: str, target: Column, settings: Mapping[str, str]) -> str:
 
 def is_strict(settings: Mapping[str, str]) -> bool:
     """Whether a value that does not fit its column is an error. Otherwise it becomes NULL or is cut."""
-    return settings.get(STORE_ASSIGNMENT, "hive") == "ansi"
+    return settings.get(STORE_ASSIGNMENT, "hive") == STRICT
 
 
 def spark_type(hive_type: HiveType) -> str:
@@ -229,10 +231,13 @@ def inside(text: str, hive_type: HiveType, change: Callable[[str, HiveType], str
 
 def _strictly(value: str, target: Column, hive_type: HiveType) -> str:
     cast = f"TRY_CAST({value} AS {spark_type(hive_type)})"
+    fails = f"{cast} IS NULL"
+    if isinstance(hive_type, Char | Varchar):  # as in standard SQL, blanks at the end may be cut
+        fails = f"LENGTH(RTRIM({cast})) > {hive_type.length}"
     failure = raise_sql(
         Condition.INVALID_STORE_VALUE,
         value=f"CAST({value} AS STRING)",
         column=sql_string(target.name),
         type=sql_string(target.type),
     )
-    return fitted(f"CASE WHEN {value} IS NOT NULL AND {cast} IS NULL THEN {failure} ELSE {cast} END", hive_type)
+    return fitted(f"CASE WHEN {value} IS NOT NULL AND {fails} THEN {failure} ELSE {cast} END", hive_type)

@@ -29,10 +29,10 @@ _HASHED: Final = (*_INTEGERS, "string", "date", "boolean")
 """The types of bucketing columns, beside DECIMAL and VARCHAR."""
 
 
-def rows_of(given: GivenRows, table: Table, frames: Mapping[str, object]) -> Rows | None:
+def rows_of(given: GivenRows, table: Table, frames: Mapping[str, object], *, cuts: bool) -> Rows | None:
     """The rows as they are stored; None if one of their values is not certain, if NULL stands where it must not, or if
-    there are no rows."""
-    columns = _columns(given, table, frames)
+    there are no rows. `cuts` tells whether text that is too long for its column is cut."""
+    columns = _columns(given, table, frames, cuts=cuts)
     if columns is None:
         return None
     count = len(next(iter(columns.values())))
@@ -72,20 +72,20 @@ def buckets_of(table: Table, columns: Mapping[str, pa.Array]) -> Numbers | None:
     return buckets(hashed, table.bucket_count, bucketing_version(table))
 
 
-def _columns(given: GivenRows, table: Table, frames: Mapping[str, object]) -> dict[str, pa.Array] | None:
+def _columns(given: GivenRows, table: Table, frames: Mapping[str, object], *, cuts: bool) -> dict[str, pa.Array] | None:
     """The arrays of all columns of the table, by name."""
     match given.rows:
         case GivenFrame():
-            found = _of_frame(given.rows, given.columns, frames)
+            found = _of_frame(given.rows, given.columns, frames, cuts=cuts)
         case rows:
             trees = zip(given.columns, zip(*rows, strict=True), strict=True)
-            found = _certain({c.name: stored_literals(of, c) for c, of in trees})
+            found = _certain({c.name: stored_literals(of, c, cuts=cuts) for c, of in trees})
     if found is None:
         return None
     count = len(next(iter(found.values()))) if found else 0
     for column in table.all_columns:
         if column.name not in found:
-            one = stored_literals((given.constants[column.name],), column)
+            one = stored_literals((given.constants[column.name],), column, cuts=cuts)
             if one is None:
                 return None
             found[column.name] = one.take(pa.array(np.zeros(count, np.int64)))
@@ -102,10 +102,10 @@ def _type(column: Column) -> t.HiveType:
     return t.parse_type(column.type)
 
 
-def stored_literals(trees: Iterable[exp.Expr], column: Column) -> pa.Array | None:
+def stored_literals(trees: Iterable[exp.Expr], column: Column, *, cuts: bool) -> pa.Array | None:
     """The array that the column stores for literals; None if one of them leaves a doubt."""
     values = stored_column(trees, _type(column))
-    if values is None:
+    if values is None or not (cuts or _fits(values, _type(column))):
         return None
     try:
         return array_of_values(values, _type(column))
@@ -116,7 +116,17 @@ def stored_literals(trees: Iterable[exp.Expr], column: Column) -> pa.Array | Non
 # ------------------------------------------------------------------------------------------------ frames
 
 
-def _of_frame(given: GivenFrame, columns: Sequence[Column], frames: Mapping[str, object]) -> dict[str, pa.Array] | None:
+def _fits(values: Any, target: t.HiveType) -> bool:
+    """Whether texts are no longer than a CHAR or VARCHAR. Blanks at the end do not count."""
+    if not isinstance(target, t.Char | t.Varchar):
+        return True
+    lengths = pc.utf8_length(pc.utf8_rtrim(pa.array(values, pa.string()) if isinstance(values, list) else values, " "))
+    return not pc.any(pc.greater(lengths, target.length)).as_py()
+
+
+def _of_frame(
+    given: GivenFrame, columns: Sequence[Column], frames: Mapping[str, object], *, cuts: bool
+) -> dict[str, pa.Array] | None:
     frame = _table(frames.get(given.frame))
     if frame is None:
         return None
@@ -125,7 +135,7 @@ def _of_frame(given: GivenFrame, columns: Sequence[Column], frames: Mapping[str,
     if len(wanted) != len(columns) or any(names.count(name) != 1 for name in wanted):
         return None
     found = {
-        column.name: stored_arrow(frame.column(names.index(name)), _type(column))
+        column.name: stored_arrow(frame.column(names.index(name)), _type(column), cuts=cuts)
         for column, name in zip(columns, wanted, strict=True)
     }
     return _certain(found)
@@ -141,9 +151,10 @@ def _table(frame: Any) -> Any:
         return None
 
 
-def stored_arrow(column: pa.ChunkedArray, target: t.HiveType) -> pa.Array | None:
-    """The column as it is stored, if its type leaves no doubt about any value, and each value fits."""
-    if not has_one_meaning(column.type, target):
+def stored_arrow(column: pa.ChunkedArray, target: t.HiveType, *, cuts: bool) -> pa.Array | None:
+    """The column as it is stored, if its type leaves no doubt about any value, and each value fits. `cuts` tells
+    whether text that is too long is cut."""
+    if not has_one_meaning(column.type, target) or not (cuts or pa.types.is_null(column.type) or _fits(column, target)):
         return None
     try:
         array = array_of_arrow(column, target)

@@ -20,6 +20,7 @@ from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl_plan import EmptyTable
+from acidsql.planner.event_queries import STORE_ASSIGNMENT, STRICT
 from acidsql.planner.plan import DRIVER_BYTES, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
 from acidsql.planner.wall_clock import tells_wall_clock_time
 from acidsql.snapshot.earlier_versions import Version
@@ -74,6 +75,13 @@ class Request:
     progress: StreamProgress | None = None
     rows_only: bool = False
     """Whether the caller takes the rows of a query as Python values, and never as a DataFrame."""
+    strict: bool = False
+    """Whether a value that does not fit its column is an error, whatever the session's store assignment is."""
+
+    def settings(self, of_session: Mapping[str, str]) -> Mapping[str, str]:
+        """The settings of the statement, which is planned and run with them."""
+        return {**of_session, STORE_ASSIGNMENT: STRICT} if self.strict else of_session
+
     version: Version | None = None
     """The earlier version of a table that a query reads."""
 
@@ -211,7 +219,7 @@ class Executor:
                     case MultiWritePlan():
                         return plan_text(spark.rows(plan.rows, request.args))
                     case WritePlan():
-                        return plan_text(found_events(spark, plan, request.args, self._settings).each)
+                        return plan_text(found_events(spark, plan, request.args, request.settings(self._settings)).each)
                     case _:
                         assert_never(plan)
             finally:
@@ -346,7 +354,7 @@ class Executor:
         of_target = [b for b in bound if b.scan.is_target]
         if plan.narrowing is not None:
             narrow(spark, plan.narrowing, of_target, request.args)
-        events = found_events(spark, plan, request.args, self._settings)
+        events = found_events(spark, plan, request.args, request.settings(self._settings))
         driver_bytes = int(self._settings.get(DRIVER_BYTES, 0))
         write.staged.extend(stage(events, plan, target, of_target, driver_bytes, self.steering))
         write.emptied.extend(replaced_directories(spark, plan, write))

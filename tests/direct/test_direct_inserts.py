@@ -84,8 +84,8 @@ def direct_writes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counted: list[int] = []
     rows_of = given_columns.rows_of
 
-    def noted(*arguments: Any) -> Any:
-        rows = rows_of(*arguments)
+    def noted(*arguments: Any, **named: Any) -> Any:
+        rows = rows_of(*arguments, **named)
         if rows is not None:
             counted.append(rows.num_rows)
         return rows
@@ -151,7 +151,7 @@ def test_columns_of_frames_are_stored_as_spark_stores_them(
     chosen = [
         (kind, array)
         for kind, array in columns
-        if given_columns.stored_arrow(pa.chunked_array([array]), parse_type(kind)) is not None
+        if given_columns.stored_arrow(pa.chunked_array([array]), parse_type(kind), cuts=True) is not None
     ]
     if not chosen:
         return

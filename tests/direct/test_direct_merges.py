@@ -42,8 +42,8 @@ def merges(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
     found: list[int | None] = []
     merged = merged_rows.merged
 
-    def noted(*arguments: Any) -> Any:
-        events = merged(*arguments)
+    def noted(*arguments: Any, **named: Any) -> Any:
+        events = merged(*arguments, **named)
         found.append(None if events is None else events.events.num_rows)
         return events
 

@@ -125,8 +125,8 @@ def test_random_merges_do_the_same_in_both_ways(
     done: list[bool] = []
     merged = merged_rows.merged
 
-    def noted(*arguments: Any) -> Any:
-        events = merged(*arguments)
+    def noted(*arguments: Any, **named: Any) -> Any:
+        events = merged(*arguments, **named)
         done.append(events is not None)
         return events
 
