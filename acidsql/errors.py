@@ -108,6 +108,7 @@ class Condition(Enum):
     COLUMN_NOT_FOUND = _info("42703", "Invalid column reference '{column}'{suggestion}", 10002)
     AMBIGUOUS_COLUMN = _info("42702", "Ambiguous column reference '{column}': it could be {candidates}", 10007)
     AMBIGUOUS_TABLE_ALIAS = _info("42712", "Ambiguous table alias '{alias}'", 10008)
+    WAREHOUSE_NOT_FOUND = _info("3D000", "There is no warehouse at {warehouse}: {metastore} does not exist")
     DATABASE_NOT_FOUND = _info("42000", "Database does not exist: {database}{suggestion}", 10072)
     TABLE_ALREADY_EXISTS = _info("42P07", "Table already exists: {table}", 10073)
     DATABASE_ALREADY_EXISTS = _info("42P06", "Database {database} already exists")

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from acidsql.absent_warehouse import check_warehouse, telling_absence, with_note_on_absence
 from acidsql.acid.object_names import table_of
 from acidsql.arrow_scan.scan_batches import ArrowScans
 from acidsql.compactor.background import Background
@@ -362,7 +363,9 @@ class Session(FrameStatements):
                 with phase(Phase.PARSE):
                     statement, named = name_placeholders(parse(read), args)
                     statement = with_macros(statement, self._macros)
-                return self._dispatch.run(statement, Request(read, named, frames, progress, rows_only))
+                with telling_absence(self._metastore, self.warehouse):
+                    result = self._dispatch.run(statement, Request(read, named, frames, progress, rows_only))
+                return with_note_on_absence(result, statement, self._metastore, self.warehouse)
         except BaseException as error:
             if txn_id is None or self._executor.session_transaction.id is None:
                 raise
@@ -374,6 +377,13 @@ class Session(FrameStatements):
                 raise (lost or error).with_hint(f"Transaction {txn_id} was rolled back.") from error.__cause__
             error.add_note(f"Transaction {txn_id} was rolled back.")
             raise
+
+    def check_warehouse(self) -> None:
+        """Raises WAREHOUSE_NOT_FOUND where the first statement that writes has not yet made an embedded metastore.
+
+        >>> session.check_warehouse()
+        """
+        check_warehouse(self._metastore, self.warehouse)
 
     def set_variables(self, values: Mapping[str, str]) -> None:
         """Sets variables, as `SET hivevar:name=value` does: statements name them as `${name}` or `${hivevar:name}`.

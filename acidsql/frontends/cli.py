@@ -174,6 +174,7 @@ def _inspect(options: argparse.Namespace) -> int:
     from acidsql.frontends.inspect import print_table
 
     with connect(warehouse=options.warehouse, metastore=options.metastore) as session:
+        session.check_warehouse()
         sound = print_table(session, options.table, with_events=not options.files)
     return OK if sound else FAILED
 
@@ -184,6 +185,7 @@ def _compactor(options: argparse.Namespace) -> int:
         java_output(hidden=True),
         connect(warehouse=options.warehouse, metastore=options.metastore, conf=conf) as session,
     ):
+        session.check_warehouse()
         _set_all(session, options.hiveconf)
         session.compactor.tell = _log
         session.compactor.pools = tuple(options.pool) or session.compactor.pools
@@ -208,6 +210,7 @@ def _ingest(options: argparse.Namespace) -> int:
     )
     source = SourceOptions(files, options.follow, options.rotated, not options.no_skip)
     with connect(warehouse=options.warehouse, metastore=options.metastore) as session:
+        session.check_warehouse()
         _set_all(session, options.hiveconf)
         stream = session.stream(
             options.table,

@@ -163,7 +163,7 @@ class Runner:
         if not self.manner.silent:
             seconds = f" in {time.perf_counter() - started:.2f} s" if self.manner.timing else ""
             tell(f"{message}{seconds}")
-            if isinstance(result, Done | CountsResult) and result.note:
+            if isinstance(result, Done | CountsResult | RowsResult) and result.note:
                 tell(result.note)
 
     def _plan_in_place(self, text: str) -> str | None:
