@@ -219,12 +219,22 @@ class Session(FrameStatements):
         self._engine.cancel()
 
     def progress(self) -> str:
-        """The progress of the running Spark jobs, in words, or an empty text. Any thread may call this.
+        """The progress of the running statement in words, or an empty text: for which lock it waits and who has it, or
+        how many tasks of its Spark jobs are done. Any thread may call this.
 
         >>> session.progress()
         ''
         """
-        return self._engine.progress()
+        return self.lock_wait() or self._engine.progress()
+
+    def lock_wait(self) -> str:
+        """For which lock a statement has waited longer than a second, and which transaction has it; an empty text where
+        none waits. Any thread may call this.
+
+        >>> session.lock_wait()
+        ''
+        """
+        return self._transactions.waits.told()
 
     def running_tasks(self) -> tuple[int, int]:
         """How many tasks of the running stages of Spark jobs are done, and how many tasks these stages have. Any thread

@@ -153,7 +153,8 @@ class Runner:
         shape = Format.VERTICAL if piece.vertical else self.manner.shape
         started = time.perf_counter()
         with ExitStack() as ending:
-            with waiting_shown(silent=self.manner.silent, progress=self.session.progress):
+            session = self.session
+            with waiting_shown(silent=self.manner.silent, progress=session.progress, lock_wait=session.lock_wait):
                 result = self.session.execute(piece.text, piece=piece, rows_only=True)
                 ending.callback(result.close)
                 # Rows are lazy: the query has run once its first row is here.
