@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
+from acidsql.similar_names import similar_names
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -526,9 +528,7 @@ def suggestion(wrong: str, known: list[str] | tuple[str, ...]) -> str:
     >>> suggestion("salry", ["id", "name", "salary"])
     ' Did you mean salary?'
     """
-    import difflib
-
-    near = difflib.get_close_matches(wrong.lower(), known, n=3, cutoff=0.5)
+    near = similar_names(wrong.lower(), known)
     if near:
         return f" Did you mean {' or '.join(near)}?"
     shown = ", ".join(known[:10])

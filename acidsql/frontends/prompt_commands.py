@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final, TypeAlias
 
 from acidsql.frontends.render import Format
 from acidsql.grammar.script_splitter import is_complete
+from acidsql.similar_names import similar_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def parse_command(text: str) -> Command | None:
         return Refused(f"{name} is a command of beeline that this shell does not need. {_ASK}")
     if sign == "!":
         return _program(line[1:])
-    near = get_close_matches(key, _COMMANDS, n=1)
+    near = similar_names(key, _COMMANDS, most=1, cutoff=0.6)
     question = f" Did you mean {sign}{near[0]}?" if near else ""
     return Refused(f"{name} is not a command of this shell.{question} {_ASK}")
 

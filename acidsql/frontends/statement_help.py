@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from typing import Final
+
+from acidsql.similar_names import similar_names
 
 _OPTIONAL_START: Final = re.compile(r"^(\[[^\]]*\] *)+")
 _KEYWORD: Final = re.compile(r"\b[A-Z]+\b")
@@ -28,7 +29,7 @@ def statement_help(topic: str) -> str:
     if found:
         return "\n\n".join(found)
     known = sorted({_keywords(entry)[0] for block in _blocks() for entry in _entries(block)})
-    near = get_close_matches(words[0], known, n=1) if words else []
+    near = similar_names(words[0], known, most=1, cutoff=0.6) if words else []
     question = f" Did you mean help {near[0]}?" if near else ""
     return f"There is no help for {topic.strip()}.{question} There is for {', '.join(known)}."
 

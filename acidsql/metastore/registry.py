@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import DEFAULT_DATABASE, Metastore
 from acidsql.redaction import redacted
+from acidsql.similar_names import similar_names
 
 if TYPE_CHECKING:
     from acidsql.metastore.hive.hive_metastore import HiveMetastore
@@ -58,7 +58,7 @@ def _without_scheme(uri: str) -> AcidSqlError:
 
 
 def _likely(scheme: str, rest: str) -> str | None:
-    match get_close_matches(scheme.lower(), _OPENERS, n=1):
+    match similar_names(scheme.lower(), _OPENERS, most=1, cutoff=0.6):
         case ["sqlite"]:
             return f"sqlite:///{rest.removeprefix('/')}"
         case ["thrift"]:
