@@ -538,16 +538,18 @@ class Session(FrameStatements):
                 record.operation = "READ ARROW"
             return self._dispatch.read_arrow(name, columns, where, version).reader()
 
-    def inspect(self, name: str) -> TableContent:
+    def inspect(self, name: str, partition: str | None = None) -> TableContent:
         """The directories and files of a table, and why a reader ignores some of them. Local tables need no Spark.
 
-        Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND.
+        `partition` is the name of the partition that is wanted (`p=1/q=a`), or its beginning.
+
+        Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND, NOT_PARTITIONED, PARTITION_NOT_FOUND.
 
         >>> session.inspect("employee").table.qualified
         'default.employee'
         """
         found = self._metastore.table(*table_of(name, self.database))
-        return table_content(found, self._metastore, self._engine.files(found.location))
+        return table_content(found, self._metastore, self._engine.files(found.location), partition)
 
     def events(self, content: TableContent, part: PartContent) -> Iterator[StoredEvent]:
         """The events in the files of a partition from `inspect`: whether a reader sees them, and why not.
