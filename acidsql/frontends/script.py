@@ -19,6 +19,7 @@ from acidsql.frontends import pager
 from acidsql.frontends.column_widths import Screen
 from acidsql.frontends.prompt_commands import RunFile, RunStatement, parse_command
 from acidsql.frontends.render import Format, render, render_lines, rows_in_words, summary
+from acidsql.frontends.screen_columns import for_screen
 from acidsql.frontends.terminal import report, tell, waiting_shown
 from acidsql.grammar.script_splitter import Piece, is_complete, split_script
 from acidsql.results import CountsResult, Done, QueryResult, Result, RowsResult, ScanResult
@@ -241,6 +242,9 @@ def rendered(
     """The text of a result as the shell prints it."""
     if is_text(result, shape):
         return render_lines(rows)
+    if screen is not None and shape is Format.TABLE and isinstance(result, RowsResult):
+        columns, rows = for_screen(result, rows)
+        return render(shape, columns, rows, header=header, screen=screen)
     return render(shape, result.columns, rows, header=header, screen=screen)
 
 
