@@ -131,6 +131,7 @@ docs-pages: $(VENV)/.installed ## write the pages that are generated: settings, 
 	@$(BIN)/python -m docs.scripts.settings_page
 	@$(BIN)/python -m docs.scripts.errors_page
 	@$(BIN)/python -m docs.scripts.tested_page
+	@$(BIN)/python -m docs.scripts.statement_syntax
 
 .PHONY: docs-picture
 docs-picture: $(VENV)/.installed-docs java ## draw docs/terminal.svg from a session in a real shell

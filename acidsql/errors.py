@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
+from acidsql.similar_names import similar_names
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -108,6 +110,7 @@ class Condition(Enum):
     COLUMN_NOT_FOUND = _info("42703", "Invalid column reference '{column}'{suggestion}", 10002)
     AMBIGUOUS_COLUMN = _info("42702", "Ambiguous column reference '{column}': it could be {candidates}", 10007)
     AMBIGUOUS_TABLE_ALIAS = _info("42712", "Ambiguous table alias '{alias}'", 10008)
+    WAREHOUSE_NOT_FOUND = _info("3D000", "There is no warehouse at {warehouse}: {metastore} does not exist")
     DATABASE_NOT_FOUND = _info("42000", "Database does not exist: {database}{suggestion}", 10072)
     TABLE_ALREADY_EXISTS = _info("42P07", "Table already exists: {table}", 10073)
     DATABASE_ALREADY_EXISTS = _info("42P06", "Database {database} already exists")
@@ -525,9 +528,7 @@ def suggestion(wrong: str, known: list[str] | tuple[str, ...]) -> str:
     >>> suggestion("salry", ["id", "name", "salary"])
     ' Did you mean salary?'
     """
-    import difflib
-
-    near = difflib.get_close_matches(wrong.lower(), known, n=3, cutoff=0.5)
+    near = similar_names(wrong.lower(), known)
     if near:
         return f" Did you mean {' or '.join(near)}?"
     shown = ", ".join(known[:10])

@@ -148,6 +148,8 @@ class RowsResult(_NoTransaction):
     answer: Sequence[tuple[str | None, ...]] = field(repr=False)
     is_text: bool = False
     """Whether the rows are the lines of one text, such as a plan or a CREATE TABLE statement."""
+    note: str = ""
+    """A note for the user about a statement that succeeded, or an empty text."""
 
     def rows(self, limit: int | None = None) -> Iterator[tuple[object, ...]]:
         """The rows, at most `limit`."""
@@ -239,5 +241,5 @@ class Summary:
 
     @classmethod
     def of(cls, result: Result) -> Summary:
-        note = result.note if isinstance(result, Done | CountsResult) else ""
+        note = result.note if isinstance(result, Done | CountsResult | RowsResult) else ""
         return cls(result.operation, result.txn_id, result.write_ids, result.counts, result.seconds, note)

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from acidsql.absent_warehouse import check_warehouse, telling_absence, with_note_on_absence
 from acidsql.acid.object_names import table_of
 from acidsql.arrow_scan.scan_batches import ArrowScans
 from acidsql.compactor.background import Background
@@ -218,12 +219,22 @@ class Session(FrameStatements):
         self._engine.cancel()
 
     def progress(self) -> str:
-        """The progress of the running Spark jobs, in words, or an empty text. Any thread may call this.
+        """The progress of the running statement in words, or an empty text: for which lock it waits and who has it, or
+        how many tasks of its Spark jobs are done. Any thread may call this.
 
         >>> session.progress()
         ''
         """
-        return self._engine.progress()
+        return self.lock_wait() or self._engine.progress()
+
+    def lock_wait(self) -> str:
+        """For which lock a statement has waited longer than a second, and which transaction has it; an empty text where
+        none waits. Any thread may call this.
+
+        >>> session.lock_wait()
+        ''
+        """
+        return self._transactions.waits.told()
 
     def running_tasks(self) -> tuple[int, int]:
         """How many tasks of the running stages of Spark jobs are done, and how many tasks these stages have. Any thread
@@ -365,7 +376,9 @@ class Session(FrameStatements):
                 with phase(Phase.PARSE):
                     statement, named = name_placeholders(parse(read), args)
                     statement = with_macros(statement, self._macros)
-                return self._dispatch.run(statement, Request(read, named, frames, progress, rows_only, strict))
+                with telling_absence(self._metastore, self.warehouse):
+                    result = self._dispatch.run(statement, Request(read, named, frames, progress, rows_only, strict))
+                return with_note_on_absence(result, statement, self._metastore, self.warehouse)
         except BaseException as error:
             if txn_id is None or self._executor.session_transaction.id is None:
                 raise
@@ -377,6 +390,13 @@ class Session(FrameStatements):
                 raise (lost or error).with_hint(f"Transaction {txn_id} was rolled back.") from error.__cause__
             error.add_note(f"Transaction {txn_id} was rolled back.")
             raise
+
+    def check_warehouse(self) -> None:
+        """Raises WAREHOUSE_NOT_FOUND where the first statement that writes has not yet made an embedded metastore.
+
+        >>> session.check_warehouse()
+        """
+        check_warehouse(self._metastore, self.warehouse)
 
     def set_variables(self, values: Mapping[str, str]) -> None:
         """Sets variables, as `SET hivevar:name=value` does: statements name them as `${name}` or `${hivevar:name}`.
@@ -521,16 +541,18 @@ class Session(FrameStatements):
                 record.operation = "READ ARROW"
             return self._dispatch.read_arrow(name, columns, where, version).reader()
 
-    def inspect(self, name: str) -> TableContent:
+    def inspect(self, name: str, partition: str | None = None) -> TableContent:
         """The directories and files of a table, and why a reader ignores some of them. Local tables need no Spark.
 
-        Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND.
+        `partition` is the name of the partition that is wanted (`p=1/q=a`), or its beginning.
+
+        Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND, NOT_PARTITIONED, PARTITION_NOT_FOUND.
 
         >>> session.inspect("employee").table.qualified
         'default.employee'
         """
         found = self._metastore.table(*table_of(name, self.database))
-        return table_content(found, self._metastore, self._engine.files(found.location))
+        return table_content(found, self._metastore, self._engine.files(found.location), partition)
 
     def events(self, content: TableContent, part: PartContent) -> Iterator[StoredEvent]:
         """The events in the files of a partition from `inspect`: whether a reader sees them, and why not.

@@ -27,6 +27,7 @@ from acidsql.planner.lock_requests import CONFLICTS, NONACID_LOCKS, XLOCK_MERGE_
 from acidsql.planner.merge_cardinality import CARDINALITY_CHECK
 from acidsql.planner.plan import DRIVER_BYTES
 from acidsql.planner.typed_rules.null_order import NULLS_LAST
+from acidsql.similar_names import similar_names
 
 LOCK_RETRIES: Final = "hive.lock.numretries"
 LOCK_PAUSE: Final = "hive.lock.sleep.between.retries"
@@ -241,12 +242,10 @@ def setting_names() -> list[str]:
 
 def note_on_unknown(key: str) -> str:
     """The note about a setting `hive.*` that Hive 4 does not have, with the most similar name; else an empty text."""
-    from difflib import get_close_matches
-
     wanted = key.lower()
     if not wanted.startswith("hive.") or wanted in _hive_settings():
         return ""
-    near = get_close_matches(wanted, sorted(_hive_settings()), n=1, cutoff=0.7)
+    near = similar_names(wanted, sorted(_hive_settings()), most=1, cutoff=0.7)
     question = f" Did you mean {near[0]}?" if near else ""
     return f"{key} is not a setting of Hive 4 and has no effect.{question}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from acidsql.planner.ddl import truncate_step
 from acidsql.planner.ddl_settings import ignores_missing
 from acidsql.planner.lock_requests import CONFLICTS
 from acidsql.planner.macro_expansion import Macro, with_macros
+from acidsql.planner.merge_keys import key_query
 from acidsql.planner.plan import MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.planner.written_databases import check_writable, written_databases
 from acidsql.results import Counts, CountsResult, Done, QueryResult, Result, ResultColumn, RowsResult, ScanResult
@@ -85,9 +87,14 @@ class StatementDispatch:
         self._check_writable(statement)
         request = replace(request, frames=readable_frames(request.frames))
         match statement:
-            case s.Insert(evolves=True) | s.Merge(evolves=True):
+            case s.Insert(evolves=True):
                 return self._evolve(statement, request)
-            case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge() | s.InsertDirectory():
+            case s.Merge():
+                with self._naming_repeated_key(statement):
+                    if statement.evolves:
+                        return self._evolve(statement, request)
+                    return self._execute(self.plans.plan(statement, request), request)
+            case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.InsertDirectory():
                 return self._execute(self.plans.plan(statement, request), request)
             case s.LoadData():
                 return self._load(statement, request)
@@ -184,6 +191,39 @@ class StatementDispatch:
     def _execute(self, plan: Plan, request: Request) -> Result:
         with _naming_views(plan):
             return self._execute_plan(plan, request)
+
+    @contextmanager
+    def _naming_repeated_key(self, statement: s.Merge) -> Iterator[None]:
+        """Adds the key of the row that several source rows match to CARDINALITY_VIOLATION, whose text has its row ID
+        alone, as in Hive. A query of the target finds it."""
+        try:
+            yield
+        except AcidSqlError as error:
+            if error.condition != Condition.CARDINALITY_VIOLATION.name:
+                raise
+            row = json.loads(error.getMessageParameters()["row_id"])
+            hint = "Several rows of the source match one row of the target"
+            target = self.lookup.target(statement.target, self.plans.database, Condition.WRITE_TO_VIEW)
+            key = self._values_of(key_query(statement, target.column_names, row))
+            raise error.with_hint(f"{hint}: that with {key}." if key else f"{hint}.") from error.__cause__
+
+    def _values_of(self, query: str | None) -> str:
+        """The values of the one row of a query, as `id = 5, d = 'a'`; empty where they cannot be read."""
+        if query is None:
+            return ""
+        try:
+            plan = self.plans.plan(parse(query))
+            assert isinstance(plan, QueryPlan)
+            request = Request(query, {}, {})
+            rows, release = self.executor.query(plan, request)
+            result = _query_result(rows, release, request)
+            try:
+                found = next(result.rows(1), ())
+            finally:
+                result.close()
+        except AcidSqlError:
+            return ""
+        return ", ".join(f"{c.name} = {value!r}" for c, value in zip(result.columns, found, strict=False))
 
     def _evolve(self, statement: s.Insert | s.Merge, request: Request) -> Result:
         """INSERT and MERGE with WITH SCHEMA EVOLUTION. They are planned again if another session has changed the table

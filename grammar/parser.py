@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 
 from sqlglot.tokenizer_core import TokenType
 
@@ -18,6 +17,7 @@ from acidsql.grammar.statement_reader import Node, read_order, read_statement, s
 from acidsql.grammar.statements import Explain, OrderItem, Statement
 from acidsql.grammar.table_names import table_names
 from acidsql.grammar.unsupported_statements import refuse_foreign
+from acidsql.similar_names import similar_names
 
 _BUILDERS: dict[str, Callable[[Node, str], Statement]] = {
     "query": dml.query,
@@ -135,7 +135,7 @@ def _starts_well(lexed: Lexed) -> bool:
 
 def _unknown_statement(lexed: Lexed) -> AcidSqlError:
     span = lexed.span(0)
-    near = get_close_matches(span.text.upper(), sorted(statement_starts()), n=1, cutoff=0.6)
+    near = similar_names(span.text.upper(), sorted(statement_starts()), most=1, cutoff=0.6)
     detail = f"did you mean {near[0]}?" if near else "no statement begins with this word"
     return AcidSqlError(Condition.PARSE_SYNTAX_ERROR, span=span, message=f"Syntax error near '{span.text}': {detail}")
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from sqlglot.tokenizer_core import Token, TokenType
 
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.dialect import MisreadError
 from acidsql.grammar.lexer import Lexed, is_word
+from acidsql.similar_names import similar_names
 
 _SHOWN = {
     "COMMA": "','",
@@ -132,7 +132,7 @@ def _near(word: str, known: Iterable[str]) -> str | None:
     if word in candidates:
         return None
     swapped = [keyword for keyword in candidates if sorted(keyword) == sorted(word)]
-    return next(iter(swapped or get_close_matches(word, candidates, n=1, cutoff=0.7)), None)
+    return next(iter(swapped or similar_names(word, candidates, most=1, cutoff=0.7)), None)
 
 
 def _expected(terminals: set[str], words: set[str]) -> str:

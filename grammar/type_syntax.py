@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from difflib import get_close_matches
 
 from acidsql.acid.object_names import is_field_name
 from acidsql.errors import AcidSqlError, Condition, Span
+from acidsql.similar_names import similar_names
 
 # Hive's HiveParser.g (rule primitiveType) and serdeConstants: the names that a table's schema holds.
 _SIMPLE = {
@@ -186,5 +186,5 @@ def _invalid(source: str, start: int, end: int, reason: str) -> AcidSqlError:
 
 
 def _reason(name: str) -> str:
-    near = [_ELSEWHERE[name]] if name in _ELSEWHERE else get_close_matches(name, _KNOWN, n=1, cutoff=0.6)
+    near = [_ELSEWHERE[name]] if name in _ELSEWHERE else similar_names(name, _KNOWN, most=1, cutoff=0.6)
     return f"did you mean {near[0]}?" if near else "there is no such type"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Final
 
 from sqlglot import exp
@@ -11,6 +10,7 @@ from sqlglot import exp
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.dialect import span_of
 from acidsql.planner.hive_functions.function_list import HIVE_FUNCTIONS, REFUSED
+from acidsql.similar_names import similar_names
 
 _OF_SPARK: Final = """
     abs acos acosh add_months aes_decrypt aes_encrypt aggregate any any_value approx_count_distinct
@@ -96,7 +96,7 @@ def nearest_functions(name: str) -> str:
     if family is not None:
         return f" ({family} of Hive that acidsql does not have)"
     known = sorted((SPARK_FUNCTIONS | set(HIVE_FUNCTIONS)) - REFUSED.keys() - {wanted})
-    near = get_close_matches(wanted, known, n=_MOST_SHOWN, cutoff=0.7)
+    near = similar_names(wanted, known, _MOST_SHOWN, cutoff=0.7)
     return f" Did you mean {' or '.join(near)}?" if near else ""
 
 

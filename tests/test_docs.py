@@ -15,7 +15,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.frontends.render import Format
 from acidsql.session import METASTORE_VARIABLE, WAREHOUSE_VARIABLE, Session, connect
 from acidsql.settings import KNOWN
-from docs.scripts import errors_page, settings_page, tested_page
+from docs.scripts import errors_page, settings_page, statement_syntax, tested_page
 from docs.scripts.tested_components import COMPONENTS, Kind
 from tests.page_examples import RUNNING, PageRunner, blocks
 
@@ -140,6 +140,10 @@ def test_the_page_of_settings_is_what_the_script_makes_of_them() -> None:
 
 def test_the_page_of_errors_is_what_the_script_makes_of_them() -> None:
     assert errors_page.PAGE.read_text(encoding="utf-8") == errors_page.page()
+
+
+def test_the_syntax_that_the_shell_shows_is_that_of_the_pages() -> None:
+    assert statement_syntax.FILE.read_text(encoding="utf-8") == statement_syntax.text()
 
 
 def test_the_page_of_tested_components_is_what_the_script_makes_of_them() -> None:

@@ -113,6 +113,7 @@ def test_line_and_column_count_from_one() -> None:
     [
         ("salry", ["id", "name", "salary"], " Did you mean salary?"),
         ("SALRY", ["id", "name", "salary"], " Did you mean salary?"),
+        ("nmae", ["id", "mae", "name", "nature"], " Did you mean name or mae?"),
         ("zzz", ["id", "name"], " (there is id, name)"),
         ("zzz", [], ""),
         ("q", [f"column{i}" for i in range(12)], f" (there is {', '.join(f'column{i}' for i in range(10))}, ...)"),

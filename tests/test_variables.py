@@ -130,7 +130,7 @@ def test_an_error_in_a_script_points_at_the_variable(embedded: Session) -> None:
         list(embedded.script(script))
     assert raised.value.span is not None
     assert (raised.value.span.source, raised.value.span.line, raised.value.span.text) == (script, 2, "${table}")
-    assert raised.value.hint == "With its variables replaced, this place reads: no_such_table"
+    assert raised.value.hint.endswith("With its variables replaced, this place reads: no_such_table")
 
 
 def test_explain_replaces_variables(embedded: Session) -> None:

@@ -58,6 +58,7 @@ _BY_CLASS: Final[Mapping[str, type[Error]]] = {
     "24": InterfaceError,  # invalid cursor state
     "25": InternalError,  # invalid transaction state
     "2B": IntegrityError,  # dependent objects still exist
+    "3D": ProgrammingError,  # invalid catalog name
     "40": OperationalError,  # transaction rollback
     "42": ProgrammingError,  # syntax error or access rule violation
     "53": OperationalError,  # insufficient resources

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from acidsql.acid.table import Relation, Table, View
 from acidsql.ddl.relocation import Files, settled
+from acidsql.ddl.system_views import system_view
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import Name, TableName
 from acidsql.metastore.client import Database, Metastore
@@ -27,9 +28,12 @@ class TableLookup:
         return TableLookup(transactions.metastore, lambda table: settled(transactions, files, table))
 
     def find(self, name: TableName, database: str) -> Relation | None:
-        """The table or the view, or None."""
+        """The table or the view, or None. The views of `sys` stand for those of Hive, which read the database of a Hive
+        Metastore."""
         found = self.metastore.find(name.database or database, name.name)
-        return self.settle(found) if isinstance(found, Table) else found
+        if isinstance(found, Table):
+            return self.settle(found)
+        return system_view(name.database or database, name.name, self.metastore) or found
 
     def exists(self, name: TableName, database: str) -> bool:
         """Whether there is a table or a view of this name."""

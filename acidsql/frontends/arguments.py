@@ -5,8 +5,12 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Sequence
+from typing import Final
 
 from acidsql.ingest.stream_options import DEFAULT_BATCH_SIZE, DEFAULT_COMMIT_ROWS, DEFAULT_COMMIT_SECONDS
+
+DEFAULT_LIMIT: Final = 1000
+"""How many events `acidsql inspect` shows."""
 
 
 def add_place(parser: argparse.ArgumentParser) -> None:
@@ -110,6 +114,13 @@ def pair(text: str) -> tuple[str, str]:
 def _count(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
+    return int(text)
+
+
+def limit(text: str) -> int:
+    """The value of --limit. 0 is no limit."""
+    if not text.isascii() or not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
     return int(text)
 
 

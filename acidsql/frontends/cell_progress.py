@@ -64,7 +64,7 @@ def progress_shown(session: Session, shell: InteractiveShell) -> Iterator[Progre
     """
     shown = Progress(session)
     if getattr(shell, "kernel", None) is None:
-        with waiting_shown(silent=False, progress=session.progress):
+        with waiting_shown(silent=False, progress=session.progress, lock_wait=session.lock_wait):
             try:
                 yield shown
             finally:

@@ -42,11 +42,12 @@ class CellResult:
 
 @dataclass(slots=True, repr=False)
 class Rows(CellResult):
-    """The rows that a cell shows, and whether these are all."""
+    """The rows that a cell shows, and whether these are all. `note` is a line below them, or empty."""
 
     columns: Sequence[Column]
     rows: Sequence[Row]
     complete: bool
+    note: str = ""
     seconds: float = 0.0
     place: DisplayHandle | None = field(default=None, compare=False)
 
@@ -59,12 +60,12 @@ class Rows(CellResult):
         return f"the first {count} in {self.seconds:.2f} s; {more}name << binds all"
 
     def __repr__(self) -> str:
-        return "".join(render(Format.TABLE, self.columns, self.rows)) + f"({self._footer})"
+        return "".join(render(Format.TABLE, self.columns, self.rows)) + f"({self._footer})\n{self.note}".rstrip()
 
     def _repr_html_(self) -> str:
         table = html_table(self.columns, self.rows)
         cut = f"; longer values are cut at {LONGEST_VALUE} characters" if table.has_cut else ""
-        return f"{table.html}\n{html_note(self._footer + cut)}"
+        return "\n".join([table.html, html_note(self._footer + cut), *map(html_note, filter(None, [self.note]))])
 
 
 @dataclass(slots=True, repr=False)

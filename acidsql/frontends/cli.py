@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from acidsql.connection import connect
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.frontends.arguments import add_ingest, add_place, check_ingest, pair
+from acidsql.frontends.arguments import DEFAULT_LIMIT, add_ingest, add_place, check_ingest, limit, pair
 from acidsql.frontends.render import Format
 from acidsql.frontends.script import CANNOT_START, FAILED, INTERRUPTED, OK, Manner, Runner, exit_status
 from acidsql.frontends.terminal import java_output, report, tell_interrupted
@@ -171,10 +171,12 @@ def _prompt(opened: Callable[[], Runner], options: argparse.Namespace) -> int:
 
 
 def _inspect(options: argparse.Namespace) -> int:
-    from acidsql.frontends.inspect import print_table
+    from acidsql.frontends.inspect import Wanted, print_table
 
     with connect(warehouse=options.warehouse, metastore=options.metastore) as session:
-        sound = print_table(session, options.table, with_events=not options.files)
+        session.check_warehouse()
+        wanted = Wanted(options.partition, with_events=not options.files, limit=options.limit or None)
+        sound = print_table(session, options.table, wanted)
     return OK if sound else FAILED
 
 
@@ -184,6 +186,7 @@ def _compactor(options: argparse.Namespace) -> int:
         java_output(hidden=True),
         connect(warehouse=options.warehouse, metastore=options.metastore, conf=conf) as session,
     ):
+        session.check_warehouse()
         _set_all(session, options.hiveconf)
         session.compactor.tell = _log
         session.compactor.pools = tuple(options.pool) or session.compactor.pools
@@ -208,6 +211,7 @@ def _ingest(options: argparse.Namespace) -> int:
     )
     source = SourceOptions(files, options.follow, options.rotated, not options.no_skip)
     with connect(warehouse=options.warehouse, metastore=options.metastore) as session:
+        session.check_warehouse()
         _set_all(session, options.hiveconf)
         stream = session.stream(
             options.table,
@@ -351,6 +355,16 @@ def _add_inspect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     inspect.add_argument("table", metavar="TABLE")
     inspect.add_argument("--files", action="store_true", help="show the files only")
+    inspect.add_argument(
+        "--partition", metavar="P=V[/..]", help="show the partitions whose names begin so, instead of the whole table"
+    )
+    inspect.add_argument(
+        "--limit",
+        type=limit,
+        default=DEFAULT_LIMIT,
+        metavar="N",
+        help="show at most N events, or files with --files (%(default)s); 0 shows all",
+    )
     add_place(inspect)
     inspect.set_defaults(command=_inspect)
 

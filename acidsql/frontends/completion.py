@@ -10,6 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Protocol
 
+from acidsql.frontends.value_completion import file_formats, paths, setting_values
+
 _TOKEN = re.compile(
     r"""(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z)) | (?P<string>'(?:\\.|[^'\\])*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\Z))
       | `(?P<quoted>(?:[^`]|``)*)(?P<closed>`|\Z) | (?P<word>\w+) | (?P<sign>[^\s\w])""",
@@ -43,6 +45,9 @@ class Kind(Enum):
     KEYWORD = "keyword"
     TYPE = "type"
     SETTING = "setting"
+    VALUE = "value"
+    FORMAT = "format"
+    FILE = "file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +95,19 @@ class _Place:
 def complete(text: str, cursor: int, names: Names) -> list[Candidate]:
     """The candidates at `cursor` (characters from the start) of `text`, the likely ones first.
 
-    There are none in a string or a comment. Before the first character of a word there are those of a name, a type or
-    an expression where one must follow, and keywords where the grammar knows them all.
+    There are none in a comment, and in a string only the names of files where a path is typed. Before the first
+    character of a word there are those of a name, a type or an expression where one must follow, and keywords where the
+    grammar knows them all.
     """
     start = _statement_start(text, cursor)
+    for kind, found in (
+        (Kind.FILE, paths(text[start:cursor])),
+        (Kind.VALUE, setting_values(text[start:cursor])),
+        (Kind.FORMAT, file_formats(text[start:cursor])),
+    ):
+        if found is not None:
+            typed, fitting = found
+            return [Candidate(one, kind, len(typed)) for one in fitting]
     setting = _SETTING.fullmatch(text, start, cursor)
     if setting is not None:
         return _settings(setting["key"])

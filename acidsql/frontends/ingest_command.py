@@ -27,6 +27,8 @@ from acidsql.metastore.streams import Offset
 
 JSON: Final = "json"
 CSV: Final = "csv"
+_OF_RECORDS: Final = frozenset(("INVALID_RECORD", "INVALID_LINE", "CONSTRAINT_VIOLATED", "INVALID_PARTITION_VALUE"))
+"""The conditions of a record that the table does not take."""
 _PAUSE_SECONDS: Final = 0.2
 _SHOWN_EVERY: Final = 0.25
 _RATE_SECONDS: Final = 5.0
@@ -82,7 +84,8 @@ def ingest(stream: Stream, text: TextOptions, source: SourceOptions, most: int) 
     except KeyboardInterrupt:
         stream.drop_and_close()
         raise
-    except BaseException:
+    except BaseException as error:
+        run.note_rejected(error)
         with suppress(AcidSqlError):
             stream.close()  # what was written is right; an error of the stream itself was raised already
         raise
@@ -147,6 +150,9 @@ class _Run:
         self._stream = stream
         self._most = most
         self._progress = _Progress(stream)
+        self._sources: Sequence[Source] = ()
+        self._keys_read: set[str] = set()
+        self._rejected = 0
         self.places = places_of(stream.committed_offset)
 
     def sources(self, text: TextOptions, given: SourceOptions) -> Sequence[Source]:
@@ -160,9 +166,10 @@ class _Run:
 
         if not given.files:
             before = self.places.get(INPUT, Place()) if given.skips else Place()
-            return [InputSource(sys.stdin.fileno(), before, new_format)]
+            self._sources = [InputSource(sys.stdin.fileno(), before, new_format)]
+            return self._sources
         reading = FileReading(new_format, self._progress.tell, follows=given.follows, rotates=given.rotates)
-        sources = file_sources(given.files, self.places, reading)
+        self._sources = sources = file_sources(given.files, self.places, reading)
         renamed = {s.key: s.place for s in sources if s.place.bytes and s.key not in self.places}
         if renamed:
             self.places |= renamed
@@ -187,6 +194,7 @@ class _Run:
             self._progress.show()
 
     def _write(self, part: Part, key: str) -> None:
+        self._keys_read.add(key)
         for text in part.text.pieces(self._most):
             place = part.place_of(text)
             self.places[key] = place
@@ -199,9 +207,17 @@ class _Run:
     def _offset(self) -> Offset:
         return {name: place.json for name, place in self.places.items()}
 
+    def note_rejected(self, error: BaseException) -> None:
+        """Counts the record that ended the run, if that is what the error tells."""
+        self._rejected = int(isinstance(error, AcidSqlError) and error.condition in _OF_RECORDS)
+
     def show_end(self) -> None:
-        """Shows what was committed."""
-        self._progress.end()
+        """Shows what was read, committed and rejected."""
+        files = sum(source.key != INPUT for source in self._sources)
+        unread = len(self._sources) - len(self._keys_read)
+        old = f" ({unread:,} without new lines)" if files and unread > 0 else ""
+        where = f"{files:,} {'file' if files == 1 else 'files'}{old}" if files else "Standard input"
+        self._progress.end(where, self._rejected)
 
 
 # ------------------------------------------------------------------------------------------------ progress
@@ -232,11 +248,14 @@ class _Progress:
         took = f", last commit {counts.last_seconds * 1000:.0f} ms" if counts.commits else ""
         self._put(f"{_committed(counts.rows, counts.commits)}, {rate:,.0f} rows/s{took}")
 
-    def end(self) -> None:
-        """Replaces the line by a last one."""
+    def end(self, where: str, rejected: int) -> None:
+        """Replaces the line by a last one, which is also written where there is no terminal."""
+        counts = self._stream.counts
+        seconds = time.monotonic() - self._started
+        ended = f"{where}: {_committed(counts.rows, counts.commits)} in {seconds:.1f} s, {rejected} rejected"
         if self._is_shown:
-            counts = self._stream.counts
-            self._put(f"{_committed(counts.rows, counts.commits)} in {time.monotonic() - self._started:.1f} s\n")
+            self._put("")
+        tell(ended)
 
     def tell(self, message: str) -> None:
         """Writes a message above the line."""

@@ -5,18 +5,22 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final, TypeVar
 
 from acidsql.acid.directories import Base, Delta
 from acidsql.acid.row_id import decode_bucket
 from acidsql.errors import AcidSqlError
+from acidsql.frontends.arguments import DEFAULT_LIMIT
 from acidsql.frontends.render import Format, render
 from acidsql.frontends.terminal import report, tell
 from acidsql.results import ResultColumn
 from acidsql.session import Session
 from acidsql.snapshot.event_visibility import StoredEvent
-from acidsql.snapshot.table_contents import DirectoryContent, FileContent, PartContent, TableContent
+from acidsql.snapshot.table_contents import DirectoryContent, DirectoryKind, FileContent, PartContent, TableContent
 
+_Shown = TypeVar("_Shown")
 _OPERATIONS: Final = {0: "insert", 1: "update", 2: "delete"}
 _FILE_COLUMNS: Final = (
     ("partition", "string"),
@@ -46,16 +50,29 @@ _EVENT_COLUMNS: Final = (
 )
 
 
-def print_table(session: Session, name: str, *, with_events: bool) -> bool:
-    """Prints a table's directories and files, and with `with_events` the events. Returns whether the table is readable.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is shown of a table: a partition or all, events or files only, and how many of them (None: all)."""
 
-    The error of an unreadable table goes to standard error. Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND.
+    partition: str | None = None
+    with_events: bool = True
+    limit: int | None = DEFAULT_LIMIT
+
+
+def print_table(session: Session, name: str, wanted: Wanted) -> bool:
+    """Prints a summary, a table's directories and files, and the events. Returns whether the table is readable.
+
+    For programs, the summary goes to standard error, as the error of an unreadable table does. Raises what
+    `Session.inspect` raises.
     """
-    content = session.inspect(name)
+    content = session.inspect(name, wanted.partition)
+    rest = _Rest(wanted.limit)
+    pieces: Iterator[str]
     if sys.stdout.isatty():
-        pieces = _for_eyes(session, content, with_events=with_events)
+        pieces = chain(_summary(content), _for_eyes(session, content, rest, with_events=wanted.with_events))
     else:
-        pieces = _event_lines(session, content) if with_events else _file_lines(content)
+        sys.stderr.write("".join(_summary(content)))
+        pieces = _event_lines(session, content, rest) if wanted.with_events else _file_lines(content, rest)
     try:
         for piece in pieces:
             sys.stdout.write(piece)
@@ -63,23 +80,45 @@ def print_table(session: Session, name: str, *, with_events: bool) -> bool:
     except BrokenPipeError:
         # Python flushes its buffer at exit, and would complain about the closed pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if rest.has_left_out:
+        what = "events" if wanted.with_events else "files"
+        tell(f"The first {wanted.limit:,} {what} are shown. --limit N shows more, and --limit 0 all of them.")
     problems = [part.problem for part in content.parts if part.problem is not None]
     for problem in problems:
         report(problem)
     return not problems
 
 
+@dataclass(slots=True)
+class _Rest:
+    """How many more events or files are shown, and whether some were left out."""
+
+    left: int | None
+    has_left_out: bool = False
+
+    def taken(self, found: Iterable[_Shown]) -> Iterator[_Shown]:
+        for one in found:
+            if self.left == 0:
+                self.has_left_out = True
+                return
+            if self.left is not None:
+                self.left -= 1
+            yield one
+
+
 # ------------------------------------------------------------------------------------------------ lines
 
 
-def _file_lines(content: TableContent) -> Iterator[str]:
-    rows = ((*_facts(part, d), *_of_file(f)) for part in content.parts for d in part.directories for f in _files(d))
+def _file_lines(content: TableContent, rest: _Rest) -> Iterator[str]:
+    found = ((part, d, f) for part in content.parts for d in part.directories for f in _files(d))
+    rows = ((*_facts(part, d), *_of_file(f)) for part, d, f in rest.taken(found))
     return render(Format.TSV, _columns(_FILE_COLUMNS), rows)
 
 
-def _event_lines(session: Session, content: TableContent) -> Iterator[str]:
+def _event_lines(session: Session, content: TableContent, rest: _Rest) -> Iterator[str]:
     columns = _columns((("partition", "string"), ("file", "string"), *_EVENT_COLUMNS))
-    rows = ((part.name, e.file, *_of_event(e)) for part in content.parts for e in _events(session, content, part))
+    found = ((part, event) for part in content.parts for event in _events(session, content, part))
+    rows = ((part.name, event.file, *_of_event(event)) for part, event in rest.taken(found))
     return render(Format.TSV, columns, rows)
 
 
@@ -144,16 +183,39 @@ def _decoded(bucket: int | None) -> tuple[int | None, int | None]:
 # ------------------------------------------------------------------------------------------------ for eyes
 
 
-def _for_eyes(session: Session, content: TableContent, *, with_events: bool) -> Iterator[str]:
+def _summary(content: TableContent) -> Iterator[str]:
     yield f"{content.table.qualified}: {_kind(content)}, {content.table.file_format}, {content.table.location}\n"
     yield _snapshot(content)
+    directories = [d for part in content.parts for d in part.directories]
+    files = [file for d in directories for file in d.files]
+    deletes = [f for d in directories if d.is_read and d.kind is DirectoryKind.DELETE_DELTA for f in d.files]
+    rows = [f for d in directories if d.is_read and d.kind is not DirectoryKind.DELETE_DELTA for f in d.files]
+    parts = f"{_counted(len(content.parts), 'partition')}, " if content.table.partition_columns else ""
+    read = sum(d.is_read for d in directories)
+    named = "directory" if len(directories) == 1 else "directories"
+    yield (
+        f"{parts}{len(directories):,} {named} ({read:,} read), {_counted(len(files), 'file')},"
+        f" {_counted(sum(f.size for f in files), 'byte')}\n"
+        f"read: {_counted(sum(f.rows or 0 for f in rows), 'row')},"
+        f" {_counted(sum(f.rows or 0 for f in deletes), 'delete event')}\n"
+    )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _for_eyes(session: Session, content: TableContent, rest: _Rest, *, with_events: bool) -> Iterator[str]:
     for part in content.parts:
+        if rest.has_left_out:
+            return
         yield f"\n{part.name or part.directory}\n"
         for directory in part.directories:
             yield _directory_line(directory)
-            yield from (_file_line(file) for file in directory.files)
+            shown = directory.files if with_events else rest.taken(directory.files)
+            yield from (_file_line(file) for file in shown)
         if with_events:
-            yield from _event_tables(session, content, part)
+            yield from _event_tables(session, content, part, rest)
 
 
 def _kind(content: TableContent) -> str:
@@ -182,10 +244,10 @@ def _file_line(file: FileContent) -> str:
     return f"    {file.path.rpartition('/')[2]}: {file.size} bytes{rows}{f' ({file.note})' if file.note else ''}\n"
 
 
-def _event_tables(session: Session, content: TableContent, part: PartContent) -> Iterator[str]:
+def _event_tables(session: Session, content: TableContent, part: PartContent, rest: _Rest) -> Iterator[str]:
     """A table for each file, under its path."""
     waiting: list[StoredEvent] = []
-    for event in _events(session, content, part):
+    for event in rest.taken(_events(session, content, part)):
         if waiting and waiting[0].file != event.file:
             yield from _event_table(waiting)
             waiting = []

@@ -184,7 +184,8 @@ def _for_cell(result: Result, limit: int) -> CellResult:
         case QueryResult() | ScanResult() | RowsResult():
             limit = min(limit, MOST_SHOWN_ROWS)
             rows = list(result.rows(limit + 1))
-            return Rows(result.columns, rows[:limit], complete=len(rows) <= limit)
+            note = result.note if isinstance(result, RowsResult) else ""
+            return Rows(result.columns, rows[:limit], complete=len(rows) <= limit, note=note)
         case _:
             assert_never(result)
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final, TypeAlias
 
 from acidsql.frontends.render import Format
+from acidsql.grammar.script_splitter import is_complete
+from acidsql.similar_names import similar_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,9 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Help:
-    """Lists the keys and commands."""
+    """Lists the keys and commands, or shows the syntax of the statements that begin with the words of `topic`."""
+
+    topic: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ HEADER: Final = "header"
 PAGER: Final = "pager"
 
 HELP_TEXT: Final = r"""A statement ends with ; or, to see its rows one below the other, with \G.
-  help  \?  .help          this text
+  help  \?  .help          this text;  help MERGE  the syntax of a statement
   quit  exit  \q  Ctrl-D   leave
   Ctrl-C                   clear what is typed; cancel the statement that runs
   Tab                      complete keywords, names, settings, functions and types
@@ -126,9 +129,32 @@ def parse_command(text: str) -> Command | None:
         return Refused(f"{name} is a command of beeline that this shell does not need. {_ASK}")
     if sign == "!":
         return _program(line[1:])
-    near = get_close_matches(key, _COMMANDS, n=1)
+    near = similar_names(key, _COMMANDS, most=1, cutoff=0.6)
     question = f" Did you mean {sign}{near[0]}?" if near else ""
     return Refused(f"{name} is not a command of this shell.{question} {_ASK}")
+
+
+def typed_command(text: str) -> tuple[str, Command] | None:
+    r"""The command that a text is, or that its last line is, with the unfinished statement before it. None for SQL.
+
+    In a later line a command is one that begins with a backslash, and the words that leave the shell or ask for
+    help: other lines may belong to the statement. No line inside a string, a quoted name or a comment is a command.
+
+    >>> typed_command("SELECT 1
+    quit"), typed_command("SELECT 'a
+    quit")
+        (('SELECT 1', Leave()), None)
+    """
+    command = parse_command(text)
+    if command is not None:
+        return "", command
+    before, newline, last = text.rstrip().rpartition("\n")
+    line = last.strip()
+    is_vertical = line == "\\G"  # the end of a statement
+    if not newline or is_vertical or not (line[:1] == "\\" or line.removesuffix(";").rstrip().lower() in _WORDS):
+        return None
+    command = parse_command(line)
+    return (before, command) if command is not None and is_complete(f"{before}\n;") else None
 
 
 def _statement(sql: str) -> Callable[[str], Command]:
@@ -205,11 +231,11 @@ _OTHER_NAMES: Final = {
 _OTHER_NAMES.update({"csv2": "csv", "tsv2": "tsv", "tabs": "tsv", "jsonlines": "jsonl", "ndjson": "jsonl"})
 
 _WORDS: Final[Mapping[str, Command]] = {"quit": Leave(), "exit": Leave(), "help": Help(), "?": Help()}
-_WORDS_WITH_ARGUMENT: Final[Mapping[str, Callable[[str], Command]]] = {"help": lambda _: Help(), "source": _file}
+_WORDS_WITH_ARGUMENT: Final[Mapping[str, Callable[[str], Command]]] = {"help": Help, "source": _file}
 
 _COMMANDS: Final[Mapping[str, Callable[[str], Command]]] = {
     **dict.fromkeys(("q", "quit", "exit"), lambda _: Leave()),
-    **dict.fromkeys(("?", "h", "help"), lambda _: Help()),
+    **dict.fromkeys(("?", "h", "help"), Help),
     **dict.fromkeys(("d", "describe", "columns"), _described("DESCRIBE")),
     "d+": _described("DESCRIBE FORMATTED"),
     **dict.fromkeys(("dt", "tables"), _tables),

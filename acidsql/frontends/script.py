@@ -19,6 +19,7 @@ from acidsql.frontends import pager
 from acidsql.frontends.column_widths import Screen
 from acidsql.frontends.prompt_commands import RunFile, RunStatement, parse_command
 from acidsql.frontends.render import Format, render, render_lines, rows_in_words, summary
+from acidsql.frontends.screen_columns import for_screen
 from acidsql.frontends.terminal import report, tell, waiting_shown
 from acidsql.grammar.script_splitter import Piece, is_complete, split_script
 from acidsql.results import CountsResult, Done, QueryResult, Result, RowsResult, ScanResult
@@ -153,7 +154,8 @@ class Runner:
         shape = Format.VERTICAL if piece.vertical else self.manner.shape
         started = time.perf_counter()
         with ExitStack() as ending:
-            with waiting_shown(silent=self.manner.silent, progress=self.session.progress):
+            session = self.session
+            with waiting_shown(silent=self.manner.silent, progress=session.progress, lock_wait=session.lock_wait):
                 result = self.session.execute(piece.text, piece=piece, rows_only=True)
                 ending.callback(result.close)
                 # Rows are lazy: the query has run once its first row is here.
@@ -163,7 +165,7 @@ class Runner:
         if not self.manner.silent:
             seconds = f" in {time.perf_counter() - started:.2f} s" if self.manner.timing else ""
             tell(f"{message}{seconds}")
-            if isinstance(result, Done | CountsResult) and result.note:
+            if isinstance(result, Done | CountsResult | RowsResult) and result.note:
                 tell(result.note)
 
     def _plan_in_place(self, text: str) -> str | None:
@@ -240,6 +242,9 @@ def rendered(
     """The text of a result as the shell prints it."""
     if is_text(result, shape):
         return render_lines(rows)
+    if screen is not None and shape is Format.TABLE and isinstance(result, RowsResult):
+        columns, rows = for_screen(result, rows)
+        return render(shape, columns, rows, header=header, screen=screen)
     return render(shape, result.columns, rows, header=header, screen=screen)
 
 

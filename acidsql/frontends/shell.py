@@ -11,9 +11,10 @@ from typing import assert_never
 
 from platformdirs import user_state_path
 from prompt_toolkit import PromptSession
+from prompt_toolkit.application import get_app
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
-from prompt_toolkit.filters import is_searching
+from prompt_toolkit.filters import Condition, is_searching
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import PygmentsLexer
@@ -35,13 +36,15 @@ from acidsql.frontends.prompt_commands import (
     RunStatement,
     SetFormat,
     Switch,
-    parse_command,
+    typed_command,
 )
 from acidsql.frontends.script import CANNOT_START, OK, Runner
+from acidsql.frontends.statement_help import statement_help
 from acidsql.frontends.terminal import report, tell
 from acidsql.grammar.script_splitter import is_complete
 
 _DEFAULT_DATABASE = "default"
+_NOT_RUN = "The statement that was not finished was not run. It is in the history."
 
 
 class Opening:
@@ -117,16 +120,21 @@ class Shell:
     def _loop(self) -> int:
         while True:
             try:
-                text, self._edited = self._read(self._edited), ""
+                default, self._edited = self._edited, ""
+                text = self._read(default)
             except KeyboardInterrupt:
                 continue
-            except EOFError:
+            except EOFError as end:
+                if str(end):
+                    tell(str(end))
                 return OK
             if self._opening.failure is None:
-                command = parse_command(text)
-                if isinstance(command, Leave):
+                typed = typed_command(text)
+                if typed is not None and isinstance(typed[1], Leave):
+                    if typed[0]:
+                        tell(_NOT_RUN)
                     return OK
-                if self._run(text, command):
+                if self._run(text, typed):
                     continue
             if self._opening.failure is not None:
                 report(self._opening.failure)
@@ -135,11 +143,12 @@ class Shell:
     def _read(self, default: str) -> str:
         return self._prompt.prompt(self._message, default=default, pre_run=self._leave_if_failed)
 
-    def _run(self, text: str, command: Command | None) -> bool:
+    def _run(self, text: str, typed: tuple[str, Command] | None) -> bool:
         """Returns whether to go on."""
         try:
-            if command is None:
+            if typed is None:
                 return self._run_text(text)
+            self._edited, command = typed
             return self._run_command(command)
         except KeyboardInterrupt as interrupt:
             runner = self._opening.runner(wait=False)
@@ -158,14 +167,14 @@ class Shell:
         match command:
             case Leave():
                 return False
-            case Help():
-                tell(HELP_TEXT)
+            case Help(topic):
+                tell(statement_help(topic) if topic else HELP_TEXT)
             case Refused(message):
                 tell(message)
             case RunProgram(line):
                 run_program(line)
             case EditStatement():
-                self._edited = edited(self._last)
+                self._edited = edited(self._edited or self._last)
             case RunStatement(sql):
                 return self._run_text(f"{sql};")
             case RunFile() | SetFormat() | Switch():
@@ -236,11 +245,23 @@ def is_done(text: str) -> bool:
     >>> is_done("SELECT ';"), is_done("SELECT 1;"), is_done("exit")
     (False, True, True)
     """
-    return is_complete(text) or parse_command(text) is not None
+    return is_complete(text) or typed_command(text) is not None
+
+
+@Condition
+def _on_empty_last_line() -> bool:
+    """Whether the cursor stands on an empty line after the beginning of a statement, where Ctrl-D deletes nothing."""
+    document = get_app().current_buffer.document
+    return document.is_cursor_at_the_end and document.on_first_line is False and not document.current_line.strip()
 
 
 def _bindings() -> KeyBindings:
     bindings = KeyBindings()
+
+    @bindings.add("c-d", filter=_on_empty_last_line & ~is_searching)
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.append_to_history()
+        event.app.exit(exception=EOFError(_NOT_RUN), style="class:exiting")
 
     @bindings.add("enter", filter=~is_searching)
     def _(event: KeyPressEvent) -> None:

@@ -66,18 +66,24 @@ class _Waiting:
 
         elapsed = f"{time.monotonic() - self.started:.0f} s"
         so_far = ", ".join(filter(None, (elapsed, self.progress())))
-        return Text(f"... {so_far} (Ctrl-C cancels)", style="dim", no_wrap=True, overflow="ellipsis")
+        return Text(f"... {so_far} (Ctrl-C cancels)", style="dim")
 
 
 @contextmanager
-def waiting_shown(*, silent: bool, progress: Callable[[], str]) -> Iterator[None]:
-    """Shows on a terminal how long a statement has been running, and its `progress`. The line disappears at the end."""
-    if silent or not shows_control_sequences():
+def waiting_shown(*, silent: bool, progress: Callable[[], str], lock_wait: Callable[[], str]) -> Iterator[None]:
+    """Shows on a terminal how long a statement has been running, and its `progress`. The line disappears at the end.
+
+    Elsewhere, as in the log of a job, a line tells each lock for which the statement waits.
+    """
+    if silent:
         yield
         return
     done = threading.Event()
-    waiting = _Waiting(progress, time.monotonic())
-    shown = threading.Thread(target=_show_until, args=(done, waiting), name="acidsql-waiting", daemon=True)
+    if shows_control_sequences():
+        show: tuple[Callable[..., None], object] = (_show_until, _Waiting(progress, time.monotonic()))
+    else:
+        show = (_tell_locks_until, lock_wait)
+    shown = threading.Thread(target=show[0], args=(done, show[1]), name="acidsql-waiting", daemon=True)
     shown.start()
     try:
         yield
@@ -103,6 +109,15 @@ def _show_until(done: threading.Event, waiting: _Waiting) -> None:
         redirect_stderr=False,
     ):
         done.wait()
+
+
+def _tell_locks_until(done: threading.Event, lock_wait: Callable[[], str]) -> None:
+    told = ""
+    while not done.wait(_WAIT_SHOWN_AFTER):
+        text = lock_wait()
+        if text and text != told:
+            tell(f"The statement {text}.")
+            told = text
 
 
 @contextmanager

@@ -501,6 +501,12 @@ class Metastore(Catalog, TransactionClient, CompactionQueue, StreamKeeper, Proto
         """Whether `commit` accepts `compatible`, which acidsql.conflict.detection=row needs."""
         ...
 
+    @property
+    def absent(self) -> str | None:
+        """The URI of the file of an embedded metastore that nobody has made yet, and that the first write makes. None
+        where there is a metastore."""
+        ...
+
     def limit_open_txns(self, limit: int) -> None:
         """Sets how many transactions this connection lets be open at once (hive.max.open.txns). A Hive Metastore has
         its own limit and ignores this one."""

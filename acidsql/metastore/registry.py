@@ -6,6 +6,7 @@ implementation when it is called, so that a session on the embedded metastore ne
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -13,11 +14,15 @@ from typing import TYPE_CHECKING, Final
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import DEFAULT_DATABASE, Metastore
 from acidsql.redaction import redacted
+from acidsql.similar_names import similar_names
 
 if TYPE_CHECKING:
     from acidsql.metastore.hive.hive_metastore import HiveMetastore
 
 _HIVE_PACKAGES: Final = ("pymetastore", "thrift")
+_FORMS: Final = "sqlite:///PATH is an embedded metastore, and thrift://HOST:PORT a Hive Metastore."
+_PATH: Final = re.compile(r"[/~]|\.(db|sqlite3?)$", re.IGNORECASE)
+"""What is likely a path, and no host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +34,43 @@ class OpenedMetastore:
 
 
 def open_metastore(uri: str, warehouse: str) -> OpenedMetastore:
-    """Opens the metastore that `uri` names. A URI without a known scheme is a path of the embedded metastore.
+    """Opens the metastore that `uri` names.
 
     `warehouse` is the directory for the tables of a new embedded metastore. A Hive Metastore has its own warehouse.
-    Raises METASTORE_UNAVAILABLE.
+    Raises METASTORE_UNAVAILABLE, also for a name without a scheme: `localhost:9083` would be the path of an embedded
+    metastore, which answers that there are no tables.
     """
     scheme, colon, _ = uri.partition(":")
     if scheme != "sqlite" and colon and redacted(uri) != uri:
         raise AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri=redacted(uri), reason="its URI takes no password")
-    open_uri = _OPENERS.get(scheme if colon else "", _open_embedded)
-    return open_uri(uri, warehouse)
+    if not colon or scheme not in _OPENERS:
+        raise _without_scheme(uri)
+    return _OPENERS[scheme](uri, warehouse)
+
+
+def _without_scheme(uri: str) -> AcidSqlError:
+    """The error of a URI whose scheme is missing or unknown, with the URI that is most likely meant."""
+    scheme, separator, rest = uri.partition("://")
+    likely = _likely(scheme, rest) if separator else _likely_place(uri)
+    reason = f"{scheme} is not the scheme of a metastore" if separator else "its scheme is missing"
+    question = "" if likely is None else f". Did you mean {likely}?"
+    return AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri=uri, reason=f"{reason}{question}", hint=_FORMS)
+
+
+def _likely(scheme: str, rest: str) -> str | None:
+    match similar_names(scheme.lower(), _OPENERS, most=1, cutoff=0.6):
+        case ["sqlite"]:
+            return f"sqlite:///{rest.removeprefix('/')}"
+        case ["thrift"]:
+            return f"thrift://{rest}"
+        case _:
+            return None
+
+
+def _likely_place(uri: str) -> str:
+    if _PATH.search(uri):
+        return f"sqlite:///{uri}"
+    return f"thrift://{uri}" if ":" in uri else f"thrift://{uri}:9083"
 
 
 def configured_metastore() -> str | None:

@@ -66,6 +66,10 @@ class SessionMetastore:
     def detects_row_conflicts(self) -> bool:
         return self.shared.detects_row_conflicts
 
+    @property
+    def absent(self) -> str | None:
+        return self.shared.absent
+
     def limit_open_txns(self, limit: int) -> None:
         self.shared.limit_open_txns(limit)
 

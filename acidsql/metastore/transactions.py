@@ -26,6 +26,7 @@ from acidsql.metastore.client import (
 )
 from acidsql.metastore.heartbeat import Heartbeat, interval_of, is_lost
 from acidsql.metastore.lock_rules import Resources, resource
+from acidsql.metastore.lock_waits import LockWaits
 from acidsql.tracing import Phase, current, phase
 
 _ATTEMPTS: Final = 5
@@ -118,13 +119,18 @@ class Transactions:
     """Opens the transactions of a session.
 
     `patience` is called at each lock. `readers` maps the session's read-only transactions to their locks. `unfinished`
-    holds the transactions that could not be aborted because the metastore was out of reach.
+    holds the transactions that could not be aborted because the metastore was out of reach. `waits` are the requests
+    that wait for their locks.
     """
 
     metastore: Metastore
     patience: Callable[[], Patience] = lambda: DEFAULT_PATIENCE
     readers: dict[TxnId, tuple[LockComponent, ...]] = field(default_factory=dict)
     unfinished: list[OpenTransaction] = field(default_factory=list)
+    waits: LockWaits = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.waits = LockWaits(self.metastore)
 
     @contextmanager
     def run(
@@ -200,7 +206,7 @@ class Transactions:
         exclusive = [c for c in components if c.lock_type is LockType.EXCLUSIVE]
         if exclusive and self.readers:
             self._make_way(exclusive)
-        with phase(Phase.LOCK):
+        with phase(Phase.LOCK), self.waits.waiting(txn):
             return self.metastore.lock(txn, components, patience=self.patience())
 
     def _begin(self, on_lost: Callable[[], None] | None, opener: Callable[[], TxnId]) -> OpenTransaction:

@@ -18,7 +18,7 @@ from acidsql.acid.partition_names import partition_name
 from acidsql.acid.snapshot_selection import SelectedDirectory, Snapshot, states
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
-from acidsql.errors import AcidSqlError
+from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore, Partition
 from acidsql.snapshot.committed_lengths import committed_part
 from acidsql.snapshot.statement_snapshots import snapshot_of
@@ -89,16 +89,27 @@ class TableContent:
     parts: tuple[PartContent, ...]
 
 
-def table_content(table: Table, metastore: Metastore, files: FileSystem) -> TableContent:
-    """Reads every directory and the end of every file of a table. It needs no Spark for local files."""
+def table_content(table: Table, metastore: Metastore, files: FileSystem, partition: str | None = None) -> TableContent:
+    """Reads every directory and the end of every file of a table. It needs no Spark for local files.
+
+    `partition` is the name of one partition, or its beginning (`p=1` of `p=1/q=a`). Raises PARTITION_NOT_FOUND.
+    """
     txns = metastore.valid_txns()
     writes = metastore.valid_write_ids(table, txns) if table.is_transactional else None
     reader = _TableReader(table, files, writes, txns)
     if not table.partition_columns:
+        if partition is not None:
+            raise AcidSqlError(Condition.NOT_PARTITIONED, table=table.qualified)
         return TableContent(table, txns, writes, (reader.part("", files.resolve(table.location)),))
     names = [c.name for c in table.partition_columns]
     partitions = [(partition_name(names, p.values), p) for p in metastore.partitions(table)]
-    parts = [reader.part(name, files.resolve(p.location)) for name, p in sorted(partitions, key=lambda pair: pair[0])]
+    wanted = [(name, p) for name, p in partitions if partition is None or f"{name}/".startswith(f"{partition}/")]
+    if partition is not None and not wanted:
+        hint = f"SHOW PARTITIONS {table.qualified} lists them."
+        raise AcidSqlError(Condition.PARTITION_NOT_FOUND, partition=partition, hint=hint)
+    parts = [reader.part(name, files.resolve(p.location)) for name, p in sorted(wanted, key=lambda pair: pair[0])]
+    if partition is not None:
+        return TableContent(table, txns, writes, tuple(parts))
     rest = reader.outside([p for _, p in partitions])
     return TableContent(table, txns, writes, (*parts, *rest))
 

@@ -39,6 +39,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "AMBIGUOUS_COLUMN": "More than one table in scope has the column.",
         "AMBIGUOUS_TABLE_ALIAS": "Two tables of a query have the same alias.",
         "DATABASE_NOT_FOUND": "No such database.",
+        "WAREHOUSE_NOT_FOUND": "`acidsql inspect`, `ingest` or `compactor` finds no warehouse. It makes none.",
         "TABLE_ALREADY_EXISTS": "The name of a new table is taken.",
         "DATABASE_ALREADY_EXISTS": "The name of a new database is taken.",
         "DATABASE_NOT_EMPTY": "DROP DATABASE without CASCADE found tables in the database.",

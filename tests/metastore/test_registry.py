@@ -13,19 +13,39 @@ from acidsql.metastore.registry import open_metastore
 from acidsql.session import connect
 
 
-@pytest.mark.parametrize("scheme", ["sqlite:///", ""])
-def test_a_uri_and_a_path_open_the_embedded_metastore_in_the_callers_warehouse(tmp_path: Path, scheme: str) -> None:
-    opened = open_metastore(f"{scheme}{tmp_path}/m.db", str(tmp_path))
+def test_a_uri_opens_the_embedded_metastore_in_the_callers_warehouse(tmp_path: Path) -> None:
+    opened = open_metastore(f"sqlite:///{tmp_path}/m.db", str(tmp_path))
     assert opened.warehouse == opened.metastore.database("default").location == str(tmp_path)
     assert opened.metastore.compaction_keeper is not None
     assert opened.metastore.detects_row_conflicts
     opened.metastore.close()
 
 
-def test_a_path_named_like_a_scheme_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("uri", "likely"),
+    [
+        ("localhost:9083", "thrift://localhost:9083"),
+        ("one:9083,two:9083", "thrift://one:9083,two:9083"),
+        ("[::1]:9083", "thrift://[::1]:9083"),
+        ("metastore.example", "thrift://metastore.example:9083"),
+        ("thrift", "thrift://thrift:9083"),
+        ("thrft://host:9083", "thrift://host:9083"),
+        ("THRIFT://host", "thrift://host"),
+        ("metastore.db", "sqlite:///metastore.db"),
+        ("../m.sqlite", "sqlite:///../m.sqlite"),
+        ("/var/lib/m", "sqlite:////var/lib/m"),
+        ("C:/m.db", "sqlite:///C:/m.db"),
+        ("sqllite:////var/m.db", "sqlite:////var/m.db"),
+    ],
+)
+def test_a_name_without_a_scheme_is_refused_with_the_nearest_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, uri: str, likely: str
+) -> None:
     monkeypatch.chdir(tmp_path)
-    open_metastore("thrift", "/w").metastore.close()
-    assert [path.name for path in tmp_path.iterdir()] == ["thrift"]
+    with pytest.raises(AcidSqlError, match="METASTORE_UNAVAILABLE") as caught:
+        connect(tmp_path / "w", metastore=uri)
+    assert caught.value.message.endswith(f". Did you mean {likely}?")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_unknown_scheme_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,9 +52,11 @@ def test_a_uri_names_an_absolute_or_a_relative_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefix: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    open_sqlite(f"{prefix}{tmp_path}/absolute.db", "/w").close()
-    open_sqlite(f"{prefix}relative.db", "/w").close()
-    open_sqlite(f"{prefix}:memory:", "/w").close()
+    for path in (f"{tmp_path}/absolute.db", "relative.db", ":memory:"):
+        store = open_sqlite(f"{prefix}{path}", "/w")
+        assert list(tmp_path.glob(path.rpartition("/")[2])) == []
+        store.open_txn()
+        store.close()
     assert {p.name for p in tmp_path.iterdir()} == {"absolute.db", "relative.db", ":memory:"}
 
 

@@ -66,7 +66,7 @@ def writer_process(store: Metastore, request: pytest.FixtureRequest) -> Callable
     if "hive" in request.node.name:
         uri = request.getfixturevalue("hive").metastore_uri
     else:
-        uri = next(place.location for place in store.places() if place.table is None)
+        uri = "sqlite:///" + next(place.location for place in store.places() if place.table is None)
 
     def run() -> Sequence[TxnId]:
         command = [sys.executable, "-c", CLAIM_AND_DIE, uri, store.database("default").location]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -43,6 +44,53 @@ def offered(text: str, kind: Kind | None = None) -> list[str]:
     """What is offered at the bar."""
     found = complete(text.replace("|", ""), text.index("|"), NAMES)
     return [candidate.text for candidate in found if kind in (None, candidate.kind)]
+
+
+@pytest.mark.parametrize(
+    ("text", "candidates"),
+    [
+        ("SET acidsql.store.assignment=|", ["hive", "ansi"]),
+        ("SET acidsql.store.assignment = a|", ["ansi"]),
+        ("SELECT 1; SET Hive.Merge.Cardinality.Check=f|", ["false"]),
+        ("SET hive.lock.numretries=|", []),
+        ("SET spark.sql.shuffle.partitions=|", []),
+        ("CREATE TABLE t (a INT) STORED AS |", ["ORC", "PARQUET", "TEXTFILE", "JSONFILE"]),
+        ("create table t (a int) stored as p|", ["parquet"]),
+        ("ALTER TABLE t SET FILEFORMAT O|", ["ORC"]),
+        ("SELECT 'STORED AS |", []),
+    ],
+)
+def test_values_and_formats_are_those_that_a_statement_takes(text: str, candidates: list[str]) -> None:
+    assert offered(text) == candidates
+
+
+@pytest.mark.parametrize(
+    ("text", "candidates"),
+    [
+        ("LOAD DATA LOCAL INPATH '|", ["data/", "dates.csv", "other.csv"]),
+        ("LOAD DATA INPATH 'da|", ["data/", "dates.csv"]),
+        ("load data local inpath 'data/|", ["a.csv"]),
+        ("LOAD DATA LOCAL INPATH 'file:PLACE/data/|", ["a.csv"]),
+        ("LOAD DATA LOCAL INPATH 'PLACE/o|", ["other.csv"]),
+        ("LOAD DATA LOCAL INPATH '.|", [".hidden"]),
+        ("CREATE TABLE t (a INT) LOCATION 'dat|", ["data/", "dates.csv"]),
+        ("source da|", ["data/", "dates.csv"]),
+        ("\\i data/|", ["a.csv"]),
+        ("LOAD DATA INPATH 's3a://bucket/|", []),
+        ("LOAD DATA INPATH 'absent/|", []),
+        ("LOAD DATA INPATH 'a' |", ["INTO TABLE", "OVERWRITE INTO"]),
+        ("-- LOAD DATA INPATH 'da|", []),
+        ("SELECT 'da|", []),
+    ],
+)
+def test_paths_are_completed_by_the_files_that_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, candidates: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    for name in ("data/a.csv", "dates.csv", "other.csv", ".hidden", "it's"):
+        (tmp_path / name).touch()
+    assert [one.rstrip() for one in offered(text.replace("PLACE", str(tmp_path)))] == candidates
 
 
 @pytest.mark.parametrize(

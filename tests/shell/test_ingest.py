@@ -77,10 +77,17 @@ def test_files_and_standard_input_become_rows_once(
     for _ in range(2):
         assert ingest("t", "--id", "files", str(tmp_path / "a"), str(tmp_path / "b"), "--commit-rows", "1") == 0
         assert ingest("t", "--id", "pipe", "-", text=lines(4, 5)) == 0
+    ends = [re.sub(r"\d+\.\d s", "S", line) for line in capsys.readouterr().err.splitlines()]
+    assert ends == [
+        "2 files: 3 rows in 3 commits in S, 0 rejected",
+        "Standard input: 2 rows in 1 commit in S, 0 rejected",
+        "2 files (2 without new lines): 0 rows in 0 commits in S, 0 rejected",
+        "Standard input: 0 rows in 0 commits in S, 0 rejected",
+    ]
     assert ingest("t", "--id", "pipe", text=lines(4, 5, 6)) == 0
     assert ingest("t", "--id", "pipe", "--no-skip", text=lines(7)) == 0
     assert rows(session) == expected(*range(1, 8))
-    assert capsys.readouterr() == ("", "")
+    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.ci
@@ -101,6 +108,7 @@ def test_a_wrong_line_is_an_error_and_the_lines_before_it_stay(
     message = capsys.readouterr().err
     assert "the value 'x' does not fit the column id of type int" in message
     assert f"The record is in line 10002 of {file}." in message
+    assert re.search(r"^1 file: [\d,]+ rows in \d+ commits? in \d+\.\d s, 1 rejected$", message, re.MULTILINE)
     file.write_text(many + lines(10_000))
     assert ingest("t", "--id", "a", str(file)) == 0
     assert session.sql("SELECT count(*), count(DISTINCT id) FROM t").first() == (10_001, 10_001)
@@ -224,7 +232,7 @@ def test_a_terminal_shows_the_progress(ingest: Ingest, session: Session, tmp_pat
             is_stopped = True
     assert process.wait(PATIENCE) == 130
     os.close(leading)
-    assert re.search(r"1,000 rows in 1 commit in \d+\.\d s\r\nInterrupted", shown)
+    assert re.search(r"1 file: 1,000 rows in 1 commit in \d+\.\d s, 0 rejected\r\nInterrupted", shown)
 
 
 def _read(descriptor: int) -> Iterator[str]:

@@ -221,6 +221,31 @@ def test_the_committed_part_of_a_streaming_file_is_counted(
 # ------------------------------------------------------------------------------------------------ the command
 
 
+def test_a_summary_comes_first_and_a_limit_says_how_to_see_more(
+    capsys: pytest.CaptureFixture[str], warehouse: Path
+) -> None:
+    name = adopt(warehouse, "aborted_open/t")
+    assert main(["inspect", name, "--limit", "2", "--warehouse", str(warehouse)]) == 0
+    printed = capsys.readouterr()
+    assert len(printed.out.splitlines()) == 3
+    kind, writes, size, read, limit = printed.err.splitlines()
+    assert kind.startswith(f"default.{name}: full ACID, orc, ")
+    assert writes == "write IDs up to 5; open: 4; aborted: 2"
+    assert size.startswith("8 directories (4 read), ")
+    assert read.startswith("read: ")
+    assert limit == "The first 2 events are shown. --limit N shows more, and --limit 0 all of them."
+    assert main(["inspect", name, "--limit", "0", "--files", "--warehouse", str(warehouse)]) == 0
+    assert "are shown" not in capsys.readouterr().err
+
+
+def test_one_partition_or_those_below_a_value_are_shown(capsys: pytest.CaptureFixture[str], warehouse: Path) -> None:
+    name = adopt(warehouse, "partitioned_ops/t")
+    status, lines = inspect(capsys, warehouse, name, "--files", "--partition", "p=3")
+    assert (status, {line["partition"] for line in lines}) == (0, {"p=3"})
+    assert main(["inspect", name, "--partition", "p=33", "--warehouse", str(warehouse)]) == 1
+    assert "Partition not found p=33" in capsys.readouterr().err
+
+
 def test_on_a_terminal_directories_stand_with_their_files_and_events_in_tables(
     capsys: pytest.CaptureFixture[str], warehouse: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

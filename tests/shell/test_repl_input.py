@@ -16,9 +16,11 @@ from acidsql.frontends.prompt_commands import (
     SetFormat,
     Switch,
     parse_command,
+    typed_command,
 )
 from acidsql.frontends.render import Format
 from acidsql.frontends.shell import is_done
+from acidsql.frontends.statement_help import statement_help
 
 
 @pytest.mark.parametrize(
@@ -75,7 +77,7 @@ def test_enter_goes_on_inside_a_statement(text: str) -> None:
         (".help", Help()),
         ("\\?", Help()),
         ("help", Help()),
-        ("help update", Help()),
+        ("help update", Help("update")),
         ("\\d employee", RunStatement("DESCRIBE employee")),
         ("\\d", RunStatement("SHOW TABLES")),
         ("\\d+ db.`odd`;", RunStatement("DESCRIBE FORMATTED db.`odd`")),
@@ -106,6 +108,47 @@ def test_enter_goes_on_inside_a_statement(text: str) -> None:
 )
 def test_what_is_no_sql_is_a_command_in_the_spelling_of_any_shell(text: str, command: Command | None) -> None:
     assert parse_command(text) == command
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("SELECT 1\nquit", ("SELECT 1", Leave())),
+        ("SELECT 1\n  exit;\n", ("SELECT 1", Leave())),
+        ("SELECT 1,\n\n\\q", ("SELECT 1,\n", Leave())),
+        ("SELECT 1\nhelp", ("SELECT 1", Help())),
+        ("SELECT * FROM\n\\d t", ("SELECT * FROM", RunStatement("DESCRIBE t"))),
+        ("SELECT 'it''s' -- it's\n\\?", ("SELECT 'it''s' -- it's", Help())),
+        ("quit", ("", Leave())),
+        ("SELECT 'a\nquit", None),
+        ("SELECT `a\nquit", None),
+        ("SELECT 1 /* a\n\\q", None),
+        ("SELECT 1\n\\G", None),
+        ("SELECT a\n!= b", None),
+        ("SELECT a\n.tables", None),
+        ("SELECT a,\nquit\nFROM t", None),
+        ("SELECT quit", None),
+    ],
+)
+def test_a_command_in_a_later_line_leaves_the_statement_before_it(text: str, typed: object) -> None:
+    assert typed_command(text) == typed
+
+
+@pytest.mark.parametrize(
+    ("topic", "begins", "has"),
+    [
+        ("merge", "[WITH ..] MERGE ", "WHEN NOT MATCHED BY SOURCE"),
+        ("Drop Table;", "DROP TABLE [IF EXISTS] table [PURGE]", "PURGE"),
+        ("alter table add columns", "ALTER TABLE table ADD COLUMNS", "COMMENT"),
+        ("show locks", "SHOW TRANSACTIONS | LOCKS", "SHOW LOCKS [table"),
+        ("compact", "ALTER TABLE table [PARTITION", "COMPACT 'minor'"),
+        ("mrge", "There is no help for mrge.", "Did you mean help MERGE?"),
+    ],
+)
+def test_help_shows_the_syntax_of_a_statement(topic: str, begins: str, has: str) -> None:
+    shown = statement_help(topic)
+    assert shown.startswith(begins)
+    assert has in shown
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ def statements(session: Session, frame: DataFrame) -> None:
     assert_type(session.transaction_id, int | None)
     assert_type(session.cancelled_tasks(), int)
     assert_type(session.progress(), str)
+    assert_type(session.lock_wait(), str)
     assert_type(session.running_tasks(), tuple[int, int])
     session.keeps_transaction = True
     for metric in session.metrics():

@@ -43,6 +43,10 @@ class HiveMetastore(HiveCatalog, HiveCompactions, HiveStreams):
     def detects_row_conflicts(self) -> bool:
         return False
 
+    @property
+    def absent(self) -> str | None:
+        return None
+
     def limit_open_txns(self, limit: int) -> None:
         """Does nothing: the metastore's own hive.max.open.txns is the limit."""
 

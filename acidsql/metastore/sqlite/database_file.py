@@ -26,25 +26,43 @@ _LOCAL_FILE_SYSTEMS = frozenset(
 class SqliteFile:
     """The file, with one connection for this process; its threads use the connection in turn."""
 
-    def __init__(self, path: str | Path, warehouse: str) -> None:
-        """Opens the file, or creates it with its directory. Raises METASTORE_UNAVAILABLE."""
+    def __init__(self, path: str | Path, warehouse: str, *, make: bool = True) -> None:
+        """Opens the file. Where there is none, it is made with its directory: at once, or without `make` by the first
+        write transaction; until then readers see what a new file would hold. Raises METASTORE_UNAVAILABLE."""
         self.path = Path(os.path.abspath(path))
+        self._warehouse = warehouse
         self._process = os.getpid()
         self._lock = threading.RLock()
         self._db: sqlite3.Connection | None = None
         self._is_wal = False
-        with self._named_errors():
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(
-                self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
-            )
-            self._db.row_factory = sqlite3.Row  # queries read their columns by name
-            self._identity = _identity(self.path)
+        self._is_absent = False
         try:
-            self._prepare(warehouse)
+            with self._named_errors():
+                if make or self.path.exists():
+                    self._open()
+                else:
+                    self._open_empty()
         except BaseException:
             self.close()
             raise
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether there is no file yet."""
+        return self._is_absent and not self.path.exists()
+
+    def _open(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._db = _connected(self.path)
+        self._identity = _identity(self.path)
+        self._is_absent = False
+        self._prepare()
+
+    def _open_empty(self) -> None:
+        """Opens in memory what a new file would hold."""
+        self._db = _connected(":memory:")
+        self._is_absent = True
+        create_schema(self._db, DEFAULT_DATABASE, self._warehouse)
 
     def close(self) -> None:
         """Closes the connection; closing twice is no error."""
@@ -58,7 +76,7 @@ class SqliteFile:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A read transaction: it sees one state of the file."""
-        with self._transaction() as db:
+        with self._transaction(make=False) as db:
             db.execute("BEGIN")
             yield db
 
@@ -69,7 +87,7 @@ class SqliteFile:
         A durable transaction survives a power cut once this returns. One that is not `durable` survives once the next
         durable one returns; no later transaction is ever kept without it.
         """
-        with self._transaction() as db:
+        with self._transaction(make=True) as db:
             if durable or not self._is_wal:
                 self._begin_immediate(db)
                 yield db
@@ -85,10 +103,11 @@ class SqliteFile:
                 db.execute("PRAGMA synchronous = FULL")
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, *, make: bool) -> Iterator[sqlite3.Connection]:
         if os.getpid() != self._process:
             raise self._unavailable(f"process {self._process} opened it, and this one was forked")
         with self._lock, self._named_errors():
+            self._look_again(make=make)
             db = self._connection()
             if db.in_transaction:  # the lock is reentrant, and this would commit what the caller has not finished
                 raise self._unavailable("this thread uses it inside another transaction, as in a finalizer")
@@ -99,9 +118,22 @@ class SqliteFile:
                 if db.in_transaction:
                     db.rollback()
 
+    def _look_again(self, *, make: bool) -> None:
+        """Opens the file that was absent, if it is to be made or another process has made it."""
+        if self._db is None or not self._is_absent or not (make or self.path.exists()):
+            return
+        self._db.close()
+        try:
+            self._open()
+        except BaseException:
+            self._open_empty()
+            raise
+
     def _connection(self) -> sqlite3.Connection:
         if self._db is None:
             raise self._unavailable("it was closed")
+        if self._is_absent:
+            return self._db
         # SQLite would go on writing to a deleted file that nobody reads.
         if _identity(self.path) != self._identity:
             raise self._unavailable("the file was removed or replaced while it was in use")
@@ -114,7 +146,7 @@ class SqliteFile:
             while not _begins(db, deadline):
                 time.sleep(random.uniform(0.0005, 0.01))
 
-    def _prepare(self, warehouse: str) -> None:
+    def _prepare(self) -> None:
         with self._named_errors():
             db = self._connection()
             # FULL: after a power cut no write ID may be assigned twice.
@@ -126,7 +158,7 @@ class SqliteFile:
                 raise self._unavailable(problem)
             old = not new and is_old(db)
         if new:
-            self._create(warehouse)
+            self._create()
         if old:
             with self.writing() as db:
                 upgrade_schema(db)
@@ -134,10 +166,10 @@ class SqliteFile:
             self._use_wal()
         self._is_wal = self.journal_mode() == "wal"
 
-    def _create(self, warehouse: str) -> None:
+    def _create(self) -> None:
         with self.writing() as db:
             if is_empty(db):  # no other process was faster
-                create_schema(db, DEFAULT_DATABASE, warehouse)
+                create_schema(db, DEFAULT_DATABASE, self._warehouse)
 
     def journal_mode(self) -> str:
         """`wal` or `delete`, a property of the file that all its users share."""
@@ -163,6 +195,14 @@ class SqliteFile:
 
     def _unavailable(self, reason: str) -> AcidSqlError:
         return AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri=f"sqlite:///{self.path}", reason=reason)
+
+
+def _connected(place: Path | str) -> sqlite3.Connection:
+    db = sqlite3.connect(
+        place, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
+    )
+    db.row_factory = sqlite3.Row  # queries read their columns by name
+    return db
 
 
 @contextmanager

@@ -41,16 +41,16 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1
 def open_sqlite(uri_or_path: str | Path, warehouse: str) -> SqliteMetastore:
     """Opens `sqlite:///PATH` or a path; `sqlite:////tmp/m.db` and `/tmp/m.db` are the same absolute one.
 
-    Raises METASTORE_UNAVAILABLE.
+    Where there is no file, the first write makes it. Raises METASTORE_UNAVAILABLE.
     """
     text = str(uri_or_path)
     if text.startswith(_SCHEME) and text != _SCHEME:
-        return SqliteMetastore(Path(text.removeprefix(_SCHEME)).expanduser(), warehouse)
+        return SqliteMetastore(Path(text.removeprefix(_SCHEME)).expanduser(), warehouse, make=False)
     if text.startswith("sqlite:") or "://" in text:
         raise AcidSqlError(
             Condition.METASTORE_UNAVAILABLE, uri=text, reason="the embedded metastore is named sqlite:///PATH"
         )
-    return SqliteMetastore(text, warehouse)
+    return SqliteMetastore(text, warehouse, make=False)
 
 
 class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
@@ -67,13 +67,15 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         *,
         txn_timeout: float = TXN_TIMEOUT,
         max_open_txns: int = MAX_OPEN_TXNS,
+        make: bool = True,
     ) -> None:
-        """Opens or creates the file. `warehouse` becomes the location of the database `default` in a new file.
+        """Opens or makes the file; without `make`, the first write makes it. `warehouse` becomes the location of the
+        database `default` in a new file.
 
         Opening a transaction aborts transactions without a heartbeat for `txn_timeout` seconds.
         """
         self._max_open_txns = max_open_txns
-        self._file = SqliteFile(path, warehouse)
+        self._file = SqliteFile(path, warehouse, make=make)
         self._readers: set[TxnId] = set()
         """Read-only transactions: a crash may lose their ends, so these need not be durable."""
         self._timeout_millis = int(txn_timeout * 1000)
@@ -85,6 +87,10 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
     @property
     def detects_row_conflicts(self) -> bool:
         return True
+
+    @property
+    def absent(self) -> str | None:
+        return f"sqlite:///{self._file.path}" if self._file.is_absent else None
 
     def limit_open_txns(self, limit: int) -> None:
         self._max_open_txns = limit
