@@ -546,6 +546,22 @@ class Session(FrameStatements):
         """
         return metrics(self._metastore, self.compactor)
 
+    def claim_tables(self, *, forget: bool = False, here: bool = False) -> Sequence[str]:
+        """Ends the refusal of an embedded metastore that was copied, or moved, without some of its tables
+        (CATALOG_MOVED), and returns the names of these tables.
+
+        They are this metastore's from here on. With `forget` it forgets them and leaves their files to the metastore
+        that has them. With `here`, the tables of the old warehouse lie below this session's warehouse now.
+
+        Raises METASTORE_READ_ONLY.
+
+        >>> session.claim_tables()
+        []
+        """
+        with self._uses.use():
+            warehouse = self.warehouse if here else None
+            return self._metastore.claim_tables(forgets=forget, warehouse=warehouse)
+
     def serve_metrics(self, port: int) -> None:
         """Serves the metrics in Prometheus' text format from a thread, on all interfaces. Raises CANNOT_START.
 

@@ -506,4 +506,13 @@ class Metastore(Catalog, TransactionClient, CompactionQueue, StreamKeeper, Proto
         its own limit and ignores this one."""
         ...
 
+    def claim_tables(self, *, forgets: bool = False, warehouse: str | None = None) -> Sequence[str]:
+        """Ends the refusal of CATALOG_MOVED: the tables that did not move with the catalog are this catalog's, or are
+        forgotten with `forgets`, and no file is touched. With `warehouse`, what lay below the old warehouse lies below
+        that directory now. Returns their names. A Hive Metastore does nothing.
+
+        Raises METASTORE_READ_ONLY.
+        """
+        ...
+
     def close(self) -> None: ...

@@ -69,6 +69,9 @@ class SessionMetastore:
     def limit_open_txns(self, limit: int) -> None:
         self.shared.limit_open_txns(limit)
 
+    def claim_tables(self, *, forgets: bool = False, warehouse: str | None = None) -> Sequence[str]:
+        return self.shared.claim_tables(forgets=forgets, warehouse=warehouse)
+
     def close(self) -> None:
         self.shared.close()
 

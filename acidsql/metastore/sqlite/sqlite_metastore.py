@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 
@@ -76,6 +77,7 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         self._file = SqliteFile(path, warehouse)
         self._readers: set[TxnId] = set()
         """Read-only transactions: a crash may lose their ends, so these need not be durable."""
+        self._unknown_readers = count(1)
         self._timeout_millis = int(txn_timeout * 1000)
 
     @property
@@ -88,6 +90,9 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
 
     def limit_open_txns(self, limit: int) -> None:
         self._max_open_txns = limit
+
+    def claim_tables(self, *, forgets: bool = False, warehouse: str | None = None) -> Sequence[str]:
+        return self._file.claim(forgets=forgets, warehouse=warehouse)
 
     def close(self) -> None:
         self._file.close()
@@ -106,6 +111,10 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         return self._timeout_millis / 1000
 
     def open_txn(self, *, read_only: bool = False) -> TxnId:
+        """In a file that this process must not write, a read-only transaction is one that no other process knows, with
+        an ID below 0: nobody waits for its locks, and no cleaner keeps the files that it reads."""
+        if read_only and self._file.is_read_only:
+            return TxnId(-next(self._unknown_readers))
         (txn,) = self._open_txns(1, durable=False)
         if read_only:
             self._readers.add(txn)
@@ -118,7 +127,7 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         """What is named after a write ID waits for that to be durable, and this is with it; not so what is named after
         a transaction alone."""
         opener = process_rows.this_opener()
-        with self._file.writing(durable=durable) as db:
+        with self._file.writing(durable=durable, is_change=False) as db:
             opened = now()
             transaction_rows.abort_dead(db, is_gone, opened, self._timeout_millis)
             transaction_rows.require_room(db, self._max_open_txns, count)
@@ -130,7 +139,7 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
 
     def abort_timed_out(self) -> Sequence[TxnId]:
         """Aborts open transactions whose process has ended or whose last heartbeat is older than the timeout."""
-        with self._file.writing() as db:
+        with self._file.writing(is_change=False) as db:
             return transaction_rows.abort_dead(db, is_gone, now(), self._timeout_millis)
 
     def transactions(self) -> Sequence[Transaction]:
@@ -142,17 +151,22 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
             return transaction_rows.valid_txns(db)
 
     def lock(self, txn: TxnId, components: Sequence[LockComponent], *, patience: Patience = DEFAULT_PATIENCE) -> bool:
+        if _is_unknown(txn):
+            if any(map(_is_of_change, components)):
+                raise self._file.read_only_error()
+            return True
         try:
             self._wait_for_locks(txn, components, patience.seconds)
         except BaseException:
             # If the file is out of reach, the request ends with its transaction.
-            with suppress(AcidSqlError), self._file.writing() as db:
+            with suppress(AcidSqlError), self._file.writing(is_change=False) as db:
                 lock_rows.withdraw(db, txn)
             raise
         return True
 
     def _wait_for_locks(self, txn: TxnId, components: Sequence[LockComponent], timeout: float) -> None:
-        with self._file.writing(durable=False) as db:
+        changes = any(map(_is_of_change, components))
+        with self._file.writing(durable=False, is_change=changes) as db:
             lock_rows.request(db, txn, components)
             blocker = lock_rows.acquire(db, txn, components, now().wall)
         if blocker is None:
@@ -178,7 +192,7 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
             if not self._is_dead(blocker):
                 return blocker
             self.abort_timed_out()
-        with self._file.writing(durable=False) as db:
+        with self._file.writing(durable=False, is_change=False) as db:
             return lock_rows.acquire(db, txn, components, now().wall)
 
     def _out_of_deadlock(self, ring: Sequence[TxnId], blocker: lock_rows.Blocker) -> AcidSqlError:
@@ -191,7 +205,7 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
             resource=blocker.resource,
             others=", ".join(f"txnid:{other}" for other in others),
         )
-        with self._file.writing() as db:
+        with self._file.writing(is_change=False) as db:
             transaction_rows.abort(db, txn, error.message)
         return error
 
@@ -200,7 +214,9 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         return is_gone(blocker.process) or silent > self._timeout_millis
 
     def release_locks(self, txn: TxnId) -> None:
-        with self._file.writing(durable=False) as db:
+        if _is_unknown(txn):
+            return
+        with self._file.writing(durable=False, is_change=False) as db:
             lock_rows.release(db, txn)
 
     def locks(self) -> Sequence[Lock]:
@@ -229,12 +245,17 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
             return transaction_rows.valid_write_ids(db, table, catalog_rows.table_id(db, table), txns)
 
     def heartbeat(self, txn: TxnId) -> None:
-        with self._file.writing(durable=False) as db:
+        if _is_unknown(txn):
+            return
+        with self._file.writing(durable=False, is_change=False) as db:
             transaction_rows.heartbeat(db, txn, now())
 
     def heartbeats(self, txns: Sequence[TxnId]) -> frozenset[TxnId]:
-        with self._file.writing(durable=False) as db:
-            return transaction_rows.heartbeats(db, txns, now())
+        known = [txn for txn in txns if not _is_unknown(txn)]
+        if not known:
+            return frozenset()
+        with self._file.writing(durable=False, is_change=False) as db:
+            return transaction_rows.heartbeats(db, known, now())
 
     def conflicts(self, txn: TxnId) -> Sequence[Conflict]:
         with self._file.reading() as db:
@@ -247,7 +268,9 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         compatible: Collection[TxnId] | None = None,
         progress: StreamProgress | None = None,
     ) -> None:
-        with self._file.writing(durable=txn not in self._readers) as db:
+        if _is_unknown(txn):
+            return
+        with self._file.writing(durable=txn not in self._readers, is_change=False) as db:
             if progress is None:
                 conflict = transaction_rows.commit(db, txn, compatible)
             else:
@@ -266,7 +289,9 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
                 raise conflict
 
     def abort(self, txn: TxnId) -> None:
-        with self._file.writing() as db:
+        if _is_unknown(txn):
+            return
+        with self._file.writing(is_change=False) as db:
             transaction_rows.abort(db, txn)
 
     @property
@@ -277,12 +302,25 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         return self.valid_txns().ended(txns)
 
     def leftovers(self) -> Sequence[Leftover]:
+        """Empty where the tables may be another catalog's, whose files would be removed."""
+        if self._file.is_read_only or not self._file.is_own:
+            return ()
         with self._file.reading() as db:
             return catalog_rows.leftovers(db)
 
     def forget_leftovers(self, txn: TxnId) -> None:
         with self._file.writing() as db:
             transaction_rows.forget_leftovers(db, txn)
+
+
+def _is_of_change(component: LockComponent) -> bool:
+    """Whether a statement with this lock changes files or the catalog."""
+    return component.operation is not Operation.SELECT
+
+
+def _is_unknown(txn: TxnId) -> bool:
+    """Whether this is the transaction of a reader that could not tell the file of itself."""
+    return txn < 0
 
 
 def _attempts(seconds: float) -> Iterator[None]:
