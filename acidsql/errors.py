@@ -363,7 +363,7 @@ class Condition(Enum):
         10327,
     )
     FILES_MISSING = _info(
-        "58030", "{path} has lost {lost} of committed writes to {table}: the rows of {detail} would be missing"
+        "58030", "{path} has lost files of committed writes to {table}: directories are gone, or lack files: {lost}"
     )
     INVALID_JSON_LINE = _info("22032", "A line of {table} is not what its JsonSerDe reads: {reason}: {line}")
     STORAGE_FAILED = _info("58030", "{path}: {reason}")
@@ -422,8 +422,7 @@ class Condition(Enum):
     )
     CATALOG_BEHIND = _info(
         "55000",
-        "The metastore is older than {path}: {directory} lies there, and the metastore has given out write IDs of"
-        " {table} up to {last} only",
+        "The metastore is older than its table, or another one writes there: there is {path}, {reason}",
     )
     COMMIT_UNKNOWN = _info("08007", "Whether transaction {txn_id} was committed is not known: {reason}")
     METASTORE_FAILED = _info("58000", "The metastore {uri} refused: {reason}")

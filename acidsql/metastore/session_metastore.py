@@ -14,6 +14,7 @@ from typing import Final
 
 from acidsql.acid.table import Relation, Table, View
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import (
     DEFAULT_PATIENCE,
@@ -283,6 +284,21 @@ class SessionMetastore:
     def writer(self, table: Table, write_id: WriteId) -> TxnId | None:
         return (self._temporary if table.temporary else self.shared).writer(table, write_id)
 
+    def last_write_id(self, table: Table) -> WriteId | None:
+        return None if table.temporary else self.shared.last_write_id(table)
+
+    def note_foreign(self, table: Table, path: str, reason: str) -> None:
+        self.shared.note_foreign(table, path, reason)
+
+    def note_written(self, txn: TxnId, table: Table, made: Sequence[WrittenDirectory]) -> None:
+        if not table.temporary:
+            self.shared.note_written(txn, table, made)
+
+    def written_directories(
+        self, table: Table, partitions: Sequence[PartitionValues]
+    ) -> Mapping[PartitionValues, Sequence[WrittenDirectory]]:
+        return {} if table.temporary else self.shared.written_directories(table, partitions)
+
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
         return (self._temporary if table.temporary else self.shared).valid_write_ids(table, txns)
 
@@ -304,9 +320,15 @@ class SessionMetastore:
     ) -> None:
         self.shared.commit(txn, compatible=compatible, progress=progress)
 
-    def commit_created(self, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
+    def commit_created(
+        self,
+        txn: TxnId,
+        table: Table,
+        partitions: Sequence[Partition],
+        written: Sequence[WrittenDirectory] = (),
+    ) -> None:
         if not table.temporary:
-            self.shared.commit_created(txn, table, partitions)
+            self.shared.commit_created(txn, table, partitions, written)
             return
         with self._temporary.lock:
             self._temporary.add_table(table, partitions, txn)

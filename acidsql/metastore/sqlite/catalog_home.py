@@ -87,16 +87,21 @@ def require_own(db: sqlite3.Connection, file: Path) -> None:
     raise AcidSqlError(Condition.CATALOG_MOVED, hint=hint, uri=uri, home=_row(db)["home"], tables=shown)
 
 
-def forget_left_behind(db: sqlite3.Connection) -> Sequence[str]:
-    """Forgets the tables that `left_behind` names, and none of their files is touched."""
+def in_doubt(db: sqlite3.Connection, file: Path) -> Sequence[str]:
+    """The tables that did not move with the file, if it has moved, and those with directories of another metastore."""
+    foreign = db.execute("SELECT db || '.' || name AS name FROM tables WHERE foreign_directory IS NOT NULL")
+    left = left_behind(db) if has_moved(db, file) else ()
+    return sorted({*left, *(row["name"] for row in foreign)})
+
+
+def forget_tables(db: sqlite3.Connection, names: Sequence[str]) -> None:
+    """Forgets tables by their qualified names. None of their files is touched."""
     from acidsql.metastore.sqlite import compaction_rows
 
-    names = left_behind(db)
     for name in names:
         database, _, table = name.partition(".")
         db.execute("DELETE FROM tables WHERE db = ? AND name = ?", (database, table))
         compaction_rows.forget_table(db, database, table)
-    return names
 
 
 def end_all(db: sqlite3.Connection) -> None:

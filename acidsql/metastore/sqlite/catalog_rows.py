@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from acidsql.acid.partition_names import partition_name
 from acidsql.acid.partition_values import catalog_order
-from acidsql.acid.table import PrincipalKind, Relation, Table, View
+from acidsql.acid.table import MOVING, PrincipalKind, Relation, Table, View
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.metastore.client import (
@@ -26,7 +26,7 @@ from acidsql.metastore.client import (
     Place,
 )
 from acidsql.metastore.compactions import PlaceName
-from acidsql.metastore.sqlite import compaction_rows
+from acidsql.metastore.sqlite import compaction_rows, written_rows
 from acidsql.metastore.sqlite.catalog_connection import CatalogConnection
 from acidsql.metastore.sqlite.locations import Locations
 from acidsql.metastore.sqlite.transaction_rows import abort_writers_of_table, count_as_committed
@@ -224,6 +224,8 @@ def alter_table(db: CatalogConnection, old: Table, new: Table) -> None:
         "UPDATE tables SET db = ?, name = ?, definition = ? WHERE id = ?",
         (new.database, new.name, _to_json(new, db.locations), key),
     )
+    if old.location != new.location and MOVING not in old.properties:
+        db.execute("DELETE FROM written_directories WHERE table_id = ?", (key,))
     if _reads_other_rows(old, new):
         db.execute("DELETE FROM statistics WHERE table_id = ?", (key,))
 
@@ -246,15 +248,17 @@ def _rename_in_transactions(db: CatalogConnection, old: Table, new: Table) -> No
 
 
 def leftovers(db: CatalogConnection) -> Sequence[Leftover]:
+    """Without those of tables in which another metastore may have written under the same IDs."""
     rows = db.execute(
         "SELECT txn_id, definition, write_id FROM txns JOIN txn_to_write_id ON txn_id = txns.id"
-        " JOIN tables ON tables.id = table_id WHERE state = 'aborted' AND NOT cleaned ORDER BY txn_id"
+        " JOIN tables ON tables.id = table_id WHERE state = 'aborted' AND NOT cleaned AND foreign_directory IS NULL"
+        " ORDER BY txn_id"
     )
     writers = [_leftover(row, WriteId(row["write_id"]), db.locations) for row in rows]
     rows = db.execute(
         "SELECT txn_id, definition FROM txns JOIN compaction_txns ON txn_id = txns.id"
         " JOIN tables ON tables.db = compaction_txns.db AND tables.name = tbl"
-        " WHERE state = 'aborted' AND NOT cleaned ORDER BY txn_id"
+        " WHERE state = 'aborted' AND NOT cleaned AND foreign_directory IS NULL ORDER BY txn_id"
     )
     return [*writers, *(_leftover(row, None, db.locations) for row in rows)]
 
@@ -288,6 +292,7 @@ def add_partitions(db: CatalogConnection, to: Table, added: Sequence[Partition])
 
 def drop_partitions(db: CatalogConnection, of: Table, values: Sequence[tuple[str | None, ...]]) -> None:
     _forget_partitions(db, of, values)
+    written_rows.forget_partitions(db, table_id(db, of), values)
     for each in values:
         compaction_rows.forget_partition(db, _place(of, each))
 
@@ -303,14 +308,23 @@ def _place(of: Table, values: tuple[str | None, ...]) -> PlaceName:
     return PlaceName(of.database, of.name, partition_name([c.name for c in of.partition_columns], values))
 
 
-def replace_partitions(db: CatalogConnection, of: Table, replaced: Mapping[PartitionValues, Partition]) -> None:
-    """Replaces partitions, keyed by their old values. Raises PARTITION_ALREADY_EXISTS."""
+def replace_partitions(
+    db: CatalogConnection, of: Table, replaced: Mapping[PartitionValues, Partition], *, is_move: bool = False
+) -> None:
+    """Replaces partitions, keyed by their old values. Their files have moved with them where a directory was renamed
+    (`is_move`), and else others are read. Raises PARTITION_ALREADY_EXISTS."""
+    places = {p.values: p.location for p in partitions_named(db, of, list(replaced))}
+    if not is_move:
+        elsewhere = [values for values, new in replaced.items() if places.get(values) != new.location]
+        written_rows.forget_partitions(db, table_id(db, of), elsewhere)
     _forget_partitions(db, of, list(replaced))
     known = {p.values for p in partitions(db, of)}
     for old, new in replaced.items():
         if new.values in known:
             raise AcidSqlError(Condition.PARTITION_ALREADY_EXISTS, partition=_place(of, new.values).partition)
         _rename_partition_in_transactions(db, _place(of, old), _place(of, new.values))
+        if old != new.values:
+            written_rows.rename_partition(db, table_id(db, of), old, new.values)
     add_partitions(db, of, list(replaced.values()))
 
 

@@ -114,14 +114,17 @@ class SqliteFile:
                 catalog_home.require_own(db, self.path)
 
     def claim(self, *, forgets: bool, warehouse: str | None) -> Sequence[str]:
-        """Makes this file the catalog of its tables, wherever they are, and gives the names of those that do not move
-        with it. Those are forgotten with `forgets`. With `warehouse`, what lay below the old warehouse lies there now.
-        """
+        """Makes this file the catalog of its tables, and gives the names of those that do not move with it, or in which
+        another one seems to have written. Those are forgotten with `forgets`. With `warehouse`, what lay below the old
+        warehouse lies there now."""
         with self.writing(is_change=False) as db:
             if warehouse is not None:
                 db.execute("UPDATE metastore SET warehouse = ?", (stored_warehouse(self.path, warehouse),))
                 self._locate(db)
-            names = catalog_home.forget_left_behind(db) if forgets else catalog_home.left_behind(db)
+            names = catalog_home.in_doubt(db, self.path)
+            if forgets:
+                catalog_home.forget_tables(db, names)
+            db.execute("UPDATE tables SET foreign_directory = NULL")
             if catalog_home.has_moved(db, self.path):
                 catalog_home.end_all(db)
             catalog_home.note_home(db, self.path)

@@ -165,7 +165,9 @@ _UPGRADE_TO_9 = (
     "ALTER TABLE metastore ADD COLUMN home TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE metastore ADD COLUMN device INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE metastore ADD COLUMN inode INTEGER NOT NULL DEFAULT 0",
-    # The directories that transactions have made, with their number of files (written_directories.py). `low` and `high`
+    # A directory with IDs that were never given out, and what is wrong with it, as a JSON list.
+    "ALTER TABLE tables ADD COLUMN foreign_directory TEXT",
+    # The directories that transactions have made, with their number of files (written_rows.py). `low` and `high`
     # are the write IDs in the name; `replaces` tells whether it has the rows of all directories between them.
     """CREATE TABLE written_directories (
         table_id INTEGER NOT NULL REFERENCES tables (id) ON DELETE CASCADE,
@@ -174,7 +176,7 @@ _UPGRADE_TO_9 = (
         low INTEGER NOT NULL,
         high INTEGER NOT NULL,
         replaces INTEGER NOT NULL,
-        files INTEGER NOT NULL,
+        files INTEGER,
         txn_id INTEGER NOT NULL,
         PRIMARY KEY (table_id, part_values, name)
     ) WITHOUT ROWID""",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -11,6 +11,7 @@ from types import TracebackType
 
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import (
     DEFAULT_PATIENCE,
@@ -22,13 +23,14 @@ from acidsql.metastore.client import (
     LockComponent,
     Operation,
     Partition,
+    PartitionValues,
     Patience,
     Transaction,
 )
 from acidsql.metastore.compactions import CompactionKeeper, CompactionType
 from acidsql.metastore.heartbeat import Heartbeat, interval_of
 from acidsql.metastore.process_identity import is_gone, now
-from acidsql.metastore.sqlite import catalog_rows, lock_rows, process_rows, stream_rows, transaction_rows
+from acidsql.metastore.sqlite import catalog_rows, lock_rows, process_rows, stream_rows, transaction_rows, written_rows
 from acidsql.metastore.sqlite.compaction_queue import SqliteQueue
 from acidsql.metastore.sqlite.database_file import SqliteFile
 from acidsql.metastore.sqlite.sqlite_catalog import SqliteCatalog
@@ -240,6 +242,30 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         with self._file.reading() as db:
             return transaction_rows.writer(db, catalog_rows.table_id(db, table), write_id)
 
+    def last_write_id(self, table: Table) -> WriteId | None:
+        with self._file.reading() as db:
+            return transaction_rows.last_write_id(db, catalog_rows.table_id(db, table))
+
+    def note_foreign(self, table: Table, path: str, reason: str) -> None:
+        with self._file.writing() as db:
+            transaction_rows.note_foreign(db, catalog_rows.table_id(db, table), path, reason)
+
+    def note_written(self, txn: TxnId, table: Table, made: Sequence[WrittenDirectory]) -> None:
+        with self._file.reading() as db:
+            if written_rows.are_noted(db, catalog_rows.table_id(db, table), made):
+                return
+        with self._file.writing(durable=False) as db:
+            transaction_rows.require_open(db, txn)
+            written_rows.note(db, txn, catalog_rows.table_id(db, table), made)
+
+    def written_directories(
+        self, table: Table, partitions: Sequence[PartitionValues]
+    ) -> Mapping[PartitionValues, Sequence[WrittenDirectory]]:
+        with self._file.reading() as db:
+            key = catalog_rows.table_id(db, table)
+            transaction_rows.require_no_foreign(db, key)
+            return written_rows.known(db, key, partitions)
+
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
         with self._file.reading() as db:
             return transaction_rows.valid_write_ids(db, table, catalog_rows.table_id(db, table), txns)
@@ -279,11 +305,19 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         if conflict is not None:  # raised outside the SQLite transaction, which keeps the abort
             raise conflict
 
-    def commit_created(self, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
+    def commit_created(
+        self,
+        txn: TxnId,
+        table: Table,
+        partitions: Sequence[Partition],
+        written: Sequence[WrittenDirectory] = (),
+    ) -> None:
         with self._file.writing() as db:
             catalog_rows.create_table(db, table, None, partitions)
             if table.is_transactional:
-                transaction_rows.allocate_write_id(db, txn, catalog_rows.table_id(db, table))
+                key = catalog_rows.table_id(db, table)
+                transaction_rows.allocate_write_id(db, txn, key)
+                written_rows.note(db, txn, key, written)
             conflict = transaction_rows.commit(db, txn)
             if conflict is not None:  # raised inside the SQLite transaction, which is rolled back
                 raise conflict

@@ -17,6 +17,7 @@ from uuid import uuid4
 from acidsql.acid.layout import STAGING_DIRECTORY, base_name, delta_name
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import StatementId, TxnId, WriteId
+from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import LoadData
 from acidsql.metastore.client import Metastore, Partition, PartitionValues
@@ -121,6 +122,9 @@ class Loader:
             txn.require_open()
             place.files.rename(staging, f"{place.directory}/{name}")
             self._register(table, place)
+            values = place.partitions[0] if place.partitions else ()
+            made = WrittenDirectory(values, name, len(sources.loaded))
+            self.metastore.note_written(txn.id, table, [made])
             self.metastore.forget_statistics(txn.id, table, place.partitions)
         tidy_up(self.metastore, self.engine.files, [(place.files, place.directory)])
         return Loaded(_rows(sources), txn.id, write_id)

@@ -35,8 +35,9 @@ def empty_table(
         write = txn.begin(target)
         write.emptied.extend(emptied.values())
         txn.opened.require_open()
+        siblings = txn.siblings(write)
         for place in write.emptied:
-            empty(target, place, write.made)
+            empty(target, place, write.made, siblings)
     return txn
 
 

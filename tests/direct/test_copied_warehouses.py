@@ -1,0 +1,145 @@
+"""Warehouses that were copied, moved or restored, and metastores that are older than their tables: without Spark."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+import acidsql
+from acidsql.errors import AcidSqlError
+from acidsql.session import Session
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+
+
+def values(session: Session, table: str = "t") -> list[int]:
+    return sorted(row["id"] for row in session.read_arrow(table).read_all().to_pylist())
+
+
+def insert(session: Session, *ids: int, table: str = "t") -> None:
+    for one in ids:
+        session.execute(f"INSERT INTO {table} VALUES ({one})")
+
+
+def compact(session: Session, table: str = "t") -> None:
+    session.execute(f"ALTER TABLE {table} COMPACT 'major' AND WAIT")
+    session.compactor.run_once()
+
+
+@pytest.fixture
+def prod(tmp_path: Path) -> Path:
+    with acidsql.connect(str(tmp_path / "prod")) as session:
+        session.execute(f"CREATE TABLE t (id INT) {ACID}")
+        insert(session, 1, 2, 3)
+    return tmp_path / "prod"
+
+
+def test_what_is_written_through_a_copy_of_a_warehouse_stays_in_the_copy(prod: Path) -> None:
+    copy = prod.with_name("copy")
+    shutil.copytree(prod, copy)
+    with acidsql.connect(str(copy)) as session:
+        insert(session, 99)
+        compact(session)
+        assert values(session) == [1, 2, 3, 99]
+    with acidsql.connect(str(prod)) as session:
+        assert values(session) == [1, 2, 3]
+        insert(session, 4)
+        assert values(session) == [1, 2, 3, 4]
+    with acidsql.connect(str(copy)) as session:
+        assert values(session) == [1, 2, 3, 99]
+
+
+def test_a_copy_whose_tables_lie_elsewhere_is_read_and_not_written(tmp_path: Path, prod: Path) -> None:
+    with acidsql.connect(str(prod)) as session:
+        session.execute(f"CREATE TABLE far (id INT) {ACID[:14]} LOCATION '{tmp_path}/far' {ACID[14:]}")
+        insert(session, 1, table="far")
+    copy = prod.with_name("copy")
+    shutil.copytree(prod, copy)
+    with acidsql.connect(str(copy)) as session:
+        assert values(session, "far") == [1]
+        for statement in ("INSERT INTO far VALUES (2)", "INSERT INTO t VALUES (4)", "DROP TABLE far"):
+            with pytest.raises(AcidSqlError, match=r"CATALOG_MOVED.*\(default\.far\)"):
+                session.execute(statement)
+        assert session.claim_tables(forget=True) == ["default.far"]
+        insert(session, 4)
+        assert values(session) == [1, 2, 3, 4]
+    with acidsql.connect(str(prod)) as session:
+        insert(session, 2, table="far")
+        assert values(session, "far") == [1, 2]
+        assert values(session) == [1, 2, 3]
+
+
+# -- a metastore that is older than the tables
+@pytest.fixture
+def behind(prod: Path, request: pytest.FixtureRequest) -> Iterator[Session]:
+    """A session on the metastore of before the last writes."""
+    file, old = prod / ".acidsql" / "metastore.db", prod.with_name("old.db")
+    shutil.copy(file, old)
+    with acidsql.connect(str(prod)) as session:
+        for statement in request.param:
+            session.execute(statement)
+        session.compactor.run_once()
+    shutil.copy(old, file)
+    with acidsql.connect(str(prod)) as session:
+        yield session
+
+
+LATER = (
+    ("INSERT INTO t VALUES (4)",),
+    ("UPDATE t SET id = 5 WHERE id = 1",),
+    ("DELETE FROM t WHERE id = 1",),
+    ("TRUNCATE TABLE t",),
+    ("INSERT INTO t VALUES (4)", "INSERT INTO t VALUES (5)"),
+)
+
+
+@pytest.mark.parametrize("behind", [*LATER, ("ALTER TABLE t COMPACT 'major' AND WAIT",)], indirect=True)
+def test_a_metastore_that_is_older_than_its_table_neither_reads_nor_writes_it(behind: Session, prod: Path) -> None:
+    before = sorted(path for path in (prod / "t").rglob("*") if path.is_file())
+    for statement in (
+        "INSERT INTO t VALUES (6)",
+        "UPDATE t SET id = 6 WHERE id = 2",
+        "TRUNCATE TABLE t",
+        "INSERT OVERWRITE TABLE t VALUES (6)",
+        "ALTER TABLE t COMPACT 'major' AND WAIT",
+    ):
+        with pytest.raises(AcidSqlError, match="CATALOG_BEHIND"):
+            behind.execute(statement)
+    with pytest.raises(AcidSqlError, match=r"CATALOG_BEHIND.*(delta|base)_0+"):
+        values(behind)
+    assert sorted(path for path in (prod / "t").rglob("*") if path.is_file()) == before
+
+
+@pytest.mark.parametrize("behind", LATER, indirect=True)
+def test_a_stream_does_not_write_beside_directories_that_its_metastore_does_not_know(behind: Session) -> None:
+    for size in (1, 5):
+        with pytest.raises(AcidSqlError, match="CATALOG_BEHIND"):
+            write_stream(behind, size)
+
+
+def write_stream(session: Session, size: int) -> None:
+    stream = session.stream("t", batch_size=size)
+    try:
+        stream.write([{"id": 6}])
+        stream.commit()
+    finally:
+        with suppress(AcidSqlError):
+            stream.close()
+
+
+def test_directories_of_writers_that_run_are_no_sign_of_another_metastore(prod: Path) -> None:
+    with acidsql.connect(str(prod)) as first, acidsql.connect(str(prod)) as second:
+        with first.transaction():
+            insert(first, 4)
+            assert values(second) == [1, 2, 3]
+            insert(second, 5)
+            with second.stream("t") as stream:
+                stream.write([{"id": 6}])
+                stream.commit()
+            insert(first, 7)
+            assert values(first) == [1, 2, 3, 4, 7]
+        assert values(second) == [1, 2, 3, 4, 5, 6, 7]
