@@ -413,7 +413,7 @@ class Condition(Enum):
     )
     METASTORE_UNAVAILABLE = _info("08001", "Cannot open the metastore {uri}: {reason}")
     METASTORE_READ_ONLY = _info(
-        "25006", "The metastore {uri} is read-only for this process, and so are its tables: neither can be changed"
+        "25006", "The metastore {uri} is read-only for this process: its tables can be read, and nothing can be changed"
     )
     CATALOG_MOVED = _info(
         "55000",

@@ -81,7 +81,7 @@ def compactable(metastore: Metastore, place: Place, txns: ValidTxnList) -> View:
     writes = compactor_write_ids(known)
     snapshot = _snapshot(metastore, place, txns, writes)
     part = BoundPart(place.values, place.directory, snapshot)
-    require_complete(metastore, place.table, [part], writes, txns)
+    require_complete(metastore, place.table, [part], writes, txns, highest=writes.high_watermark)
     return View(snapshot, writes, not known.open)
 
 

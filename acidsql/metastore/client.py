@@ -550,6 +550,11 @@ class Metastore(Catalog, TransactionClient, CompactionQueue, StreamKeeper, Proto
         its own limit and ignores this one."""
         ...
 
+    def require_changeable(self) -> None:
+        """Raises METASTORE_READ_ONLY and CATALOG_MOVED where each change of the catalog would, before anything is done
+        for one."""
+        ...
+
     def claim_tables(self, *, forgets: bool = False, warehouse: str | None = None) -> Sequence[str]:
         """Ends the refusal of CATALOG_MOVED and CATALOG_BEHIND: the tables that did not move with the catalog, and
         those with foreign directories, are this catalog's, or are forgotten with `forgets`, and no file is touched.

@@ -70,6 +70,9 @@ class SessionMetastore:
     def limit_open_txns(self, limit: int) -> None:
         self.shared.limit_open_txns(limit)
 
+    def require_changeable(self) -> None:
+        self.shared.require_changeable()
+
     def claim_tables(self, *, forgets: bool = False, warehouse: str | None = None) -> Sequence[str]:
         return self.shared.claim_tables(forgets=forgets, warehouse=warehouse)
 

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Final
 
 from acidsql.acid.table import Table
-from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList
+from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.acid.written_directories import IGNORE, MISSING_FILES, WrittenDirectory, lost
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore
@@ -17,10 +17,17 @@ _SHOWN: Final = 5
 
 
 def require_complete(
-    metastore: Metastore, table: Table, parts: Sequence[BoundPart], writes: ValidWriteIdList, txns: ValidTxnList
+    metastore: Metastore,
+    table: Table,
+    parts: Sequence[BoundPart],
+    writes: ValidWriteIdList,
+    txns: ValidTxnList,
+    *,
+    highest: WriteId | None = None,
 ) -> None:
     """Checks that the parts of a table have all that transactions have written, as far as a reader with these lists
     reads it. The metastore is asked after the parts were listed, as a compaction may have replaced directories before.
+    Directories with write IDs above `highest` are left out of the parts.
 
     Raises FILES_MISSING, and CATALOG_BEHIND where somebody has found directories of another metastore before.
     """
@@ -28,7 +35,8 @@ def require_complete(
     if table.properties.get(MISSING_FILES) == IGNORE:
         return
     for part in parts:
-        found = list(islice(lost(known.get(part.values, ()), part.snapshot, writes, txns), _SHOWN))
+        wanted = [d for d in known.get(part.values, ()) if highest is None or d.range[1] <= highest]
+        found = list(islice(lost(wanted, part.snapshot, writes, txns), _SHOWN))
         if found:
             raise _missing(table, part.directory, found)
 

@@ -47,6 +47,9 @@ class HiveMetastore(HiveCatalog, HiveCompactions, HiveStreams):
     def limit_open_txns(self, limit: int) -> None:
         """Does nothing: the metastore's own hive.max.open.txns is the limit."""
 
+    def require_changeable(self) -> None:
+        """Does nothing: the metastore refuses each change itself."""
+
     def claim_tables(self, *, forgets: bool = False, warehouse: str | None = None) -> Sequence[str]:
         """Does nothing and returns no name: the metastore's own database is not a file beside the tables."""
         return ()

@@ -93,6 +93,9 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
     def limit_open_txns(self, limit: int) -> None:
         self._max_open_txns = limit
 
+    def require_changeable(self) -> None:
+        self._file.require_changeable()
+
     def claim_tables(self, *, forgets: bool = False, warehouse: str | None = None) -> Sequence[str]:
         return self._file.claim(forgets=forgets, warehouse=warehouse)
 
