@@ -25,7 +25,7 @@ from acidsql.ingest.placement import Rows
 from acidsql.metastore.client import LockComponent, Metastore, Operation, Partition, PartitionValues, Patience
 from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import report_writes
-from acidsql.snapshot.foreign_directories import Siblings
+from acidsql.snapshot.foreign_directories import Siblings, check_whole
 from acidsql.storage.file_systems import FileSystem
 
 
@@ -80,6 +80,7 @@ class TransactionBatch:
         self.table = table
         self.file_system = files
         self.partitions = partitions
+        check_whole(metastore, table, lambda _: files)
         txns = metastore.open_txns(size)
         try:
             write_ids = metastore.allocate_write_ids(txns, table)

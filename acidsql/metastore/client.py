@@ -425,6 +425,16 @@ class TransactionClient(Protocol):
         metastore does not tell: a Hive Metastore, and for temporary tables. Raises TABLE_NOT_FOUND."""
         ...
 
+    def is_unchecked(self, table: Table) -> bool:
+        """Whether the metastore may be older than the table's directories, because its file was copied or restored, and
+        nobody has looked at all of them yet. A writer looks before it takes a write ID, and calls `note_checked`. False
+        for a Hive Metastore."""
+        ...
+
+    def note_checked(self, table: Table) -> None:
+        """Notes that no directory of the table has an ID that was not given out."""
+        ...
+
     def note_foreign(self, table: Table, path: str, reason: str) -> None:
         """Remembers a directory with IDs that this metastore has not given out: `allocate_write_id` and
         `written_directories` then raise CATALOG_BEHIND until somebody claims the table. A Hive Metastore does nothing.

@@ -290,6 +290,12 @@ class SessionMetastore:
     def last_write_id(self, table: Table) -> WriteId | None:
         return None if table.temporary else self.shared.last_write_id(table)
 
+    def is_unchecked(self, table: Table) -> bool:
+        return not table.temporary and self.shared.is_unchecked(table)
+
+    def note_checked(self, table: Table) -> None:
+        self.shared.note_checked(table)
+
     def note_foreign(self, table: Table, path: str, reason: str) -> None:
         self.shared.note_foreign(table, path, reason)
 

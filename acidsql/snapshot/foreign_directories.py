@@ -9,16 +9,20 @@ found: when it has given out that ID, the directory would look like one of its o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Final
 
 from acidsql.acid.directories import Base, Delta, parse_directory
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Metastore, catalog_behind
-from acidsql.storage.file_systems import Listing
+from acidsql.storage.file_systems import FileSystem, Listing
+
+_THREADS: Final = 16
 
 
 def top_level(listing: Listing) -> frozenset[str]:
@@ -47,6 +51,29 @@ def require_known(
     for name, directory in found:
         if (directory.visibility_txn or 0) > last_txn:
             raise _found(metastore, table, path, name, f"and its transaction IDs end at {last_txn}")
+
+
+def check_whole(metastore: Metastore, table: Table, files_of: Callable[[str], FileSystem]) -> None:
+    """Checks all partitions of a table before the first write after the metastore was copied or restored: the write
+    looks only at those that it writes to, and its write ID would make directories in the others valid.
+
+    Raises CATALOG_BEHIND.
+    """
+    if not table.is_transactional or not metastore.is_unchecked(table):
+        return
+    last, last_txn = metastore.last_write_id(table), metastore.valid_txns().high_watermark
+    locations = [p.location for p in metastore.partitions(table)] if table.partition_columns else [table.location]
+
+    def listed(location: str) -> tuple[str, Sequence[str]]:
+        files = files_of(location)
+        path = files.resolve(location)
+        return path, files.directories_named(path, "")
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        found = list(pool.map(listed, locations))
+    for path, names in found:
+        require_known(metastore, table, path, names, last or WriteId(0), last_txn)
+    metastore.note_checked(table)
 
 
 @dataclass(frozen=True, slots=True)

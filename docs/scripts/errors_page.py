@@ -168,6 +168,8 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "INVALID_JSON_LINE": "A line of a table with JsonSerDe is no JSON object, or a value does not fit its column.",
         "MALFORMED_LAYOUT": "A file or directory is not what the ACID format prescribes.",
         "NOT_ENOUGH_HISTORY": "The directories that the snapshot needs have been cleaned up.",
+        "FILES_MISSING": "Files that committed transactions have written are gone. See"
+        " [Backup, restore and moving](../operations/backup.md#lost-files).",
         "STORAGE_FAILED": "The file system reported an error.",
         "DISK_FULL": "The file system is full.",
         "LOCATION_NOT_EMPTY": "The directory was compacted by a transaction that conflicts with this metastore.",

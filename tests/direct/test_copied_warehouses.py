@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,6 +12,7 @@ import pytest
 
 import acidsql
 from acidsql.errors import AcidSqlError
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -112,6 +114,61 @@ def test_a_metastore_that_is_older_than_its_table_neither_reads_nor_writes_it(be
     with pytest.raises(AcidSqlError, match=r"CATALOG_BEHIND.*(delta|base)_0+"):
         values(behind)
     assert sorted(path for path in (prod / "t").rglob("*") if path.is_file()) == before
+
+
+def test_the_first_write_after_a_restore_looks_at_all_partitions(tmp_path: Path) -> None:
+    """Its write ID would make the other metastore's directories in other partitions valid."""
+    place, old = tmp_path / "w", tmp_path / "old.db"
+    file = place / ".acidsql" / "metastore.db"
+    with acidsql.connect(str(place)) as session:
+        session.execute(f"CREATE TABLE t (id INT) PARTITIONED BY (p STRING) {ACID}")
+        for p in ("a", "b"):
+            session.execute(f"INSERT INTO t PARTITION (p = '{p}') VALUES (1)")
+    shutil.copy(file, old)
+    with acidsql.connect(str(place)) as session:
+        session.execute("INSERT INTO t PARTITION (p = 'a') VALUES (2)")
+    os.replace(old, file)  # so that it has another inode: that of a file that was removed may be given out again
+    with acidsql.connect(str(place)) as session:
+        for _ in range(2):
+            with pytest.raises(AcidSqlError, match=r"CATALOG_BEHIND.*/p=a/delta_0000003_0000003_0000"):
+                session.execute("INSERT INTO t PARTITION (p = 'b') VALUES (3)")
+        shutil.rmtree(place / "t" / "p=a" / "delta_0000003_0000003_0000")
+        session.claim_tables()
+        session.execute("INSERT INTO t PARTITION (p = 'b') VALUES (3)")
+        assert values(session) == [1, 1, 3]
+    with SqliteMetastore(file, str(place)) as store:
+        assert not store.is_unchecked(store.table("default", "t"))
+
+
+@pytest.mark.parametrize("behind", [LATER[4]], indirect=True)
+def test_the_rows_of_a_table_that_its_metastore_does_not_know_can_be_kept(behind: Session, prod: Path) -> None:
+    with pytest.raises(AcidSqlError, match="CATALOG_BEHIND"):
+        insert(behind, 6)
+    assert behind.claim_tables(forget=True) == ["default.t"]
+    behind.execute(f"CREATE TABLE t (id INT) {ACID[:14]} LOCATION '{prod}/t' {ACID[14:]}")
+    assert values(behind) == [1, 2, 3, 4, 5]
+    insert(behind, 6)
+    assert values(behind) == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("behind", [LATER[4]], indirect=True)
+def test_the_state_that_an_older_metastore_knows_can_be_kept(behind: Session, prod: Path) -> None:
+    with pytest.raises(AcidSqlError, match="CATALOG_BEHIND"):
+        insert(behind, 6)
+    for number in (4, 5):
+        shutil.rmtree(prod / "t" / f"delta_000000{number}_000000{number}_0000")
+    assert behind.claim_tables() == ["default.t"]
+    insert(behind, 6)
+    assert values(behind) == [1, 2, 3, 6]
+
+
+@pytest.mark.parametrize("behind", [LATER[4]], indirect=True)
+def test_what_was_found_stays_known_when_the_write_id_was_given_out(behind: Session) -> None:
+    for _ in range(4):
+        with pytest.raises(AcidSqlError, match="CATALOG_BEHIND"):
+            insert(behind, 6)
+        with pytest.raises(AcidSqlError, match="CATALOG_BEHIND"):
+            values(behind)
 
 
 @pytest.mark.parametrize("behind", LATER, indirect=True)

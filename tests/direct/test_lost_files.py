@@ -77,6 +77,17 @@ def test_a_reader_misses_the_delete_events_of_an_update(session: Session, how: C
     fails(session, "delete_delta_0000002_0000002_0000")
 
 
+def test_inspect_tells_what_a_reader_misses(session: Session) -> None:
+    make(session)
+    for one in (1, 2):
+        session.execute(f"INSERT INTO t VALUES ({one})")
+    remove(directory(session, "delta_0000002_0000002_0000"))
+    (part,) = session.inspect("t").parts
+    assert part.problem is not None
+    assert "delta_0000002_0000002_0000" in str(part.problem)
+    assert [d.name for d in part.directories] == ["delta_0000001_0000001_0000"]
+
+
 def test_statements_that_read_the_table_fail_and_those_that_replace_it_do_not(session: Session) -> None:
     make(session)
     session.execute("INSERT INTO t VALUES (1), (2)")

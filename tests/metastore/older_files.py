@@ -25,6 +25,8 @@ def make_version_8(file: Path, warehouse: str) -> None:
             db.execute("UPDATE partitions SET location = ? WHERE table_id = ? AND part_values = ?", new)
         for column in ("warehouse", "home", "device", "inode"):
             db.execute(f"ALTER TABLE metastore DROP COLUMN {column}")
+        for column in ("foreign_directory", "unchecked"):
+            db.execute(f"ALTER TABLE tables DROP COLUMN {column}")
         db.execute("DROP TABLE written_directories")
         db.execute("UPDATE metastore SET schema_version = 8")
     db.close()

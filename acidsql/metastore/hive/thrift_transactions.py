@@ -260,6 +260,12 @@ class HiveTransactions:
         """None: there is no such call."""
         return None
 
+    def is_unchecked(self, table: Table) -> bool:
+        return False
+
+    def note_checked(self, table: Table) -> None:
+        """Does nothing: no table is unchecked."""
+
     def note_foreign(self, table: Table, path: str, reason: str) -> None:
         """Does nothing: `last_write_id` does not tell, so that no directory is found."""
 

@@ -50,6 +50,10 @@ def has_moved(db: sqlite3.Connection, file: Path) -> bool:
 
 
 def note_home(db: sqlite3.Connection, file: Path) -> None:
+    """Notes where the file is. Another file than the one that was used last may be older than its tables."""
+    row = _row(db)
+    if (row["device"], row["inode"]) != _inode(file):
+        db.execute("UPDATE tables SET unchecked = 1")
     place = (os.path.realpath(file), *_inode(file))
     db.execute("UPDATE metastore SET home = ?, device = ?, inode = ?", place)
 

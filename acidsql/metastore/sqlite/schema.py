@@ -167,6 +167,8 @@ _UPGRADE_TO_9 = (
     "ALTER TABLE metastore ADD COLUMN inode INTEGER NOT NULL DEFAULT 0",
     # A directory with IDs that were never given out, and what is wrong with it, as a JSON list.
     "ALTER TABLE tables ADD COLUMN foreign_directory TEXT",
+    # Whether the file may be older than the table's directories: it was copied or restored, and nobody has looked yet.
+    "ALTER TABLE tables ADD COLUMN unchecked INTEGER NOT NULL DEFAULT 0",
     # The directories that transactions have made, with their number of files (written_rows.py). `low` and `high`
     # are the write IDs in the name; `replaces` tells whether it has the rows of all directories between them.
     """CREATE TABLE written_directories (

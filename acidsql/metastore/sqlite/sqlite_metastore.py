@@ -249,6 +249,14 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         with self._file.reading() as db:
             return transaction_rows.last_write_id(db, catalog_rows.table_id(db, table))
 
+    def is_unchecked(self, table: Table) -> bool:
+        with self._file.reading() as db:
+            return transaction_rows.is_unchecked(db, catalog_rows.table_id(db, table))
+
+    def note_checked(self, table: Table) -> None:
+        with self._file.writing() as db:
+            transaction_rows.note_checked(db, catalog_rows.table_id(db, table))
+
     def note_foreign(self, table: Table, path: str, reason: str) -> None:
         with self._file.writing() as db:
             transaction_rows.note_foreign(db, catalog_rows.table_id(db, table), path, reason)

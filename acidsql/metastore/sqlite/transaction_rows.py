@@ -103,6 +103,14 @@ def last_write_id(db: sqlite3.Connection, table_id: int) -> WriteId:
     return WriteId(row["next_write_id"] - 1)
 
 
+def is_unchecked(db: sqlite3.Connection, table_id: int) -> bool:
+    return bool(db.execute("SELECT unchecked FROM tables WHERE id = ?", (table_id,)).fetchone()["unchecked"])
+
+
+def note_checked(db: sqlite3.Connection, table_id: int) -> None:
+    db.execute("UPDATE tables SET unchecked = 0 WHERE id = ?", (table_id,))
+
+
 def note_foreign(db: sqlite3.Connection, table_id: int, path: str, reason: str) -> None:
     text = json.dumps([path, reason])
     db.execute("UPDATE tables SET foreign_directory = ? WHERE id = ? AND foreign_directory IS NULL", (text, table_id))

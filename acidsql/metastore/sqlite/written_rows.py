@@ -48,6 +48,9 @@ def known(
 
 
 def forget_replaced(db: sqlite3.Connection, txn: TxnId) -> None:
+    query = "SELECT 1 FROM written_directories WHERE txn_id = ? AND replaces LIMIT 1"
+    if db.execute(query, (txn,)).fetchone() is None:
+        return
     db.execute(
         "DELETE FROM written_directories WHERE txn_id <> :txn AND EXISTS (SELECT 1 FROM written_directories AS made"
         " WHERE made.txn_id = :txn AND made.replaces AND made.table_id = written_directories.table_id"

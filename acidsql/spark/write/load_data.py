@@ -24,6 +24,7 @@ from acidsql.metastore.client import Metastore, Partition, PartitionValues
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl import load_locks, load_step
 from acidsql.planner.ddl_plan import LoadFiles
+from acidsql.snapshot.foreign_directories import check_whole
 from acidsql.spark.engine import Engine
 from acidsql.spark.write.load_sources import LoadedFile, Sources, find_sources, path_span
 from acidsql.storage.file_systems import FileSystem, discard, is_local, remove_all
@@ -114,6 +115,7 @@ class Loader:
         with self.transactions.run(lambda: load_locks(self._step(statement, table))) as txn:
             self._check_unchanged(table)
             place = self._place(self._step(statement, table))  # a partition may have come or gone during the wait
+            check_whole(self.metastore, table, self.engine.files)
             write_id = self.metastore.allocate_write_id(txn.id, table)
             staging = f"{place.directory}/{STAGING_DIRECTORY}_{txn.id}_{write_id}"
             name = base_name(write_id) if statement.overwrite else delta_name(write_id, StatementId(0))
