@@ -12,6 +12,7 @@ import pytest
 
 import acidsql
 from acidsql.errors import AcidSqlError
+from acidsql.frontends.cli import main
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 
@@ -200,3 +201,18 @@ def test_directories_of_writers_that_run_are_no_sign_of_another_metastore(prod: 
             insert(first, 7)
             assert values(first) == [1, 2, 3, 4, 7]
         assert values(second) == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_the_command_claim_says_whose_the_tables_of_a_copy_are(
+    tmp_path: Path, prod: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with acidsql.connect(str(prod)) as session:
+        session.execute(f"CREATE TABLE far (id INT) {ACID[:14]} LOCATION '{tmp_path}/far' {ACID[14:]}")
+    copy = prod.with_name("copy")
+    shutil.copytree(prod, copy)
+    assert main(["claim", "--forget", "--warehouse", str(copy)]) == 0
+    assert capsys.readouterr().out == "default.far: forgotten\n"
+    assert main(["claim", "--own", "--warehouse", str(copy)]) == 0
+    assert capsys.readouterr().out == ""
+    with acidsql.connect(str(copy)) as session:
+        insert(session, 4)
