@@ -365,6 +365,9 @@ class Condition(Enum):
         "Not enough history available for ({high_watermark},{min_open}).  Oldest available base: {base}",
         10327,
     )
+    FILES_MISSING = _info(
+        "58030", "{path} has lost files of committed writes to {table}: directories are gone, or lack files: {lost}"
+    )
     INVALID_JSON_LINE = _info("22032", "A line of {table} is not what its JsonSerDe reads: {reason}: {line}")
     STORAGE_FAILED = _info("58030", "{path}: {reason}")
     DISK_FULL = _info("53100", "No space left where the statement writes: {detail}")
@@ -412,6 +415,18 @@ class Condition(Enum):
         "53300", "Maximum allowed number of open transactions ({limit}, hive.max.open.txns) has been reached."
     )
     METASTORE_UNAVAILABLE = _info("08001", "Cannot open the metastore {uri}: {reason}")
+    METASTORE_READ_ONLY = _info(
+        "25006", "The metastore {uri} is read-only for this process: its tables can be read, and nothing can be changed"
+    )
+    CATALOG_MOVED = _info(
+        "55000",
+        "The metastore {uri} is a copy, or was moved: it was last used as {home}. Another metastore may write to"
+        " tables that did not move with it ({tables}), so this one changes nothing",
+    )
+    CATALOG_BEHIND = _info(
+        "55000",
+        "The metastore is older than its table, or another one writes there: there is {path}, {reason}",
+    )
     COMMIT_UNKNOWN = _info("08007", "Whether transaction {txn_id} was committed is not known: {reason}")
     METASTORE_FAILED = _info("58000", "The metastore {uri} refused: {reason}")
     # -- start-up and front ends

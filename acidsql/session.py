@@ -52,6 +52,7 @@ from acidsql.snapshot.event_visibility import StoredEvent, stored_events
 from acidsql.snapshot.table_contents import PartContent, TableContent, table_content
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import Executor, Request
+from acidsql.spark.open_transaction import is_in_transaction
 from acidsql.spark.write.load_data import Loader
 from acidsql.statement_dispatch import StatementDispatch
 from acidsql.statement_log import check_variables, logged
@@ -112,7 +113,7 @@ class Session(FrameStatements):
 
     keeps_transaction: bool = False
     """Whether a statement that is refused, and has changed nothing, leaves an open transaction as it is. By default
-    every error rolls back the transaction that START TRANSACTION began."""
+    every error but IN_TRANSACTION rolls back the transaction that START TRANSACTION began."""
 
     def __init__(self, warehouse: str, metastore: Metastore, engine: Engine) -> None:
         self.warehouse = warehouse
@@ -366,7 +367,8 @@ class Session(FrameStatements):
         rows_only: bool,
         strict: bool,
     ) -> Result:
-        """Runs a statement. Errors roll back the transaction that START TRANSACTION began (see keeps_transaction)."""
+        """Runs a statement. Errors roll back the transaction that START TRANSACTION began (see keeps_transaction), but
+        for IN_TRANSACTION: the statement is one that no transaction can have, and has done nothing."""
         txn_id = self._executor.session_transaction.id
         if progress is not None and txn_id is not None:
             operation = f"A batch of stream '{progress.claim.id}'"
@@ -383,7 +385,8 @@ class Session(FrameStatements):
             if txn_id is None or self._executor.session_transaction.id is None:
                 raise
             lost = self._executor.session_transaction.lost
-            if self.keeps_transaction and lost is None and self._executor.session_transaction.outlives(error):
+            keeps = self.keeps_transaction or is_in_transaction(error)
+            if keeps and lost is None and self._executor.session_transaction.outlives(error):
                 raise error.with_hint(f"Transaction {txn_id} is still open.") from error.__cause__
             self._executor.session_transaction.rollback()
             if isinstance(error, AcidSqlError):
@@ -570,6 +573,22 @@ class Session(FrameStatements):
         0
         """
         return metrics(self._metastore, self.compactor)
+
+    def claim_tables(self, *, forget: bool = False, here: bool = False) -> Sequence[str]:
+        """Ends the refusal of an embedded metastore that was copied, or moved, without some of its tables
+        (CATALOG_MOVED), and returns the names of these tables.
+
+        They are this metastore's from here on. With `forget` it forgets them and leaves their files to the metastore
+        that has them. With `here`, the tables of the old warehouse lie below this session's warehouse now.
+
+        Raises METASTORE_READ_ONLY.
+
+        >>> session.claim_tables()
+        []
+        """
+        with self._uses.use():
+            warehouse = self.warehouse if here else None
+            return self._metastore.claim_tables(forgets=forget, warehouse=warehouse)
 
     def serve_metrics(self, port: int) -> None:
         """Serves the metrics in Prometheus' text format from a thread, on all interfaces. Raises CANNOT_START.

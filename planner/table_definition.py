@@ -11,6 +11,7 @@ from sqlglot import exp
 from acidsql.acid.hive_types import parse_type
 from acidsql.acid.object_names import check_column_name, check_table_name, without_case
 from acidsql.acid.table import (
+    MOVING,
     TRANSACTIONAL,
     TRANSACTIONAL_PROPERTIES,
     Check,
@@ -32,9 +33,6 @@ ADOPT_WRITE_IDS: Final = "acidsql.adopt.writeids"
 keep it."""
 _LONGEST_DEFAULT: Final = 255
 """ConstraintsUtils.DEFAULT_MAX_LEN."""
-
-MOVING: Final = "acidsql.moving"
-"""Table property: the locations from and to which a directory is being moved, as a JSON list."""
 
 
 def check_supported(statement: CreateTable) -> None:

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from acidsql.acid.table import TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Table
+from acidsql.acid.table import MOVING, TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Table
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.planner.ddl_plan import Conversion
-from acidsql.planner.table_definition import ADOPT_WRITE_IDS, MOVING
+from acidsql.planner.table_definition import ADOPT_WRITE_IDS
 
 _EXTERNAL: Final = "external"
 _COMMENT: Final = "comment"

@@ -9,6 +9,8 @@ from typing import TypeAlias
 
 TRANSACTIONAL = "transactional"
 TRANSACTIONAL_PROPERTIES = "transactional_properties"
+MOVING = "acidsql.moving"
+"""Table property: the locations from and to which a directory is being moved, as a JSON list."""
 _AUTO_PURGE = "auto.purge"
 
 

@@ -10,6 +10,9 @@ from acidsql.acid.snapshot_selection import Snapshot
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.metastore.client import Metastore, Partition
+from acidsql.snapshot.foreign_directories import require_known, top_level
+from acidsql.snapshot.lost_files import require_complete
+from acidsql.snapshot.scan_binding import BoundPart
 from acidsql.snapshot.statement_snapshots import snapshot_of
 from acidsql.spark.engine import Engine
 from acidsql.storage.file_systems import FileSystem, Listing
@@ -72,11 +75,14 @@ def partition_place(table: Table, partition: Partition, files: FileSystem) -> Pl
 def compactable(metastore: Metastore, place: Place, txns: ValidTxnList) -> View:
     """What a compactor with the snapshot `txns` may merge now.
 
-    Raises TABLE_NOT_FOUND, MALFORMED_LAYOUT.
+    Raises TABLE_NOT_FOUND, MALFORMED_LAYOUT, FILES_MISSING, CATALOG_BEHIND.
     """
     known = metastore.valid_write_ids(place.table, txns)
     writes = compactor_write_ids(known)
-    return View(_snapshot(place, txns, writes), writes, not known.open)
+    snapshot = _snapshot(metastore, place, txns, writes)
+    part = BoundPart(place.values, place.directory, snapshot)
+    require_complete(metastore, place.table, [part], writes, txns, highest=writes.high_watermark)
+    return View(snapshot, writes, not known.open)
 
 
 def as_of(metastore: Metastore, place: Place, txns: ValidTxnList, highest: WriteId) -> Snapshot:
@@ -84,11 +90,14 @@ def as_of(metastore: Metastore, place: Place, txns: ValidTxnList, highest: Write
 
     Raises NOT_ENOUGH_HISTORY if a later compaction has replaced all of it.
     """
-    return _snapshot(place, txns, up_to(metastore.valid_write_ids(place.table, txns), highest))
+    return _snapshot(metastore, place, txns, up_to(metastore.valid_write_ids(place.table, txns), highest))
 
 
-def _snapshot(place: Place, txns: ValidTxnList, writes: ValidWriteIdList) -> Snapshot:
+def _snapshot(metastore: Metastore, place: Place, txns: ValidTxnList, writes: ValidWriteIdList) -> Snapshot:
+    """Raises CATALOG_BEHIND."""
     listing = place.files.list_below(place.directory)
+    mark = writes.high_watermark
+    require_known(metastore, place.table, place.directory, top_level(listing), mark, txns.high_watermark)
     files, directories = without_unfinished(listing.files, listing.directories, writes.high_watermark)
     whole = Listing(tuple(files), tuple(directories), listing.hidden)
     return snapshot_of(place.table, place.files, place.directory, whole, writes, txns)

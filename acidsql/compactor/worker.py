@@ -161,11 +161,12 @@ class Worker:
             footers = replace(caches.footers, copies=OriginalFiles())
             try:
                 merged = compact_directly(job, footers, int(self._settings[DRIVER_BYTES]), require_open)
-                if merged is not None:
-                    return merged
-                with self._engine.jobs(f"compaction {compaction.id} of {place.text}") as jobs.jobs:
-                    self._engine.require_exact_time(place.table)
-                    return compact(self._engine.statement(), job, caches, before_publishing=require_open)
+                if merged is None:
+                    with self._engine.jobs(f"compaction {compaction.id} of {place.text}") as jobs.jobs:
+                        self._engine.require_exact_time(place.table)
+                        merged = compact(self._engine.statement(), job, caches, before_publishing=require_open)
+                self._transactions.metastore.note_written(txn.id, place.table, merged.made)
+                return merged
             finally:
                 caches.end()
 

@@ -73,6 +73,7 @@ _BY_CONDITION: Final[Mapping[Condition, type[Error]]] = {
     Condition.NO_TRANSACTION: ProgrammingError,
     Condition.IN_TRANSACTION: ProgrammingError,
     Condition.READ_ONLY_DATABASE: ProgrammingError,
+    Condition.METASTORE_READ_ONLY: OperationalError,
     Condition.INVALID_PARAMETER: ProgrammingError,
     Condition.INVALID_SETTING: ProgrammingError,
     Condition.WRONG_ARGUMENTS: ProgrammingError,

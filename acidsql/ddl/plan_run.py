@@ -13,6 +13,7 @@ from acidsql.ddl.ownership import Ownership
 from acidsql.ddl.relocation import Files
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.transactions import OpenTransaction
+from acidsql.snapshot.foreign_directories import check_whole
 from acidsql.storage.file_systems import discard
 from acidsql.storage.session_scratch import SessionScratch
 
@@ -44,6 +45,7 @@ class PlanRun:
     def allocate_write_id(self, table: Table) -> WriteId:
         """The write ID that a change of a transactional table uses up, as in Hive (tests/golden/schema_evolution)."""
         assert self.transaction is not None
+        check_whole(self.metastore, table, self.files)
         return self.metastore.allocate_write_id(self.transaction.id, table)
 
     @contextmanager

@@ -91,9 +91,11 @@ class Ddl:
         """Runs a statement, and returns the lines that its steps report. On an error the catalog is as it was.
 
         The steps come from a second plan, made from the catalog as it is once the first plan's locks are held.
-        Raises what `plan` raises, LOCK_TIMEOUT, TRANSACTION_ABORTED, TABLE_CHANGED, and what the steps' runs raise.
+        Raises what `plan` raises, METASTORE_READ_ONLY, CATALOG_MOVED, LOCK_TIMEOUT, TRANSACTION_ABORTED, TABLE_CHANGED,
+        and what the steps' runs raise.
         """
         plan = self.plan(statement, database, definition)
+        self.transactions.metastore.require_changeable()
         if plan.locks:
             run = self._run_locked(plan, statement, database, definition)
         else:

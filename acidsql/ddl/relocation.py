@@ -11,12 +11,11 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from acidsql.acid.table import Table
+from acidsql.acid.table import MOVING, Table
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore, Partition
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.lock_requests import exclusive_lock
-from acidsql.planner.table_definition import MOVING
 from acidsql.storage.file_systems import FileSystem
 
 Files = Callable[[str], FileSystem]

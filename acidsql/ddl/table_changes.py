@@ -10,7 +10,7 @@ from acidsql.acid.layout import adopted_write_ids
 from acidsql.acid.partition_names import parse_partition_name
 from acidsql.acid.partition_values import as_known
 from acidsql.acid.table import Table, in_the_way
-from acidsql.acid.write_ids import parse_adopted_write_ids
+from acidsql.acid.write_ids import WriteId, parse_adopted_write_ids
 from acidsql.ddl.ownership import absolute
 from acidsql.ddl.plan_run import PlanRun
 from acidsql.ddl.relocation import finish_move, require_free, with_move
@@ -115,7 +115,11 @@ def _found_write_ids(listing: Listing, table: Table, described: str | None) -> A
     if described is None:
         return AdoptedWriteIds(high_watermark, committed_txns=committed_txns)
     parsed = parse_adopted_write_ids(table.qualified, described)
-    return AdoptedWriteIds(parsed.high_watermark, parsed.open, parsed.aborted, committed_txns)
+    # Nobody is to get the write ID of a directory that is there and not described.
+    later = frozenset(map(WriteId, range(parsed.high_watermark + 1, high_watermark + 1)))
+    return AdoptedWriteIds(
+        parsed.high_watermark, parsed.open | (later - parsed.aborted), parsed.aborted, committed_txns
+    )
 
 
 # ------------------------------------------------------------------------------------------------ DROP TABLE

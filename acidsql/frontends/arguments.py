@@ -87,6 +87,29 @@ def add_ingest(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     return ingest
 
 
+def add_claim(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    """Adds the arguments of `acidsql claim`."""
+    claim = commands.add_parser(
+        "claim",
+        help="tell a metastore that was copied or moved whose its tables are",
+        description="Ends the refusal of an embedded metastore that was copied, or moved, without some of its tables. A"
+        " line to standard output for each of these tables.",
+        allow_abbrev=False,
+    )
+    add_place(claim)
+    whose = claim.add_mutually_exclusive_group(required=True)
+    whose.add_argument(
+        "--own", action="store_true", help="the tables are this metastore's, and no other one writes to them any more"
+    )
+    whose.add_argument(
+        "--forget", action="store_true", help="forget the tables, and leave their files to the metastore that has them"
+    )
+    whose.add_argument(
+        "--here", action="store_true", help="the tables of the old warehouse lie below the one of --warehouse now"
+    )
+    return claim
+
+
 def check_ingest(options: argparse.Namespace, files: Sequence[str]) -> None:
     """Ends the process with status 2 where options do not go together."""
     complaints = (

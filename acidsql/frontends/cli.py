@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from acidsql.connection import connect
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.frontends.arguments import DEFAULT_LIMIT, add_ingest, add_place, check_ingest, limit, pair
+from acidsql.frontends.arguments import DEFAULT_LIMIT, add_claim, add_ingest, add_place, check_ingest, limit, pair
 from acidsql.frontends.render import Format
 from acidsql.frontends.script import CANNOT_START, FAILED, INTERRUPTED, OK, Manner, Runner, exit_status
 from acidsql.frontends.terminal import java_output, report, tell_interrupted
@@ -180,6 +180,14 @@ def _inspect(options: argparse.Namespace) -> int:
     return OK if sound else FAILED
 
 
+def _claim(options: argparse.Namespace) -> int:
+    with connect(warehouse=options.warehouse, metastore=options.metastore) as session:
+        names = session.claim_tables(forget=options.forget, here=options.here)
+    told = "forgotten" if options.forget else "elsewhere, and this metastore's now"
+    sys.stdout.writelines(f"{name}: {told}\n" for name in names)
+    return OK
+
+
 def _compactor(options: argparse.Namespace) -> int:
     conf = dict(options.conf) | ({"spark.master": options.master} if options.master else {})
     with (
@@ -266,6 +274,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_compactor(commands)
     _add_inspect(commands)
     add_ingest(commands).set_defaults(command=_ingest)
+    add_claim(commands).set_defaults(command=_claim)
     return parser
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -72,10 +72,18 @@ class BatchFiles:
     complete. Row IDs begin at 0 for each write ID and bucket, and all bucket properties have the statement ID 0.
     """
 
-    def __init__(self, table: Table, files: FileSystem, write_ids: Sequence[WriteId]) -> None:
-        """`write_ids` are those of the batch, ascending. Raises NOT_YET_SUPPORTED for a file format or a codec that
-        cannot be written here."""
+    def __init__(
+        self,
+        table: Table,
+        files: FileSystem,
+        write_ids: Sequence[WriteId],
+        check: Callable[[str, Sequence[str], WriteId, WriteId], None] | None = None,
+    ) -> None:
+        """`write_ids` are those of the batch, ascending. `check` gets a directory, the names of the directories in it
+        and the write IDs, from first to last, of the delta that is to be made there. Raises NOT_YET_SUPPORTED for a
+        file format or a codec that cannot be written here."""
         _check_format(table)
+        self._check = check
         self._table = table
         self._files = files
         self._first, self._last = write_ids[0], write_ids[-1]
@@ -108,6 +116,13 @@ class BatchFiles:
         for delta in self._of(write_id):
             for file in delta.files.values():
                 file.flush()
+
+    def made(self, write_id: WriteId, directory: str) -> Iterator[tuple[str, int]]:
+        """The names of the directories with rows of a transaction in a partition, with their numbers of files."""
+        for delta in self._of(write_id):
+            place, _, name = delta.path.rpartition("/")
+            if place == directory and delta.files:
+                yield name, len(delta.files)
 
     def drop(self, write_id: WriteId) -> None:
         """Takes back what was appended since the last flush, and removes new files.
@@ -151,7 +166,10 @@ class BatchFiles:
         return [d for d in self._deltas.values() if d.write_id in (None, write_id)]
 
     def _is_hidden(self, directory: str) -> bool:
-        return any(map(self._is_hidden_by, self._files.directories_named(directory, "base_")))
+        names = self._files.directories_named(directory, "base_")
+        if self._check is not None and names:
+            self._check(directory, names, self._first, self._last)
+        return any(map(self._is_hidden_by, names))
 
     def _is_hidden_by(self, name: str) -> bool:
         match parse_directory(name):
@@ -164,11 +182,16 @@ class BatchFiles:
         """The delta for rows of a transaction, made if it is not there."""
         if self._grows:
             name, owner = format_directory(Delta(self._first, self._last)), None
+            first, last = self._first, self._last
         else:
             name, owner = delta_name(write_id, _STATEMENT), write_id
+            first = last = write_id
         path = f"{directory}/{name}"
         if path not in self._deltas:
-            self._files.make_new_directory(path)
+            names = self._files.directories_named(directory, "")
+            if self._check is not None:
+                self._check(directory, names, first, last)
+            self._files.make_new_directory(path, names)
             self._deltas[path] = _Delta(path, owner)
             if self._table.is_full_acid:
                 self._files.write(f"{path}/{ACID_VERSION_FILE}", ACID_VERSION_CONTENT)

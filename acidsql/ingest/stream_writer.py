@@ -78,9 +78,10 @@ class StreamWriter:
         options: StreamOptions,
         patience: Callable[[], Patience],
     ) -> None:
-        """Claims the stream. Raises READ_ONLY_DATABASE, STREAM_IN_USE, and the errors of a table that takes no
-        streams."""
+        """Claims the stream. Raises READ_ONLY_DATABASE, METASTORE_READ_ONLY, CATALOG_MOVED, STREAM_IN_USE, and the
+        errors of a table that takes no streams."""
         check_writable(metastore.database(table.database))
+        metastore.require_changeable()
         self.table = table
         self.counts = StreamCounts()
         self.failure: BaseException | None = None

@@ -18,12 +18,14 @@ from acidsql.acid.partition_names import partition_name
 from acidsql.acid.partition_values import by_normal_values, check_own_place
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
+from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.ingest.delta_files import BatchFiles
 from acidsql.ingest.placement import Rows
 from acidsql.metastore.client import LockComponent, Metastore, Operation, Partition, PartitionValues, Patience
 from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import report_writes
+from acidsql.snapshot.foreign_directories import Siblings, check_whole
 from acidsql.storage.file_systems import FileSystem
 
 
@@ -78,6 +80,7 @@ class TransactionBatch:
         self.table = table
         self.file_system = files
         self.partitions = partitions
+        check_whole(metastore, table, lambda _: files)
         txns = metastore.open_txns(size)
         try:
             write_ids = metastore.allocate_write_ids(txns, table)
@@ -86,9 +89,14 @@ class TransactionBatch:
             raise
         self._unused = deque(Reserved(txn, write_id) for txn, write_id in zip(txns, write_ids, strict=True))
         self._taken: TxnId | None = None
+        self._last_txn = txns[-1]
         self._gone: set[TxnId] = set()
         """Transactions that a heartbeat has found ended. The thread of the heartbeat changes nothing else."""
-        self.files = BatchFiles(table, files, write_ids)
+        self.files = BatchFiles(table, files, write_ids, self._check_siblings)
+
+    def _check_siblings(self, directory: str, names: Sequence[str], first: WriteId, last: WriteId) -> None:
+        """Raises CATALOG_BEHIND."""
+        Siblings(self._metastore, self.table, first, last, self._last_txn).check(directory, names)
 
     @property
     def is_used_up(self) -> bool:
@@ -189,6 +197,11 @@ class StreamTransaction:
                 added=self._new,
                 touched={Operation.INSERT: names} if columns else {},
                 written=list(self.places),
+                made=[
+                    WrittenDirectory(values, name, count)
+                    for values, place in self.places.items()
+                    for name, count in self.batch.files.made(self.reserved.write_id, place)
+                ],
             )
         self.metastore.commit(txn, progress=progress)
         self.batch.ended()

@@ -8,7 +8,8 @@ from typing import Protocol, TypeAlias
 
 from acidsql.acid.table import PrincipalKind, Relation, Table, View
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
-from acidsql.errors import AcidSqlError
+from acidsql.acid.written_directories import WrittenDirectory
+from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.compactions import CompactionKeeper, CompactionQueue
 from acidsql.metastore.lock_components import LockComponent as LockComponent
 from acidsql.metastore.lock_components import LockType as LockType
@@ -159,6 +160,12 @@ class Conflict:
     table: str
     write_id: WriteId | None
     error: AcidSqlError
+
+
+def catalog_behind(path: str, reason: str) -> AcidSqlError:
+    """CATALOG_BEHIND for a directory that the metastore knows nothing of."""
+    hint = "docs/operations/backup.md tells how to go on. Until then, nobody reads or writes the table."
+    return AcidSqlError(Condition.CATALOG_BEHIND, hint=hint, path=path, reason=reason)
 
 
 class Catalog(Protocol):
@@ -397,7 +404,7 @@ class TransactionClient(Protocol):
     def allocate_write_id(self, txn: TxnId, table: Table) -> WriteId:
         """The write ID of `txn` for the table. Later calls return the same one.
 
-        Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED.
+        Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED, CATALOG_BEHIND.
         """
         ...
 
@@ -411,6 +418,46 @@ class TransactionClient(Protocol):
     def writer(self, table: Table, write_id: WriteId) -> TxnId | None:
         """The transaction of a write ID. None where it is unknown: on a Hive Metastore, and for the write IDs that an
         adopted table came with."""
+        ...
+
+    def last_write_id(self, table: Table) -> WriteId | None:
+        """The highest write ID that was ever given out for the table, or that it came with; 0 for none. None where the
+        metastore does not tell: a Hive Metastore, and for temporary tables. Raises TABLE_NOT_FOUND."""
+        ...
+
+    def is_unchecked(self, table: Table) -> bool:
+        """Whether the metastore may be older than the table's directories, because its file was copied or restored, and
+        nobody has looked at all of them yet. A writer looks before it takes a write ID, and calls `note_checked`. False
+        for a Hive Metastore."""
+        ...
+
+    def note_checked(self, table: Table) -> None:
+        """Notes that no directory of the table has an ID that was not given out."""
+        ...
+
+    def note_foreign(self, table: Table, path: str, reason: str) -> None:
+        """Remembers a directory with IDs that this metastore has not given out: `allocate_write_id` and
+        `written_directories` then raise CATALOG_BEHIND until somebody claims the table. A Hive Metastore does nothing.
+        """
+        ...
+
+    def note_written(self, txn: TxnId, table: Table, made: Sequence[WrittenDirectory]) -> None:
+        """Remembers the directories that `txn` has made, if it commits, so that readers notice the loss of one. A Hive
+        Metastore does nothing.
+
+        Raises NO_SUCH_TRANSACTION, TRANSACTION_ABORTED, TABLE_NOT_FOUND.
+        """
+        ...
+
+    def written_directories(
+        self, table: Table, partitions: Sequence[PartitionValues]
+    ) -> Mapping[PartitionValues, Sequence[WrittenDirectory]]:
+        """What `note_written` knows of these partitions, or of a table without partitions (`()`): not what was written
+        by older versions, nor what a compaction or an overwrite has replaced. Some belong to open transactions. Others
+        may be among them.
+
+        Raises CATALOG_BEHIND, TABLE_NOT_FOUND.
+        """
         ...
 
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
@@ -451,8 +498,15 @@ class TransactionClient(Protocol):
         """
         ...
 
-    def commit_created(self, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
-        """Creates the table that `txn` has written under write ID 1 and commits, atomically.
+    def commit_created(
+        self,
+        txn: TxnId,
+        table: Table,
+        partitions: Sequence[Partition],
+        written: Sequence[WrittenDirectory] = (),
+    ) -> None:
+        """Creates the table that `txn` has written under write ID 1 and commits, atomically. `written` is for
+        `written_directories`.
 
         Raises TABLE_ALREADY_EXISTS, DATABASE_NOT_FOUND and the errors of `commit`; `txn` then stays open.
         """
@@ -510,6 +564,21 @@ class Metastore(Catalog, TransactionClient, CompactionQueue, StreamKeeper, Proto
     def limit_open_txns(self, limit: int) -> None:
         """Sets how many transactions this connection lets be open at once (hive.max.open.txns). A Hive Metastore has
         its own limit and ignores this one."""
+        ...
+
+    def require_changeable(self) -> None:
+        """Raises METASTORE_READ_ONLY and CATALOG_MOVED where each change of the catalog would, before anything is done
+        for one."""
+        ...
+
+    def claim_tables(self, *, forgets: bool = False, warehouse: str | None = None) -> Sequence[str]:
+        """Ends the refusal of CATALOG_MOVED and CATALOG_BEHIND: the tables that did not move with the catalog, and
+        those with foreign directories, are this catalog's, or are forgotten with `forgets`, and no file is touched.
+        With `warehouse`, what lay below the old warehouse lies below that directory now. Returns their names. A Hive
+        Metastore does nothing.
+
+        Raises METASTORE_READ_ONLY.
+        """
         ...
 
     def close(self) -> None: ...

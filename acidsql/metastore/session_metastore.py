@@ -14,6 +14,7 @@ from typing import Final
 
 from acidsql.acid.table import Relation, Table, View
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import (
     DEFAULT_PATIENCE,
@@ -72,6 +73,12 @@ class SessionMetastore:
 
     def limit_open_txns(self, limit: int) -> None:
         self.shared.limit_open_txns(limit)
+
+    def require_changeable(self) -> None:
+        self.shared.require_changeable()
+
+    def claim_tables(self, *, forgets: bool = False, warehouse: str | None = None) -> Sequence[str]:
+        return self.shared.claim_tables(forgets=forgets, warehouse=warehouse)
 
     def close(self) -> None:
         self.shared.close()
@@ -284,6 +291,27 @@ class SessionMetastore:
     def writer(self, table: Table, write_id: WriteId) -> TxnId | None:
         return (self._temporary if table.temporary else self.shared).writer(table, write_id)
 
+    def last_write_id(self, table: Table) -> WriteId | None:
+        return None if table.temporary else self.shared.last_write_id(table)
+
+    def is_unchecked(self, table: Table) -> bool:
+        return not table.temporary and self.shared.is_unchecked(table)
+
+    def note_checked(self, table: Table) -> None:
+        self.shared.note_checked(table)
+
+    def note_foreign(self, table: Table, path: str, reason: str) -> None:
+        self.shared.note_foreign(table, path, reason)
+
+    def note_written(self, txn: TxnId, table: Table, made: Sequence[WrittenDirectory]) -> None:
+        if not table.temporary:
+            self.shared.note_written(txn, table, made)
+
+    def written_directories(
+        self, table: Table, partitions: Sequence[PartitionValues]
+    ) -> Mapping[PartitionValues, Sequence[WrittenDirectory]]:
+        return {} if table.temporary else self.shared.written_directories(table, partitions)
+
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
         return (self._temporary if table.temporary else self.shared).valid_write_ids(table, txns)
 
@@ -305,9 +333,15 @@ class SessionMetastore:
     ) -> None:
         self.shared.commit(txn, compatible=compatible, progress=progress)
 
-    def commit_created(self, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
+    def commit_created(
+        self,
+        txn: TxnId,
+        table: Table,
+        partitions: Sequence[Partition],
+        written: Sequence[WrittenDirectory] = (),
+    ) -> None:
         if not table.temporary:
-            self.shared.commit_created(txn, table, partitions)
+            self.shared.commit_created(txn, table, partitions, written)
             return
         with self._temporary.lock:
             self._temporary.add_table(table, partitions, txn)

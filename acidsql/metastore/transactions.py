@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
+from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.interrupts import hold, holding
 from acidsql.metastore.client import (
@@ -47,17 +48,20 @@ def report_writes(
     added: Sequence[Partition],
     touched: Mapping[Operation, Collection[str]],
     written: Sequence[PartitionValues],
+    made: Sequence[WrittenDirectory],
 ) -> None:
     """Tells the metastore what a transaction has written to a table, which comes before the commit.
 
     `added` are new partitions; they stay, empty, if the commit fails. `touched` are the names (`p=a/q=b`) of the
     partitions that it wrote to, by operation, if the table is partitioned and transactional. `written` are the values
-    of all partitions that it wrote to.
+    of all partitions that it wrote to. `made` are the directories that it has made in a transactional table.
     """
     if added:
         metastore.add_partitions(table, added)
     for operation, names in touched.items():
         metastore.add_dynamic_partitions(txn, table, sorted(names), operation)
+    if made:
+        metastore.note_written(txn, table, made)
     metastore.forget_statistics(txn if table.is_transactional else None, table, written)
 
 

@@ -17,6 +17,8 @@ from acidsql.metastore.client import Partition, PartitionValues
 from acidsql.planner.partition_pruning import keeps
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.earlier_versions import check_history
+from acidsql.snapshot.foreign_directories import require_known, top_level
+from acidsql.snapshot.lost_files import require_complete
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
 from acidsql.storage.file_systems import FileSystem, Listing
@@ -83,6 +85,10 @@ class StatementSnapshots:
         def select(partition: Partition) -> BoundPart:
             directory = files.resolve(partition.location)
             listing = files.list_below(directory)
+            if writes is not None:
+                last = self._view.all_write_ids(table) if version is not None else writes
+                highest, txns = last.high_watermark, self._view.txns
+                require_known(self._view.metastore, table, directory, top_level(listing), highest, txns.high_watermark)
             if version is not None:
                 check_history(version, listing, self._view.all_write_ids(table), self._view.txns)
             return BoundPart(
@@ -90,8 +96,10 @@ class StatementSnapshots:
             )
 
         with ThreadPoolExecutor(min(_LISTING_THREADS, len(partitions))) as pool:
-            for partition, part in zip(partitions, pool.map(select, partitions), strict=True):
-                self._parts[table.qualified, partition.values] = part
+            parts = list(pool.map(select, partitions))
+        if writes is not None:
+            require_complete(self._view.metastore, table, parts, writes, self._view.txns)
+        self._parts |= {(table.qualified, part.values): part for part in parts}
         if (trace := current()) is not None:
             if writes is not None:
                 trace.snapshot[table.qualified] = writes.high_watermark

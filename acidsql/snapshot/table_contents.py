@@ -19,8 +19,11 @@ from acidsql.acid.snapshot_selection import SelectedDirectory, Snapshot, states
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import Metastore, Partition
+from acidsql.metastore.client import Metastore, Partition, PartitionValues
 from acidsql.snapshot.committed_lengths import committed_part
+from acidsql.snapshot.foreign_directories import require_known, top_level
+from acidsql.snapshot.lost_files import require_complete
+from acidsql.snapshot.scan_binding import BoundPart
 from acidsql.snapshot.statement_snapshots import snapshot_of
 from acidsql.storage.file_rows import count_rows
 from acidsql.storage.file_systems import FileSystem, Listing
@@ -96,18 +99,19 @@ def table_content(table: Table, metastore: Metastore, files: FileSystem, partiti
     """
     txns = metastore.valid_txns()
     writes = metastore.valid_write_ids(table, txns) if table.is_transactional else None
-    reader = _TableReader(table, files, writes, txns)
+    reader = _TableReader(table, metastore, files, writes, txns)
     if not table.partition_columns:
         if partition is not None:
             raise AcidSqlError(Condition.NOT_PARTITIONED, table=table.qualified)
-        return TableContent(table, txns, writes, (reader.part("", files.resolve(table.location)),))
+        return TableContent(table, txns, writes, (reader.part("", (), files.resolve(table.location)),))
     names = [c.name for c in table.partition_columns]
     partitions = [(partition_name(names, p.values), p) for p in metastore.partitions(table)]
     wanted = [(name, p) for name, p in partitions if partition is None or f"{name}/".startswith(f"{partition}/")]
     if partition is not None and not wanted:
         hint = f"SHOW PARTITIONS {table.qualified} lists them."
         raise AcidSqlError(Condition.PARTITION_NOT_FOUND, partition=partition, hint=hint)
-    parts = [reader.part(name, files.resolve(p.location)) for name, p in sorted(wanted, key=lambda pair: pair[0])]
+    by_name = sorted(wanted, key=lambda pair: pair[0])
+    parts = [reader.part(name, p.values, files.resolve(p.location)) for name, p in by_name]
     if partition is not None:
         return TableContent(table, txns, writes, tuple(parts))
     rest = reader.outside([p for _, p in partitions])
@@ -119,14 +123,20 @@ class _TableReader:
     """Reads the directories of a table."""
 
     table: Table
+    metastore: Metastore
     files: FileSystem
     writes: ValidWriteIdList | None
     txns: ValidTxnList
 
-    def part(self, name: str, directory: str) -> PartContent:
+    def part(self, name: str, values: PartitionValues, directory: str) -> PartContent:
         listing = self.files.list_below(directory)
         try:
             snapshot = snapshot_of(self.table, self.files, directory, listing, self.writes, self.txns)
+            if self.writes is not None:
+                names, seen = top_level(listing), self.writes.high_watermark
+                require_known(self.metastore, self.table, directory, names, seen, self.txns.high_watermark)
+                part = BoundPart(values, directory, snapshot)
+                require_complete(self.metastore, self.table, [part], self.writes, self.txns)
         except AcidSqlError as error:
             found = (self._unread(directory, n, files, "a reader fails") for n, files in _by_directory(listing).items())
             return PartContent(name, directory, (*found, *self._hidden(listing)), error)

@@ -20,6 +20,7 @@ from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.lock_requests import CONFLICTS, inserts_are_updates, on_partitions
 from acidsql.planner.plan import Create, Effect, MultiWritePlan, QueryPlan, WritePlan
+from acidsql.snapshot.foreign_directories import check_whole
 from acidsql.snapshot.scan_binding import BoundPart
 from acidsql.spark.open_transaction import SessionTransaction
 from acidsql.spark.outcomes import RowCounts, Written
@@ -168,6 +169,8 @@ def write_target(plan: WritePlan, parts: Sequence[BoundPart], txn: WriteTransact
     """Where the transaction writes the rows of a plan; allocates its write ID. `parts` are the partitions that the
     target's scans read."""
     table = plan.target
+    if table is not txn.creates:
+        check_whole(txn.metastore, table, lambda _: files)
     return WriteTarget(
         table,
         files.resolve(table.location),

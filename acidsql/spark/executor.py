@@ -328,9 +328,10 @@ class Executor:
         for write in written:
             if write.target.table is txn.creates:
                 txn.check_unchanged(write.target.table)  # CREATE TABLE does not wait for the lock of CREATE TABLE .. AS
-            publish(write.target, write.staged, write.made)
+            siblings = txn.siblings(write)
+            publish(write.target, write.staged, write.made, siblings)
             for directory in write.emptied:
-                empty(write.target, directory, write.made)
+                empty(write.target, directory, write.made, siblings)
         if len(counts) == 1:
             return counts[0]
         return RowCounts(*(sum(of) for of in zip(*((c.updated, c.deleted, c.inserted) for c in counts), strict=True)))

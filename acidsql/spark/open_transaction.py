@@ -66,8 +66,10 @@ class SessionTransaction:
 
     def outlives(self, error: BaseException) -> TypeGuard[AcidSqlError]:
         """Whether the transaction goes on after a statement that was refused: a syntax error, an unknown name or
-        another error of its text (SQLSTATE class 42). Takes back what the statement has begun."""
-        if self.current is None or not isinstance(error, AcidSqlError) or not error.sqlstate.startswith("42"):
+        another error of its text (SQLSTATE class 42), or IN_TRANSACTION. Takes back what the statement has begun."""
+        if self.current is None or not isinstance(error, AcidSqlError):
+            return False
+        if not (error.sqlstate.startswith("42") or is_in_transaction(error)):
             return False
         with self._lock:
             return self.current.write.forget_unfinished()
@@ -125,3 +127,8 @@ class SessionTransaction:
             raise AcidSqlError(Condition.NO_TRANSACTION, operation=operation)
         shared, self.current = self.current, None
         return shared
+
+
+def is_in_transaction(error: BaseException) -> bool:
+    """Whether the statement was refused because it cannot be part of a transaction."""
+    return isinstance(error, AcidSqlError) and error.condition == Condition.IN_TRANSACTION.name

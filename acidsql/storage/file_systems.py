@@ -6,7 +6,7 @@ import atexit
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -100,8 +100,9 @@ class FileSystem(Protocol):
 
     def make_directories(self, path: str) -> None: ...
 
-    def make_new_directory(self, path: str) -> None:
-        """Makes a directory and its parents. Raises FileExistsError if it exists."""
+    def make_new_directory(self, path: str, siblings: Collection[str] | None = None) -> None:
+        """Makes a directory and its parents. `siblings` are the names of the directories beside it, if they were listed
+        just now. Raises FileExistsError if it exists."""
         ...
 
     def rename(self, old: str, new: str) -> None:
@@ -276,7 +277,7 @@ class LocalFiles:
     def make_directories(self, path: str) -> None:
         os.makedirs(path, exist_ok=True)
 
-    def make_new_directory(self, path: str) -> None:
+    def make_new_directory(self, path: str, siblings: Collection[str] | None = None) -> None:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         os.mkdir(path)
 

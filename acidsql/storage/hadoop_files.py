@@ -6,7 +6,7 @@ import errno
 import io
 import os
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, BinaryIO, Final
@@ -121,10 +121,13 @@ class HadoopFiles:
 
     def directories_named(self, directory: str, prefix: str) -> Sequence[str]:
         """Filters in the JVM: a table may have thousands of partitions."""
-        if not self.exists(directory):
-            return []
         name_filter = self._java.org.apache.hadoop.fs.GlobFilter(f"{prefix}*")
-        found = self._fs(directory).listStatus(self._path(directory), name_filter)
+        try:
+            found = self._fs(directory).listStatus(self._path(directory), name_filter)
+        except Py4JJavaError as error:
+            if not _is_missing(error):
+                raise
+            return []
         return [str(status.getPath().getName()) for status in found if status.isDirectory()]
 
     def exists(self, path: str) -> bool:
@@ -133,8 +136,9 @@ class HadoopFiles:
     def make_directories(self, path: str) -> None:
         self._fs(path).mkdirs(self._path(path))
 
-    def make_new_directory(self, path: str) -> None:
-        if self.exists(path):  # mkdirs does not fail if the directory exists
+    def make_new_directory(self, path: str, siblings: Collection[str] | None = None) -> None:
+        there = self.exists(path) if siblings is None else path.rpartition("/")[2] in siblings
+        if there:  # mkdirs does not fail if the directory exists
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
         if not s3_multipart.is_s3a(self._fs(path)):  # there, a directory is what its files have in common
             self.make_directories(path)

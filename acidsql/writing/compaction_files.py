@@ -10,6 +10,7 @@ time to write these than to choose a directory for each row (benchmarks/README.m
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,7 @@ from acidsql.acid.partition_names import escape
 from acidsql.acid.row_id import decode_bucket
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
+from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
@@ -78,6 +80,7 @@ class Merged:
     after: Amount
     rows: int
     """Rows and delete events written."""
+    made: tuple[WrittenDirectory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +241,12 @@ def publish(job: Job, staged: Sequence[Staged]) -> Merged:
         written += job.files.file_size(target) or 0
     job.files.delete(job.staging)
     names = tuple(made[branch].rpartition("/")[2] for branch in sorted(made))
-    return Merged(amount(job), Amount(names, len(staged), written), sum(s.rows for s in staged))
+    counts = Counter(file.slot.branch for file in staged)
+    known = tuple(
+        WrittenDirectory(job.part.values, path.rpartition("/")[2], counts[branch] if branch in made else None)
+        for branch, path in enumerate(job.directories)
+    )
+    return Merged(amount(job), Amount(names, len(staged), written), sum(s.rows for s in staged), known)
 
 
 def _make_directory(job: Job, branch: int) -> str:

@@ -30,6 +30,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import StatementId, TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Branch, EventKind
+from acidsql.snapshot.foreign_directories import Siblings
 from acidsql.storage.file_systems import (
     FileSystem,
     Piece,
@@ -117,11 +118,15 @@ class WriteTarget:
         return None if known is None else self.partitions.directory(known)
 
     def branch_directory(self, partition_directory: str, number: int) -> str:
+        return f"{partition_directory}/{self.directory_name(number)}"
+
+    def directory_name(self, number: int) -> str:
+        """The name of the directory for the events of a branch."""
         branch, statement_id = self.branches[number]
         if self.overwrites:
-            return f"{partition_directory}/{base_name(self.write_id)}"
+            return base_name(self.write_id)
         name = delete_delta_name if branch.kind is EventKind.DELETE else delta_name
-        return f"{partition_directory}/{name(self.write_id, statement_id)}"
+        return name(self.write_id, statement_id)
 
     def file_name(self, bucket: int) -> str:
         return original_name(bucket) if self.table.is_insert_only else bucket_name(bucket)
@@ -214,12 +219,15 @@ def _check_distinct_places(target: WriteTarget, staged: Sequence[StagedFile]) ->
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=target.directory, reason=reason)
 
 
-def publish(target: WriteTarget, staged: Sequence[StagedFile], made: list[str]) -> None:
+def publish(target: WriteTarget, staged: Sequence[StagedFile], made: list[str], siblings: Siblings | None) -> None:
     """Moves the files to `delta_W_W_S/bucket_NNNNN`. Readers do not see them before the transaction commits, except
     for files of plain tables.
 
     `made` gets the directories, or the files of a plain table, to remove if the transaction does not commit. It stays
-    empty once an overwritten plain table cannot be restored.
+    empty once an overwritten plain table cannot be restored. `siblings` checks what lies beside the directories, for a
+    table that the catalog knows.
+
+    Raises CATALOG_BEHIND.
     """
     if target.table.is_directory:
         _publish_directory(target, staged, made)
@@ -229,13 +237,13 @@ def publish(target: WriteTarget, staged: Sequence[StagedFile], made: list[str]) 
         return
     directories = {target.branch_directory(f.partition_directory, f.slot.branch) for f in staged}
     with ThreadPoolExecutor(_THREADS) as pool:
-        list(pool.map(lambda directory: _make_acid(target, directory, made), sorted(directories)))
+        list(pool.map(lambda directory: _make_acid(target, directory, made, siblings), sorted(directories)))
         list(pool.map(lambda file: _publish_acid(target, file), staged))
     target.files.delete(target.staging)
 
 
-def _make_acid(target: WriteTarget, directory: str, made: list[str]) -> None:
-    _make(target, directory, made)
+def _make_acid(target: WriteTarget, directory: str, made: list[str], siblings: Siblings | None) -> None:
+    _make(target, directory, made, siblings)
     if not target.table.is_insert_only:
         target.files.write(f"{directory}/{ACID_VERSION_FILE}", ACID_VERSION_CONTENT)
 
@@ -245,12 +253,20 @@ def _publish_acid(target: WriteTarget, file: StagedFile) -> None:
     place_new(target.files, file.path, f"{directory}/{target.file_name(file.slot.bucket)}", file.pieces)
 
 
-def _make(target: WriteTarget, directory: str, made: list[str]) -> None:
+def _make(target: WriteTarget, directory: str, made: list[str], siblings: Siblings | None) -> None:
     """Makes the directory of a write, which must not exist. If it does, the table was dropped and created again, and
     has given out the same write ID."""
-    made.append(directory)
+    parent, _, name = directory.rpartition("/")
+    made.append(directory)  # before the check, which other threads of this transaction make at the same time
     try:
-        target.files.make_new_directory(directory)
+        names = target.files.directories_named(parent, "")
+        if siblings is not None:
+            siblings.check(parent, names, name)
+    except BaseException:
+        made.remove(directory)
+        raise
+    try:
+        target.files.make_new_directory(directory, names)
     except FileExistsError:
         made.remove(directory)
         raise
@@ -311,9 +327,9 @@ def visible_files(files: FileSystem, directory: str) -> list[str]:
     return [f"{directory}/{f.path}" for f in listing.files if not f.path.startswith(("_", "."))]
 
 
-def empty(target: WriteTarget, partition_directory: str, made: list[str]) -> None:
+def empty(target: WriteTarget, partition_directory: str, made: list[str], siblings: Siblings | None) -> None:
     """Hides all rows behind a base without rows, `base_W/_metadata_acid`, as TRUNCATE does. Removes the files of a
-    plain table."""
+    plain table. Raises CATALOG_BEHIND."""
     if target.table.is_directory:
         _publish_directory(target, (), made)
         return
@@ -322,7 +338,7 @@ def empty(target: WriteTarget, partition_directory: str, made: list[str]) -> Non
         return
     directory = f"{partition_directory}/{base_name(target.write_id)}"
     if directory not in made:
-        _make(target, directory, made)
+        _make(target, directory, made, siblings)
     target.files.write(f"{directory}/{METADATA_FILE}", TRUNCATED_METADATA)
 
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
+from acidsql.acid.layout import base_name
 from acidsql.acid.partition_names import partition_name
 from acidsql.acid.row_id import MAX_STATEMENT_ID
 from acidsql.acid.table import Table, in_the_way
 from acidsql.acid.write_ids import StatementId, TxnId, ValidTxnList, WriteId
+from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore, Operation, Partition, PartitionValues
 from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import Locks, OpenTransaction, Transactions, report_writes
 from acidsql.planner.plan import Branch, Effect, Evolution
+from acidsql.snapshot.foreign_directories import Siblings
 from acidsql.snapshot.read_view import ReadView
 from acidsql.storage.file_systems import remove_all
 from acidsql.storage.leftovers import is_there
@@ -62,6 +66,18 @@ class TableWrite:
         written = self.partition_directories
         there = [values for values, place in self.target.partitions.located.items() if place in written]
         return [*there, *(p.values for p in self.new_partitions)]
+
+    def made_directories(self) -> list[WrittenDirectory]:
+        """The directories of a transactional table that it has published, for its readers."""
+        target = self.target
+        if not target.table.is_transactional:
+            return []
+        places = {directory: values for values, directory in target.partitions.located.items()}
+        places |= {p.location: p.values for p in self.new_partitions}
+        found = Counter((f.partition_directory, target.directory_name(f.slot.branch)) for f in self.staged)
+        for place in self.emptied:
+            found[place, base_name(target.write_id)] += 0
+        return [WrittenDirectory(places.get(place, ()), name, count) for (place, name), count in found.items()]
 
     def touched(self) -> Mapping[Operation, set[str]]:
         """The names (`p=a/q=b`) of the partitions that it wrote to, by operation."""
@@ -170,6 +186,14 @@ class WriteTransaction:
         self.writes.append(write)
         return write
 
+    def siblings(self, write: TableWrite) -> Siblings | None:
+        """Checks what lies beside the directories of a write; None for a table that the catalog does not know yet."""
+        target = write.target
+        if target.table is self.creates or not target.table.is_transactional:
+            return None
+        own = [w.made for w in self.writes if w.target.table.qualified == target.table.qualified]
+        return Siblings(self.metastore, target.table, target.write_id, target.write_id, self.id, own)
+
     def check_unchanged(self, table: Table) -> None:
         """Checks that the table is the one that the statement was planned for, before it had its locks.
 
@@ -222,7 +246,9 @@ class WriteTransaction:
     def _commit(self) -> None:
         """Makes the writes visible."""
         if self.creates is not None:
-            self.metastore.commit_created(self.id, self.creates, [p for w in self.writes for p in w.new_partitions])
+            partitions = [p for w in self.writes for p in w.new_partitions]
+            made = [d for w in self.writes for d in w.made_directories()]
+            self.metastore.commit_created(self.id, self.creates, partitions, made)
             return
         self._evolve()
         for write in self.writes:
@@ -235,6 +261,7 @@ class WriteTransaction:
                     added=write.new_partitions,
                     touched=write.touched() if table.partition_columns and table.is_transactional else {},
                     written=write.written_partitions,
+                    made=write.made_directories(),
                 )
         if self.committing is not None:
             self.committing(self)

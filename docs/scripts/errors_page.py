@@ -169,6 +169,8 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "INVALID_JSON_LINE": "A line of a table with JsonSerDe is no JSON object, or a value does not fit its column.",
         "MALFORMED_LAYOUT": "A file or directory is not what the ACID format prescribes.",
         "NOT_ENOUGH_HISTORY": "The directories that the snapshot needs have been cleaned up.",
+        "FILES_MISSING": "Files that committed transactions have written are gone. See"
+        " [Backup, restore and moving](../operations/backup.md#lost-files).",
         "STORAGE_FAILED": "The file system reported an error.",
         "DISK_FULL": "The file system is full.",
         "LOCATION_NOT_EMPTY": "The directory was compacted by a transaction that conflicts with this metastore.",
@@ -195,6 +197,12 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "OVERWRITTEN_IN_TRANSACTION": "A transaction cannot write to a table after it has overwritten it.",
         "TOO_MANY_TRANSACTIONS": "The limit on open transactions is reached.",
         "METASTORE_UNAVAILABLE": "The metastore cannot be opened or reached.",
+        "METASTORE_READ_ONLY": "The statement writes, and this process must not write the metastore's file.",
+        "CATALOG_MOVED": "The metastore was copied or moved, and some of its tables were not. See"
+        " [Backup, restore and moving](../operations/backup.md).",
+        "CATALOG_BEHIND": "A directory has a write ID that this metastore has never given out: another metastore wrote"
+        " there, or this one was restored from an older copy. See"
+        " [Backup, restore and moving](../operations/backup.md).",
         "COMMIT_UNKNOWN": "The connection broke during COMMIT, and the outcome could not be determined."
         " Look for the rows before you run the statement again.",
         "METASTORE_FAILED": "The Hive Metastore reported an error.",

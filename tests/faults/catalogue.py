@@ -49,7 +49,7 @@ _COMMIT = (
     Fault(
         "A statement publishes its files into a directory that another writer has made",
         "acidsql/writing/publishing.py",
-        "        target.files.make_new_directory(directory)\n",
+        "        target.files.make_new_directory(directory, names)\n",
         "        target.files.make_directories(directory)\n",
         ("tests/crash/test_failed_statements.py",),
     ),

@@ -20,6 +20,7 @@ from acidsql.metastore.client import DEFAULT_PATIENCE, LockComponent, LockType, 
 from acidsql.metastore.sqlite.schema import SCHEMA_VERSION, upgrade_schema
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from tests.metastore.clock import Clock, wait_for_heartbeat
+from tests.metastore.older_files import make_version_8
 from tests.metastore.patience import AT_ONCE, eventually, within
 
 INSERT = LockComponent("default", "t", LockType.SHARED_READ, Operation.INSERT)
@@ -296,6 +297,7 @@ def test_a_metastore_without_locks_gets_them_and_keeps_its_open_writers(warehous
     with open_store(warehouse) as store:
         writer = begin(store, INSERT)
         new = schema(warehouse)
+        make_version_8(warehouse / "m.db", str(warehouse))
         with sqlite3.connect(warehouse / "m.db") as db:  # as the first version had it
             db.execute("DROP TABLE hive_locks")
             db.execute("DROP TABLE next_lock_id")
@@ -330,7 +332,7 @@ def test_two_processes_can_upgrade_a_metastore_at_the_same_time(warehouse: Path)
     before = schema(warehouse)
     with sqlite3.connect(warehouse / "m.db") as db:
         db.row_factory = sqlite3.Row
-        upgrade_schema(db)
+        upgrade_schema(db, "default", warehouse / "m.db")
     assert schema(warehouse) == before
 
 

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
+from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Partition
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
@@ -190,10 +191,16 @@ def test_another_session_sees_no_table_before_its_rows(
     seen: list[bool] = []
     there: list[str] = []
 
-    def watched(store: SqliteMetastore, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
+    def watched(
+        store: SqliteMetastore,
+        txn: TxnId,
+        table: Table,
+        partitions: Sequence[Partition],
+        written: Sequence[WrittenDirectory],
+    ) -> None:
         seen.append(other.catalog.find_table("default", "t") is not None)
         there.extend(visible_paths(Path(table.location)))
-        commit_created(store, txn, table, partitions)
+        commit_created(store, txn, table, partitions, written)
         seen.append(other.catalog.find_table("default", "t") is not None)
 
     monkeypatch.setattr(SqliteMetastore, "commit_created", watched)

@@ -200,6 +200,7 @@ def test_what_cannot_evolve_is_refused_and_changes_nothing(session: Session) -> 
     session.sql("START TRANSACTION")
     error = fails("IN_TRANSACTION", lambda: session.execute(f"{insert} t (id, x) VALUES (1, 2)"))
     assert "INSERT WITH SCHEMA EVOLUTION is not allowed" in str(error)
+    session.sql("ROLLBACK")
     session.sql("ALTER DATABASE default SET DBPROPERTIES ('readonly'='true')")
     fails("READ_ONLY_DATABASE", lambda: session.sql(f"{insert} t (id, x) VALUES (1, 2)"))
     assert columns(session) == [("id", "int"), ("s", "struct<a:int>")]

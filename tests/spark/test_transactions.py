@@ -215,10 +215,15 @@ def test_closing_the_session_rolls_back(one: Session, open_session: Callable[[],
         "LOAD DATA INPATH '/nowhere' INTO TABLE t",
     ],
 )
-def test_ddl_and_a_transaction_inside_are_refused(one: Session, statement: str) -> None:
+def test_ddl_and_a_transaction_inside_are_refused_and_the_transaction_goes_on(one: Session, statement: str) -> None:
+    before = rows(one, "SELECT * FROM t")
     one.execute("START TRANSACTION")
-    assert fails("IN_TRANSACTION", one, statement).hive_code == 20007
-    fails("NO_TRANSACTION", one, "ROLLBACK")
+    one.execute("INSERT INTO t VALUES (77, 7)")
+    refused = fails("IN_TRANSACTION", one, statement)
+    assert refused.hive_code == 20007
+    assert f"Transaction {one.transaction_id} is still open." in str(refused)
+    one.execute("COMMIT")
+    assert sorted(rows(one, "SELECT * FROM t")) == sorted([*before, (77, 7)])
 
 
 def test_a_plain_table_is_not_written_in_a_transaction(one: Session) -> None:
@@ -226,6 +231,7 @@ def test_a_plain_table_is_not_written_in_a_transaction(one: Session) -> None:
     one.execute("CREATE TABLE plain (id int) STORED AS ORC")
     one.execute("START TRANSACTION")
     fails("IN_TRANSACTION", one, "INSERT INTO plain VALUES (1)")
+    one.execute("COMMIT")
     assert rows(one, "SELECT * FROM plain") == []
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Partition, PartitionValues
 from acidsql.metastore.compactions import CompactionRequest, Enqueued
@@ -49,6 +50,13 @@ class HiveMetastore(HiveCatalog, HiveCompactions, HiveStreams):
 
     def limit_open_txns(self, limit: int) -> None:
         """Does nothing: the metastore's own hive.max.open.txns is the limit."""
+
+    def require_changeable(self) -> None:
+        """Does nothing: the metastore refuses each change itself."""
+
+    def claim_tables(self, *, forgets: bool = False, warehouse: str | None = None) -> Sequence[str]:
+        """Does nothing and returns no name: the metastore's own database is not a file beside the tables."""
+        return ()
 
     def close(self) -> None:
         self._hive.close()
@@ -106,7 +114,13 @@ class HiveMetastore(HiveCatalog, HiveCompactions, HiveStreams):
             return None
         return WriteState(self.allocate_write_id(txn, table), self.valid_write_ids(table, self.valid_txns(txn)))
 
-    def commit_created(self, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
+    def commit_created(
+        self,
+        txn: TxnId,
+        table: Table,
+        partitions: Sequence[Partition],
+        written: Sequence[WrittenDirectory] = (),
+    ) -> None:
         """Other clients see the empty table before the commit. It stays if this process dies before the commit."""
         self.create_table(table, partitions=partitions)
         try:

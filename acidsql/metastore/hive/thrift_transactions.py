@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from typing import Any, Final
@@ -14,6 +14,7 @@ from thrift.Thrift import TApplicationException
 
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import (
     DEFAULT_PATIENCE,
@@ -24,6 +25,7 @@ from acidsql.metastore.client import (
     LockComponent,
     LockType,
     Operation,
+    PartitionValues,
     Patience,
     Transaction,
 )
@@ -253,6 +255,27 @@ class HiveTransactions:
     def writer(self, table: Table, write_id: WriteId) -> TxnId | None:
         """None: the metastore has no call for it."""
         return None
+
+    def last_write_id(self, table: Table) -> WriteId | None:
+        """None: there is no such call."""
+        return None
+
+    def is_unchecked(self, table: Table) -> bool:
+        return False
+
+    def note_checked(self, table: Table) -> None:
+        """Does nothing: no table is unchecked."""
+
+    def note_foreign(self, table: Table, path: str, reason: str) -> None:
+        """Does nothing: `last_write_id` does not tell, so that no directory is found."""
+
+    def note_written(self, txn: TxnId, table: Table, made: Sequence[WrittenDirectory]) -> None:
+        """Does nothing: Hive's metastore has no place for it."""
+
+    def written_directories(
+        self, table: Table, partitions: Sequence[PartitionValues]
+    ) -> Mapping[PartitionValues, Sequence[WrittenDirectory]]:
+        return {}
 
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
         return self._write_ids.valid_write_ids(table, txns)

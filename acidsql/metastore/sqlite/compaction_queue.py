@@ -93,6 +93,7 @@ class SqliteQueue:
             compaction_rows.enqueue_cleaning(db, request, highest_write_id, platform.node(), _now())
 
     def ready_for_cleaning(self, retention: float = 0) -> Sequence[Compaction]:
+        self._file.require_changeable()
         with self._file.reading() as db:
             return compaction_rows.ready_for_cleaning(db, _now(), int(retention * 1000))
 

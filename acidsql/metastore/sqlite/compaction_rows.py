@@ -157,6 +157,12 @@ def give_back(db: sqlite3.Connection, compaction: Compaction) -> None:
         _wait_again(db, compaction.id)
 
 
+def give_back_all(db: sqlite3.Connection) -> None:
+    """Returns the entries of all workers to the queue. The caller has aborted their transactions."""
+    for row in db.execute("SELECT id FROM compaction_queue WHERE state = 'working'").fetchall():
+        _wait_again(db, row["id"])
+
+
 def _wait_again(db: sqlite3.Connection, number: int) -> None:
     db.execute(
         "UPDATE compaction_queue SET state = 'initiated', worker = '', worker_host = '', started = 0,"

@@ -7,16 +7,16 @@ import random
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import DEFAULT_DATABASE
+from acidsql.metastore.sqlite import catalog_connection, catalog_home
+from acidsql.metastore.sqlite.catalog_connection import BUSY_SECONDS, CatalogConnection
+from acidsql.metastore.sqlite.locations import Locations, resolved_warehouse, stored_warehouse
 from acidsql.metastore.sqlite.schema import create_schema, is_empty, is_old, schema_problem, upgrade_schema
-
-BUSY_SECONDS = 60.0
-"""How long a transaction waits for other processes."""
 
 _LOCAL_FILE_SYSTEMS = frozenset(
     ("apfs", "bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "jfs", "overlay", "ramfs", "tmpfs", "xfs", "zfs")
@@ -33,9 +33,12 @@ class SqliteFile:
         self._warehouse = warehouse
         self._process = os.getpid()
         self._lock = threading.RLock()
-        self._db: sqlite3.Connection | None = None
+        self._db: CatalogConnection | None = None
         self._is_wal = False
         self._is_absent = False
+        self._is_own = True
+        self.is_read_only = False
+        """Whether this process must not write the file, or its directory."""
         try:
             with self._named_errors():
                 if make or self.path.exists():
@@ -52,17 +55,19 @@ class SqliteFile:
         return self._is_absent and not self.path.exists()
 
     def _open(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._db = _connected(self.path)
-        self._identity = _identity(self.path)
+        self.is_read_only = catalog_connection.is_read_only(self.path)
+        if not self.is_read_only:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._connect()
         self._is_absent = False
         self._prepare()
 
     def _open_empty(self) -> None:
         """Opens in memory what a new file would hold."""
-        self._db = _connected(":memory:")
+        self._db = catalog_connection.connect(Path(":memory:"))
         self._is_absent = True
-        create_schema(self._db, DEFAULT_DATABASE, self._warehouse)
+        create_schema(self._db, DEFAULT_DATABASE, self._warehouse, self.path)
+        self._locate(self._db)
 
     def close(self) -> None:
         """Closes the connection; closing twice is no error."""
@@ -73,28 +78,40 @@ class SqliteFile:
                 self._db.close()
                 self._db = None
 
+    def _connect(self) -> None:
+        opens = catalog_connection.connect_read_only if self.is_read_only else catalog_connection.connect
+        self._db = opens(self.path)
+        self._identity = _identity(self.path)
+        self._state = catalog_connection.state(self.path) if self.is_read_only else ()
+
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[CatalogConnection]:
         """A read transaction: it sees one state of the file."""
         with self._transaction(make=False) as db:
             db.execute("BEGIN")
             yield db
 
     @contextmanager
-    def writing(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
+    def writing(self, *, durable: bool = True, is_change: bool = True) -> Iterator[CatalogConnection]:
         """A write transaction: it excludes other writers, and rolls back if the body raises.
 
         A durable transaction survives a power cut once this returns. One that is not `durable` survives once the next
-        durable one returns; no later transaction is ever kept without it.
+        durable one returns; no later transaction is ever kept without it. `is_change` tells whether it changes the
+        catalog, or lets a writer change files of tables: then it raises CATALOG_MOVED in a catalog that was moved away
+        from its tables. Raises METASTORE_READ_ONLY.
         """
+        if self.is_read_only:
+            raise self.read_only_error()
         with self._transaction(make=True) as db:
             if durable or not self._is_wal:
                 self._begin_immediate(db)
+                self._check_own(db, is_change)
                 yield db
                 return
             db.execute("PRAGMA synchronous = NORMAL")
             try:
                 self._begin_immediate(db)
+                self._check_own(db, is_change)
                 yield db
                 db.commit()
             finally:
@@ -102,8 +119,54 @@ class SqliteFile:
                     db.rollback()
                 db.execute("PRAGMA synchronous = FULL")
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the tables are certainly this catalog's: not where the file was moved away from some of them, and
+        nobody has said whose they are (catalog_home.py)."""
+        if self._is_own:
+            return True
+        with self.reading() as db:
+            return not catalog_home.has_moved(db, self.path)
+
+    def require_changeable(self) -> None:
+        """Raises METASTORE_READ_ONLY, CATALOG_MOVED where `writing` would."""
+        if self.is_read_only:
+            raise self.read_only_error()
+        if not self._is_own:
+            with self.reading() as db:
+                catalog_home.require_own(db, self.path)
+
+    def claim(self, *, forgets: bool, warehouse: str | None) -> Sequence[str]:
+        """Makes this file the catalog of its tables, and gives the names of those that do not move with it, or in which
+        another one seems to have written. Those are forgotten with `forgets`. With `warehouse`, what lay below the old
+        warehouse lies there now."""
+        with self.writing(is_change=False) as db:
+            if warehouse is not None:
+                db.execute("UPDATE metastore SET warehouse = ?", (stored_warehouse(self.path, warehouse),))
+                self._locate(db)
+            names = catalog_home.in_doubt(db, self.path)
+            if forgets:
+                catalog_home.forget_tables(db, names)
+            db.execute("UPDATE tables SET foreign_directory = NULL")
+            if catalog_home.has_moved(db, self.path):
+                catalog_home.end_all(db)
+            catalog_home.note_home(db, self.path)
+        self._is_own = True
+        return names
+
+    def read_only_error(self) -> AcidSqlError:
+        return AcidSqlError(Condition.METASTORE_READ_ONLY, uri=f"sqlite:///{self.path}")
+
+    def _check_own(self, db: sqlite3.Connection, is_change: bool) -> None:
+        if is_change and not self._is_own:
+            catalog_home.require_own(db, self.path)
+
+    def _locate(self, db: CatalogConnection) -> None:
+        stored = db.execute("SELECT warehouse FROM metastore").fetchone()["warehouse"]
+        db.locations = Locations(resolved_warehouse(self.path, stored))
+
     @contextmanager
-    def _transaction(self, *, make: bool) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, *, make: bool) -> Iterator[CatalogConnection]:
         if os.getpid() != self._process:
             raise self._unavailable(f"process {self._process} opened it, and this one was forked")
         with self._lock, self._named_errors():
@@ -129,15 +192,36 @@ class SqliteFile:
             self._open_empty()
             raise
 
-    def _connection(self) -> sqlite3.Connection:
+    def _connection(self) -> CatalogConnection:
         if self._db is None:
             raise self._unavailable("it was closed")
         if self._is_absent:
             return self._db
+        if self.is_read_only and not self._db.in_transaction and catalog_connection.state(self.path) != self._state:
+            self._reopen(self._db)
         # SQLite would go on writing to a deleted file that nobody reads.
         if _identity(self.path) != self._identity:
             raise self._unavailable("the file was removed or replaced while it was in use")
         return self._db
+
+    def _reopen(self, old: CatalogConnection) -> None:
+        """Opens a file again that another process has changed or replaced: a connection that takes it for unchangeable
+        would read old pages beside new ones."""
+        old.close()
+        self._connect()
+        assert self._db is not None
+        self._check_schema(self._db)
+        self._locate(self._db)
+
+    def _check_schema(self, db: CatalogConnection) -> None:
+        """Raises METASTORE_UNAVAILABLE for a file that cannot be read without a change."""
+        if is_empty(db):
+            raise self._unavailable("it is empty, and this process may not write it")
+        if problem := schema_problem(db):
+            raise self._unavailable(problem)
+        if is_old(db):
+            reason = "an older acidsql made it: a process that may write it has to open it once"
+            raise self._unavailable(reason)
 
     def _begin_immediate(self, db: sqlite3.Connection) -> None:
         """Waits with even chances for all writers: SQLite's own pauses grow to 100 ms and starve the longest waiter."""
@@ -149,6 +233,11 @@ class SqliteFile:
     def _prepare(self) -> None:
         with self._named_errors():
             db = self._connection()
+            if self.is_read_only:
+                self._check_schema(db)
+                self._locate(db)
+                self._is_own = False
+                return
             # FULL: after a power cut no write ID may be assigned twice.
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA foreign_keys = ON")
@@ -161,7 +250,8 @@ class SqliteFile:
             self._create()
         if old:
             with self.writing() as db:
-                upgrade_schema(db)
+                upgrade_schema(db, DEFAULT_DATABASE, self.path)
+        self._settle()
         if self.journal_mode() != "wal" and _is_local(self.path):
             self._use_wal()
         self._is_wal = self.journal_mode() == "wal"
@@ -169,7 +259,16 @@ class SqliteFile:
     def _create(self) -> None:
         with self.writing() as db:
             if is_empty(db):  # no other process was faster
-                create_schema(db, DEFAULT_DATABASE, self._warehouse)
+                create_schema(db, DEFAULT_DATABASE, self._warehouse, self.path)
+
+    def _settle(self) -> None:
+        """Finds the warehouse, and out whether the file was moved or copied."""
+        with self.reading() as db:
+            self._locate(db)
+            at_home = catalog_home.is_at_home(db, self.path)
+        if not at_home:
+            with self.writing() as db:
+                self._is_own = catalog_home.settle(db, self.path)
 
     def journal_mode(self) -> str:
         """`wal` or `delete`, a property of the file that all its users share."""
@@ -195,14 +294,6 @@ class SqliteFile:
 
     def _unavailable(self, reason: str) -> AcidSqlError:
         return AcidSqlError(Condition.METASTORE_UNAVAILABLE, uri=f"sqlite:///{self.path}", reason=reason)
-
-
-def _connected(place: Path | str) -> sqlite3.Connection:
-    db = sqlite3.connect(
-        place, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
-    )
-    db.row_factory = sqlite3.Row  # queries read their columns by name
-    return db
 
 
 @contextmanager

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from pathlib import Path
 
-SCHEMA_VERSION = 8
+from acidsql.metastore.sqlite import catalog_home
+from acidsql.metastore.sqlite.locations import (
+    Locations,
+    former_home,
+    former_warehouse,
+    resolved_warehouse,
+    stored_warehouse,
+)
+
+SCHEMA_VERSION = 9
 
 _LOCKS_2 = (
     "CREATE TABLE next_lock_id (next INTEGER NOT NULL)",
@@ -147,6 +158,33 @@ _UPGRADE_TO_8 = (
     ) WITHOUT ROWID""",
 )
 
+_UPGRADE_TO_9 = (
+    # Where the warehouse is (locations.py), and the path and the inode under which the file was used last
+    # (catalog_home.py). Locations below the warehouse are relative from here on.
+    "ALTER TABLE metastore ADD COLUMN warehouse TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE metastore ADD COLUMN home TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE metastore ADD COLUMN device INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE metastore ADD COLUMN inode INTEGER NOT NULL DEFAULT 0",
+    # A directory with IDs that were never given out, and what is wrong with it, as a JSON list.
+    "ALTER TABLE tables ADD COLUMN foreign_directory TEXT",
+    # Whether the file may be older than the table's directories: it was copied or restored, and nobody has looked yet.
+    "ALTER TABLE tables ADD COLUMN unchecked INTEGER NOT NULL DEFAULT 0",
+    # The directories that transactions have made, with their number of files (written_rows.py). `low` and `high`
+    # are the write IDs in the name; `replaces` tells whether it has the rows of all directories between them.
+    """CREATE TABLE written_directories (
+        table_id INTEGER NOT NULL REFERENCES tables (id) ON DELETE CASCADE,
+        part_values TEXT NOT NULL,
+        name TEXT NOT NULL,
+        low INTEGER NOT NULL,
+        high INTEGER NOT NULL,
+        replaces INTEGER NOT NULL,
+        files INTEGER,
+        txn_id INTEGER NOT NULL,
+        PRIMARY KEY (table_id, part_values, name)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX written_directories_by_txn ON written_directories (txn_id)",
+)
+
 DDL = (
     "CREATE TABLE metastore (schema_version INTEGER NOT NULL)",
     """CREATE TABLE databases (
@@ -229,6 +267,7 @@ DDL = (
     *_UPGRADE_TO_6,
     *_UPGRADE_TO_7,
     *_UPGRADE_TO_8,
+    *_UPGRADE_TO_9,
 )
 
 # The upgrade of each version. Open transactions of an older acidsql count as if they held their locks.
@@ -243,16 +282,19 @@ _UPGRADES = {
     5: _UPGRADE_TO_6,
     6: _UPGRADE_TO_7,
     7: _UPGRADE_TO_8,
+    8: _UPGRADE_TO_9,
 }
 
 
-def create_schema(db: sqlite3.Connection, default_database: str, location: str) -> None:
-    """Creates the tables and the first database. The caller holds the write lock."""
+def create_schema(db: sqlite3.Connection, default_database: str, warehouse: str, file: Path) -> None:
+    """Creates the tables and the first database, whose directory is the warehouse. The caller holds the write lock."""
     for statement in DDL:
         db.execute(statement)
-    db.execute("INSERT INTO metastore VALUES (?)", (SCHEMA_VERSION,))
+    place = stored_warehouse(file, warehouse)
+    db.execute("INSERT INTO metastore (schema_version, warehouse) VALUES (?, ?)", (SCHEMA_VERSION, place))
+    catalog_home.note_home(db, file)
     db.execute("INSERT INTO next_txn_id VALUES (1)")
-    values = (default_database, location)
+    values = (default_database, Locations(warehouse).stored(warehouse))
     db.execute("INSERT INTO databases (name, location, properties) VALUES (?, ?, '{}')", values)
 
 
@@ -261,12 +303,42 @@ def is_old(db: sqlite3.Connection) -> bool:
     return _version(db) < SCHEMA_VERSION
 
 
-def upgrade_schema(db: sqlite3.Connection) -> None:
+def upgrade_schema(db: sqlite3.Connection, default_database: str, file: Path) -> None:
     """Upgrades an older file to this schema version. The caller holds the write lock."""
     for version in range(_version(db), SCHEMA_VERSION):
         for statement in _UPGRADES[version]:
             db.execute(statement)
+        if version == 8:
+            _make_locations_relative(db, default_database, file)
     db.execute("UPDATE metastore SET schema_version = ?", (SCHEMA_VERSION,))
+
+
+def _make_locations_relative(db: sqlite3.Connection, default_database: str, file: Path) -> None:
+    """Stores the locations below the warehouse relative to it. Until now, the file has not told which directory that
+    is: it is the one of the first database, where nobody has given that another directory."""
+    row = db.execute("SELECT location FROM databases WHERE name = ?", (default_database,)).fetchone()
+    old = Locations(row["location"])
+    place = former_warehouse(file, old.warehouse)
+    db.execute("UPDATE metastore SET warehouse = ?", (place,))
+    if resolved_warehouse(file, place) == old.warehouse:
+        catalog_home.note_home(db, file)
+    else:
+        db.execute("UPDATE metastore SET home = ?", (former_home(old.warehouse),))
+    for row in db.execute("SELECT name, location, managed_location FROM databases").fetchall():
+        managed = None if row["managed_location"] is None else old.stored(row["managed_location"])
+        db.execute(
+            "UPDATE databases SET location = ?, managed_location = ? WHERE name = ?",
+            (old.stored(row["location"]), managed, row["name"]),
+        )
+    for row in db.execute("SELECT id, definition FROM tables").fetchall():
+        definition = json.loads(row["definition"])
+        definition["location"] = old.stored(definition["location"])
+        definition["properties"] = old.of_properties(definition["properties"], old.stored)
+        db.execute("UPDATE tables SET definition = ? WHERE id = ?", (json.dumps(definition), row["id"]))
+    for row in db.execute("SELECT table_id, part_values, location FROM partitions").fetchall():
+        if (stored := old.stored(row["location"])) != row["location"]:
+            key = (stored, row["table_id"], row["part_values"])
+            db.execute("UPDATE partitions SET location = ? WHERE table_id = ? AND part_values = ?", key)
 
 
 def _version(db: sqlite3.Connection) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from acidsql.acid.table import Relation, Table, View
+from acidsql.acid.table import MOVING, Relation, Table, View
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.metastore.client import AdoptedWriteIds, Database, Partition, PartitionValues, Place
 from acidsql.metastore.sqlite import catalog_rows, statistics_rows
@@ -95,7 +95,7 @@ class SqliteCatalog:
     ) -> None:
         with self._file.writing() as db:
             catalog_rows.alter_table(db, old, new)
-            catalog_rows.replace_partitions(db, new, partitions or {})
+            catalog_rows.replace_partitions(db, new, partitions or {}, is_move=MOVING in old.properties)
             if committed_up_to is not None:
                 catalog_rows.seed_write_ids(db, new, committed_up_to)
 

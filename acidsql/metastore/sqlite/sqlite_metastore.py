@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import (
     DEFAULT_PATIENCE,
@@ -21,13 +23,14 @@ from acidsql.metastore.client import (
     LockComponent,
     Operation,
     Partition,
+    PartitionValues,
     Patience,
     Transaction,
 )
 from acidsql.metastore.compactions import CompactionKeeper, CompactionType
 from acidsql.metastore.heartbeat import Heartbeat, interval_of
 from acidsql.metastore.process_identity import is_gone, now
-from acidsql.metastore.sqlite import catalog_rows, lock_rows, process_rows, stream_rows, transaction_rows
+from acidsql.metastore.sqlite import catalog_rows, lock_rows, process_rows, stream_rows, transaction_rows, written_rows
 from acidsql.metastore.sqlite.compaction_queue import SqliteQueue
 from acidsql.metastore.sqlite.database_file import SqliteFile
 from acidsql.metastore.sqlite.sqlite_catalog import SqliteCatalog
@@ -78,6 +81,7 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         self._file = SqliteFile(path, warehouse, make=make)
         self._readers: set[TxnId] = set()
         """Read-only transactions: a crash may lose their ends, so these need not be durable."""
+        self._unknown_readers = count(1)
         self._timeout_millis = int(txn_timeout * 1000)
 
     @property
@@ -94,6 +98,12 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
 
     def limit_open_txns(self, limit: int) -> None:
         self._max_open_txns = limit
+
+    def require_changeable(self) -> None:
+        self._file.require_changeable()
+
+    def claim_tables(self, *, forgets: bool = False, warehouse: str | None = None) -> Sequence[str]:
+        return self._file.claim(forgets=forgets, warehouse=warehouse)
 
     def close(self) -> None:
         self._file.close()
@@ -112,6 +122,10 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         return self._timeout_millis / 1000
 
     def open_txn(self, *, read_only: bool = False) -> TxnId:
+        """In a file that this process must not write, a read-only transaction is one that no other process knows, with
+        an ID below 0: nobody waits for its locks, and no cleaner keeps the files that it reads."""
+        if read_only and self._file.is_read_only:
+            return TxnId(-next(self._unknown_readers))
         (txn,) = self._open_txns(1, durable=False)
         if read_only:
             self._readers.add(txn)
@@ -124,7 +138,7 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         """What is named after a write ID waits for that to be durable, and this is with it; not so what is named after
         a transaction alone."""
         opener = process_rows.this_opener()
-        with self._file.writing(durable=durable) as db:
+        with self._file.writing(durable=durable, is_change=False) as db:
             opened = now()
             transaction_rows.abort_dead(db, is_gone, opened, self._timeout_millis)
             transaction_rows.require_room(db, self._max_open_txns, count)
@@ -136,7 +150,7 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
 
     def abort_timed_out(self) -> Sequence[TxnId]:
         """Aborts open transactions whose process has ended or whose last heartbeat is older than the timeout."""
-        with self._file.writing() as db:
+        with self._file.writing(is_change=False) as db:
             return transaction_rows.abort_dead(db, is_gone, now(), self._timeout_millis)
 
     def transactions(self) -> Sequence[Transaction]:
@@ -148,17 +162,22 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
             return transaction_rows.valid_txns(db)
 
     def lock(self, txn: TxnId, components: Sequence[LockComponent], *, patience: Patience = DEFAULT_PATIENCE) -> bool:
+        if _is_unknown(txn):
+            if any(map(_is_of_change, components)):
+                raise self._file.read_only_error()
+            return True
         try:
             self._wait_for_locks(txn, components, patience.seconds)
         except BaseException:
             # If the file is out of reach, the request ends with its transaction.
-            with suppress(AcidSqlError), self._file.writing() as db:
+            with suppress(AcidSqlError), self._file.writing(is_change=False) as db:
                 lock_rows.withdraw(db, txn)
             raise
         return True
 
     def _wait_for_locks(self, txn: TxnId, components: Sequence[LockComponent], timeout: float) -> None:
-        with self._file.writing(durable=False) as db:
+        changes = any(map(_is_of_change, components))
+        with self._file.writing(durable=False, is_change=changes) as db:
             lock_rows.request(db, txn, components)
             blocker = lock_rows.acquire(db, txn, components, now().wall)
         if blocker is None:
@@ -184,7 +203,7 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
             if not self._is_dead(blocker):
                 return blocker
             self.abort_timed_out()
-        with self._file.writing(durable=False) as db:
+        with self._file.writing(durable=False, is_change=False) as db:
             return lock_rows.acquire(db, txn, components, now().wall)
 
     def _out_of_deadlock(self, ring: Sequence[TxnId], blocker: lock_rows.Blocker) -> AcidSqlError:
@@ -197,7 +216,7 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
             resource=blocker.resource,
             others=", ".join(f"txnid:{other}" for other in others),
         )
-        with self._file.writing() as db:
+        with self._file.writing(is_change=False) as db:
             transaction_rows.abort(db, txn, error.message)
         return error
 
@@ -206,7 +225,9 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         return is_gone(blocker.process) or silent > self._timeout_millis
 
     def release_locks(self, txn: TxnId) -> None:
-        with self._file.writing(durable=False) as db:
+        if _is_unknown(txn):
+            return
+        with self._file.writing(durable=False, is_change=False) as db:
             lock_rows.release(db, txn)
 
     def locks(self) -> Sequence[Lock]:
@@ -230,17 +251,54 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         with self._file.reading() as db:
             return transaction_rows.writer(db, catalog_rows.table_id(db, table), write_id)
 
+    def last_write_id(self, table: Table) -> WriteId | None:
+        with self._file.reading() as db:
+            return transaction_rows.last_write_id(db, catalog_rows.table_id(db, table))
+
+    def is_unchecked(self, table: Table) -> bool:
+        with self._file.reading() as db:
+            return transaction_rows.is_unchecked(db, catalog_rows.table_id(db, table))
+
+    def note_checked(self, table: Table) -> None:
+        with self._file.writing() as db:
+            transaction_rows.note_checked(db, catalog_rows.table_id(db, table))
+
+    def note_foreign(self, table: Table, path: str, reason: str) -> None:
+        with self._file.writing() as db:
+            transaction_rows.note_foreign(db, catalog_rows.table_id(db, table), path, reason)
+
+    def note_written(self, txn: TxnId, table: Table, made: Sequence[WrittenDirectory]) -> None:
+        with self._file.reading() as db:
+            if written_rows.are_noted(db, catalog_rows.table_id(db, table), made):
+                return
+        with self._file.writing(durable=False) as db:
+            transaction_rows.require_open(db, txn)
+            written_rows.note(db, txn, catalog_rows.table_id(db, table), made)
+
+    def written_directories(
+        self, table: Table, partitions: Sequence[PartitionValues]
+    ) -> Mapping[PartitionValues, Sequence[WrittenDirectory]]:
+        with self._file.reading() as db:
+            key = catalog_rows.table_id(db, table)
+            transaction_rows.require_no_foreign(db, key)
+            return written_rows.known(db, key, partitions)
+
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
         with self._file.reading() as db:
             return transaction_rows.valid_write_ids(db, table, catalog_rows.table_id(db, table), txns)
 
     def heartbeat(self, txn: TxnId) -> None:
-        with self._file.writing(durable=False) as db:
+        if _is_unknown(txn):
+            return
+        with self._file.writing(durable=False, is_change=False) as db:
             transaction_rows.heartbeat(db, txn, now())
 
     def heartbeats(self, txns: Sequence[TxnId]) -> frozenset[TxnId]:
-        with self._file.writing(durable=False) as db:
-            return transaction_rows.heartbeats(db, txns, now())
+        known = [txn for txn in txns if not _is_unknown(txn)]
+        if not known:
+            return frozenset()
+        with self._file.writing(durable=False, is_change=False) as db:
+            return transaction_rows.heartbeats(db, known, now())
 
     def conflicts(self, txn: TxnId) -> Sequence[Conflict]:
         with self._file.reading() as db:
@@ -253,7 +311,9 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         compatible: Collection[TxnId] | None = None,
         progress: StreamProgress | None = None,
     ) -> None:
-        with self._file.writing(durable=txn not in self._readers) as db:
+        if _is_unknown(txn):
+            return
+        with self._file.writing(durable=txn not in self._readers, is_change=False) as db:
             if progress is None:
                 conflict = transaction_rows.commit(db, txn, compatible)
             else:
@@ -262,17 +322,27 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         if conflict is not None:  # raised outside the SQLite transaction, which keeps the abort
             raise conflict
 
-    def commit_created(self, txn: TxnId, table: Table, partitions: Sequence[Partition]) -> None:
+    def commit_created(
+        self,
+        txn: TxnId,
+        table: Table,
+        partitions: Sequence[Partition],
+        written: Sequence[WrittenDirectory] = (),
+    ) -> None:
         with self._file.writing() as db:
             catalog_rows.create_table(db, table, None, partitions)
             if table.is_transactional:
-                transaction_rows.allocate_write_id(db, txn, catalog_rows.table_id(db, table))
+                key = catalog_rows.table_id(db, table)
+                transaction_rows.allocate_write_id(db, txn, key)
+                written_rows.note(db, txn, key, written)
             conflict = transaction_rows.commit(db, txn)
             if conflict is not None:  # raised inside the SQLite transaction, which is rolled back
                 raise conflict
 
     def abort(self, txn: TxnId) -> None:
-        with self._file.writing() as db:
+        if _is_unknown(txn):
+            return
+        with self._file.writing(is_change=False) as db:
             transaction_rows.abort(db, txn)
 
     @property
@@ -283,12 +353,25 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         return self.valid_txns().ended(txns)
 
     def leftovers(self) -> Sequence[Leftover]:
+        """Empty where the tables may be another catalog's, whose files would be removed."""
+        if self._file.is_read_only or not self._file.is_own:
+            return ()
         with self._file.reading() as db:
             return catalog_rows.leftovers(db)
 
     def forget_leftovers(self, txn: TxnId) -> None:
         with self._file.writing() as db:
             transaction_rows.forget_leftovers(db, txn)
+
+
+def _is_of_change(component: LockComponent) -> bool:
+    """Whether a statement with this lock changes files or the catalog."""
+    return component.operation is not Operation.SELECT
+
+
+def _is_unknown(txn: TxnId) -> bool:
+    """Whether this is the transaction of a reader that could not tell the file of itself."""
+    return txn < 0
 
 
 def _attempts(seconds: float) -> Iterator[None]:

@@ -17,12 +17,14 @@ from uuid import uuid4
 from acidsql.acid.layout import STAGING_DIRECTORY, base_name, delta_name
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import StatementId, TxnId, WriteId
+from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import LoadData
 from acidsql.metastore.client import Metastore, Partition, PartitionValues
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl import load_locks, load_step
 from acidsql.planner.ddl_plan import LoadFiles
+from acidsql.snapshot.foreign_directories import check_whole
 from acidsql.spark.engine import Engine
 from acidsql.spark.write.load_sources import LoadedFile, Sources, find_sources, path_span
 from acidsql.storage.file_systems import FileSystem, discard, is_local, remove_all
@@ -113,6 +115,7 @@ class Loader:
         with self.transactions.run(lambda: load_locks(self._step(statement, table))) as txn:
             self._check_unchanged(table)
             place = self._place(self._step(statement, table))  # a partition may have come or gone during the wait
+            check_whole(self.metastore, table, self.engine.files)
             write_id = self.metastore.allocate_write_id(txn.id, table)
             staging = f"{place.directory}/{STAGING_DIRECTORY}_{txn.id}_{write_id}"
             name = base_name(write_id) if statement.overwrite else delta_name(write_id, StatementId(0))
@@ -121,6 +124,9 @@ class Loader:
             txn.require_open()
             place.files.rename(staging, f"{place.directory}/{name}")
             self._register(table, place)
+            values = place.partitions[0] if place.partitions else ()
+            made = WrittenDirectory(values, name, len(sources.loaded))
+            self.metastore.note_written(txn.id, table, [made])
             self.metastore.forget_statistics(txn.id, table, place.partitions)
         tidy_up(self.metastore, self.engine.files, [(place.files, place.directory)])
         return Loaded(_rows(sources), txn.id, write_id)

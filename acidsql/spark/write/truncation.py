@@ -11,6 +11,7 @@ from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl import truncate_locks
 from acidsql.planner.ddl_plan import EmptyTable
 from acidsql.planner.partition_pruning import has_values
+from acidsql.snapshot.foreign_directories import check_whole
 from acidsql.storage.file_systems import FileSystem
 from acidsql.writing.catalog_partitions import CatalogPartitions
 from acidsql.writing.publishing import WriteTarget, empty
@@ -29,14 +30,16 @@ def empty_table(
         txn.check_unchanged(table)
         files = files_of(table.location)
         emptied = _directories(step, transactions, files)
+        check_whole(txn.metastore, table, files_of)
         directory, write_id = files.resolve(table.location), txn.write_id(table)
         partitions = CatalogPartitions(emptied, table, files, None)
         target = WriteTarget(table, directory, files, txn.id, write_id, (), partitions, overwrites=True)
         write = txn.begin(target)
         write.emptied.extend(emptied.values())
         txn.opened.require_open()
+        siblings = txn.siblings(write)
         for place in write.emptied:
-            empty(target, place, write.made)
+            empty(target, place, write.made, siblings)
     return txn
 
 
