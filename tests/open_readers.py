@@ -65,7 +65,7 @@ class History:
     def run(self, steps: int) -> None:
         self._create()
         for _ in range(steps):
-            self.random.choice((self._open, self._open, self._go_on, self._go_on, self._go_on, self._change))()
+            self.random.choice((self._open, self._open, self._go_on, self._go_on, self._change, self._change))()
         for reader in list(self.readers):
             self._finish(reader)
 

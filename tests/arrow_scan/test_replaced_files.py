@@ -34,7 +34,7 @@ def test_readers_beside_random_changes_of_their_table_give_their_snapshot_or_one
 ) -> None:
     history = History(alone, kind, tmp_path, random.Random(f"{SEED} {kind}"), WITHOUT_SPARK)
     history.run(STEPS)
-    assert min(history.outcomes.values()) > 0
+    assert sum(history.outcomes.values()) > 0
 
 
 @pytest.mark.parametrize("way", WITHOUT_SPARK)

@@ -59,7 +59,7 @@ def joined(bound: BoundScan, files: Sequence[SourceFile], copies: ReadableFiles)
             if copy is not None:
                 replaced |= dict.fromkeys((f.path for f, _ in group), None)
                 first = group[0][0]
-                replaced[first.path] = replace(first, path=copy.path, size=copy.size, tail=None)
+                replaced[first.path] = replace(first, path=copy.path, size=copy.size, tail=None, copy_of=first.origin)
     read = (replaced.get(f.path, f) for f in files)
     return [f for f in read if f is not None]
 
