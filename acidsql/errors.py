@@ -395,6 +395,10 @@ class Condition(Enum):
     TABLE_CHANGED = _info(
         "40001", "{table} was altered or dropped while the statement waited for its turn: run it again"
     )
+    FILE_REPLACED = _info(
+        "40001",
+        "{path} was {change} after the statement had taken its snapshot: the rows that it held are gone",
+    )
     COMPACTION_LOST = _info("40001", "Compaction {id} of {resource} is no longer this worker's: {reason}")
     LOCK_TIMEOUT = _info("57014", "Lock acquisition for {resource} timed out after {millis}ms.  {detail}", 10307)
     DEADLOCK = _info(

@@ -46,7 +46,7 @@ from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.lock_requests import XLOCK_WRITE
 from acidsql.planner.macro_expansion import Macro, with_macros
-from acidsql.results import Result, Summary
+from acidsql.results import QueryResult, Result, ScanResult, Summary
 from acidsql.settings import Settings
 from acidsql.snapshot.event_visibility import StoredEvent, stored_events
 from acidsql.snapshot.table_contents import PartContent, TableContent, table_content
@@ -349,7 +349,12 @@ class Session(FrameStatements):
             depth_limited(),
             interruptible(self.cancel),
         ):
-            result = self._run_or_roll_back(text, args, frames or {}, progress, rows_only=rows_only, strict=strict)
+            result: Result | None = None
+            try:
+                result = self._run_or_roll_back(text, args, frames or {}, progress, rows_only=rows_only, strict=strict)
+            finally:
+                if not isinstance(result, QueryResult | ScanResult):
+                    self._executor.look_after_statement()
             if record is not None:
                 record.succeed(result)
         seconds = time.perf_counter() - started

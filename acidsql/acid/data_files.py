@@ -32,6 +32,12 @@ class File:
     """Bytes."""
     modified: int = 0
     """Milliseconds since 1970."""
+    identity: str = ""
+    """What tells the file from a later one of its path, size and time: an inode or entity tag; empty if the file system
+    has none."""
+    changed: int = 0
+    """Nanoseconds since 1970 of the last change of the file or its inode, which no program can set; 0 if the file
+    system does not tell. An inode may be used again at once, and modification times may be copied."""
 
 
 class FileKind(Enum):

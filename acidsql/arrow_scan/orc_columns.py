@@ -22,7 +22,9 @@ from acidsql.arrow_scan.orc_single_rows import is_readable, single_rows
 from acidsql.arrow_scan.stored_arrays import Calendar
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.snapshot.scan_binding import SourceFile
+from acidsql.storage.file_identity import same_file
 from acidsql.storage.file_systems import FileSystem, LocalFiles
+from acidsql.storage.hadoop_files import FILE_ERRORS
 from acidsql.storage.orc.column_types import row_types
 from acidsql.storage.orc.footer_messages import KIND_TIMESTAMP, KIND_TIMESTAMP_INSTANT, orc_type
 from acidsql.storage.orc.rewrite import encode_end, with_clear_names
@@ -31,6 +33,7 @@ from acidsql.storage.orc.tail import Tail
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FIRST_MILLIS, _LAST_MILLIS = -9_223_372_036_855 + 86_400_000, 9_223_372_036_854 - 86_400_000
 """The times that nanoseconds of 64 bits since 1970 reach, less a day for time zones."""
+_READ_ERRORS: Final = (pa.ArrowException, *FILE_ERRORS)
 WAY_OUT: Final = "session.sql(..) reads the table with Spark."
 
 
@@ -111,8 +114,10 @@ class OrcFile:
         wanted = names + [f"{owner}.{name}" if owner else name for name in columns]
         if not wanted:
             return [], []
+        opened = self._opened
         try:
-            batch = self._opened.read_stripe(stripe, columns=wanted)
+            with same_file(self.files, self.source.sized, *_READ_ERRORS, only_errors=self._stays_open):
+                batch = opened.read_stripe(stripe, columns=wanted)
         except (pa.ArrowException, OSError) as error:
             raise unreadable(error, self.source.origin) from error
         rows = batch.column(owner) if owner and columns else None
@@ -133,7 +138,10 @@ class OrcFile:
         kinds = [schema.field(name).type for name in ids] + [of_table.field(name).type for name in inside]
         if not names:
             return []
-        return single_rows(self.source.path, numbers, names, kinds) if all(map(is_readable, kinds)) else None
+        if not all(map(is_readable, kinds)):
+            return None
+        with same_file(self.files, self.source.sized):
+            return single_rows(self.source.path, numbers, names, kinds)
 
     def check_times(self, positions: Sequence[int]) -> None:
         """Raises NOT_YET_SUPPORTED if a column has times that pyarrow cannot represent, by the file's statistics."""
@@ -161,15 +169,21 @@ class OrcFile:
         from pyarrow import orc
 
         try:
-            return orc.ORCFile(self._content())
+            with same_file(self.files, self.source.sized, *_READ_ERRORS):
+                return orc.ORCFile(self._content())
         except (pa.ArrowException, OSError) as error:
             raise unreadable(error, self.source.origin) from error
+
+    @property
+    def _stays_open(self) -> bool:
+        """Whether the file system goes on reading an opened file when its name is another file's."""
+        return isinstance(self.files, LocalFiles)
 
     @cached_property
     def _is_plain(self) -> bool:
         """Whether other programs read the file as it is: on a local disk, with plain names, and at its end."""
         is_here = self._has_plain_names and isinstance(self.files, LocalFiles)
-        return is_here and os.path.getsize(self.source.path) == self.tail.size
+        return is_here and self.files.file_size(self.source.path) == self.tail.size
 
     def _content(self) -> Any:
         path, tail = self.source.path, self.tail

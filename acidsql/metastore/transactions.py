@@ -30,6 +30,7 @@ from acidsql.metastore.lock_rules import Resources, resource
 from acidsql.metastore.lock_waits import LockWaits
 from acidsql.tracing import Phase, current, phase
 
+_AT_ONCE: Final = Patience(retries=0)
 _ATTEMPTS: Final = 5
 """How often a statement opens another transaction because its locks came too late (Hive:
 hive.txn.retrysnapshot.max.count)."""
@@ -131,6 +132,8 @@ class Transactions:
     patience: Callable[[], Patience] = lambda: DEFAULT_PATIENCE
     readers: dict[TxnId, tuple[LockComponent, ...]] = field(default_factory=dict)
     unfinished: list[OpenTransaction] = field(default_factory=list)
+    given_up: dict[TxnId, tuple[LockComponent, ...]] = field(default_factory=dict)
+    """The locks that readers have given up for a statement of the session."""
     waits: LockWaits = field(init=False)
 
     def __post_init__(self) -> None:
@@ -236,5 +239,18 @@ class Transactions:
         wanted = Resources(resource(c.database, c.table, c.partition) for c in exclusive)
         for reader, held in list(self.readers.items()):
             if any(wanted.overlapping(resource(c.database, c.table, c.partition)) for c in held):
+                self.given_up[reader] = held
+                self.readers[reader] = ()  # first: from here on, a frame compares its files
                 self.metastore.release_locks(reader)
-                self.readers[reader] = ()
+
+    def lock_again(self, reader: TxnId) -> None:
+        """Takes back the locks that a reader has given up, if nobody holds or awaits one that is in the way. Otherwise
+        the next call may succeed."""
+        with holding():
+            held = self.given_up.get(reader, ())
+            if not held or reader not in self.readers:
+                self.given_up.pop(reader, None)
+                return
+            with suppress(AcidSqlError):
+                self.metastore.lock(reader, held, patience=_AT_ONCE)
+                self.readers[reader] = self.given_up.pop(reader)

@@ -17,17 +17,19 @@ from acidsql.storage.file_systems import FileSystem
 
 @dataclass(frozen=True, slots=True)
 class CommittedPart:
-    """The first `length` bytes of a data file. `is_whole` tells that it ends there, and that no one writes to it."""
+    """The first `length` bytes of a data file. `is_whole` tells that it ends there, and that no one writes to it.
+    `may_grow` tells that a client may have written to it after the listing."""
 
     length: int
     is_whole: bool
+    may_grow: bool = True
 
 
 def committed_part(files: FileSystem, directory: str, data: DataFile) -> CommittedPart:
     """The committed part of a listed file in the directory of a partition or table. Raises MALFORMED_LAYOUT."""
     side = data.flush_length_file or _possible_side_file(data)
     if side is None:
-        return CommittedPart(data.file.length, is_whole=True)
+        return CommittedPart(data.file.length, is_whole=True, may_grow=False)
     path = f"{directory}/{data.file.path}"
     content = files.read_if_there(f"{directory}/{side}")
     if content is None:

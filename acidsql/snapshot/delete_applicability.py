@@ -97,6 +97,9 @@ def _opened(
                     hidden=opened.hidden_of(hidden),
                     tail=tail,
                     modified=read.modified,
+                    identity=read.identity,
+                    changed=read.changed,
+                    may_grow=read.may_grow,
                 )
 
 

@@ -17,6 +17,7 @@ from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.committed_lengths import committed_part
+from acidsql.storage.file_identity import sized
 from acidsql.storage.file_systems import FileSystem, SizedFile
 from acidsql.storage.footer_cache import FooterCache
 from acidsql.storage.orc.column_types import narrower_types
@@ -131,8 +132,16 @@ class SourceFile:
     """For each column, the type in the file if the table's type was widened since, else None."""
     modified: int = 0
     """The modification time, as in SizedFile."""
+    identity: str = ""
+    changed: int = 0
+    may_grow: bool = False
     times: WrittenTimes = IN_UTC
     """The zone and calendar of the times in a Parquet file."""
+
+    @property
+    def sized(self) -> SizedFile:
+        """The file that is read, with what tells it from a later one of its path."""
+        return SizedFile(self.path, self.size, self.modified, self.identity, self.changed, self.may_grow)
 
     @property
     def has_hives_names(self) -> bool:
@@ -165,13 +174,23 @@ def _part_files(bound: BoundScan, number: int, part: BoundPart, footers: FooterC
 
 def _other_files(bound: BoundScan, number: int, part: BoundPart, footers: FooterCache) -> Iterator[SourceFile]:
     """Text and Parquet files. Parquet files of a table with times come with the zone and calendar of these."""
-    files = [SizedFile(f"{part.directory}/{f.file.path}", f.file.length, f.file.modified) for f in part.data_files]
+    files = [sized(f"{part.directory}/{f.file.path}", f.file) for f in part.data_files]
     looks = bound.table.file_format == "parquet" and has_times(bound.table)
     times = footers.times(bound.files, files) if looks else [IN_UTC] * len(files)
     named = [_row_id_of_file(bound.table, d, f) for d, found in _by_directory(part) for f in found]
     for file, written, (write_id, bucket) in zip(files, times, named, strict=True):
         yield SourceFile(
-            file.path, file.size, number, False, (), write_id=write_id, bucket_property=bucket, times=written
+            file.path,
+            file.size,
+            number,
+            False,
+            (),
+            write_id=write_id,
+            bucket_property=bucket,
+            modified=file.modified,
+            identity=file.identity,
+            changed=file.changed,
+            times=written,
         )
 
 
@@ -252,6 +271,9 @@ def _source_files(
                 copy_of=file.path if read is not file else None,
                 narrower=narrower_types(tail, bound.table),
                 modified=read.modified,
+                identity=read.identity,
+                changed=read.changed,
+                may_grow=read.may_grow,
             )
 
 
@@ -289,10 +311,13 @@ def opened_files(
     """The files with their footers, without those of which a streaming client has not committed anything yet."""
     committed = [committed_part(bound.files, part.directory, f) for f in files]
     started = [(f, c) for f, c in zip(files, committed, strict=True) if c.length or c.is_whole]
-    sized = [SizedFile(f"{part.directory}/{f.file.path}", c.length, f.file.modified) for f, c in started]
-    tails = footers.tails(bound.files, sized)
+    found = [
+        replace(sized(f"{part.directory}/{f.file.path}", f.file), size=c.length, may_grow=c.may_grow)
+        for f, c in started
+    ]
+    tails = footers.tails(bound.files, found)
     return (
-        OpenedFile(data, file, tail, c.is_whole) for (data, c), file, tail in zip(started, sized, tails, strict=True)
+        OpenedFile(data, file, tail, c.is_whole) for (data, c), file, tail in zip(started, found, tails, strict=True)
     )
 
 

@@ -27,7 +27,7 @@ from acidsql.snapshot.earlier_versions import Version
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
-from acidsql.spark.answer_frames import answer
+from acidsql.spark.answer_frames import answer, read_by
 from acidsql.spark.catalyst.sessions import adopt
 from acidsql.spark.collected_rows import small_rows
 from acidsql.spark.dml_transactions import DmlTransactions, row_counts, write_target
@@ -40,6 +40,7 @@ from acidsql.spark.open_transaction import SharedTransaction
 from acidsql.spark.outcomes import QueryRows, RowCounts, Written
 from acidsql.spark.parameter_values import has_instant
 from acidsql.spark.query_columns import as_shown, hive_columns, with_own_names
+from acidsql.spark.read_files import ReadFiles
 from acidsql.spark.readers import Reader, Readers
 from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.spark.scan.shared_scan import scanned_once
@@ -125,8 +126,10 @@ class Executor:
                 return self._frame(plan, request, self._now(), self._caches), lambda: None
             reader = self._readers.open(self.dml.locks(plan))
             try:
-                rows = self._frame(plan, request, _at(request, self._now()), self._caches_of(reader))
-                self._readers.keep(reader, rows.frame)
+                caches = self._caches_of(reader)
+                read = self._readers.reading(reader, caches.read)
+                rows = self._frame(plan, request, _at(request, self._now()), caches, read)
+                self._readers.keep(reader, rows.frame, read)
             except BaseException:
                 self._readers.end(reader)
                 raise
@@ -147,8 +150,10 @@ class Executor:
 
     def _query_in(self, shared: SharedTransaction, plan: QueryPlan, request: Request) -> QueryRows:
         view = self._view_in(shared, plan)
-        rows = self._frame(plan, request, _at(request, view), self._caches_of(shared.guard))
-        self._readers.keep(shared.guard, rows.frame)
+        caches = self._caches_of(shared.guard)
+        read = self._readers.reading(shared.guard, caches.read)
+        rows = self._frame(plan, request, _at(request, view), caches, read)
+        self._readers.keep(shared.guard, rows.frame, read)
         return rows
 
     def _view_in(self, shared: SharedTransaction, plan: QueryPlan) -> ReadView:
@@ -183,13 +188,20 @@ class Executor:
         )
         return self._engine.statement(in_utc=in_utc)
 
-    def _frame(self, plan: QueryPlan, request: Request, view: ReadView, caches: ScanCaches) -> QueryRows:
+    def look_after_statement(self) -> None:
+        """Called behind each statement of the session but queries (`Readers.look_after_statement`)."""
+        self._readers.look_after_statement()
+
+    def _frame(
+        self, plan: QueryPlan, request: Request, view: ReadView, caches: ScanCaches, *own: ReadFiles
+    ) -> QueryRows:
         spark = self._statement(plan, request)
         self._define_views(spark, plan, request, StatementSnapshots(self._engine.files, view), caches)
         rows = with_own_names(spark.rows(plan.sql, request.args), plan.scans)
-        rows = answer(as_shown(rows), request.text)
+        reads = (*own, *read_by(request.frames.values()))
+        rows = answer(as_shown(rows), request.text, reads)
         spark.drop_views((*(s.view for s in plan.scans), *(f.view for f in plan.frames)))
-        return QueryRows(answer(adopt(rows, spark.user), request.text), rows)
+        return QueryRows(answer(adopt(rows, spark.user), request.text, reads), rows)
 
     def _now(self) -> ReadView:
         return ReadView(self._metastore, self._metastore.valid_txns())
@@ -324,6 +336,8 @@ class Executor:
             caches.end()
         written = txn.writes[before:]
         check_disjoint(written)
+        for read in read_by(request.frames.values()):
+            read.check()  # behind the jobs, and before the rows of another snapshot could be published
         txn.opened.require_open()
         for write in written:
             if write.target.table is txn.creates:

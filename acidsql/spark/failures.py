@@ -16,10 +16,12 @@ from acidsql.grammar.fragment_places import place_of_call, place_of_fragment
 from acidsql.interrupts import interruptible
 from acidsql.planner.analysis_errors import explained
 from acidsql.planner.sql_errors import find_raised
+from acidsql.spark.catalyst.file_relations import unreadable_file
 from acidsql.spark.instants import instants_as_microseconds, python_row
 from acidsql.spark.jobs import JobGroup, job_description, job_group
 from acidsql.spark.jvm_loss import SPARK_ERRORS, gone, lost_by
 from acidsql.spark.spark_types import in_wall_clock_time
+from acidsql.storage.file_identity import file_replaced
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -56,6 +58,8 @@ def translate(error: Exception, text: str) -> AcidSqlError:
     raised = find_raised(str(error))
     if raised is not None:
         return raised
+    if (unreadable := unreadable_file(str(error))) is not None:
+        return file_replaced(*unreadable)
     if isinstance(error, OSError):
         return _of_system(error)
     if full := _FULL.search(str(error)):

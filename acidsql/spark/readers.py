@@ -24,10 +24,13 @@ from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.interrupts import holding
 from acidsql.metastore.client import LockComponent
-from acidsql.metastore.heartbeat import interval_of
+from acidsql.metastore.heartbeat import interval_of, is_lost
 from acidsql.metastore.transactions import Transactions
-from acidsql.spark.catalyst.file_relations import file_index_references
+from acidsql.spark.catalyst.file_relations import file_index_references, make_unreadable
 from acidsql.spark.catalyst.gateway import jvm
+from acidsql.spark.read_files import ReadFiles
+from acidsql.storage.file_systems import FileSystem, SizedFile
+from acidsql.storage.hadoop_files import FILE_ERRORS
 from acidsql.tracing import current
 
 _FIRST_PAUSE: Final = 1.0
@@ -49,6 +52,8 @@ class Reader:
 
     txn: TxnId
     indexes: list[Any] = field(default_factory=list)
+    reads: list[ReadFiles] = field(default_factory=list)
+    """The files that its frames read."""
     pinned: bool = False
     """Whether it stays open without frames, to guard a write transaction that is under way."""
     on_end: list[Callable[[], None]] = field(default_factory=list)
@@ -94,9 +99,16 @@ class Readers:
                 self._thread.start()
         return reader
 
-    def keep(self, reader: Reader, frame: DataFrame) -> None:
+    def reading(self, reader: Reader, files: Sequence[tuple[FileSystem, SizedFile]]) -> ReadFiles:
+        """The files of a query whose frames read in the transaction; more may be added to the list."""
+        read = ReadFiles(files, lambda: bool(self._transactions.readers.get(reader.txn)))
+        reader.reads.append(read)
+        return read
+
+    def keep(self, reader: Reader, frame: DataFrame, read: ReadFiles) -> None:
         """Keeps the transaction open as long as `frame`, or a frame that derives from it, exists."""
         found = file_index_references(frame)
+        read.indexes += found
         if not found and not reader.pinned:
             self.end(reader)
             return
@@ -124,6 +136,28 @@ class Readers:
 
         return release
 
+    def look_after_statement(self) -> None:
+        """Called behind each statement of the session but queries. Frames whose files the statement has removed become
+        unreadable, wherever they are used, and the other readers get the locks back that they had given up for it."""
+        transactions = self._transactions
+        for reader in list(self._kept.values()):
+            gave_up = reader.txn in transactions.given_up
+            if transactions.readers.get(reader.txn) or reader.pinned or not reader.reads:
+                continue
+            for read in reader.reads:
+                if read.lost is None and (gave_up or read.are_local):
+                    with suppress(*FILE_ERRORS):  # the check of a frame raises it
+                        self._look(read)
+            if gave_up and not any(read.lost for read in reader.reads):
+                transactions.lock_again(reader.txn)
+
+    def _look(self, read: ReadFiles) -> None:
+        read.look()
+        if read.lost is not None and self._spark is not None:
+            path, change = read.lost
+            for index in read.indexes:
+                make_unreadable(self._spark, index, path, change)
+
     def unpin(self, reader: Reader) -> None:
         """Called at the end of the guarded transaction: the reader ends when nothing reads in it any more."""
         reader.pinned = False
@@ -143,6 +177,7 @@ class Readers:
         with holding():
             with self._lock:
                 self._kept.pop(reader.txn, None)
+            self._transactions.given_up.pop(reader.txn, None)
             if self._transactions.readers.pop(reader.txn, None) is not None:
                 with suppress(AcidSqlError):  # it timed out, or the metastore is away: nothing depends on its commit
                     self._transactions.metastore.commit(reader.txn)
@@ -185,8 +220,11 @@ class Readers:
 
     def _heartbeat(self) -> None:
         for txn in list(self._transactions.readers):
-            with suppress(AcidSqlError):
+            try:
                 self._transactions.metastore.heartbeat(txn)
+            except AcidSqlError as error:
+                if is_lost(error) and txn in self._transactions.readers:
+                    self._transactions.readers[txn] = ()  # its locks have ended with it
 
     def _is_waited_for(self) -> bool:
         """Whether somebody waits for a lock of a kept transaction."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
@@ -25,8 +26,8 @@ PIECE: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class SizedFile:
-    """An absolute path with the file's size in bytes and its modification time. They tell a file from a later one of
-    the same name.
+    """An absolute path with the file's size in bytes, its times and its identity, as in File. They tell a file from a
+    later one of the same name (acidsql.storage.file_identity).
 
     If a streaming client still writes to the file, the size is that of the committed part.
     """
@@ -34,6 +35,11 @@ class SizedFile:
     path: str
     size: int
     modified: int
+    identity: str = ""
+    changed: int = 0
+    may_grow: bool = False
+    """Whether a streaming client may have written to the file since it was listed, so that its size and modification
+    time may be later ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +137,10 @@ class FileSystem(Protocol):
 
     def file_size(self, path: str) -> int | None:
         """The size of a file in bytes; None for a directory, and if nothing is there."""
+        ...
+
+    def find_file(self, path: str) -> File | None:
+        """The file at a path, as a listing shows it; None for a directory, and if nothing is there."""
         ...
 
     def delete(self, path: str) -> None:
@@ -262,7 +272,7 @@ class LocalFiles:
             elif not (entry.name.startswith(".") and entry.name.endswith(".crc")):
                 found = _stat(entry)
                 if found is not None:
-                    files.append(File(path, found.st_size, found.st_mtime_ns // 1_000_000))
+                    files.append(_listed(path, found))
 
     def directories_named(self, directory: str, prefix: str) -> Sequence[str]:
         try:
@@ -317,6 +327,13 @@ class LocalFiles:
 
     def file_size(self, path: str) -> int | None:
         return os.path.getsize(path) if os.path.isfile(path) else None
+
+    def find_file(self, path: str) -> File | None:
+        try:
+            found = os.stat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        return None if stat.S_ISDIR(found.st_mode) else _listed(path, found)
 
     def delete(self, path: str) -> None:
         if os.path.isdir(path):
@@ -397,6 +414,10 @@ def listing_of(files: Sequence[File], directories: Sequence[str]) -> Listing:
     hidden = [d for d in directories if is_hidden(d.rpartition("/")[2])]
     seen = [d for d in directories if not is_hidden(d.rpartition("/")[2])]
     return Listing(tuple(files), tuple(seen), tuple(hidden))
+
+
+def _listed(path: str, found: os.stat_result) -> File:
+    return File(path, found.st_size, found.st_mtime_ns // 1_000_000, str(found.st_ino), found.st_ctime_ns)
 
 
 def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:

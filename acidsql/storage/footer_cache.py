@@ -1,4 +1,4 @@
-"""A cache of the footers of ORC and Parquet files. Files of an ACID table never change, so each is read once."""
+"""A cache of the footers of ORC and Parquet files, by path, size, time and identity: each file is read once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from acidsql.storage.file_systems import FileSystem, SizedFile
+from acidsql.errors import AcidSqlError
+from acidsql.storage.file_identity import same_file
+from acidsql.storage.file_systems import FileSystem, LocalFiles, SizedFile
+from acidsql.storage.hadoop_files import FILE_ERRORS
 from acidsql.storage.orc.copies import Copies, ReadableFiles
 from acidsql.storage.orc.tail import Tail, read_whole_tail
 from acidsql.storage.parquet_footer import WrittenTimes, written_times
@@ -33,11 +36,18 @@ class FooterCache:
 
     def tails(self, files: FileSystem, wanted: Sequence[SizedFile]) -> list[Tail]:
         """The tails of the files, in their order. Unknown ones are read in parallel."""
-        return _known(self._tails, wanted, lambda f: read_file_tail(files, f.path, f.size))
+        return _known(self._tails, wanted, lambda f: _read(files, f, lambda: read_file_tail(files, f.path, f.size)))
 
     def times(self, files: FileSystem, wanted: Sequence[SizedFile]) -> list[WrittenTimes]:
         """The zone and the calendar of the times in Parquet files."""
-        return _known(self._times, wanted, lambda f: written_times(files, f))
+        return _known(self._times, wanted, lambda f: _read(files, f, lambda: written_times(files, f)))
+
+
+def _read(files: FileSystem, file: SizedFile, read: Callable[[], _T]) -> _T:
+    """What a footer tells. A footer is read right after the listing, with the locks of the statement, so a file system
+    that takes a request for it is asked for the identity of the file only if the footer cannot be read."""
+    with same_file(files, file, AcidSqlError, *FILE_ERRORS, only_errors=not isinstance(files, LocalFiles)):
+        return read()
 
 
 def _known(known: dict[SizedFile, _T], wanted: Sequence[SizedFile], read: Callable[[SizedFile], _T]) -> list[_T]:

@@ -38,6 +38,16 @@ _NO_CHECKS: Final = "fs.s3a.create.performance"
 """Option of a new file in S3: Hadoop does not ask whether its name is that of a directory."""
 
 
+_ENTITY_TAG: Final = "getEtag"
+"""Of org.apache.hadoop.fs.EtagSource."""
+_IDENTITY_METHODS: Final = {
+    "hdfs": "getFileId",  # org.apache.hadoop.hdfs.protocol.HdfsFileStatus: the inode
+    "s3a": _ENTITY_TAG,
+    "abfs": _ENTITY_TAG,
+    "abfss": _ENTITY_TAG,
+}
+
+
 class HadoopFiles:
     """The file systems that Spark's Hadoop client knows, through the driver's JVM."""
 
@@ -86,7 +96,7 @@ class HadoopFiles:
             known = parents if hidden is None else parents[: hidden + 1]
             directories |= dict.fromkeys("/".join(known[: depth + 1]) for depth in range(len(known)))
             if hidden is None:
-                files.append(File(path, status.getLen(), status.getModificationTime()))
+                files.append(_listed(path, status, _ENTITY_TAG))
         return listing_of(files, list(directories))
 
     def _statuses_below(self, root: Any) -> Iterable[Any]:
@@ -101,11 +111,12 @@ class HadoopFiles:
 
     def _walk(self, root: Any, prefix: str, files: list[File], directories: list[str]) -> None:
         where = self._paths(root, prefix) if prefix else root
+        identity = self._identity_method(where)
         for status in self._statuses(where):
             name = status.getPath().getName()
             path = f"{prefix}/{name}" if prefix else name
             if not status.isDirectory():
-                files.append(File(path, status.getLen(), status.getModificationTime()))
+                files.append(_listed(path, status, identity))
                 continue
             directories.append(path)
             if not is_hidden(name):
@@ -178,6 +189,20 @@ class HadoopFiles:
             return None
         status = self._fs(path).getFileStatus(self._path(path))
         return None if status.isDirectory() else int(status.getLen())
+
+    def find_file(self, path: str) -> File | None:
+        where = self._path(path)
+        try:
+            status = where.getFileSystem(self._conf).getFileStatus(where)
+        except Py4JJavaError as error:
+            if not _is_missing(error):
+                raise
+            return None
+        return None if status.isDirectory() else _listed(path, status, self._identity_method(where))
+
+    def _identity_method(self, where: Any) -> str | None:
+        """The method of a file's status that gives its identity; None if its file system has no such method."""
+        return _IDENTITY_METHODS.get(str(where.getFileSystem(self._conf).getUri().getScheme()))
 
     def delete(self, path: str) -> None:
         self._fs(path).delete(self._path(path), True)
@@ -339,6 +364,17 @@ class HadoopFiles:
 
     def _fs(self, path: str) -> Any:
         return self._path(path).getFileSystem(self._conf)
+
+
+def _listed(path: str, status: Any, identity: str | None) -> File:
+    """A file by its org.apache.hadoop.fs.FileStatus. The modification time of a file with an entity tag counts whole
+    seconds: a listing of S3 may tell more of it than a request for the file's own status."""
+    modified = status.getModificationTime()
+    if identity is None:
+        return File(path, status.getLen(), modified)
+    found = str(getattr(status, identity)() or "").strip('"')
+    is_tagged = identity == _ENTITY_TAG and bool(found)
+    return File(path, status.getLen(), modified // 1000 * 1000 if is_tagged else modified, found)
 
 
 def _is_missing(error: Py4JJavaError) -> bool:

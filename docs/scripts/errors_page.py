@@ -187,6 +187,8 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "WRITE_CONFLICT": "Another transaction changed the same table, partition or row and committed first.",
         "STREAM_IN_USE": "The stream has a live writer, which the message names. One writer at a time may use an ID.",
         "STREAM_LOST": "Another writer has the stream now, or has committed to it. The transaction commits nothing.",
+        "FILE_REPLACED": "A statement has dropped, renamed or overwritten what a result that is still read consists of."
+        " Read the result whole before, or run the query again.",
         "TABLE_CHANGED": "The table was altered or dropped while the statement waited for its lock.",
         "COMPACTION_LOST": "The compaction was aborted or given to another worker.",
         "LOCK_TIMEOUT": "A lock was not free in time. The message names its holder.",

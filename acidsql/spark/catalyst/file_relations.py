@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Final, NoReturn
+from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -15,6 +17,9 @@ from acidsql.spark.catalyst.logical_plans import plan_of, scan_of
 
 PATHS_ARE_PATTERNS: Final = "__globPaths__"
 """The option of a reader that says whether `*`, `[a-z]` and the like in its paths are patterns."""
+_AFTER: Final = "-after-the-snapshot"
+_IN: Final = ".in."
+_UNREADABLE: Final = re.compile(rf"(removed|replaced){_AFTER}:([^\s\"]*[^\s\".])")
 _SCAN: Final = "LogicalRelation"
 
 
@@ -36,6 +41,39 @@ def file_index_references(frame: DataFrame) -> list[Any]:
         for leaf in items(plan_of(frame).collectLeaves())
         if leaf.getClass().getSimpleName() == _SCAN
     ]
+
+
+def make_unreadable(spark: SparkSession, reference: Any, path: str, change: str) -> None:
+    """Makes the file index of a weak reference name one file only, whose scheme tells what has become of the file at
+    `path`: no file system can open it, and `unreadable_file` finds it in the error. Frames and views that were not
+    planned before then fail in their jobs. A missing path would not do: Spark can be told to skip missing files."""
+    index = reference.get()
+    if index is None:
+        return
+    known = index.leafFiles()  # from the paths that the scan was given to the status of each
+    if known.isEmpty():
+        return
+    java = jvm(spark)
+    first = known.keysIterator().next()
+    location = java.java_class("org.apache.hadoop.fs.Path")(_unreadable(path, change))
+    status = java.java_class("org.apache.hadoop.fs.FileStatus")(1, False, 1, 1, 0, location)
+    known.clear()
+    known.put(first, status)
+
+
+def _unreadable(path: str, change: str) -> str:
+    scheme, separator, rest = path.partition("://")
+    return f"{change}{_AFTER}:" + (f"//{scheme}{_IN}{rest}" if separator else path)
+
+
+def unreadable_file(message: str) -> tuple[str, str] | None:
+    """The path and the change that `make_unreadable` was told, from the message of a job's error."""
+    found = _UNREADABLE.search(message)
+    if found is None:
+        return None
+    path = unquote(found[2])
+    scheme, separator, rest = path.removeprefix("//").partition(_IN)
+    return (f"{scheme}://{rest}" if separator else path), found[1]
 
 
 class _Relations:

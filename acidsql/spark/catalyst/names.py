@@ -87,7 +87,7 @@ AGGREGATE: Final = SparkClass(f"{_LOGICAL}.Aggregate", ("aggregateExpressions/0"
 RANGE: Final = SparkClass(f"{_LOGICAL}.Range$", ("apply/4",))
 TREE_PATTERN: Final = SparkClass(f"{_SQL}.catalyst.trees.TreePattern$", ("JOIN/0",))
 
-FILE_INDEX: Final = SparkClass(f"{_SOURCES}.InMemoryFileIndex", ("new/7",))
+FILE_INDEX: Final = SparkClass(f"{_SOURCES}.InMemoryFileIndex", ("new/7", "leafFiles/0"))
 FILE_RELATION: Final = SparkClass(f"{_SOURCES}.HadoopFsRelation", ("new/7", "location/0"))
 LOGICAL_RELATION: Final = SparkClass(f"{_SOURCES}.LogicalRelation", ("relation/0",))
 LOGICAL_RELATION_OBJECT: Final = SparkClass(f"{_SOURCES}.LogicalRelation$", ("apply/2",))

@@ -15,7 +15,7 @@ from typing import Final
 from pyspark import SparkContext
 
 from acidsql.snapshot.scan_binding import BoundScan, SourceFile
-from acidsql.storage.file_systems import LocalFiles, SizedFile
+from acidsql.storage.file_systems import LocalFiles
 from acidsql.storage.orc.copies import ReadableFiles, needs_another_end
 from acidsql.storage.orc.stripe_appending import movable
 from acidsql.storage.orc.tail import Tail
@@ -55,11 +55,11 @@ def joined(bound: BoundScan, files: Sequence[SourceFile], copies: ReadableFiles)
     replaced: dict[str, SourceFile | None] = {}
     for group in (g for of_kind in alike.values() for g in _groups(of_kind) if len(g) >= _LEAST):
         with suppress(OSError):  # without room for a copy, Spark reads the files
-            copy = copies.joined(bound.files, [(SizedFile(f.path, f.size, f.modified), t) for f, t in group])
+            copy = copies.joined(bound.files, [(f.sized, t) for f, t in group])
             if copy is not None:
                 replaced |= dict.fromkeys((f.path for f, _ in group), None)
                 first = group[0][0]
-                replaced[first.path] = replace(first, path=copy.path, size=copy.size, tail=None)
+                replaced[first.path] = replace(first, path=copy.path, size=copy.size, tail=None, copy_of=first.origin)
     read = (replaced.get(f.path, f) for f in files)
     return [f for f in read if f is not None]
 

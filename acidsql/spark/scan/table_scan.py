@@ -114,6 +114,8 @@ def scan_frame(spark: SparkSession, bound: BoundScan, caches: ScanCaches) -> Dat
         counted = counted_rows(spark, bound.files, files, deletes, caches.deletes)
         if counted is not None:
             return counted
+    # A copy belongs to acidsql: nobody puts another file in its place.
+    caches.read.extend((bound.files, file.sized) for file in (*files, *deletes) if file.copy_of is None)
     reads = _reads(spark, bound, files, caches.footers.copies, names_rows=bool(deletes or bound.scan.row_id))
     values = partition_values(spark, bound.table, bound.parts)
     if bound.scan.with_deleted:

@@ -15,10 +15,11 @@ import threading
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 from urllib.parse import urlparse
 
+from acidsql.storage.file_identity import same_file, sized
 from acidsql.storage.file_systems import FileSystem, SizedFile
 from acidsql.storage.hadoop_files import FILE_ERRORS
 from acidsql.storage.orc.rewrite import encode_end, encode_second_end, instants_named, with_clear_names
@@ -97,21 +98,23 @@ class Copies:
                         copy.files.delete(copy.file.path)
 
     def _joined(self, files: FileSystem, originals: Sequence[tuple[SizedFile, Tail]]) -> SizedFile:
-        stripes = [stripe_bytes(files.read(file.path), tail) for file, tail in originals]
+        stripes = [stripe_bytes(_content(files, file), tail) for file, tail in originals]
         tail = together([(tail, len(data)) for (_, tail), data in zip(originals, stripes, strict=True)])
         content = b"".join((HEADER, *stripes, encode_second_end(tail)))
         to = f"{self._directory(files, originals[0][0].path)}/{uuid.uuid4().hex}"
         files.write(to, content)
-        return SizedFile(to, len(content), 0)
+        return _sized(files, to)
 
     def _copy(self, files: FileSystem, file: SizedFile, tail: Tail) -> SizedFile:
         to = f"{self._directory(files, file.path)}/{uuid.uuid4().hex}"
         if not needs_another_end(tail):
-            files.copy_start(file.path, file.size, b"", to)
-            return replace(file, path=to)
+            with same_file(files, file, *FILE_ERRORS):
+                files.copy_start(file.path, file.size, b"", to)
+            return _sized(files, to)
         end = encode_end(instants_named(tail if tail.has_clear_names else with_clear_names(tail, tail.row_names)))
-        files.copy_start(file.path, tail.footer_start, end, to)
-        return replace(file, path=to, size=tail.footer_start + len(end))
+        with same_file(files, file, *FILE_ERRORS):
+            files.copy_start(file.path, tail.footer_start, end, to)
+        return _sized(files, to)
 
     def _directory(self, files: FileSystem, path: str) -> str:
         parsed = urlparse(path)
@@ -171,6 +174,19 @@ class OriginalFiles:
 
 ReadableFiles: TypeAlias = CopyLease | OriginalFiles
 """What gives the files that a reader opens in the place of a table's."""
+
+
+def _content(files: FileSystem, file: SizedFile) -> bytes:
+    with same_file(files, file, *FILE_ERRORS):
+        return files.read(file.path)
+
+
+def _sized(files: FileSystem, path: str) -> SizedFile:
+    """A copy that was just made."""
+    found = files.find_file(path)
+    if found is None:
+        raise OSError(f"{path} is gone: something removes the files of a directory of temporary files")
+    return sized(path, found)
 
 
 def needs_another_end(tail: Tail) -> bool:

@@ -19,7 +19,9 @@ from acidsql.spark.catalyst.gateway import Jvm
 from acidsql.spark.catalyst.logical_plans import ResolvedCondition
 from acidsql.spark.scan.deletes.array_lookup import Longs
 from acidsql.spark.scan.deletes.bitmap import DeleteBitmap, DeleteKeys, concatenated, delete_bitmap
+from acidsql.storage.file_identity import same_file
 from acidsql.storage.file_systems import FileSystem, LocalFiles
+from acidsql.storage.hadoop_files import FILE_ERRORS
 
 if TYPE_CHECKING:
     from acidsql.snapshot.scan_binding import SourceFile
@@ -114,7 +116,7 @@ def _may_be_read_here(files: FileSystem, deletes: Sequence[SourceFile]) -> bool:
 
 
 def _name(file: SourceFile) -> Hashable:
-    return file.path, file.size, file.modified, file.hidden
+    return file.sized, file.hidden
 
 
 def _read_file(files: FileSystem, file: SourceFile) -> DeleteKeys | None:
@@ -122,7 +124,9 @@ def _read_file(files: FileSystem, file: SourceFile) -> DeleteKeys | None:
     from pyarrow import orc
 
     try:
-        content = orc.ORCFile(pa.BufferReader(files.read(file.path)))
+        with same_file(files, file.sized, *FILE_ERRORS):
+            stored = files.read(file.path)
+        content = orc.ORCFile(pa.BufferReader(stored))
         columns = content.read(columns=content.schema.names[:5])
         operation, write_id, bucket, row, deleter = (_longs(c) for c in columns.columns)
     except (pa.ArrowException, ValueError):
