@@ -206,7 +206,7 @@ def _ingest(options: argparse.Namespace) -> int:
     text = TextOptions(
         options.form, options.delimiter or ",", options.header, options.null if options.form == CSV else ""
     )
-    source = SourceOptions(files, options.follow, options.rotated, not options.no_skip)
+    source = SourceOptions(files, options.follow, options.rotated, not options.no_skip, options.same_text)
     with connect(warehouse=options.warehouse, metastore=options.metastore) as session:
         _set_all(session, options.hiveconf)
         stream = session.stream(
