@@ -18,7 +18,7 @@ from typing import Final
 from acidsql.acid.table import Column
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.frontends.script import INTERRUPTED, OK
-from acidsql.frontends.terminal import shows_control_sequences, tell
+from acidsql.frontends.terminal import replace_line, shows_control_sequences, tell
 from acidsql.ingest.file_sources import FileReading, file_sources
 from acidsql.ingest.known_files import KnownFiles
 from acidsql.ingest.record_text import Delimited, JsonLines, RecordFormat, with_line
@@ -266,8 +266,7 @@ class _Progress:
     def _put(self, text: str) -> None:
         width = os.get_terminal_size(sys.stderr.fileno()).columns if sys.stderr.isatty() else 0
         shown = text if not width or len(text) < width else text[: width - 1]
-        sys.stderr.write(f"\r\x1b[K{shown}")
-        sys.stderr.flush()
+        replace_line(shown)
 
 
 def _committed(rows: int, commits: int) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 
 from acidsql.acid.directories import Base, Delta
 from acidsql.acid.row_id import decode_bucket
-from acidsql.errors import AcidSqlError
+from acidsql.errors import AcidSqlError, visible
 from acidsql.frontends.render import Format, render
 from acidsql.frontends.terminal import report, tell
 from acidsql.results import ResultColumn
@@ -58,7 +58,7 @@ def print_table(session: Session, name: str, *, with_events: bool) -> bool:
         pieces = _event_lines(session, content) if with_events else _file_lines(content)
     try:
         for piece in pieces:
-            sys.stdout.write(piece)
+            sys.stdout.write(visible(piece, tabs=True))  # names of files are not acidsql's
         sys.stdout.flush()
     except BrokenPipeError:
         # Python flushes its buffer at exit, and would complain about the closed pipe.
