@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -51,7 +51,7 @@ class Span:
         number, more = str(self.line), "..." if left > begin else ""
         # The caret line keeps tabs, so that both lines are aligned.
         indent = " " * len(more) + "".join("\t" if c == "\t" else " " for c in shown[: self.start - left])
-        plain = "".join("\ufffd" if _is_hidden(c) and c != "\t" else c for c in shown)
+        plain = "".join("\ufffd" if c != "\t" and _HIDDEN.match(c) else c for c in shown)
         tail = "..." if right < stop else ""
         return f"{number} | {more}{plain}{tail}\n{' ' * len(number)} | {indent}{'^' * width}"
 
@@ -63,22 +63,29 @@ _BEFORE: Final = 150
 """How many of them precede the place in a longer line."""
 
 
-def visible(text: str) -> str:
-    r"""The text with escapes for all control characters but line feeds, which a terminal would obey.
+def visible(text: str, *, tabs: bool = False) -> str:
+    r"""The text with escapes for all control characters but line feeds, and tabs if `tabs`: a terminal would obey them.
+
+    These are control characters, those that change the direction of text, and lone surrogates.
 
     >>> visible("a\tb\x1b[0m")
     'a\\tb\\x1b[0m'
     """
     if text.isprintable():
         return text
-    return "".join(repr(c)[1:-1] if c != "\n" and _is_hidden(c) else c for c in text)
+    return _HIDDEN.sub(lambda found: found[0] if tabs and found[0] == "\t" else repr(found[0])[1:-1], text)
 
 
-def _is_hidden(character: str) -> bool:
-    """Whether a character is a control character, changes the direction of text, or is a lone surrogate."""
-    return not character.isprintable() and (
-        unicodedata.category(character) in ("Cc", "Cs") or character in "\u202a\u202b\u202d\u202e\u2066\u2067\u2068"
-    )
+def visible_json(text: str) -> str:
+    r"""JSON text with `\u` escapes for the same characters: the values in it stay the same.
+
+    >>> visible_json('{"a": "\x9b"}')
+    '{"a": "\\u009b"}'
+    """
+    return text if text.isprintable() else _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+_HIDDEN: Final = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a\u202b\u202d\u202e\u2066-\u2068\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # Enum would make conditions with equal infos aliases of each other

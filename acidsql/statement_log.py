@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from acidsql.errors import AcidSqlError, Condition
+from acidsql.errors import AcidSqlError, Condition, visible, visible_json
 from acidsql.redaction import STATEMENTS_VARIABLE, clipped, shown_statement
 from acidsql.results import Result
 from acidsql.spans import statement_span
@@ -150,7 +150,7 @@ def write_line(line: str) -> None:
 
 def as_json(values: Mapping[str, object]) -> str:
     """A record as one line of JSON."""
-    return json.dumps(values, ensure_ascii=False, default=str)
+    return visible_json(json.dumps(values, ensure_ascii=False, default=str))
 
 
 def as_text(values: Mapping[str, object]) -> str:
@@ -168,4 +168,4 @@ def as_text(values: Mapping[str, object]) -> str:
         else:
             text = clipped(str(value), _LONGEST_IN_TEXT)
             words.append(f"{name}={json.dumps(text, ensure_ascii=False) if ' ' in text else text}")
-    return " ".join(words)
+    return visible(" ".join(words))

@@ -79,6 +79,11 @@ def add_ingest(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--rotated", action="store_true", help="a file that is not the one that was read under its name is a new one"
     )
     going_on.add_argument(
+        "--same-text",
+        action="store_true",
+        help="a file that is not the one that was read under its name is read on if its bytes are the same",
+    )
+    going_on.add_argument(
         "--no-skip",
         action="store_true",
         help="standard input has new lines only; without this, it begins with the text that was read before",
@@ -115,6 +120,11 @@ def check_ingest(options: argparse.Namespace, files: Sequence[str]) -> None:
     complaints = (
         ("standard input (-) is not read together with files", bool(files) and "-" in options.text_files),
         ("--follow and --rotated need files", not files and (options.follow or options.rotated)),
+        ("--same-text needs files", not files and options.same_text),
+        (
+            "--same-text does not go together with --follow and --rotated",
+            options.same_text and (options.follow or options.rotated),
+        ),
         ("--no-skip is about standard input", bool(files) and options.no_skip),
         (
             "--delimiter and --header need --format csv",

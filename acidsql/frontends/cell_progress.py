@@ -13,6 +13,7 @@ from typing import Final
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import DisplayHandle
 
+from acidsql.errors import visible
 from acidsql.frontends.cell_results import EMPTY
 from acidsql.frontends.html_results import html_progress
 from acidsql.frontends.terminal import waiting_shown
@@ -43,7 +44,7 @@ class Progress:
         while not self._done.wait(wait):
             wait = _SHOWN_EVERY
             text = f"Running for {self.text()} ..."
-            shown = {"text/plain": text, "text/html": html_progress(text, *self.session.running_tasks())}
+            shown = {"text/plain": visible(text), "text/html": html_progress(text, *self.session.running_tasks())}
             if self.place is None:
                 self.place = DisplayHandle()  # type: ignore[no-untyped-call]
                 self.place.display(shown, raw=True)  # type: ignore[no-untyped-call]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from IPython.display import DisplayHandle, display
 
-from acidsql.errors import AcidSqlError, Condition
+from acidsql.errors import AcidSqlError, Condition, visible
 from acidsql.frontends.html_results import LONGEST_VALUE, html_lines, html_message, html_note, html_table, html_tree
 from acidsql.frontends.render import Column, Format, render, render_lines, rows_in_words
 from acidsql.frontends.value_text import Row
@@ -78,7 +78,7 @@ class Message(CellResult):
     place: DisplayHandle | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
-        return f"{self.text} in {self.seconds:.2f} s\n{self.note}".rstrip()
+        return visible(f"{self.text} in {self.seconds:.2f} s\n{self.note}".rstrip())
 
     def _repr_html_(self) -> str:
         return "\n".join([html_message(self.text, self.seconds), *map(html_note, filter(None, [self.note]))])

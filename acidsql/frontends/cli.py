@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
 from acidsql.connection import connect
-from acidsql.errors import AcidSqlError, Condition
+from acidsql.errors import AcidSqlError, Condition, visible
 from acidsql.frontends.arguments import DEFAULT_LIMIT, add_claim, add_ingest, add_place, check_ingest, limit, pair
 from acidsql.frontends.render import Format
 from acidsql.frontends.script import CANNOT_START, FAILED, INTERRUPTED, OK, Manner, Runner, exit_status
-from acidsql.frontends.terminal import java_output, report, tell_interrupted
+from acidsql.frontends.terminal import java_output, report, tell_interrupted, tell_part
 
 if TYPE_CHECKING:  # the prompt is shown before these are imported
     from acidsql.session import Session
@@ -58,7 +58,7 @@ def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = _parser()
     options, rest = parser.parse_known_args(argv)
     if rest and not (hasattr(options, "text_files") and all(name == "-" or name[:1] != "-" for name in rest)):
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        parser.error(visible(f"unrecognized arguments: {' '.join(rest)}"))
     if rest:
         options.text_files += rest
     return options
@@ -88,7 +88,7 @@ def _shell(options: argparse.Namespace) -> int:
         else:
             status = _prompt(opened, options)
         if status == CANNOT_START:
-            sys.stderr.write(hidden())
+            tell_part(hidden())
         return status
 
 
@@ -184,7 +184,7 @@ def _claim(options: argparse.Namespace) -> int:
     with connect(warehouse=options.warehouse, metastore=options.metastore) as session:
         names = session.claim_tables(forget=options.forget, here=options.here)
     told = "forgotten" if options.forget else "elsewhere, and this metastore's now"
-    sys.stdout.writelines(f"{name}: {told}\n" for name in names)
+    sys.stdout.write(visible("".join(f"{name}: {told}\n" for name in names)))
     return OK
 
 
@@ -217,7 +217,7 @@ def _ingest(options: argparse.Namespace) -> int:
     text = TextOptions(
         options.form, options.delimiter or ",", options.header, options.null if options.form == CSV else ""
     )
-    source = SourceOptions(files, options.follow, options.rotated, not options.no_skip)
+    source = SourceOptions(files, options.follow, options.rotated, not options.no_skip, options.same_text)
     with connect(warehouse=options.warehouse, metastore=options.metastore) as session:
         session.check_warehouse()
         _set_all(session, options.hiveconf)
@@ -257,7 +257,7 @@ def _log(line: str) -> None:
         utc = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         sys.stdout.write(f"{as_json({'time': utc, 'event': 'compactor', 'pid': os.getpid(), 'message': line})}\n")
     else:
-        sys.stdout.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}\n")
+        sys.stdout.write(visible(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}\n"))
     sys.stdout.flush()
 
 

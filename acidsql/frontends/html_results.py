@@ -59,13 +59,13 @@ def html_table(columns: Sequence[Column], rows: Iterable[Row]) -> HtmlTable:
 
 def html_note(note: str) -> str:
     """A line about a result, below it."""
-    return _faint(html.escape(note))
+    return _faint(html.escape(visible(note)))
 
 
 def html_progress(note: str, done: int, total: int) -> str:
     """A line about a statement that runs, behind a bar of its tasks where there are several."""
     bar = f'<progress value="{done}" max="{total}" style="vertical-align: middle"></progress> ' if total > 1 else ""
-    return _faint(f"{bar}{html.escape(note)}")
+    return _faint(f"{bar}{html.escape(visible(note))}")
 
 
 def _faint(content: str) -> str:
@@ -80,7 +80,7 @@ def html_message(message: str, seconds: float) -> str:
 
 def html_lines(lines: Iterable[str]) -> str:
     """Lines of text as they are."""
-    shown = html.escape("\n".join(lines))
+    shown = html.escape(visible("\n".join(lines), tabs=True))
     return f'<pre class="{_UNTOUCHED}" style="{_MONOSPACE}; margin: 0; overflow-x: auto">{shown}</pre>'
 
 

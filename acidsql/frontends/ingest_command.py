@@ -18,8 +18,9 @@ from typing import Final
 from acidsql.acid.table import Column
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.frontends.script import INTERRUPTED, OK
-from acidsql.frontends.terminal import shows_control_sequences, tell
+from acidsql.frontends.terminal import replace_line, shows_control_sequences, tell
 from acidsql.ingest.file_sources import FileReading, file_sources
+from acidsql.ingest.known_files import KnownFiles
 from acidsql.ingest.record_text import Delimited, JsonLines, RecordFormat, with_line
 from acidsql.ingest.stream import Stream
 from acidsql.ingest.text_sources import INPUT, InputSource, Part, Place, Source
@@ -61,6 +62,7 @@ class SourceOptions:
     follows: bool = False
     rotates: bool = False
     skips: bool = True
+    same_text: bool = False
 
 
 def ingest(stream: Stream, text: TextOptions, source: SourceOptions, most: int) -> int:
@@ -153,7 +155,7 @@ class _Run:
         self._sources: Sequence[Source] = ()
         self._keys_read: set[str] = set()
         self._rejected = 0
-        self.places = places_of(stream.committed_offset)
+        self.known = KnownFiles(places_of(stream.committed_offset))
 
     def sources(self, text: TextOptions, given: SourceOptions) -> Sequence[Source]:
         """The sources, each from the place on that was committed.
@@ -165,15 +167,20 @@ class _Run:
             return text.new_format(self._stream.columns, head, name)
 
         if not given.files:
-            before = self.places.get(INPUT, Place()) if given.skips else Place()
+            before = (self.known.named(INPUT) or Place()) if given.skips else Place()
             self._sources = [InputSource(sys.stdin.fileno(), before, new_format)]
             return self._sources
-        reading = FileReading(new_format, self._progress.tell, follows=given.follows, rotates=given.rotates)
-        self._sources = sources = file_sources(given.files, self.places, reading)
-        renamed = {s.key: s.place for s in sources if s.place.bytes and s.key not in self.places}
-        if renamed:
-            self.places |= renamed
-            self._stream.write([], offset=self._offset())  # a later run may find nothing but the new name
+        reading = FileReading(
+            new_format,
+            self._progress.tell,
+            follows=given.follows,
+            rotates=given.rotates,
+            same_text=given.same_text,
+        )
+        committed = dict(self.known.places)
+        self._sources = sources = file_sources(given.files, self.known, reading)
+        if self.known.places != committed:
+            self._note()  # a later run may find nothing but the new name
         return sources
 
     def read(self, sources: Sequence[Source], stop: _Stop, *, together: bool) -> None:
@@ -187,6 +194,7 @@ class _Run:
                     waiting.remove(source)
                 for part in parts or ():
                     self._write(part, source.key)
+                self._note_file(source)
                 is_idle = is_idle and parts is not None and not parts
             if is_idle:
                 self._stream.write([])  # raises the error of a commit that failed meanwhile
@@ -197,15 +205,26 @@ class _Run:
         self._keys_read.add(key)
         for text in part.text.pieces(self._most):
             place = part.place_of(text)
-            self.places[key] = place
+            self.known.put(key, place)
             try:
                 self._stream.write(text.records, offset=self._offset())
             except AcidSqlError as error:
                 raise with_line(error, text, part.source) from None
             self._progress.show()
 
+    def _note_file(self, source: Source) -> None:
+        """Notes the file that a source has begun to read: it may be rotated before anything is in it."""
+        known = self.known.named(source.key)
+        if source.place.inode and (known is None or known.inode != source.place.inode):
+            self.known.put(source.key, source.place)
+            self.known.trim()
+            self._note()
+
+    def _note(self) -> None:
+        self._stream.write([], offset=self._offset())
+
     def _offset(self) -> Offset:
-        return {name: place.json for name, place in self.places.items()}
+        return {name: place.json for name, place in self.known.places.items()}
 
     def note_rejected(self, error: BaseException) -> None:
         """Counts the record that ended the run, if that is what the error tells."""
@@ -266,8 +285,7 @@ class _Progress:
     def _put(self, text: str) -> None:
         width = os.get_terminal_size(sys.stderr.fileno()).columns if sys.stderr.isatty() else 0
         shown = text if not width or len(text) < width else text[: width - 1]
-        sys.stderr.write(f"\r\x1b[K{shown}")
-        sys.stderr.flush()
+        replace_line(shown)
 
 
 def _committed(rows: int, commits: int) -> str:

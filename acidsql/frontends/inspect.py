@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from acidsql.acid.directories import Base, Delta
 from acidsql.acid.row_id import decode_bucket
-from acidsql.errors import AcidSqlError
+from acidsql.errors import AcidSqlError, visible
 from acidsql.frontends.arguments import DEFAULT_LIMIT
 from acidsql.frontends.render import Format, render
 from acidsql.frontends.terminal import report, tell
@@ -71,11 +71,11 @@ def print_table(session: Session, name: str, wanted: Wanted) -> bool:
     if sys.stdout.isatty():
         pieces = chain(_summary(content), _for_eyes(session, content, rest, with_events=wanted.with_events))
     else:
-        sys.stderr.write("".join(_summary(content)))
+        sys.stderr.write(visible("".join(_summary(content)), tabs=True))
         pieces = _event_lines(session, content, rest) if wanted.with_events else _file_lines(content, rest)
     try:
         for piece in pieces:
-            sys.stdout.write(piece)
+            sys.stdout.write(visible(piece, tabs=True))  # names of files are not acidsql's
         sys.stdout.flush()
     except BrokenPipeError:
         # Python flushes its buffer at exit, and would complain about the closed pipe.

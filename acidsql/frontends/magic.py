@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import assert_never
@@ -31,7 +30,7 @@ from acidsql.frontends.magic_line import USAGE, Order, frames_in, parse_line, va
 from acidsql.frontends.prompt_actions import tasks_after_cancel
 from acidsql.frontends.render import Format, summary
 from acidsql.frontends.script import is_text
-from acidsql.frontends.terminal import java_output
+from acidsql.frontends.terminal import java_output, tell_part
 from acidsql.grammar.script_splitter import Piece, split_script
 from acidsql.results import CountsResult, Done, QueryResult, Result, RowsResult, ScanResult
 from acidsql.session import Session
@@ -169,7 +168,7 @@ def _java_hidden() -> Iterator[None]:
             yield
         except AcidSqlError as error:
             if error.condition == Condition.CANNOT_START.name:
-                sys.stderr.write(hidden())
+                tell_part(hidden())
             raise
 
 

@@ -14,7 +14,8 @@ from contextlib import contextmanager, suppress
 from itertools import chain
 from typing import Final
 
-from acidsql.frontends.terminal import descriptor_of_stderr
+from acidsql.errors import visible
+from acidsql.frontends.terminal import descriptor_of_stderr, write_out
 
 _OWN_LINES: Final = 4
 """Lines of the screen that the statement, its status and the next prompt need."""
@@ -38,8 +39,9 @@ def show(parts: Iterable[str], height: int) -> bool:
         if pager and lines > height - _OWN_LINES:
             return _page(pager, chain(waiting, rest))
         if not pager:
-            sys.stdout.write(waiting.pop())
-    sys.stdout.writelines(waiting)
+            write_out(waiting.pop())
+    for part in waiting:
+        write_out(part)
     sys.stdout.flush()
     return True
 
@@ -63,7 +65,7 @@ def _page(command: list[str], parts: Iterator[str]) -> bool:
     ) as process:
         assert process.stdin is not None
         try:
-            process.stdin.writelines(parts)
+            process.stdin.writelines(visible(part, tabs=True) for part in parts)
             process.stdin.flush()
         except BrokenPipeError:
             return False

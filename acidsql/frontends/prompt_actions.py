@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 from acidsql.frontends.prompt_commands import HEADER, PAGER, TIMING, VERTICAL, SetFormat, Switch
 from acidsql.frontends.render import Format
 from acidsql.frontends.script import Manner
-from acidsql.frontends.terminal import descriptor_of_stderr, tell, tell_interrupted
+from acidsql.frontends.terminal import descriptor_of_stderr, tell, tell_interrupted, tell_part
 
 if TYPE_CHECKING:
     from acidsql.session import Session
@@ -106,8 +106,7 @@ def confirms(text: str, session: Session) -> bool:
     target = _changed_whole(text, session)
     if target is None:
         return True
-    sys.stderr.write(f"There is no WHERE: this changes every row of {target}. Run it? (y/N) ")
-    sys.stderr.flush()
+    tell_part(f"There is no WHERE: this changes every row of {target}. Run it? (y/N) ")
     answer = sys.stdin.readline()
     return answer.strip().lower() in ("y", "yes")
 

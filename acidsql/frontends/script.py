@@ -20,7 +20,7 @@ from acidsql.frontends.column_widths import Screen
 from acidsql.frontends.prompt_commands import RunFile, RunStatement, parse_command
 from acidsql.frontends.render import Format, render, render_lines, rows_in_words, summary
 from acidsql.frontends.screen_columns import for_screen
-from acidsql.frontends.terminal import report, tell, waiting_shown
+from acidsql.frontends.terminal import report, tell, waiting_shown, write_out
 from acidsql.grammar.script_splitter import Piece, is_complete, split_script
 from acidsql.results import CountsResult, Done, QueryResult, Result, RowsResult, ScanResult
 
@@ -278,7 +278,7 @@ def write_rows(parts: Iterable[str]) -> None:
 
 def _write(part: str) -> None:
     try:
-        sys.stdout.write(part)
+        write_out(part)
         if not part:
             sys.stdout.flush()
     except BrokenPipeError:

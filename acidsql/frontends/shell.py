@@ -21,6 +21,7 @@ from prompt_toolkit.lexers import PygmentsLexer
 from prompt_toolkit.output import create_output
 from pygments.lexers.sql import SqlLexer
 
+from acidsql.errors import visible
 from acidsql.frontends.catalog_names import CatalogNames
 from acidsql.frontends.completion import complete
 from acidsql.frontends.prompt_actions import changed, confirms, edited, run_program, tell_cancelled
@@ -290,7 +291,7 @@ class SessionCompleter(Completer):
         if runner is None:
             return
         for candidate in complete(document.text, document.cursor_position, CatalogNames(runner.session)):
-            shown = f"{candidate.text}{candidate.note}"
+            shown = visible(f"{candidate.text}{candidate.note}")
             yield Completion(candidate.text, -candidate.typed, display=shown, display_meta=candidate.kind.value)
 
 

@@ -31,8 +31,25 @@ def tell_interrupted(word: str, interrupt: KeyboardInterrupt) -> None:
 
 def tell(message: str) -> None:
     """Writes a line to standard error."""
-    sys.stderr.write(message + "\n")
+    sys.stderr.write(visible(message, tabs=True) + "\n")
     sys.stderr.flush()
+
+
+def tell_part(text: str) -> None:
+    """Writes a text to standard error that does not end a line."""
+    sys.stderr.write(visible(text, tabs=True))
+    sys.stderr.flush()
+
+
+def replace_line(text: str) -> None:
+    """Replaces the line of the cursor on standard error, which is a terminal."""
+    sys.stderr.write("\r\x1b[K" + visible(text, tabs=True))
+    sys.stderr.flush()
+
+
+def write_out(text: str) -> None:
+    """Writes to standard output. On a terminal, control characters are visible; a program gets the text as it is."""
+    sys.stdout.write(visible(text, tabs=True) if sys.stdout.isatty() else text)
 
 
 def report(error: Exception, *, place: str = "", with_traceback: bool = False) -> None:
@@ -40,13 +57,11 @@ def report(error: Exception, *, place: str = "", with_traceback: bool = False) -
     message = str(error) if isinstance(error, AcidSqlError) else f"[{type(error).__name__}] {str(error).strip()}"
     place, message = visible(place), message if isinstance(error, AcidSqlError) else visible(message)
     if shows_control_sequences():
-        from rich.style import Style
-
-        tell(Style(color="red").render(f"{place}{message}"))
+        sys.stderr.write("\x1b[31m" + visible(f"{place}{message}", tabs=True) + "\x1b[0m\n")
     else:
         tell(f"{place}{message}")
     if with_traceback:
-        traceback.print_exception(error)
+        tell_part("".join(traceback.format_exception(error)))
 
 
 def shows_control_sequences() -> bool:
@@ -66,7 +81,7 @@ class _Waiting:
 
         elapsed = f"{time.monotonic() - self.started:.0f} s"
         so_far = ", ".join(filter(None, (elapsed, self.progress())))
-        return Text(f"... {so_far} (Ctrl-C cancels)", style="dim")
+        return Text(visible(f"... {so_far} (Ctrl-C cancels)"), style="dim")
 
 
 @contextmanager

@@ -12,6 +12,8 @@ from decimal import Decimal
 from itertools import chain
 from typing import TypeAlias
 
+from acidsql.errors import visible_json
+
 Row: TypeAlias = Sequence[object]
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -95,7 +97,7 @@ def _float_text(value: float) -> str:
 
 
 def json_text(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return visible_json(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
 
 
 def unique_names(names: Sequence[str]) -> list[str]:

@@ -10,11 +10,12 @@ import os
 import select
 import stat
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Final, Protocol, TypeAlias
 
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.ingest.file_identity import file_identity
 from acidsql.ingest.line_splitter import LineSplitter
 from acidsql.ingest.record_text import RecordFormat, TextReader, TextRecords
 
@@ -33,7 +34,7 @@ NewFormat: TypeAlias = Callable[[bytes, str], RecordFormat]
 @dataclass(frozen=True, slots=True)
 class Place:
     """A place in a text: `bytes` and `line` count what is before it. `check` is a hash of the last bytes before it, and
-    `inode` tells which file it was."""
+    `inode` tells which file it was, as file_identity.py writes it."""
 
     bytes: int = 0
     line: int = 0
@@ -103,6 +104,7 @@ class OpenFile:
         try:
             self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
             status = os.fstat(self._descriptor)
+            self.inode = file_identity(self._descriptor)
         except OSError as error:
             raise AcidSqlError(Condition.CANNOT_START, message=f"Cannot read {path}: {error.strerror}") from None
         if not stat.S_ISREG(status.st_mode):
@@ -110,16 +112,19 @@ class OpenFile:
             hint = "Lines of a pipe or a device come from standard input." if not stat.S_ISDIR(status.st_mode) else ""
             raise AcidSqlError(Condition.CANNOT_START, message=f"{path} is not a regular file", hint=hint)
         self.path = path
-        self.inode = inode_of(status)
-        self.place = place
+        self.place = replace(place, inode=self.inode)
         self._read = place.bytes
         self._new_format = new_format
         self._reader: TextReader | None = None
+        # A place is noted by bytes that were read: the file may be cut meanwhile.
+        self._recent = _RecentBytes(place.bytes, self._before(place.bytes))
 
     def next_part(self) -> Part | None:
         """The records of the next block; None at the end, which may be for now."""
+        self._recent.forget()
         while data := os.pread(self._descriptor, BLOCK, self._read):
             self._read += len(data)
+            self._recent.add(data)
             if found := self._text().feed(data):
                 return self._part(found)
         return None
@@ -147,7 +152,7 @@ class OpenFile:
         if self._reader is None:
             start = self.place.bytes
             head = os.pread(self._descriptor, BLOCK, 0) if start else b""
-            in_line = bool(start) and self._before(start)[-1:] != b"\n"
+            in_line = bool(start) and self._recent.before(start)[-1:] != b"\n"
             splitter = LineSplitter(self.path, start, self.place.line, in_line=in_line)
             self._reader = TextReader(splitter, self._new_format(head, self.path))
         return self._reader
@@ -156,16 +161,35 @@ class OpenFile:
         return Part(text, self.path, self._place_of)
 
     def _place_of(self, text: TextRecords) -> Place:
-        return Place(text.offset, text.line, check_of(self._before(text.offset)), self.inode)
+        self._recent.done = text.offset
+        return Place(text.offset, text.line, check_of(self._recent.before(text.offset)), self.inode)
 
     def _before(self, offset: int) -> bytes:
         start = max(0, offset - CHECKED)
         return os.pread(self._descriptor, offset - start, start)
 
 
-def inode_of(status: os.stat_result) -> str:
-    """The identity of a file, which a new name does not change."""
-    return f"{status.st_dev}:{status.st_ino}"
+class _RecentBytes:
+    """The bytes that the checks of places may cover still. All before `done` is covered already."""
+
+    def __init__(self, end: int, data: bytes) -> None:
+        self.done = end
+        self._start = end - len(data)
+        self._data = bytearray(data)
+
+    def add(self, data: bytes) -> None:
+        self._data += data
+
+    def forget(self) -> None:
+        """Forgets what no check will cover any more."""
+        start = max(self._start, self.done - CHECKED)
+        del self._data[: start - self._start]
+        self._start = start
+
+    def before(self, offset: int) -> bytes:
+        """The last bytes before a place that is not before `done`."""
+        end = offset - self._start
+        return bytes(self._data[max(0, end - CHECKED) : end])
 
 
 # ------------------------------------------------------------------------------------------------ standard input

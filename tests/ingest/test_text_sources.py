@@ -13,6 +13,7 @@ from acidsql.acid.table import Column
 from acidsql.errors import AcidSqlError
 from acidsql.ingest import file_sources as module
 from acidsql.ingest.file_sources import FileReading, FileSource, file_sources
+from acidsql.ingest.known_files import KnownFiles
 from acidsql.ingest.record_text import Delimited, JsonLines, RecordFormat
 from acidsql.ingest.text_sources import BLOCK, InputSource, Place, Source
 
@@ -25,15 +26,19 @@ class Reader:
     def __init__(self, folder: Path, *, header: bool = False) -> None:
         self.folder = folder
         self.header = header
-        self.places: dict[str, Place] = {}
+        self.known = KnownFiles({})
         self.said: list[str] = []
+
+    @property
+    def places(self) -> dict[str, Place]:
+        return self.known.places
 
     def new_format(self, head: bytes, source: str) -> RecordFormat:
         return Delimited(COLUMNS, header=True, head=head, source=source) if self.header else JsonLines(COLUMNS)
 
     def open(self, *names: str, **how: Any) -> list[FileSource]:
         reading = FileReading(self.new_format, self.said.append, **how)
-        return file_sources([str(self.folder / name) for name in names], self.places, reading)
+        return file_sources([str(self.folder / name) for name in names], self.known, reading)
 
     def poll(self, source: Source) -> list[Any] | None:
         """The values of column a, and None at the end."""
@@ -43,8 +48,10 @@ class Reader:
         found = []
         for part in parts:
             for text in part.text.pieces(2):
-                self.places[source.key] = part.place_of(text)
+                self.known.put(source.key, part.place_of(text))
                 found += [record["a"] for record in text.records if isinstance(record, dict)]
+        if source.place.inode:
+            self.known.put(source.key, source.place)
         return found
 
     def read(self, *names: str, **how: Any) -> list[Any]:
@@ -189,7 +196,7 @@ def test_a_lost_rest_of_a_rotated_file_is_told(reader: Reader, tmp_path: Path) -
     (tmp_path / "other").write_text("so that the inode is another one")
     (tmp_path / "log").write_text(lines(10))
     assert reader.read("log", rotates=True) == [10]
-    assert "lines of it that were not read are lost" in reader.said[0]
+    assert "lines of it that were not read before are lost" in reader.said[0]
 
 
 # ------------------------------------------------------------------------------------------------ growing files

@@ -122,6 +122,8 @@ def test_a_wrong_line_is_an_error_and_the_lines_before_it_stay(
         (["t"], "required: --id"),
         (["t", "--id", "a", "-", "x"], "standard input (-) is not read together with files"),
         (["t", "--id", "a", "--follow"], "--follow and --rotated need files"),
+        (["t", "--id", "a", "--same-text"], "--same-text needs files"),
+        (["t", "--id", "a", "--same-text", "--rotated", "x"], "--same-text does not go together with --follow"),
         (["t", "--id", "a", "--no-skip", "x"], "--no-skip is about standard input"),
         (["t", "--id", "a", "--header"], "--delimiter and --header need --format csv"),
         (["t", "--id", "a", "--delimiter", "ab"], "'ab' is not one character"),
