@@ -127,6 +127,6 @@ def _inode(file: Path) -> tuple[int, int]:
     """The device and the inode; those of no file where a catalog is only in memory yet."""
     try:
         found = file.stat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return 0, 0
     return found.st_dev, found.st_ino
