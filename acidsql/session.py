@@ -19,6 +19,7 @@ from acidsql.absent_warehouse import check_warehouse, telling_absence, with_note
 from acidsql.acid.object_names import table_of
 from acidsql.arrow_scan.scan_batches import ArrowScans
 from acidsql.compactor.background import Background
+from acidsql.compactor.http_endpoint import LOCAL
 from acidsql.compactor.metrics import Metric, metrics, serve_pages
 from acidsql.compactor.service import Compactor
 from acidsql.ddl.plan_runner import Ddl
@@ -595,21 +596,25 @@ class Session(FrameStatements):
             warehouse = self.warehouse if here else None
             return self._metastore.claim_tables(forgets=forget, warehouse=warehouse)
 
-    def serve_metrics(self, port: int) -> None:
-        """Serves the metrics in Prometheus' text format from a thread, on all interfaces. Raises CANNOT_START.
+    def serve_metrics(self, port: int, listen: str = LOCAL) -> None:
+        """Serves the metrics in Prometheus' text format from a thread. Raises CANNOT_START.
+
+        Only this machine can read them, unless `listen` is another address: 0.0.0.0 for all interfaces.
 
         >>> session.serve_metrics(9464)  # doctest: +SKIP
         """
-        serve_pages(port, self._metastore, self.compactor, needs_metrics=True)
+        serve_pages(port, listen, self._metastore, self.compactor, needs_metrics=True)
 
-    def serve_health(self, port: int) -> int:
-        """Serves /healthz of the compaction service, and /metrics where prometheus_client is installed, from a thread,
-        on all interfaces. Returns the port, which the system chooses for 0. Raises CANNOT_START.
+    def serve_health(self, port: int, listen: str = LOCAL) -> int:
+        """Serves /healthz of the compaction service, and /metrics where prometheus_client is installed, from a thread.
+        Returns the port, which the system chooses for 0. Raises CANNOT_START.
+
+        Only this machine can read them, unless `listen` is another address: 0.0.0.0 for all interfaces.
 
         >>> session.serve_health(8080)  # doctest: +SKIP
         8080
         """
-        return serve_pages(port, self._metastore, self.compactor, needs_metrics=False)
+        return serve_pages(port, listen, self._metastore, self.compactor, needs_metrics=False)
 
     def stream(
         self,

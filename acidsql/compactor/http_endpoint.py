@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Final
 
 from acidsql.errors import AcidSqlError, Condition
 
@@ -19,11 +21,16 @@ class Page:
     status: int = 200
 
 
-def serve_http(port: int, pages: Mapping[str, Callable[[], Page]]) -> int:
-    """Serves pages by path on all interfaces until the process ends. Returns the port, which the system chooses for 0.
+LOCAL: Final = "127.0.0.1"
+"""The address that only processes of this machine can reach."""
+
+
+def serve_http(port: int, pages: Mapping[str, Callable[[], Page]], listen: str = LOCAL) -> int:
+    """Serves pages by path at the address `listen` until the process ends. Returns the port, which the system chooses
+    for 0. `0.0.0.0` and `::` are all interfaces: whoever reaches one of them can read the pages.
 
     A page that cannot be computed because the metastore is away is answered with status 503 and the condition.
-    Raises CANNOT_START if the port is taken.
+    Raises CANNOT_START if the port is taken, or the address is none of this machine.
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -55,10 +62,14 @@ def serve_http(port: int, pages: Mapping[str, Callable[[], Page]]) -> int:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the name that http.server gives it
             """Logs no requests: a probe sends one every few seconds."""
 
+    class Server(ThreadingHTTPServer):
+        address_family = socket.AF_INET6 if ":" in listen else socket.AF_INET
+
     try:
-        server = ThreadingHTTPServer(("", port), Handler)
-    except (OSError, OverflowError) as error:
-        message = f"Cannot serve HTTP at port {port}: {error}"
+        # An empty address would be all interfaces.
+        server = Server((listen or LOCAL, port), Handler)
+    except (OSError, OverflowError, UnicodeError) as error:
+        message = f"Cannot serve HTTP at port {port} of {listen}: {error}"
         raise AcidSqlError(Condition.CANNOT_START, message=message) from None
     threading.Thread(target=server.serve_forever, name="acidsql-http", daemon=True).start()
     return int(server.server_address[1])

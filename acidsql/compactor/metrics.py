@@ -204,13 +204,13 @@ def health_page(compactor: Compactor) -> Page:
     return Page(f"{json.dumps(body)}\n".encode(), "application/json", 200 if status is Status.OK else 503)
 
 
-def serve_pages(port: int, metastore: Metastore, compactor: Compactor, *, needs_metrics: bool) -> int:
-    """Serves /healthz, and /metrics where the extra `metrics` is installed, from a thread on all interfaces. Returns
-    the port. Raises CANNOT_START if the port is taken, and without the extra if it is needed."""
+def serve_pages(port: int, listen: str, metastore: Metastore, compactor: Compactor, *, needs_metrics: bool) -> int:
+    """Serves /healthz, and /metrics where the extra `metrics` is installed, from a thread at the address `listen`.
+    Returns the port. Raises CANNOT_START if the port is taken, and without the extra if it is needed."""
     pages: dict[str, Callable[[], Page]] = {"/healthz": lambda: health_page(compactor)}
     try:
         pages["/metrics"] = prometheus_text(metastore, compactor)
     except AcidSqlError:
         if needs_metrics:
             raise
-    return serve_http(port, pages)
+    return serve_http(port, pages, listen)

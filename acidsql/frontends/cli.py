@@ -199,9 +199,9 @@ def _compactor(options: argparse.Namespace) -> int:
         session.compactor.tell = _log
         session.compactor.pools = tuple(options.pool) or session.compactor.pools
         if options.metrics_port is not None:
-            session.serve_metrics(options.metrics_port)
+            session.serve_metrics(options.metrics_port, options.listen)
         if options.health_port is not None:
-            session.serve_health(options.health_port)
+            session.serve_health(options.health_port, options.listen)
         if options.once:
             session.compactor.run_once()
         else:
@@ -345,6 +345,12 @@ def _add_compactor(commands: argparse._SubParsersAction[argparse.ArgumentParser]
         type=int,
         metavar="PORT",
         help="serve /healthz, and /metrics with the extra acidsql[metrics]",
+    )
+    compactor.add_argument(
+        "--listen",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="serve at this address; 0.0.0.0 is all interfaces (default: %(default)s, for this machine only)",
     )
     compactor.add_argument(
         "--drain-seconds",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import socket
 import threading
 import urllib.error
 import urllib.request
@@ -71,6 +73,21 @@ def test_a_port_that_is_taken_is_an_error(session: Session) -> None:
     port = session.serve_health(0)
     with pytest.raises(AcidSqlError) as refused:
         session.serve_health(port)
+    assert refused.value.condition == "CANNOT_START"
+
+
+def test_pages_are_for_this_machine_unless_an_address_opens_them(session: Session) -> None:
+    def listens_at(port: int) -> set[str]:
+        return {s.getsockname()[0] for s in gc.get_objects() if isinstance(s, socket.socket) and is_at(s, port)}
+
+    def is_at(one: socket.socket, port: int) -> bool:
+        return one.fileno() >= 0 and one.getsockname()[1:2] == (port,)
+
+    assert listens_at(session.serve_health(0)) == {"127.0.0.1"}
+    assert listens_at(serve_http(0, {}, "")) == {"127.0.0.1"}
+    assert listens_at(session.serve_health(0, listen="0.0.0.0")) == {"0.0.0.0"}
+    with pytest.raises(AcidSqlError, match=r"Cannot serve HTTP at port 0 of 192\.0\.2\.1") as refused:
+        session.serve_health(0, listen="192.0.2.1")
     assert refused.value.condition == "CANNOT_START"
 
 

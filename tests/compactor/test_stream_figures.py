@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import urllib.request
 
+from acidsql.compactor.http_endpoint import LOCAL
 from acidsql.compactor.metrics import serve_pages
 from acidsql.metastore.process_identity import this_process
 from acidsql.metastore.streams import Offset, StreamClaim, StreamProgress
@@ -62,7 +63,7 @@ def test_streams_are_shown_and_measured(session: Session) -> None:
     places = {(row[0], row[1]) for row in session.execute("SHOW METRICS").rows()}
     assert ("stream_rows_total", "default.t, stream Clicks-1") in places
 
-    port = serve_pages(0, store, session.compactor, needs_metrics=True)
+    port = serve_pages(0, LOCAL, store, session.compactor, needs_metrics=True)
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
         text = answer.read().decode()
     assert "# TYPE acidsql_stream_rows_total counter" in text
