@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -384,7 +384,7 @@ class Session(FrameStatements):
                 with phase(Phase.PARSE):
                     statement, named = name_placeholders(parse(read), args)
                     statement = with_macros(statement, self._macros)
-                with telling_absence(self._metastore, self.warehouse):
+                with self._telling_absence():
                     result = self._dispatch.run(statement, Request(read, named, frames, progress, rows_only, strict))
                 return with_note_on_absence(result, statement, self._metastore, self.warehouse)
         except BaseException as error:
@@ -406,6 +406,9 @@ class Session(FrameStatements):
         >>> session.check_warehouse()
         """
         check_warehouse(self._metastore, self.warehouse)
+
+    def _telling_absence(self) -> AbstractContextManager[None]:
+        return telling_absence(self._metastore, self.warehouse)
 
     def set_variables(self, values: Mapping[str, str]) -> None:
         """Sets variables, as `SET hivevar:name=value` does: statements name them as `${name}` or `${hivevar:name}`.
@@ -473,7 +476,7 @@ class Session(FrameStatements):
         >>> "employee" in session.explain("DELETE FROM employee WHERE id = 2")
         True
         """
-        with _located(sql, None), depth_limited(), self._substituted(sql) as read:
+        with _located(sql, None), depth_limited(), self._substituted(sql) as read, self._telling_absence():
             statement = with_macros(parse(read), self._macros)
             if isinstance(statement, s.Explain):
                 return self._plans.explain(statement.statement, locks=statement.locks, detail=statement.detail)
@@ -545,7 +548,12 @@ class Session(FrameStatements):
         [{'name': 'Kate'}]
         """
         shown = f"read_arrow {name}{f' WHERE {where}' if where else ''}"
-        with logged(shown, self.database, self.transaction_id) as record, self._uses.use(), depth_limited():
+        with (
+            logged(shown, self.database, self.transaction_id) as record,
+            self._uses.use(),
+            depth_limited(),
+            self._telling_absence(),
+        ):
             if record is not None:
                 record.operation = "READ ARROW"
             return self._dispatch.read_arrow(name, columns, where, version).reader()
@@ -560,7 +568,8 @@ class Session(FrameStatements):
         >>> session.inspect("employee").table.qualified
         'default.employee'
         """
-        found = self._metastore.table(*table_of(name, self.database))
+        with self._telling_absence():
+            found = self._metastore.table(*table_of(name, self.database))
         return table_content(found, self._metastore, self._engine.files(found.location), partition)
 
     def events(self, content: TableContent, part: PartContent) -> Iterator[StoredEvent]:
@@ -647,7 +656,8 @@ class Session(FrameStatements):
         ...     stream.committed_offset
         42
         """
-        table = self._metastore.table(*table_of(name, self.database))
+        with self._telling_absence():
+            table = self._metastore.table(*table_of(name, self.database))
         options = StreamOptions(
             commit_rows, commit_seconds, batch_size, exclusive_write=self._settings.values[XLOCK_WRITE] == "true"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,15 @@ def test_what_reads_makes_no_warehouse(tmp_path: Path) -> None:
             session.execute(sql)
         for sql in OF_A_TABLE:
             assert f"There is no warehouse at {tmp_path}/w yet" in _failure(session, sql).hint
+        calls: list[Callable[[], object]] = [
+            lambda: session.explain("SELECT * FROM t"),
+            lambda: session.inspect("t"),
+            lambda: session.stream("t"),
+            lambda: session.read_arrow("t"),
+        ]
+        for call in calls:
+            with pytest.raises(AcidSqlError, match=f"There is no warehouse at {tmp_path}/w yet"):
+                call()
         assert [database.name for database in session.catalog.databases()] == ["default"]
         session.metrics()
     assert list(tmp_path.iterdir()) == []
