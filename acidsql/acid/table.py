@@ -104,6 +104,9 @@ class Table:
     owner_kind: PrincipalKind = PrincipalKind.USER
     temporary: bool = False
     """Whether the table belongs to one session, which alone sees it (acidsql.metastore.session_metastore)."""
+    id: int | None = field(default=None, compare=False)
+    """The number of the table in its metastore, which no other table ever gets; None where the metastore does not tell,
+    and for a table that is not there yet. A changed definition of a table, also one with another name, keeps it."""
 
     @property
     def qualified(self) -> str:
@@ -141,11 +144,16 @@ class Table:
         (`auto.purge`)."""
         return _property(self.properties, _AUTO_PURGE).lower() == "true"
 
+    def may_be(self, other: Table) -> bool:
+        """Whether nothing says that the other one is another table: a table that was made anew under the same name may
+        have the same definition."""
+        return self.id is None or other.id is None or self.id == other.id
+
     def stores_alike(self, other: Table) -> bool:
         """Whether the other definition is one of the same table, with the same columns and the same place, so that what
         was planned for one reads and writes the rows of the other. Comment and properties may differ, but not what they
         say of transactions."""
-        return self._what_stores_rows == other._what_stores_rows
+        return self.may_be(other) and self._what_stores_rows == other._what_stores_rows
 
     @property
     def _what_stores_rows(self) -> tuple[Table, bool, bool]:

@@ -117,7 +117,8 @@ class StreamClaims:
         key = (table.database, table.name, stream_id)
         with self._lock:
             held = self._held.get(key)
-            if held is not None and held.claim.table != table:  # altered, or another table of the same name
+            same = held is not None and held.claim.table == table and held.claim.table.may_be(table)
+            if held is not None and not same:  # altered, or another table of the same name
                 held.release()
             if held is None or not held.is_taken_over(user):
                 claim = self._metastore.claim_stream(table, stream_id)

@@ -29,7 +29,9 @@ def is_there(metastore: Metastore, table: Table) -> bool:
     """Whether the directory still belongs to the table, or to none. If the table was dropped and created again, the new
     table has given out the same write IDs, and directories named after them are not those of the old table."""
     found = metastore.find_table(table.database, table.name)
-    return found is None or (found.created, found.location) == (table.created, table.location)
+    if found is None:
+        return True
+    return found.may_be(table) and (found.created, found.location) == (table.created, table.location)
 
 
 def tidy_up(

@@ -205,7 +205,7 @@ class WriteTransaction:
         if table is self.creates:
             if in_the_way(found, temporary=table.temporary) is not None:
                 raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, table=table.qualified)
-        elif found != table:
+        elif found != table or not found.may_be(table):
             raise AcidSqlError(Condition.TABLE_CHANGED, table=table.qualified)
         self._unchanged.add(table.qualified)
 
@@ -245,6 +245,8 @@ class WriteTransaction:
 
     def _commit(self) -> None:
         """Makes the writes visible."""
+        if self.progress is not None:
+            self._check_target_of_stream(self.progress)
         if self.creates is not None:
             partitions = [p for w in self.writes for p in w.new_partitions]
             made = [d for w in self.writes for d in w.made_directories()]
@@ -267,6 +269,14 @@ class WriteTransaction:
             self.committing(self)
         else:
             self.metastore.commit(self.id, progress=self.progress)
+
+    def _check_target_of_stream(self, progress: StreamProgress) -> None:
+        """Raises TABLE_CHANGED where the rows went to another table than the one that the stream was claimed of: that
+        one was renamed meanwhile, and its offset belongs to it still."""
+        claimed = progress.claim.table
+        for write in self.writes:
+            if write.target.table.qualified == claimed.qualified and not write.target.table.may_be(claimed):
+                raise AcidSqlError(Condition.TABLE_CHANGED, table=claimed.qualified)
 
     def _evolve(self) -> None:
         """Gives the targets their new definitions, as the last step before the commit: a statement that fails before it

@@ -149,14 +149,14 @@ def drop_view(db: CatalogConnection, dropped: View) -> None:
 
 
 def find_table(db: CatalogConnection, database_name: str, name: str) -> Table | None:
-    row = db.execute("SELECT definition FROM tables WHERE db = ? AND name = ?", (database_name, name)).fetchone()
-    return None if row is None else _from_json(row["definition"], db.locations)
+    row = db.execute("SELECT id, definition FROM tables WHERE db = ? AND name = ?", (database_name, name)).fetchone()
+    return None if row is None else _table_of(row, db.locations)
 
 
-def _from_json(definition: str, locations: Locations) -> Table:
-    stored = table_from_json(definition)
+def _table_of(row: sqlite3.Row, locations: Locations) -> Table:
+    stored = table_from_json(row["definition"])
     properties = locations.of_properties(stored.properties, locations.absolute)
-    return replace(stored, location=locations.absolute(stored.location), properties=properties)
+    return replace(stored, location=locations.absolute(stored.location), properties=properties, id=row["id"])
 
 
 def _to_json(table: Table, locations: Locations) -> str:
@@ -195,7 +195,7 @@ def _adopt(db: CatalogConnection, new: Table, adopted: AdoptedWriteIds) -> None:
 
 def places(db: CatalogConnection) -> Sequence[Place]:
     rows = db.execute("SELECT id, definition FROM tables")
-    known = {row["id"]: _from_json(row["definition"], db.locations) for row in rows}
+    known = {row["id"]: _table_of(row, db.locations) for row in rows}
     found = [Place(t.location, (t.database, t.name), t.external) for t in known.values()]
     for row in db.execute("SELECT table_id, location FROM partitions"):
         of = known[row["table_id"]]
@@ -215,7 +215,8 @@ def drop_table(db: CatalogConnection, database_name: str, name: str) -> None:
 
 def alter_table(db: CatalogConnection, old: Table, new: Table) -> None:
     key = table_id(db, old)
-    if table(db, old.database, old.name) != old:  # this transaction lost its lock, and another one altered the table
+    found = table(db, old.database, old.name)
+    if found != old or not found.may_be(old):  # this transaction lost its lock, and another one altered the table
         raise AcidSqlError(Condition.TABLE_CHANGED, table=old.qualified)
     if (old.database, old.name) != (new.database, new.name):
         _require_free(db, new)
@@ -250,13 +251,13 @@ def _rename_in_transactions(db: CatalogConnection, old: Table, new: Table) -> No
 def leftovers(db: CatalogConnection) -> Sequence[Leftover]:
     """Without those of tables in which another metastore may have written under the same IDs."""
     rows = db.execute(
-        "SELECT txn_id, definition, write_id FROM txns JOIN txn_to_write_id ON txn_id = txns.id"
+        "SELECT txn_id, tables.id, definition, write_id FROM txns JOIN txn_to_write_id ON txn_id = txns.id"
         " JOIN tables ON tables.id = table_id WHERE state = 'aborted' AND NOT cleaned AND foreign_directory IS NULL"
         " ORDER BY txn_id"
     )
     writers = [_leftover(row, WriteId(row["write_id"]), db.locations) for row in rows]
     rows = db.execute(
-        "SELECT txn_id, definition FROM txns JOIN compaction_txns ON txn_id = txns.id"
+        "SELECT txn_id, tables.id, definition FROM txns JOIN compaction_txns ON txn_id = txns.id"
         " JOIN tables ON tables.db = compaction_txns.db AND tables.name = tbl"
         " WHERE state = 'aborted' AND NOT cleaned AND foreign_directory IS NULL ORDER BY txn_id"
     )
@@ -264,7 +265,7 @@ def leftovers(db: CatalogConnection) -> Sequence[Leftover]:
 
 
 def _leftover(row: sqlite3.Row, write_id: WriteId | None, locations: Locations) -> Leftover:
-    return Leftover(TxnId(row["txn_id"]), _from_json(row["definition"], locations), write_id)
+    return Leftover(TxnId(row["txn_id"]), _table_of(row, locations), write_id)
 
 
 def partitions(db: CatalogConnection, of: Table) -> Sequence[Partition]:

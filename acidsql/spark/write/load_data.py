@@ -136,7 +136,8 @@ class Loader:
             remove_all(place.files, made)
 
     def _check_unchanged(self, table: Table) -> None:
-        if self.metastore.find_table(table.database, table.name) != table:
+        found = self.metastore.find_table(table.database, table.name)
+        if found is None or found != table or not found.may_be(table):
             raise AcidSqlError(Condition.TABLE_CHANGED, table=table.qualified)
 
     def _register(self, table: Table, place: _Place) -> None:
