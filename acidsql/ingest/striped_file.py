@@ -13,6 +13,7 @@ from acidsql.acid.row_id import encode_bucket
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.ingest.file_identity import file_identity
 from acidsql.ingest.orc_parts import Part, event_part, plain_part
 from acidsql.storage.orc.orc_footers import Key, insert_keys, user_metadata
 from acidsql.storage.orc.rewrite import encode_second_end, with_user_metadata
@@ -46,7 +47,7 @@ class StripedFile:
         self._bucket_property = encode_bucket(bucket, 0)
         self._content = self._ended = _Content()
         with open(path, "xb") as file:
-            self._identity = _identity(file)
+            self._identity = file_identity(file.fileno())
 
     @property
     def length(self) -> int:
@@ -95,10 +96,10 @@ class StripedFile:
     def is_intact(self) -> bool:
         """Whether the file is still the one at its path."""
         try:
-            found = os.stat(self.path)
+            size, identity = os.path.getsize(self.path), file_identity(self.path)
         except OSError:
             return False
-        return (found.st_dev, found.st_ino) == self._identity and found.st_size >= self._content.size
+        return identity == self._identity and size >= self._content.size
 
     def remove(self) -> None:
         Path(self.path).unlink(missing_ok=True)
@@ -129,11 +130,6 @@ class StripedFile:
             file.write(data)
 
     def _check(self, file: BinaryIO) -> None:
-        if _identity(file) != self._identity:
+        if file_identity(file.fileno()) != self._identity:
             reason = "it is another file than the one that the stream has begun"
             raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=self.path, reason=reason)
-
-
-def _identity(file: BinaryIO) -> tuple[int, int]:
-    found = os.fstat(file.fileno())
-    return found.st_dev, found.st_ino
