@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,16 @@ def test_a_listing_has_the_times_at_which_files_were_changed(files: FileSystem, 
     put(tmp_path, "a")
     (found,) = files.list_below(str(tmp_path)).files
     assert abs(found.modified - (tmp_path / "a").stat().st_mtime_ns // 1_000_000) <= 1000
+
+
+def test_a_file_that_is_looked_up_is_what_a_listing_shows(files: FileSystem, tmp_path: Path) -> None:
+    put(tmp_path, "p=1/a b%20")
+    (found,) = files.list_below(str(tmp_path)).files
+    path = f"{tmp_path}/{found.path}"
+    assert files.find_file(path) == replace(found, path=path)
+    assert files.find_file(f"{tmp_path}/p=1") is None
+    assert files.find_file(f"{tmp_path}/p=1/missing") is None
+    assert files.find_file(f"{path}/below") is None
 
 
 def test_a_missing_directory_lists_as_empty(files: FileSystem, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from acidsql.planner.plan import DRIVER_BYTES
 from acidsql.session import Session, connect
 from acidsql.spark.catalyst.sessions import hadoop_files
 from acidsql.storage import s3_multipart
+from acidsql.storage.file_identity import change_of, sized
 from acidsql.storage.file_systems import Extent, NewEnd, listing_of
 from tests.answers import rows
 from tests.cluster.standalone_cluster import kill_process_tree
@@ -242,6 +243,36 @@ def test_a_listing_has_what_one_of_each_directory_has(session: Session) -> None:
     assert files.list_below(f"{root}/missing") == listing_of((), ())
     assert [f.path for f in files.list_below(f"{root}/a").files] == ["b/c", "d"]
     assert [f.path for f in files.list_below(f"{root}/p=1/delta").files] == ["bucket_0"]
+
+
+def test_a_file_is_known_by_its_entity_tag(session: Session) -> None:
+    files, root = hadoop_files(session.spark), f"{session.warehouse}/tagged"
+    files.write(f"{root}/f", b"one")
+    (found,) = files.list_below(root).files
+    assert found.identity
+    file = sized(f"{root}/f", found)
+    assert change_of(files, file) is None
+    files.write(f"{root}/f", b"two")
+    assert change_of(files, file) == "replaced"
+    files.delete(f"{root}/f")
+    assert change_of(files, file) == "removed"
+
+
+def test_readers_of_files_that_were_replaced_say_so(session: Session) -> None:
+    session.execute(f"CREATE TABLE t (k int) PARTITIONED BY (p int) {_ACID}")
+    for p in range(2):
+        session.execute(f"INSERT INTO t PARTITION (p={p}) VALUES ({10 + p})")
+    reader = session.read_arrow("t")
+    with session.transaction():
+        frame = session.sql("SELECT * FROM t")  # its locks end with the transaction
+    assert reader.read_next_batch().to_pylist() == [{"k": 10, "p": 0}]
+    files, root = hadoop_files(session.spark), session.catalog.table("default", "t").location
+    (path,) = (key for key in keys(session) if "/p=1/" in key and key.endswith("bucket_00000"))
+    files.write(f"{root}{path}", files.read(f"{root}{path}")[:-1] + b"x")
+    with pytest.raises(AcidSqlError, match="FILE_REPLACED"):
+        reader.read_next_batch()
+    with pytest.raises(AcidSqlError, match="FILE_REPLACED"):
+        frame.collect()
 
 
 # ------------------------------------------------------------------------------------------------ objects of parts

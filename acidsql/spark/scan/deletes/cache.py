@@ -124,7 +124,8 @@ def _read_file(files: FileSystem, file: SourceFile) -> DeleteKeys | None:
     from pyarrow import orc
 
     try:
-        with same_file(files, file.sized, *FILE_ERRORS):
+        # Right after the listing, with the locks of the statement: a remote file system is not asked again.
+        with same_file(files, file.sized, *FILE_ERRORS, only_errors=not isinstance(files, LocalFiles)):
             stored = files.read(file.path)
         content = orc.ORCFile(pa.BufferReader(stored))
         columns = content.read(columns=content.schema.names[:5])
