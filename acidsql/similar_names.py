@@ -12,7 +12,8 @@ def similar_names(wrong: str, known: Iterable[str], most: int = 3, cutoff: float
     """At most `most` of the known names that are like the wrong one, nearest first, without those that are farther away
     than the nearest by more than one edit. `cutoff` is the least ratio of difflib.
 
-    difflib alone ranks by what two names have in common, and prefers `mae` to `name` for `nmae`.
+    Of names that are equally near, one with the same letters comes first, and then those that difflib prefers. difflib
+    alone ranks by what two names have in common, and prefers `mae` to `name` for `nmae`.
 
     >>> similar_names("nmae", ["id", "mae", "name", "nature"])
     ['name', 'mae']
@@ -21,7 +22,7 @@ def similar_names(wrong: str, known: Iterable[str], most: int = 3, cutoff: float
 
     found = get_close_matches(wrong, list(known), n=_CANDIDATES, cutoff=cutoff)
     distances = {name: edits(wrong, name) for name in found}
-    nearest = sorted(found, key=lambda name: (distances[name], abs(len(name) - len(wrong))))
+    nearest = sorted(found, key=lambda name: (distances[name], sorted(name) != sorted(wrong)))
     return [name for name in nearest if distances[name] <= distances[nearest[0]] + 1][:most]
 
 
