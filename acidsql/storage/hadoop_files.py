@@ -43,8 +43,6 @@ _ENTITY_TAG: Final = "getEtag"
 _IDENTITY_METHODS: Final = {
     "hdfs": "getFileId",  # org.apache.hadoop.hdfs.protocol.HdfsFileStatus: the inode
     "s3a": _ENTITY_TAG,
-    "abfs": _ENTITY_TAG,
-    "abfss": _ENTITY_TAG,
 }
 
 
