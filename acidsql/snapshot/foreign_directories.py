@@ -9,6 +9,7 @@ found: when it has given out that ID, the directory would look like one of its o
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -31,16 +32,25 @@ def top_level(listing: Listing) -> frozenset[str]:
 
 
 def require_known(
-    metastore: Metastore, table: Table, path: str, names: Iterable[str], write_id: WriteId, txn: TxnId
+    metastore: Metastore,
+    table: Table,
+    path: str,
+    names: Iterable[str],
+    write_id: WriteId,
+    txn: TxnId,
+    *,
+    require_open: Callable[[], None] = lambda: None,
 ) -> None:
     """Checks the directories that were listed at `path`. `write_id` and `txn` are the highest IDs that the caller knows
-    to be given out.
+    to be given out. `require_open` raises an error where the caller's transaction has ended, and with it its locks:
+    another table may have come in the place of its own.
 
     Raises CATALOG_BEHIND. A Hive Metastore does not tell which write IDs it has given out.
     """
     found = [(name, parsed) for name in names if (parsed := _parsed(name)) is not None]
     if all(_highest(d) <= write_id and (d.visibility_txn or 0) <= txn for _, d in found):
         return
+    require_open()
     last = metastore.last_write_id(table)
     if last is None:
         return
@@ -89,21 +99,36 @@ class Siblings:
     own: Sequence[Collection[str]] = ()
 
     def check(self, path: str, names: Iterable[str], new: str = "") -> None:
-        """Raises CATALOG_BEHIND for directories at `path` with write IDs that were not given out before this one. `new`
-        is the name of the directory that is to be made."""
+        """Raises CATALOG_BEHIND for directories at `path` with write IDs that were not given out before this one, and
+        TRANSACTION_ABORTED where the transaction has ended: others may have written there since. `new` is the name of
+        the directory that is to be made."""
         names = list(names)
         for name in names:
             parsed = _parsed(name)
             if parsed is None or (name != new and any(f"{path}/{name}" in made for made in self.own)):
                 continue
+            if self._made_by_another_path(path, name):
+                continue  # two partitions in one directory: the file system refuses the second directory
             low = parsed.write_id if isinstance(parsed, Base) else parsed.min_write_id
             if parsed.visibility_txn == self.txn:
-                reason = f"and it gives out transaction ID {self.txn} only now"
-                raise _found(self.metastore, self.table, path, name, reason)
+                raise self._found(path, name, f"and it gives out transaction ID {self.txn} only now")
             if low <= self.last and _highest(parsed) >= self.first:
-                reason = f"and it gives out write ID {self.first} only now"
-                raise _found(self.metastore, self.table, path, name, reason)
-        require_known(self.metastore, self.table, path, names, self.last, self.txn)
+                raise self._found(path, name, f"and it gives out write ID {self.first} only now")
+        require_known(self.metastore, self.table, path, names, self.last, self.txn, require_open=self._require_open)
+
+    def _made_by_another_path(self, path: str, name: str) -> bool:
+        """Whether the transaction has made a directory of this name that this path leads to, too."""
+        this = f"{path}/{name}"
+        made = [place for places in self.own for place in places if place.endswith(f"/{name}") and place != this]
+        wanted = os.path.realpath(this) if made else ""
+        return any(os.path.realpath(place) == wanted for place in made)
+
+    def _found(self, path: str, name: str, reason: str) -> AcidSqlError:
+        self._require_open()
+        return _found(self.metastore, self.table, path, name, reason)
+
+    def _require_open(self) -> None:
+        self.metastore.heartbeat(self.txn)
 
 
 def _parsed(name: str) -> Base | Delta | None:

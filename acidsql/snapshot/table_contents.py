@@ -132,16 +132,24 @@ class _TableReader:
         listing = self.files.list_below(directory)
         try:
             snapshot = snapshot_of(self.table, self.files, directory, listing, self.writes, self.txns)
-            if self.writes is not None:
-                names, seen = top_level(listing), self.writes.high_watermark
-                require_known(self.metastore, self.table, directory, names, seen, self.txns.high_watermark)
-                part = BoundPart(values, directory, snapshot)
-                require_complete(self.metastore, self.table, [part], self.writes, self.txns)
         except AcidSqlError as error:
             found = (self._unread(directory, n, files, "a reader fails") for n, files in _by_directory(listing).items())
             return PartContent(name, directory, (*found, *self._hidden(listing)), error)
         found = (self._directory(directory, snapshot, n, files) for n, files in _by_directory(listing).items())
-        return PartContent(name, directory, (*found, *self._hidden(listing)))
+        lacking = self._lacking(BoundPart(values, directory, snapshot), listing)
+        return PartContent(name, directory, (*found, *self._hidden(listing)), lacking)
+
+    def _lacking(self, part: BoundPart, listing: Listing) -> AcidSqlError | None:
+        """The error of a reader where the directories and the metastore do not agree on what was written."""
+        if self.writes is None:
+            return None
+        names, seen = top_level(listing), self.writes.high_watermark
+        try:
+            require_known(self.metastore, self.table, part.directory, names, seen, self.txns.high_watermark)
+            require_complete(self.metastore, self.table, [part], self.writes, self.txns)
+        except AcidSqlError as error:
+            return error
+        return None
 
     def outside(self, partitions: Sequence[Partition]) -> Iterator[PartContent]:
         """The content of a partitioned table's directory that is in no partition of the catalog."""

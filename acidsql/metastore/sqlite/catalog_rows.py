@@ -170,6 +170,14 @@ def table_id(db: sqlite3.Connection, wanted: Table) -> int:
     return _no_table(db, wanted.database, wanted.name) if row is None else int(row["id"])
 
 
+def same_table_id(db: sqlite3.Connection, wanted: Table) -> int:
+    """The key of a table. Raises TABLE_CHANGED where another table has its name now, and what `table_id` raises."""
+    found = table_id(db, wanted)
+    if wanted.id not in (None, found):
+        raise AcidSqlError(Condition.TABLE_CHANGED, table=wanted.qualified)
+    return found
+
+
 def create_table(
     db: CatalogConnection, new: Table, adopted: AdoptedWriteIds | None, its_partitions: Sequence[Partition]
 ) -> None:

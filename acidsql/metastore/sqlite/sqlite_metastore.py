@@ -253,33 +253,33 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
 
     def last_write_id(self, table: Table) -> WriteId | None:
         with self._file.reading() as db:
-            return transaction_rows.last_write_id(db, catalog_rows.table_id(db, table))
+            return transaction_rows.last_write_id(db, catalog_rows.same_table_id(db, table))
 
     def is_unchecked(self, table: Table) -> bool:
         with self._file.reading() as db:
-            return transaction_rows.is_unchecked(db, catalog_rows.table_id(db, table))
+            return transaction_rows.is_unchecked(db, catalog_rows.same_table_id(db, table))
 
     def note_checked(self, table: Table) -> None:
         with self._file.writing() as db:
-            transaction_rows.note_checked(db, catalog_rows.table_id(db, table))
+            transaction_rows.note_checked(db, catalog_rows.same_table_id(db, table))
 
     def note_foreign(self, table: Table, path: str, reason: str) -> None:
         with self._file.writing() as db:
-            transaction_rows.note_foreign(db, catalog_rows.table_id(db, table), path, reason)
+            transaction_rows.note_foreign(db, catalog_rows.same_table_id(db, table), path, reason)
 
     def note_written(self, txn: TxnId, table: Table, made: Sequence[WrittenDirectory]) -> None:
         with self._file.reading() as db:
-            if written_rows.are_noted(db, catalog_rows.table_id(db, table), made):
+            if written_rows.are_noted(db, catalog_rows.same_table_id(db, table), made):
                 return
         with self._file.writing(durable=False) as db:
             transaction_rows.require_open(db, txn)
-            written_rows.note(db, txn, catalog_rows.table_id(db, table), made)
+            written_rows.note(db, txn, catalog_rows.same_table_id(db, table), made)
 
     def written_directories(
         self, table: Table, partitions: Sequence[PartitionValues]
     ) -> Mapping[PartitionValues, Sequence[WrittenDirectory]]:
         with self._file.reading() as db:
-            key = catalog_rows.table_id(db, table)
+            key = catalog_rows.same_table_id(db, table)
             transaction_rows.require_no_foreign(db, key)
             return written_rows.known(db, key, partitions)
 
