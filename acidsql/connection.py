@@ -21,6 +21,8 @@ def connect(
     metastore: str | None = None,
     spark: SparkSession | None = None,
     conf: Mapping[str, str] | None = None,
+    *,
+    settings: Mapping[str, str] | None = None,
 ) -> Session:
     """Opens a session on a warehouse. Spark starts with the first statement that needs it.
 
@@ -33,12 +35,15 @@ def connect(
             `<warehouse>/.acidsql/metastore.db`.
         spark: A Spark session to use. Without it acidsql starts Spark.
         conf: Spark settings for the Spark session that acidsql starts.
+        settings: Settings of acidsql and Hive, as SET changes them. They come behind those of the TOML file that
+            `$ACIDSQL_SETTINGS` names.
 
     Returns:
         The session, which is a context manager. Close it to stop a Spark that it has started.
 
     Raises:
-        AcidSqlError: METASTORE_UNAVAILABLE if the metastore cannot be opened.
+        AcidSqlError: METASTORE_UNAVAILABLE if the metastore cannot be opened, UNKNOWN_SETTING and INVALID_SETTING for
+            `settings`, INVALID_SETTINGS_FILE for the file of `$ACIDSQL_SETTINGS`.
 
     >>> with acidsql.connect("warehouse", spark=spark) as session:
     ...     session.sql("SELECT 1 AS one").collect()
@@ -46,7 +51,7 @@ def connect(
     """
     from acidsql.session import connect as open_session
 
-    return open_session(warehouse, metastore, spark, conf)
+    return open_session(warehouse, metastore, spark, conf, settings=settings)
 
 
 def default_session(spark: SparkSession | None = None) -> Session:

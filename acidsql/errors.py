@@ -111,6 +111,7 @@ class Condition(Enum):
     INVALID_PARAMETER = _info("22023", "The value of the parameter {name} cannot be used: {reason}")
     UNKNOWN_SETTING = _info("42000", "{name} is not a setting.{suggestion}")
     INVALID_SETTING = _info("22023", "{value} is not a value of {name}: {rule}")
+    INVALID_SETTINGS_FILE = _info("22023", "The settings in {path} cannot be read: {reason}")
     VARIABLE_DEPTH = _info("54000", "Variable substitution depth is deeper than {depth} for expression {expression}")
     # -- names
     TABLE_NOT_FOUND = _info("42P01", "Table not found '{table}'{suggestion}", 10001)

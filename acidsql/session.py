@@ -48,7 +48,7 @@ from acidsql.metastore.transactions import Transactions
 from acidsql.planner.lock_requests import XLOCK_WRITE
 from acidsql.planner.macro_expansion import Macro, with_macros
 from acidsql.results import QueryResult, Result, ScanResult, Summary
-from acidsql.settings import Settings
+from acidsql.settings import Settings, settings_of_file
 from acidsql.snapshot.event_visibility import StoredEvent, stored_events
 from acidsql.snapshot.table_contents import PartContent, TableContent, table_content
 from acidsql.spark.engine import Engine
@@ -71,6 +71,7 @@ if TYPE_CHECKING:
 __all__ = ["Session", "connect"]
 
 WAREHOUSE_VARIABLE = "ACIDSQL_WAREHOUSE"
+SETTINGS_VARIABLE = "ACIDSQL_SETTINGS"
 METASTORE_VARIABLE = "ACIDSQL_METASTORE"
 
 
@@ -79,6 +80,8 @@ def connect(
     metastore: str | None = None,
     spark: SparkSession | None = None,
     conf: Mapping[str, str] | None = None,
+    *,
+    settings: Mapping[str, str] | None = None,
 ) -> Session:
     """Opens a session. Spark starts with the first statement that needs it.
 
@@ -86,9 +89,13 @@ def connect(
     `sqlite:///PATH` for the embedded metastore, or `thrift://HOST:PORT[,HOST:PORT..]` for a Hive Metastore, which
     brings its own warehouse; the default is $ACIDSQL_METASTORE; without it, and if no warehouse is named either, the
     metastore of $HIVE_CONF_DIR/hive-site.xml; else <warehouse>/.acidsql/metastore.db. `spark` is a Spark session to use
-    instead of a new one, and `conf` holds Spark settings for the new one.
-    Raises METASTORE_UNAVAILABLE, SPARK_CONNECT, INVALID_SETTING for $ACIDSQL_LOG.
+    instead of a new one, and `conf` holds Spark settings for the new one. `settings` are those of acidsql and Hive, as
+    SET changes them, behind those of the TOML file $ACIDSQL_SETTINGS.
+    Raises METASTORE_UNAVAILABLE, SPARK_CONNECT, INVALID_SETTING for $ACIDSQL_LOG, INVALID_SETTINGS_FILE, and what
+    `Session.set_settings` raises.
     """
+    file = os.environ.get(SETTINGS_VARIABLE)
+    wanted = {**(settings_of_file(file) if file else {}), **(settings or {})}
     check_variables()
     named = os.environ.get(WAREHOUSE_VARIABLE) if warehouse is None else str(warehouse)
     where = "warehouse" if named is None else named
@@ -98,7 +105,13 @@ def connect(
         uri = configured_metastore()
     engine = Engine(spark, conf or {})  # refuses a session of Spark Connect before a metastore is made
     opened = open_metastore(uri or _embedded_uri(root), root)
-    return Session(opened.warehouse, opened.metastore, engine)
+    session = Session(opened.warehouse, opened.metastore, engine)
+    try:
+        session.set_settings(wanted)
+    except BaseException:
+        session.close()
+        raise
+    return session
 
 
 def _embedded_uri(warehouse: str) -> str:

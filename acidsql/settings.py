@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -248,6 +249,36 @@ def note_on_unknown(key: str) -> str:
     near = similar_names(wanted, sorted(_hive_settings()), most=1, cutoff=0.7)
     question = f" Did you mean {near[0]}?" if near else ""
     return f"{key} is not a setting of Hive 4 and has no effect.{question}"
+
+
+def settings_of_file(path: str | os.PathLike[str]) -> Mapping[str, str]:
+    """The settings that a TOML file gives: `acidsql.store.assignment = "ansi"`, or the same in a table
+    `[acidsql.store]`. A number or a Boolean stands for its text.
+
+    Raises INVALID_SETTINGS_FILE for a file that cannot be read, and for another value.
+    """
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            found = dict(_flat(tomllib.load(file)))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise AcidSqlError(Condition.INVALID_SETTINGS_FILE, path=os.fspath(path), reason=reason) from error
+    return found
+
+
+def _flat(table: Mapping[str, object], before: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in table.items():
+        match value:
+            case dict():
+                yield from _flat(value, f"{before}{name}.")
+            case bool():
+                yield f"{before}{name}", str(value).lower()
+            case str() | int() | float():
+                yield f"{before}{name}", str(value)
+            case _:
+                raise ValueError(f"{before}{name} is no text, number or Boolean")
 
 
 @dataclass(slots=True)

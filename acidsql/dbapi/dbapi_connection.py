@@ -31,6 +31,7 @@ def connect(
     conf: Mapping[str, str] | None = None,
     *,
     autocommit: bool = True,
+    settings: Mapping[str, str] | None = None,
 ) -> Connection:
     """Opens a connection. Spark starts with the first statement that needs it.
 
@@ -41,6 +42,8 @@ def connect(
             `<warehouse>/.acidsql/metastore.db`.
         spark: A Spark session to use. Without it acidsql starts Spark.
         conf: Spark settings for the Spark session that acidsql starts.
+        settings: Settings of acidsql and Hive, as SET changes them. They come behind those of the TOML file that
+            `$ACIDSQL_SETTINGS` names.
         autocommit: Whether each statement commits by itself, as in Hive. With `False` a query or DML statement begins
             a transaction, which `commit` or `rollback` ends.
 
@@ -56,7 +59,7 @@ def connect(
     """
     with raising_dbapi_errors():
         place = None if warehouse is None else os.fspath(warehouse)
-        return Connection(sessions.connect(place, metastore, spark, conf), autocommit=autocommit)
+        return Connection(sessions.connect(place, metastore, spark, conf, settings=settings), autocommit=autocommit)
 
 
 class Connection:

@@ -31,6 +31,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "INVALID_PARAMETER": "A parameter has a value without an SQL type, or an argument has a wrong value.",
         "UNKNOWN_SETTING": "A setting begins with `acidsql.` or `hive.txn.` and does not exist.",
         "INVALID_SETTING": "The setting does not accept the value.",
+        "INVALID_SETTINGS_FILE": "The file that `$ACIDSQL_SETTINGS` names is not one of settings in TOML.",
         "VARIABLE_DEPTH": "The values of variables name further variables without an end.",
     },
     "Names": {
