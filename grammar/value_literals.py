@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from numbers import Integral
+from types import NoneType
 from typing import Any, Final, cast
 
 from sqlglot import exp
@@ -49,7 +51,7 @@ def literal_of(value: object) -> exp.Expr | None:
             return typed_literal(text, exp.DataType.Type.TIMESTAMPNTZ) if plain.tzinfo is None else None
         case date() as plain:
             return typed_literal(plain.isoformat(), exp.DataType.Type.DATE)
-        case [_, *_] as plain if isinstance(plain, list):
+        case [_, *_] as plain if isinstance(plain, list) and _have_one_type(plain):
             elements = [literal_of(element) for element in plain]
             return None if None in elements else exp.Anonymous(this="array", expressions=elements)
         case _:
@@ -63,6 +65,12 @@ def _plain(value: object) -> object:
         is_plain = getattr(array, "ndim", 1) == 0 and array.dtype.kind in "biufU"
         return array.item() if is_plain else value
     return None if isinstance(value, datetime) and value != value else value
+
+
+def _have_one_type(values: Sequence[object]) -> bool:
+    """Whether an array may hold the values together: numbers, or values of one type."""
+    kinds = {type(_plain(value)) for value in values} - {NoneType}
+    return len(kinds) <= 1 or kinds <= {int, float, Decimal}
 
 
 def _number(text: str, *, is_negative: bool) -> exp.Expr:

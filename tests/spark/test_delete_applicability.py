@@ -104,7 +104,7 @@ LAYOUTS = {
     "a compaction that is not committed deletes nothing": Layout(
         {**ROWS, "delete_delta_0000002_0000002_0000/bucket_00000": [delete(0, 2)]},
         [1, 2, 3],
-        later={"delete_delta_0000001_0000005_v9999999/bucket_00000": [delete(0, 2), delete(1, 5)]},
+        later={"delete_delta_0000001_0000005_v{open}/bucket_00000": [delete(0, 2), delete(1, 5)]},
     ),
     "an event deletes no row of another bucket": Layout(
         {
@@ -201,7 +201,9 @@ def adopt(session: Session, layout: Layout, directory: Path) -> None:
         f"CREATE TABLE t (id INT){partitions} STORED AS ORC LOCATION '{directory}'"
         f" TBLPROPERTIES ('transactional'='true', 'acidsql.adopt.writeids'='{WRITE_IDS}')"
     )
-    write(directory, layout.later)
+    if layout.later:
+        opened = f"{session._metastore.open_txn():07d}"  # its compaction is not committed
+        write(directory, {path.replace("{open}", opened): rows for path, rows in layout.later.items()})
 
 
 @pytest.fixture
