@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
@@ -18,6 +19,10 @@ from acidsql.spark.frames import repeated_key
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_KEY_OF_TARGET: Final = re.compile(
+    r"Several rows of the source match one row of the target(?:: that with .*?)?\.(?=$| Transaction )", re.DOTALL
+)
+"""The hint of a MERGE whose source is not a frame of a method (statement_dispatch.py)."""
 _LONGEST: Final = 200
 """The most characters of a row that an error shows."""
 _REPEATED: Final = Condition.CARDINALITY_VIOLATION.name
@@ -153,7 +158,7 @@ def run(
         if frame is not None and error.condition in _ABOUT_COLUMNS:
             raise error.with_hint(frame.hint) from error.__cause__
         if frame is not None and isinstance(statement, Merge) and error.condition == _REPEATED:
-            raise error.with_hint(_repeated_key(runner, frame, statement)) from error.__cause__
+            raise _about_key(error, _repeated_key(runner, frame, statement)) from error.__cause__
         raise
     assert isinstance(result, CountsResult)
     return result.counts
@@ -170,6 +175,14 @@ def _unfit_value(error: AcidSqlError, frame: GivenFrame | None) -> str:
         shown = values if len(values) <= _LONGEST else f"{values[:_LONGEST]} .."
         place = f"It is in row {number} of the frame: {shown}. "
     return f"{place}With strict=False the value is stored as Hive stores it: as NULL, wrapped around, or cut."
+
+
+def _about_key(error: AcidSqlError, told: str) -> AcidSqlError:
+    """The error with what is told of the frame, instead of the key of the target's row that the statement tells: it may
+    be another one of those that the frame has twice."""
+    hint = _KEY_OF_TARGET.sub("", error.hint).strip()
+    parameters = error.getMessageParameters()
+    return AcidSqlError.of(Condition.CARDINALITY_VIOLATION, parameters, span=error.span, hint=hint).with_hint(told)
 
 
 def _repeated_key(runner: StatementRunner, frame: GivenFrame, statement: Merge) -> str:

@@ -218,7 +218,7 @@ def test_a_query_with_parameters_gives_what_spark_gives(
         found.append(sorted(result.rows(), key=repr))
         result.close()
     assert found[0] == found[1]
-    assert needs_spark or found[0]
+    assert needs_spark or found[0] or args == {"a": None}
 
 
 def test_insert_only_parquet_and_plain_tables_are_read(tables: Session) -> None:
