@@ -19,7 +19,7 @@ from sqlglot import exp
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.dialect import span_of
 from acidsql.grammar.statements import PartitionItem
-from acidsql.grammar.value_literals import literal_of
+from acidsql.grammar.value_literals import literal_of, plain_value
 
 T = TypeVar("T")
 _Bind = Callable[[exp.Placeholder], exp.Expr]
@@ -94,7 +94,7 @@ def _bound(node: exp.Placeholder, values: Mapping[str, object]) -> exp.Expr:
 
 def _of_partition(node: exp.Placeholder, values: Mapping[str, object], source: str) -> exp.Expr:
     value = values[node.name]
-    literal = _partition_literal(value.item() if type(value).__module__ == "numpy" else value)  # type: ignore[attr-defined]
+    literal = _partition_literal(plain_value(value))
     if literal is None:
         reason = f"a value of {type(value).__name__} names no partition"
         raise AcidSqlError(Condition.INVALID_PARAMETER, span=span_of(node, source), name=node.name, reason=reason)

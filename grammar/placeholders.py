@@ -17,8 +17,8 @@ from acidsql.grammar.statements import Statement
 def name_placeholders(
     statement: Statement, args: Mapping[str, object] | Sequence[object] | None
 ) -> tuple[Statement, dict[str, object]]:
-    """The statement with a name for every `?` (`:p1`, `:p2` in the order of the text), and by name the values that its
-    text does not hold then.
+    """The statement with a name for every `?` (`:p1`, `:p2` in the order of the text), and by name the values that
+    stay parameters.
 
     The planner reorders expressions, so `?` cannot be counted later. A list in `IN (:name)` becomes its elements. A
     value becomes a literal of the statement, so that it gets the rules of a literal (`with_literals`); only a value

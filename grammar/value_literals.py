@@ -27,7 +27,7 @@ def literal_of(value: object) -> exp.Expr | None:
     >>> [literal_of(value).sql() for value in (-3, "it's", 1.5, Decimal("1.50"), b"a")]
     ['-3', "'it''s'", '1.5D', '1.50BD', "x'61'"]
     """
-    match _plain(value):
+    match plain_value(value):
         case None:
             return exp.null()
         case bool() as plain:
@@ -58,7 +58,7 @@ def literal_of(value: object) -> exp.Expr | None:
             return None
 
 
-def _plain(value: object) -> object:
+def plain_value(value: object) -> object:
     """NumPy's numbers and texts as Python's, and None for NaT, which is a datetime that differs from itself."""
     if type(value).__module__ == "numpy":
         array = cast("Any", value)
@@ -69,7 +69,7 @@ def _plain(value: object) -> object:
 
 def _have_one_type(values: Sequence[object]) -> bool:
     """Whether an array may hold the values together: numbers, or values of one type."""
-    kinds = {type(_plain(value)) for value in values} - {NoneType}
+    kinds = {type(plain_value(value)) for value in values} - {NoneType}
     return len(kinds) <= 1 or kinds <= {int, float, Decimal}
 
 
