@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from acidsql.arrow_scan.scan_batches import ScanBatches
+    from acidsql.planner.misfits import Misfit
 
 COUNT_COLUMNS: Final = ("num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows")
 
@@ -185,17 +186,25 @@ class CountsResult(_NoRows):
     counts: Counts
     txn_id: int | None = None
     write_ids: Mapping[str, int] = field(default_factory=dict)
-    nulled: Mapping[str, int] | None = None
-    """How many values of an INSERT did not fit their columns and became NULL, by column; None where they are not
-    counted: in rows that a query computes, and in files other than ORC."""
+    misfits: tuple[Misfit, ...] = ()
+    """The values that did not fit their columns, so that something else was stored, as Hive stores it: how many of each
+    column, what became of them, and one of them. Values inside arrays, maps and structs are not among them."""
+
+    @property
+    def nulled(self) -> Mapping[str, int]:
+        """How many values became NULL because they do not fit, by column."""
+        from acidsql.planner.misfits import nulled
+
+        return nulled(self.misfits)
 
     @property
     def note(self) -> str:
-        """A note about values that became NULL, or an empty text."""
-        if not self.nulled:
+        """A note about values that do not fit their columns, or an empty text."""
+        if not self.misfits:
             return ""
-        counts = ", ".join(f"{count} in column {name}" for name, count in self.nulled.items())
-        return f"Values that do not fit became NULL: {counts}."
+        from acidsql.planner.misfits import note_of
+
+        return note_of(self.misfits)
 
     def frame(self) -> DataFrame:
         """One row of counts."""

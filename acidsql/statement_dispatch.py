@@ -254,7 +254,7 @@ class StatementDispatch:
                 done = self._direct.write(plan, request) or self.executor.write(plan, request)
                 c = done.counts
                 counts = Counts(c.affected, c.updated, c.deleted, c.inserted)
-                return CountsResult(plan.operation, counts, done.txn_id or None, done.write_ids, done.counts.nulled)
+                return CountsResult(plan.operation, counts, done.txn_id or None, done.write_ids, c.misfits)
             case _:
                 assert_never(plan)
 

@@ -337,4 +337,4 @@ def _new_value(target: Column, clauses: Sequence[Clause], facts: Facts) -> str:
 
 def _stored_value(clause: Clause, target: Column, value: exp.Expr, statement: Merge) -> StoredValue:
     span: Span | None = span_of(value, statement.source) or clause.written.span
-    return StoredValue(clause.value_name(target), target, span)
+    return StoredValue(clause.value_name(target), target, span, f"{name_sql(ACTION)} = {clause.statement_id}")

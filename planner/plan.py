@@ -110,6 +110,8 @@ class StoredValue:
     name: str
     column: Column
     span: Span | None = field(default=None, compare=False)
+    condition: str | None = None
+    """SQL that is true for the rows whose value is stored; None if all are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,14 +34,14 @@ class Changes:
     new_values: Mapping[str, pa.Array]
 
 
-def changes_of(plan: WritePlan, given: GivenChanges, *, cuts: bool) -> Changes | None:
+def changes_of(plan: WritePlan, given: GivenChanges) -> Changes | None:
     """The changes, if there is no doubt about the condition, about what SET stores, and about the new rows' places."""
     table = plan.target
     predicate = row_predicate(given.condition, lambda node: column_of(node, given, table))
     if undecided(predicate) is not None:
         return None
     columns = {c.name: c for c in table.columns}
-    values = {name: stored_literals((tree,), columns[name], cuts=cuts) for name, tree in given.new_values.items()}
+    values = {name: stored_literals((tree,), columns[name]) for name, tree in given.new_values.items()}
     known = {name: array for name, array in values.items() if array is not None}
     if len(known) < len(values) or (values and not makes_rows(table)):
         return None

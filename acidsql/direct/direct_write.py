@@ -20,7 +20,6 @@ import pyarrow as pa
 from acidsql.direct import changed_rows, given_columns, merged_rows
 from acidsql.direct.placed_events import Placed
 from acidsql.ingest.placement import Rows
-from acidsql.planner.event_queries import is_strict
 from acidsql.planner.plan import BRANCH, DRIVER_BYTES, GivenChanges, GivenMerge, GivenRows, Plan, Scan, WritePlan
 from acidsql.snapshot.key_ranges import come_first, narrowed
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
@@ -98,10 +97,6 @@ class DirectWriter:
     def _most_memory(self) -> int:
         return self._most_bytes * _IN_MEMORY
 
-    def _cuts(self, request: Request) -> bool:
-        """Whether text that is too long for its column is cut."""
-        return not is_strict(request.settings(self.settings))
-
     def _run(
         self, plan: WritePlan, request: Request, write: Callable[[WriteTransaction, LateJobs], RowCounts]
     ) -> Written:
@@ -115,7 +110,7 @@ class DirectWriter:
         is_conditional = plan.overwrite is not None and plan.overwrite.if_not_exists
         if is_conditional or plan.target.constraints.checks or not given_columns.takes(plan.target):
             return None
-        rows = given_columns.rows_of(given, plan.target, request.frames, cuts=self._cuts(request))
+        rows = given_columns.rows_of(given, plan.target, request.frames)
         if rows is None or rows.nbytes > self._most_memory:
             return None
 
@@ -127,7 +122,7 @@ class DirectWriter:
         return self._run(plan, request, write)
 
     def _change(self, plan: WritePlan, given: GivenChanges, request: Request) -> Written | None:
-        changes = changed_rows.changes_of(plan, given, cuts=self._cuts(request))
+        changes = changed_rows.changes_of(plan, given)
         if changes is None or not self._most_bytes:
             return None
 
@@ -191,7 +186,7 @@ class DirectWriter:
         if found is None:
             return None
         with phase(Phase.SCAN):
-            placed = merged_rows.merged(plan, given, rows, found, self._most_memory, cuts=self._cuts(request))
+            placed = merged_rows.merged(plan, given, rows, found, self._most_memory)
         return None if placed is None else (found.prepared.bound, placed)
 
 
@@ -219,7 +214,7 @@ def _staged_and_published(
     write.staged.extend(stage(target))
     txn.opened.require_open()
     publish(target, write.staged, write.made, txn.siblings(write))
-    return replace(row_counts(plan, write.staged), nulled={})  # values that may not fit are left to Spark
+    return row_counts(plan, write.staged)
 
 
 def _staged_inserts(plan: WritePlan, rows: Rows, target: WriteTarget) -> list[StagedFile]:

@@ -29,10 +29,10 @@ _HASHED: Final = (*_INTEGERS, "string", "date", "boolean")
 """The types of bucketing columns, beside DECIMAL and VARCHAR."""
 
 
-def rows_of(given: GivenRows, table: Table, frames: Mapping[str, object], *, cuts: bool) -> Rows | None:
+def rows_of(given: GivenRows, table: Table, frames: Mapping[str, object]) -> Rows | None:
     """The rows as they are stored; None if one of their values is not certain, if NULL stands where it must not, or if
-    there are no rows. `cuts` tells whether text that is too long for its column is cut."""
-    columns = _columns(given, table, frames, cuts=cuts)
+    there are no rows."""
+    columns = _columns(given, table, frames)
     if columns is None:
         return None
     count = len(next(iter(columns.values())))
@@ -72,20 +72,20 @@ def buckets_of(table: Table, columns: Mapping[str, pa.Array]) -> Numbers | None:
     return buckets(hashed, table.bucket_count, bucketing_version(table))
 
 
-def _columns(given: GivenRows, table: Table, frames: Mapping[str, object], *, cuts: bool) -> dict[str, pa.Array] | None:
+def _columns(given: GivenRows, table: Table, frames: Mapping[str, object]) -> dict[str, pa.Array] | None:
     """The arrays of all columns of the table, by name."""
     match given.rows:
         case GivenFrame():
-            found = _of_frame(given.rows, given.columns, frames, cuts=cuts)
+            found = _of_frame(given.rows, given.columns, frames)
         case rows:
             trees = zip(given.columns, zip(*rows, strict=True), strict=True)
-            found = _certain({c.name: stored_literals(of, c, cuts=cuts) for c, of in trees})
+            found = _certain({c.name: stored_literals(of, c) for c, of in trees})
     if found is None:
         return None
     count = len(next(iter(found.values()))) if found else 0
     for column in table.all_columns:
         if column.name not in found:
-            one = stored_literals((given.constants[column.name],), column, cuts=cuts)
+            one = stored_literals((given.constants[column.name],), column)
             if one is None:
                 return None
             found[column.name] = one.take(pa.array(np.zeros(count, np.int64)))
@@ -102,10 +102,10 @@ def _type(column: Column) -> t.HiveType:
     return t.parse_type(column.type)
 
 
-def stored_literals(trees: Iterable[exp.Expr], column: Column, *, cuts: bool) -> pa.Array | None:
+def stored_literals(trees: Iterable[exp.Expr], column: Column) -> pa.Array | None:
     """The array that the column stores for literals; None if one of them leaves a doubt."""
     values = stored_column(trees, _type(column))
-    if values is None or not (cuts or _fits(values, _type(column))):
+    if values is None or not _fits(values, _type(column)):
         return None
     try:
         return array_of_values(values, _type(column))
@@ -124,9 +124,7 @@ def _fits(values: Any, target: t.HiveType) -> bool:
     return not pc.any(pc.greater(lengths, target.length)).as_py()
 
 
-def _of_frame(
-    given: GivenFrame, columns: Sequence[Column], frames: Mapping[str, object], *, cuts: bool
-) -> dict[str, pa.Array] | None:
+def _of_frame(given: GivenFrame, columns: Sequence[Column], frames: Mapping[str, object]) -> dict[str, pa.Array] | None:
     frame = _table(frames.get(given.frame))
     if frame is None:
         return None
@@ -135,7 +133,7 @@ def _of_frame(
     if len(wanted) != len(columns) or any(names.count(name) != 1 for name in wanted):
         return None
     found = {
-        column.name: stored_arrow(frame.column(names.index(name)), _type(column), cuts=cuts)
+        column.name: stored_arrow(frame.column(names.index(name)), _type(column))
         for column, name in zip(columns, wanted, strict=True)
     }
     return _certain(found)
@@ -151,10 +149,9 @@ def _table(frame: Any) -> Any:
         return None
 
 
-def stored_arrow(column: pa.ChunkedArray, target: t.HiveType, *, cuts: bool) -> pa.Array | None:
-    """The column as it is stored, if its type leaves no doubt about any value, and each value fits. `cuts` tells
-    whether text that is too long is cut."""
-    if not has_one_meaning(column.type, target) or not (cuts or pa.types.is_null(column.type) or _fits(column, target)):
+def stored_arrow(column: pa.ChunkedArray, target: t.HiveType) -> pa.Array | None:
+    """The column as it is stored, if its type leaves no doubt about any value, and each value fits."""
+    if not has_one_meaning(column.type, target) or not (pa.types.is_null(column.type) or _fits(column, target)):
         return None
     try:
         array = array_of_arrow(column, target)

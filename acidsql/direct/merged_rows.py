@@ -132,13 +132,13 @@ def _numbers(column: Any) -> _Numbers:
     return np.asarray(known.cast(pa.int64()).to_numpy(zero_copy_only=False), np.int64)
 
 
-def _source_of(rows: pa.Table, plan: WritePlan, given: GivenMerge, *, cuts: bool) -> _Source | None:
+def _source_of(rows: pa.Table, plan: WritePlan, given: GivenMerge) -> _Source | None:
     """The source's rows; None if one of the values is not certain to be stored as it is, or if a key is there twice."""
     columns = {c.name: c for c in plan.target.all_columns}
     stored: dict[str, Any] = {}
     for name, source in _pairs(given):
         if source not in stored:
-            array = stored_arrow(rows.column(source), t.parse_type(columns[name].type), cuts=cuts)
+            array = stored_arrow(rows.column(source), t.parse_type(columns[name].type))
             if array is None:
                 return None
             stored[source] = array
@@ -240,12 +240,10 @@ def _joined(found: Sequence[_Matched], kept: Sequence[str]) -> _Matched:
 # ------------------------------------------------------------------------------------------------ events
 
 
-def merged(
-    plan: WritePlan, given: GivenMerge, rows: pa.Table, target: TargetRows, most_bytes: int, *, cuts: bool
-) -> Placed | None:
+def merged(plan: WritePlan, given: GivenMerge, rows: pa.Table, target: TargetRows, most_bytes: int) -> Placed | None:
     """The events of the MERGE. None if Spark has to find them: a key of the source is there twice, pyarrow cannot read,
     compare or write a value, NULL stands where it must not, or the rows take more than `most_bytes` of memory."""
-    source = _source_of(rows, plan, given, cuts=cuts)
+    source = _source_of(rows, plan, given)
     matched = None if source is None else target.matched(source, tuple(given.keys), most_bytes)
     if source is None or matched is None:
         return None

@@ -47,7 +47,6 @@ from acidsql.spark.scan.shared_scan import scanned_once
 from acidsql.spark.scan.source_keys import narrow
 from acidsql.spark.scan.table_scan import scan_frame
 from acidsql.spark.target_pruning import pruned
-from acidsql.spark.write.nulled_values import nulled_values
 from acidsql.spark.write.staging import check_format
 from acidsql.spark.write.table_writer import (
     Steering,
@@ -346,9 +345,7 @@ class Executor:
             publish(write.target, write.staged, write.made, siblings)
             for directory in write.emptied:
                 empty(write.target, directory, write.made, siblings)
-        if len(counts) == 1:
-            return counts[0]
-        return RowCounts(*(sum(of) for of in zip(*((c.updated, c.deleted, c.inserted) for c in counts), strict=True)))
+        return RowCounts.sum(counts)
 
     def _write_table(
         self,
@@ -373,8 +370,7 @@ class Executor:
         driver_bytes = int(self._settings.get(DRIVER_BYTES, 0))
         write.staged.extend(stage(events, plan, target, of_target, driver_bytes, self.steering))
         write.emptied.extend(replaced_directories(spark, plan, write))
-        nulled = nulled_values(plan, request.frames, target, write.staged)
-        return replace(row_counts(plan, write.staged), nulled=nulled)
+        return replace(row_counts(plan, write.staged), misfits=events.misfits())
 
     def _bound_scans(
         self,

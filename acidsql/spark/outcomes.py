@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
 from acidsql.acid.write_ids import TxnId, WriteId
+from acidsql.planner.misfits import Misfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +18,18 @@ class RowCounts:
     updated: int = 0
     deleted: int = 0
     inserted: int = 0
-    nulled: Mapping[str, int] | None = None
-    """How many given values became NULL by store assignment, by column; None where they were not counted."""
+    misfits: tuple[Misfit, ...] = ()
+    """The values that did not fit their columns. Without Spark there are none: such statements are left to Spark."""
+
+    @staticmethod
+    def sum(counts: Sequence[RowCounts]) -> RowCounts:
+        """The rows that several writes touched."""
+        return RowCounts(
+            sum(c.updated for c in counts),
+            sum(c.deleted for c in counts),
+            sum(c.inserted for c in counts),
+            tuple(misfit for c in counts for misfit in c.misfits),
+        )
 
     @property
     def affected(self) -> int:

@@ -151,7 +151,7 @@ def test_columns_of_frames_are_stored_as_spark_stores_them(
     chosen = [
         (kind, array)
         for kind, array in columns
-        if given_columns.stored_arrow(pa.chunked_array([array]), parse_type(kind), cuts=True) is not None
+        if given_columns.stored_arrow(pa.chunked_array([array]), parse_type(kind)) is not None
     ]
     if not chosen:
         return

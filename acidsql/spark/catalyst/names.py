@@ -34,7 +34,12 @@ class SparkClass:
 
 
 SPARK_PACKAGE: Final = SparkClass("org.apache.spark.package$", ("SPARK_VERSION/0",))
-SPARK_CONTEXT: Final = SparkClass("org.apache.spark.SparkContext", ("cancelJobGroupAndFutureJobs/1", "taskScheduler/0"))
+SPARK_CONTEXT: Final = SparkClass(
+    "org.apache.spark.SparkContext", ("cancelJobGroupAndFutureJobs/1", "listenerBus/0", "taskScheduler/0")
+)
+LISTENER_BUS: Final = SparkClass("org.apache.spark.scheduler.LiveListenerBus", ("waitUntilEmpty/1",))
+OBSERVATION: Final = SparkClass(f"{_SQL}.Observation", ("new/1", "future/0", "getAsJava/0"))
+OBSERVATION_MANAGER: Final = SparkClass(f"{_SQL}.classic.ObservationManager", ("register/2",))
 TASK_SCHEDULER: Final = SparkClass("org.apache.spark.scheduler.TaskScheduler", ("rootPool/0",))
 POOL: Final = SparkClass("org.apache.spark.scheduler.Pool", ("schedulableQueue/0",))
 TASK_SET_MANAGER: Final = SparkClass(
@@ -44,10 +49,11 @@ TASK_SET: Final = SparkClass("org.apache.spark.scheduler.TaskSet", ("properties/
 PLATFORM: Final = SparkClass("org.apache.spark.unsafe.Platform", ("LONG_ARRAY_OFFSET",))
 
 SPARK_SESSION: Final = SparkClass(
-    f"{_SQL}.classic.SparkSession", ("cloneSession/0", "createDataFrame/2", "sessionState/0", "sharedState/0", "sql/1")
+    f"{_SQL}.classic.SparkSession",
+    (*("cloneSession/0", "createDataFrame/2", "observationManager/0", "sessionState/0", "sharedState/0", "sql/1"),),
 )
 DATASET: Final = SparkClass(
-    f"{_SQL}.classic.Dataset", ("ofRows/2", "filter/1", "queryExecution/0", "selectExpr/1", "withColumns/1")
+    f"{_SQL}.classic.Dataset", ("ofRows/2", "filter/1", "id/0", "queryExecution/0", "selectExpr/1", "withColumns/1")
 )
 EXPRESSION_UTILS: Final = SparkClass(f"{_SQL}.classic.ExpressionUtils", ("column/1", "expression/1"))
 SHARED_STATE: Final = SparkClass(f"{_SQL}.internal.SharedState", ("activeStreamingQueries/0",), is_required=False)
@@ -101,6 +107,7 @@ SOURCE_STRATEGY: Final = SparkClass(f"{_SOURCES}.DataSourceStrategy$", ("transla
 
 COMMON_CLASSES: Final = (
     *(SPARK_PACKAGE, SPARK_CONTEXT, TASK_SCHEDULER, POOL, TASK_SET_MANAGER, TASK_SET, PLATFORM),
+    *(LISTENER_BUS, OBSERVATION, OBSERVATION_MANAGER),
     *(SPARK_SESSION, DATASET, EXPRESSION_UTILS, SESSION_STATE, SQL_CONF, SQL_CONF_OBJECT, QUERY_EXECUTION),
     *(SESSION_CATALOG, TABLE_IDENTIFIER, DATA_TYPE),
     *(LITERAL, UNSAFE_ARRAY, ALIAS, ATTRIBUTE, NAMED_EXPRESSION, GET_STRUCT_FIELD, AT_LEAST_N_NON_NULLS),

@@ -8,7 +8,7 @@ another strategy takes over.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from py4j.protocol import Py4JJavaError
@@ -69,7 +69,7 @@ def stage_by_driver(write: EventWrite, strategy: ByDriver) -> list[StagedFile] |
     if plan.inserts_only:
         return _write_inserts(write)
     slots = assign_slots(plan.branches, write.buckets, strategy.files, plan.target.bucket_count)
-    placed = _collected(placed_events(write.queries.condensed, plan, slots), plan.target, write.size)
+    placed = _collected(placed_events(write.queries.condensed, plan, slots), write)
     if placed is None:
         return None
     events, rows = unfolded(placed.combine_chunks(), plan, slots)
@@ -79,12 +79,13 @@ def stage_by_driver(write: EventWrite, strategy: ByDriver) -> list[StagedFile] |
 def _write_inserts(write: EventWrite) -> list[StagedFile] | None:
     """Writes the rows of an INSERT to one file; None if there are more than the driver takes."""
     plan, target = write.plan, write.target
-    rows = _collected(filed(with_constraints(write.events), (), plan.target), plan.target, write.size)
+    rows = _collected(filed(with_constraints(write.events), (), plan.target), write)
     return None if rows is None else write_inserts(rows, target)
 
 
-def _collected(rows: DataFrame, table: Table, size: int) -> Any:
+def _collected(rows: DataFrame, write: EventWrite) -> Any:
     """The rows as an Arrow table; None if there are too many, or if pyarrow would not write them as they are."""
+    table = write.plan.target
     columns = [(f"_c{i}", parse_type(c.type)) for i, c in enumerate(table.columns)]
     too_old = [
         f"coalesce(_c{i} < {first}, false)"
@@ -92,11 +93,18 @@ def _collected(rows: DataFrame, table: Table, size: int) -> Any:
         for kind, first in _OLDEST.items()
         if column.type.startswith(kind)
     ]
-    return collected(rows, columns, size, too_old)
+    return collected(rows, columns, write.size, too_old, write.queries.expect_in)
 
 
-def collected(rows: DataFrame, columns: Sequence[tuple[str, HiveType]], size: int, refused: Sequence[str] = ()) -> Any:
-    """The rows of a query that reads `size` bytes as an Arrow table. `columns` are their SQL and their types.
+def collected(
+    rows: DataFrame,
+    columns: Sequence[tuple[str, HiveType]],
+    size: int,
+    refused: Sequence[str] = (),
+    runs_in: Callable[[SparkSession], None] = lambda _: None,
+) -> Any:
+    """The rows of a query that reads `size` bytes as an Arrow table. `columns` are their SQL and their types. `runs_in`
+    is told the session that runs the query, where it is not that of the rows.
 
     None if there are more rows than the driver takes, or if one of the conditions `refused` is true for a row.
 
@@ -109,7 +117,10 @@ def collected(rows: DataFrame, columns: Sequence[tuple[str, HiveType]], size: in
     failure = f"CAST(raise_error({sql_string(_REFUSED)}) AS BOOLEAN)"
     guarded = where(rows, f"CASE WHEN {' OR '.join(refusals)} THEN {failure} ELSE true END")
     try:
-        found = (for_little(guarded) if size <= LITTLE else guarded).toArrow()
+        if size <= LITTLE:
+            guarded = for_little(guarded)
+            runs_in(guarded.sparkSession)
+        found = guarded.toArrow()
         return found if buffer_bytes(found) < _OFFSETS else None
     except (PySparkException, Py4JJavaError) as error:
         if _REFUSED in str(error) or _TOO_LARGE in str(error):

@@ -2,28 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from pyspark.sql import DataFrame, SparkSession
 
+from acidsql.planner.misfits import Misfit
 from acidsql.planner.plan import WritePlan
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.spark.catalyst.sessions import adopt
 from acidsql.spark.engine import StatementSpark
+from acidsql.spark.write.misfit_counts import MisfitCounts
 from acidsql.writing.publishing import WriteTarget
 
 
 class Events:
-    """The events of a statement, as frames of its storage session. The view ROWS must be defined.
+    """The events of a statement, as frames of its storage session.
 
-    Spark analyzes each of the two queries when it is first asked for. A strategy needs one of them.
+    `define_rows` defines the view ROWS, and gives what counts the values in it that do not fit. Spark analyzes each of
+    the two queries when it is first asked for. A strategy needs one of them.
     """
 
-    def __init__(self, spark: StatementSpark, plan: WritePlan) -> None:
+    def __init__(self, spark: StatementSpark, plan: WritePlan, define_rows: Callable[[], MisfitCounts]) -> None:
         self._spark = spark
         self._plan = plan
+        self._define_rows = define_rows
+        self._misfits = define_rows()
+
+    def restart(self) -> None:
+        """Prepares the queries for another run. The misfits are then those of that run."""
+        self._misfits = self._define_rows()
+        for query in ("each", "condensed"):
+            self.__dict__.pop(query, None)
+
+    def expect_in(self, spark: SparkSession) -> None:
+        """Says that a query may run in this session, a copy of the storage session."""
+        self._misfits.expect_in(spark)
+
+    def misfits(self) -> tuple[Misfit, ...]:
+        """The values that did not fit their columns, once one of the queries has run."""
+        return self._misfits.found()
 
     @cached_property
     def each(self) -> DataFrame:

@@ -37,6 +37,7 @@ from acidsql.spark.spark_types import hive_type_name, is_storable
 from acidsql.spark.write import driver_write
 from acidsql.spark.write.event_write import Events, EventWrite
 from acidsql.spark.write.in_place_write import stage_in_place
+from acidsql.spark.write.misfit_counts import MisfitCounts
 from acidsql.spark.write.plain_write import stage_plain
 from acidsql.spark.write.shuffled_write import stage_shuffled
 from acidsql.spark.write.task_write import stage_in_each_task
@@ -54,8 +55,13 @@ def found_events(
             raise wrong_count(plan.target, len(plan.positional), len(rows.columns), plan.source_span)
         rows = rows.toDF(*plan.positional)
     _check_types(rows, plan)
-    spark.define_view(ROWS, _as_hive_stores_them(rows, plan, settings))
-    return Events(spark, plan)
+
+    def define_rows() -> MisfitCounts:
+        counts = MisfitCounts(spark, rows, plan, settings)
+        spark.define_view(ROWS, _as_hive_stores_them(counts.rows, plan, settings))
+        return counts
+
+    return Events(spark, plan, define_rows)
 
 
 @dataclass(slots=True)
@@ -94,6 +100,7 @@ def stage(
     strategy = choose_strategy(plan, facts, steering.preferred)
     staged = _stage_by(strategy, write, facts)
     if staged is None:
+        events.restart()
         facts = replace(facts, driver_can_write=False)
         strategy = choose_strategy(plan, facts, steering.preferred)
         staged = _stage_by(strategy, write, facts)

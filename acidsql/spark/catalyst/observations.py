@@ -1,0 +1,51 @@
+"""Aggregates of the rows that pass through a query while it runs (Dataset.observe)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import uuid4
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import Column, DataFrame, SparkSession
+
+from acidsql.spark.catalyst import names
+from acidsql.spark.catalyst.gateway import jvm
+
+_MILLIS: Final = 30_000
+"""How long Spark may take to tell its listeners of the end of a job."""
+
+
+class Observation:
+    """The aggregates of one run of a query.
+
+    PySpark's class does not do here: a run in a copy of the session does not end its waiting, nor does a run whose rows
+    and observation Spark's optimizer has removed, because there are none.
+    """
+
+    def __init__(self, rows: DataFrame, aggregates: Mapping[str, Column]) -> None:
+        self._java = jvm(rows.sparkSession)
+        self._context = rows.sparkSession.sparkContext
+        self._name = str(uuid4())
+        self._frame_id: int = rows._jdf.id()
+        self._expected: list[Any] = []
+        self.rows = rows.observe(self._name, *(column.alias(name) for name, column in aggregates.items()))
+        """The rows to run the query with."""
+        self.expect_in(rows.sparkSession)
+
+    def expect_in(self, spark: SparkSession) -> None:
+        """Says that the query may run in this session. Each session knows its own observations only."""
+        expected = self._java.spark_class(names.OBSERVATION)(self._name)
+        session: Any = spark._jsparkSession
+        session.observationManager().register(expected, self._frame_id)
+        self._expected.append(expected)
+
+    def values(self) -> Mapping[str, Any]:
+        """The aggregates, by name, of the first job that has run the query; empty if it read no row, or if Spark does
+        not tell."""
+        context: Any = self._context._jsc.sc()
+        try:
+            context.listenerBus().waitUntilEmpty(_MILLIS)
+            return next((dict(o.getAsJava()) for o in self._expected if o.future().isCompleted()), {})
+        except Py4JJavaError:  # a listener of the user's is slow; or a row without columns, from Spark 4.1 on
+            return {}
