@@ -229,15 +229,33 @@ def inside(text: str, hive_type: HiveType, change: Callable[[str, HiveType], str
             return change(text, hive_type)
 
 
-def _strictly(value: str, target: Column, hive_type: HiveType) -> str:
-    cast = f"TRY_CAST({value} AS {spark_type(hive_type)})"
-    fails = f"{cast} IS NULL"
-    if isinstance(hive_type, Char | Varchar):  # as in standard SQL, blanks at the end may be cut
-        fails = f"LENGTH(RTRIM({cast})) > {hive_type.length}"
-    failure = raise_sql(
+def refused_value(value: str, target: Column) -> str:
+    """SQL that raises INVALID_STORE_VALUE for a value that its column cannot store."""
+    return raise_sql(
         Condition.INVALID_STORE_VALUE,
         value=f"CAST({value} AS STRING)",
         column=sql_string(target.name),
         type=sql_string(target.type),
     )
-    return fitted(f"CASE WHEN {value} IS NOT NULL AND {fails} THEN {failure} ELSE {cast} END", hive_type)
+
+
+def _strictly(value: str, target: Column, hive_type: HiveType) -> str:
+    cast = f"TRY_CAST({value} AS {spark_type(hive_type)})"
+    fails = f"{value} IS NOT NULL AND {does_not_fit(value, hive_type)}"
+    return fitted(f"CASE WHEN {fails} THEN {refused_value(value, target)} ELSE {cast} END", hive_type)
+
+
+def does_not_fit(value: str, hive_type: HiveType) -> str:
+    """SQL for whether a type that is not complex lacks a value, which is not NULL."""
+    cast = f"TRY_CAST({value} AS {spark_type(hive_type)})"
+    match hive_type:
+        case Char(length) | Varchar(length):  # as in standard SQL, blanks at the end may be cut
+            return f"LENGTH(RTRIM({cast})) > {length}"
+        case Primitive("float"):
+            is_infinite = "ABS({}) = CAST('Infinity' AS DOUBLE)"
+            was_finite = f"NOT {is_infinite.format(f'TRY_CAST({value} AS DOUBLE)')}"
+            return f"({cast} IS NULL OR {is_infinite.format(cast)} AND {was_finite})"
+        case Primitive("date" | "timestamp"):  # the calendar of Hive's files has no days between these
+            return f"({cast} IS NULL OR {cast} >= DATE '1582-10-05' AND {cast} < DATE '1582-10-15')"
+        case _:
+            return f"{cast} IS NULL"

@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from acidsql.acid.hive_types import Decimal, HiveType, Primitive
+from acidsql.arrow_scan import broken_texts
 from acidsql.planner.row_predicates import (
     And,
     Compare,
@@ -94,9 +95,7 @@ class _Masks:
             case IsTrue(column):
                 return self._values(column)
             case Like(column, pattern):
-                # `_` and `%` of pyarrow match no byte that is not UTF-8. Spark reads it as a character.
-                self._values(column).validate(full=True)
-                return pc.match_like(self._values(column), pattern)
+                return _like(self._values(column), pattern)
             case IsOneOf(column, wanted):
                 return self._one_of(column, wanted)
             case Compare(column, operator, value):
@@ -141,6 +140,14 @@ class _Masks:
     def _constant(self, array: Any, *, value: bool) -> Any:
         """The value, or NULL where the column is NULL."""
         return pc.if_else(pc.is_valid(array), pa.scalar(value), pa.scalar(None, pa.bool_()))
+
+
+def _like(array: Any, pattern: str) -> Any:
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid:  # `_` and `%` of pyarrow match no byte that is not UTF-8
+        return broken_texts.like(array, pattern)
+    return pc.match_like(array, pattern)
 
 
 def _single(value: Value, kind: HiveType, wanted: pa.DataType) -> Any:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from acidsql.acid.hive_types import Array, HiveType, Map, Struct
+from acidsql.acid.hive_types import Array, Char, HiveType, Map, Primitive, Struct, Varchar
+from acidsql.arrow_scan.broken_texts import as_java_reads
 from acidsql.errors import AcidSqlError, Condition
 
 
@@ -36,34 +37,39 @@ def python_rows(batches: Iterable[Any], kinds: Sequence[HiveType]) -> Iterator[t
 
 
 def _column(column: Any, kind: HiveType) -> list[object]:
-    values = _texts(column) if pa.types.is_string(column.type) else column.to_pylist()
-    change = _changer(kind)
+    try:
+        values, change = column.to_pylist(), _changer(kind)
+    except UnicodeDecodeError:
+        values, change = column.cast(_with_bytes(column.type)).to_pylist(), _changer(kind, decodes=True)
     return values if change is None else [None if value is None else change(value) for value in values]
 
 
-def _texts(column: Any) -> list[object]:
-    """The texts, in which a byte that is not UTF-8 becomes U+FFFD, as in Java."""
-    try:
-        texts: list[object] = column.to_pylist()
-    except UnicodeDecodeError:
-        content = column.cast(pa.binary()).to_pylist()
-        return [None if text is None else text.decode(errors="replace") for text in content]
-    return texts
+def _with_bytes(kind: pa.DataType) -> pa.DataType:
+    """The type with BINARY in the place of text."""
+    if pa.types.is_string(kind):
+        return pa.binary()
+    if pa.types.is_map(kind):
+        return pa.map_(_with_bytes(kind.key_type), _with_bytes(kind.item_type))
+    if pa.types.is_list(kind):
+        return pa.list_(_with_bytes(kind.value_type))
+    return pa.struct([f.with_type(_with_bytes(f.type)) for f in kind]) if pa.types.is_struct(kind) else kind
 
 
-def _changer(kind: HiveType) -> Callable[[Any], object] | None:
-    """What makes PySpark's value of pyarrow's; None if they are the same."""
+def _changer(kind: HiveType, *, decodes: bool = False) -> Callable[[Any], object] | None:
+    """What makes PySpark's value of pyarrow's, of which texts are bytes if it `decodes`; None if they are the same."""
     match kind:
         case Struct(fields):
             names = tuple(name for name, _ in fields)
-            changers = [_nullable(_changer(of)) for _, of in fields]
+            changers = [_nullable(_changer(of, decodes=decodes)) for _, of in fields]
             return lambda value: StructValue.of(names, (c(v) for c, v in zip(changers, value.values(), strict=True)))
         case Map(key, item):
-            of_key, of_item = _nullable(_changer(key)), _nullable(_changer(item))
+            of_key, of_item = _nullable(_changer(key, decodes=decodes)), _nullable(_changer(item, decodes=decodes))
             return lambda value: {of_key(k): of_item(v) for k, v in value}
         case Array(element):
-            of_element = _nullable(_changer(element))
+            of_element = _nullable(_changer(element, decodes=decodes))
             return lambda value: [of_element(item) for item in value]
+        case Char() | Varchar() | Primitive("string") if decodes:
+            return as_java_reads
         case _:
             return None
 

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from acidsql.acid.hive_types import Array, Char, HiveType, Map, Primitive, Struct
+from acidsql.arrow_scan import broken_texts
 from acidsql.arrow_scan.hybrid_calendar import FIRST_GREGORIAN, gregorian_days
 from acidsql.arrow_scan.spark_schema import column_type
 from acidsql.errors import AcidSqlError, Condition
@@ -40,7 +41,7 @@ class Calendar:
 def column_values(array: Any, kind: HiveType, calendar: Calendar) -> Any:
     """The array as values of a column of the type `kind`. Raises pa.ArrowInvalid for values that the type lacks."""
     if isinstance(kind, Char):
-        return pc.utf8_rtrim(array.cast(pa.string()), characters=" ")
+        return pc.ascii_rtrim(array.cast(pa.string()), characters=" ")
     return _values(array, kind, calendar)
 
 
@@ -48,7 +49,10 @@ def padded(array: Any, kind: HiveType) -> Any:
     """The values of a column as readers get them: CHAR has its length."""
     if not isinstance(kind, Char):
         return array
-    return pc.utf8_rpad(pc.utf8_slice_codeunits(array, 0, kind.length), width=kind.length)
+    try:
+        return pc.utf8_rpad(pc.utf8_slice_codeunits(array, 0, kind.length), width=kind.length)
+    except pa.ArrowInvalid:
+        return broken_texts.padded_to(array, kind.length)
 
 
 def _values(array: Any, kind: HiveType, calendar: Calendar) -> Any:

@@ -120,7 +120,7 @@ def _fits(values: Any, target: t.HiveType) -> bool:
     """Whether texts are no longer than a CHAR or VARCHAR. Blanks at the end do not count."""
     if not isinstance(target, t.Char | t.Varchar):
         return True
-    lengths = pc.utf8_length(pc.utf8_rtrim(pa.array(values, pa.string()) if isinstance(values, list) else values, " "))
+    lengths = pc.utf8_length(pc.ascii_rtrim(pa.array(values, pa.string()) if isinstance(values, list) else values, " "))
     return not pc.any(pc.greater(lengths, target.length)).as_py()
 
 

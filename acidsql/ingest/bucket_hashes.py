@@ -55,7 +55,7 @@ def _fast_hashes(array: pa.Array, hive_type: t.HiveType, version: BucketingVersi
             high, low = (words >> np.uint64(32)).astype(np.uint32), words.astype(np.uint32)
             return _murmur3([high.byteswap(), low.byteswap()], 8) if is_murmur else high ^ low
         case t.Primitive("string") | t.Varchar() | t.Char() if is_murmur:
-            return _text_hashes(pc.utf8_rtrim(array, " ") if isinstance(hive_type, t.Char) else array)
+            return _text_hashes(pc.ascii_rtrim(array, " ") if isinstance(hive_type, t.Char) else array)
         case _:
             return None
 

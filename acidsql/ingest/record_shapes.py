@@ -5,7 +5,6 @@ Whatever the shape, the records become columns: a list of Python values, or an A
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -14,6 +13,7 @@ from typing import Any, Final, TypeAlias
 import pyarrow as pa
 
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.storage.arrow_tables import check_values, is_of_pandas
 
 ColumnValues: TypeAlias = "Sequence[object] | pa.Array | pa.ChunkedArray"
 
@@ -43,12 +43,12 @@ Columns: TypeAlias = NamedColumns | PlacedColumns
 def columns_of(records: object, wanted: int) -> Columns:
     """The columns of records. Tuples must have `wanted` values.
 
-    Raises INVALID_RECORD for a record of the wrong length, and for what is no record.
+    Raises INVALID_RECORD for a record of the wrong length, and for what is no record, and what `check_values` raises.
     """
     table = _arrow_table(records)
     if table is not None:
         return NamedColumns(table.num_rows, list(zip(table.column_names, table.columns, strict=True)))
-    if _is_pandas(records):
+    if is_of_pandas(records):
         return _pandas_columns(records)
     return _python_columns(_listed(records), wanted)
 
@@ -61,7 +61,7 @@ def pieces(records: object, most: int) -> Iterator[object]:
     elif isinstance(records, Iterator) and not isinstance(records, pa.RecordBatchReader):
         while piece := list(islice(records, most)):
             yield piece
-    elif _is_pandas(records):
+    elif is_of_pandas(records):
         frame: Any = records
         yield from (frame.iloc[start : start + most] for start in range(0, len(frame), most))
     else:
@@ -87,7 +87,8 @@ def _arrow_reader(records: object) -> pa.RecordBatchReader | None:
             return records.to_reader()
         case pa.RecordBatch():
             return pa.RecordBatchReader.from_batches(records.schema, [records])
-        case _ if not _is_pandas(records) and hasattr(records, "__arrow_c_stream__"):
+        case _ if not is_of_pandas(records) and hasattr(records, "__arrow_c_stream__"):
+            check_values(records, "records")
             return pa.RecordBatchReader.from_stream(records)
         case _:
             return None
@@ -100,12 +101,8 @@ def _arrow_table(records: object) -> pa.Table | None:
     return None if reader is None else reader.read_all()
 
 
-def _is_pandas(records: object) -> bool:
-    pandas: Any = sys.modules.get("pandas")  # no frame of pandas comes without it
-    return pandas is not None and isinstance(records, pandas.DataFrame)
-
-
 def _pandas_columns(frame: Any) -> NamedColumns:
+    check_values(frame, "records")
     return NamedColumns(
         len(frame), [(name, _pandas_column(frame.iloc[:, place])) for place, name in enumerate(frame.columns)]
     )

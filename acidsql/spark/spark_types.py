@@ -85,6 +85,24 @@ def without_instants(data_type: t.DataType) -> t.DataType:
             return data_type
 
 
+def with_known_nulls(data_type: t.DataType) -> t.DataType:
+    """The type with STRING as the type of values inside that are always NULL, which have none in Hive."""
+    match data_type:
+        case t.ArrayType():
+            return t.ArrayType(_known_null(data_type.elementType), data_type.containsNull)
+        case t.MapType():
+            key, value = _known_null(data_type.keyType), _known_null(data_type.valueType)
+            return t.MapType(key, value, data_type.valueContainsNull)
+        case t.StructType():
+            return t.StructType([t.StructField(f.name, _known_null(f.dataType), f.nullable) for f in data_type.fields])
+        case _:
+            return data_type
+
+
+def _known_null(data_type: t.DataType) -> t.DataType:
+    return t.StringType() if isinstance(data_type, t.NullType) else with_known_nulls(data_type)
+
+
 def in_wall_clock_time(rows: DataFrame) -> DataFrame:
     """The rows with each instant as a wall-clock time in the time zone of the frame's session."""
     shown = [without_instants(field.dataType) for field in rows.schema.fields]
@@ -148,8 +166,9 @@ def is_storable(source: t.DataType, target: HiveType) -> bool:
             return isinstance(source, t.BinaryType | t.StringType)
         case Primitive("date"):
             return isinstance(source, t.DateType | t.StringType | t.TimestampType | t.TimestampNTZType)
-        case Primitive(name) if name.startswith("timestamp"):
-            return isinstance(source, t.AtomicType) and not isinstance(source, t.BinaryType)
+        case Primitive(name) if name.startswith("timestamp"):  # a TIME, which Hive lacks, would get today's date
+            is_known = isinstance(source, t.AtomicType) and hive_type_name(source) is not None
+            return is_known and not isinstance(source, t.BinaryType)
         case Primitive(name) if name in _NUMBERS or name == "boolean":
             return isinstance(source, t.NumericType | t.StringType | t.BooleanType | t.TimestampType)
         case Decimal():

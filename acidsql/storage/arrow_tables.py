@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -10,6 +11,11 @@ import pyarrow as pa
 from acidsql.errors import AcidSqlError, Condition
 
 _LONG: Final = 1 << 63
+_UNKNOWN: Final = {
+    "Object": "Give the column a type of polars, such as String.",
+    "period[": "Convert the column by .dt.to_timestamp(), or by .astype(str).",
+}
+"""How the types of pandas and polars begin whose values are lost on the way to Arrow, with the ways out."""
 
 
 def arrow_table(frame: Any, name: str) -> Any:
@@ -17,7 +23,8 @@ def arrow_table(frame: Any, name: str) -> Any:
     for another value.
 
     Raises INVALID_PARAMETER, which calls the frame `name`, for a frame of pandas whose index has a name: an index is no
-    column, so its values would be lost. Raises the exceptions of pyarrow for values that Arrow cannot hold.
+    column, so its values would be lost, and what `check_values` raises. Raises the exceptions of pyarrow for values
+    that Arrow cannot hold.
     """
     match frame:
         case pa.Table():
@@ -26,10 +33,12 @@ def arrow_table(frame: Any, name: str) -> Any:
             return pa.Table.from_batches([frame])
         case pa.RecordBatchReader():
             return frame.read_all()
-        case _ if type(frame).__module__.startswith("pandas."):  # pandas' own stream would have the index as a column
+        case _ if is_of_pandas(frame):  # pandas' own stream would have the index as a column
             _check_index(frame, name)
+            check_values(frame, name)
             return pa.Table.from_pandas(frame, preserve_index=False)
         case _ if hasattr(frame, "__arrow_c_stream__"):
+            check_values(frame, name)
             return pa.RecordBatchReader.from_stream(frame).read_all()
         case _:
             return None
@@ -46,6 +55,34 @@ def _check_index(frame: Any, name: str) -> None:
                 reason=f"{level} is an index of pandas, not a column",
                 hint="Call reset_index() to make it a column, or reset_index(drop=True) to leave it out.",
             )
+
+
+def check_values(frame: Any, name: str) -> None:
+    """Checks that Arrow gets the values of a frame of pandas or polars. It gets numbers of months or days for pandas'
+    periods, and addresses in memory for polars' columns of Python's objects.
+
+    Raises INVALID_PARAMETER, which calls the frame `name`.
+    """
+    kinds: Mapping[object, object] = {}
+    if is_of_pandas(frame):
+        kinds = dict(frame.dtypes)
+    elif type(frame).__module__.startswith("polars."):
+        kinds = getattr(frame, "schema", {})
+    for column, kind in kinds.items():
+        wanted = next((hint for start, hint in _UNKNOWN.items() if str(kind).startswith(start)), None)
+        if wanted is not None:
+            raise AcidSqlError(
+                Condition.INVALID_PARAMETER,
+                name=name.removeprefix("The "),
+                reason=f"its column {column} has the type {kind}, whose values Arrow does not get",
+                hint=wanted,
+            )
+
+
+def is_of_pandas(frame: object) -> bool:
+    """Whether a value is a DataFrame of pandas, or of a class that is derived from it."""
+    pandas: Any = sys.modules.get("pandas")  # no frame of pandas comes without it
+    return pandas is not None and isinstance(frame, pandas.DataFrame)
 
 
 def check_integers(records: Iterable[object], column: str | None = None) -> None:

@@ -253,3 +253,60 @@ def test_the_files_of_an_altered_table_are_read_as_its_columns(tables: Session) 
     assert tables.read_arrow("altered", ["big"], "big > 5 AND late = 'x'").read_all().to_pydict() == {
         "big": [9000000000]
     }
+
+
+BROKEN_TEXTS = (
+    "FF61",
+    "61FF62",
+    "F09F61",
+    "EDA08061",
+    "C38A",
+    "C3",
+    "E282AC20",
+    "80808080",
+    "F5F561",
+    "6F6B",
+    "EFBFBD61",
+)
+"""Bytes of texts, of which most are not UTF-8."""
+LIKE_PATTERNS = (
+    "%a",
+    "_a",
+    "a%b",
+    "a_b",
+    "%\ufffd%",
+    "\ufffd%",
+    "\ufffda",
+    "__",
+    "%",
+    "%_\ufffd%",
+    "ok",
+    "o%k%",
+    "__a",
+)
+
+
+def test_text_that_is_not_utf_8_is_what_it_is_for_spark(session: Session) -> None:
+    session.execute(
+        "CREATE TABLE t (id INT, s STRING, c CHAR(3), v VARCHAR(3), a ARRAY<CHAR(3)>, m MAP<STRING,STRUCT<x:STRING>>)"
+        " TBLPROPERTIES ('transactional'='true')"
+    )
+    values = ", ".join(f"({n}, X'{text}')" for n, text in enumerate(BROKEN_TEXTS))
+    session.execute(
+        "INSERT INTO t SELECT n, s, s, s, array(s), map(s, named_struct('x', s))"
+        f" FROM (SELECT n, CAST(b AS STRING) s FROM VALUES {values} AS q(n, b)) q"
+    )
+    conditions = [f"{column} LIKE '{pattern}'" for pattern in LIKE_PATTERNS for column in ("s", "c")]
+    conditions += ["NOT s LIKE '_a'", "c = 'ok'", "v > 'z'", "s IN ('\ufffda', 'ok')"]
+    counted = ", ".join(f"sort_array(collect_list(CASE WHEN {condition} THEN id END))" for condition in conditions)
+    (expected,) = session.sql(f"SELECT {counted} FROM t").collect()
+    for condition, wanted in zip(conditions, expected, strict=True):
+        found = session.read_arrow("t", ["id"], condition).read_all().column("id").to_pylist()
+        assert sorted(found) == wanted, condition
+    shown = []
+    for rows_only in (True, False):
+        result = session.execute("SELECT * FROM t", rows_only=rows_only)
+        assert isinstance(result, ScanResult if rows_only else QueryResult)
+        shown.append(sorted(result.rows(), key=lambda row: str(row[0])))
+        result.close()
+    assert shown[0] == shown[1]

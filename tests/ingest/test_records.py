@@ -18,6 +18,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.ingest.placement import Rows
 from acidsql.ingest.record_shapes import pieces
 from acidsql.ingest.records import RecordConverter
+from acidsql.storage.arrow_tables import arrow_table
 
 TRANSACTIONAL: Final = {"transactional": "true", "bucketing_version": "2"}
 NAN: Final = float("nan")
@@ -376,6 +377,28 @@ def test_rows_are_split_by_partition_and_bucket_in_their_order() -> None:
         seen += numbers
         assert placed.bucket in range(3)
     assert sorted(seen) == list(range(200))
+
+
+def test_periods_of_pandas_whose_values_arrow_does_not_get_are_refused() -> None:
+    periods = pd.DataFrame({"c": pd.period_range("2024-01", periods=2, freq="M")})
+    assert "period[M]" in refusal(lambda: converted(table_of({"c": "bigint"}), periods), "INVALID_PARAMETER")
+    assert "period[M]" in refusal(lambda: arrow_table(periods, "The frame"), "INVALID_PARAMETER")
+
+
+def test_objects_in_a_frame_of_polars_are_refused() -> None:
+    polars: Any = pytest.importorskip("polars", reason="polars is not installed")
+    objects = polars.DataFrame({"c": polars.Series([1, "a"], dtype=polars.Object)})
+    assert "Object" in refusal(lambda: converted(table_of({"c": "binary"}), objects), "INVALID_PARAMETER")
+    assert "Object" in refusal(lambda: arrow_table(objects, "The frame"), "INVALID_PARAMETER")
+
+
+def test_the_index_of_a_class_derived_from_pandas_is_no_column() -> None:
+    class Derived(pd.DataFrame):  # type: ignore[misc]
+        pass
+
+    assert arrow_table(Derived({"a": [1, 2]}, index=[5, 6]), "The frame").column_names == ["a"]
+    named = Derived({"a": [1]}, index=pd.Index([5], name="id"))
+    assert "id is an index of pandas" in refusal(lambda: arrow_table(named, "The frame"), "INVALID_PARAMETER")
 
 
 def test_records_come_in_pieces() -> None:

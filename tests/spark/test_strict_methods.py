@@ -4,6 +4,8 @@ as Hive does."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date, datetime, time
+from decimal import Decimal
 from typing import Any, Final
 
 import pandas as pd  # type: ignore[import-untyped]
@@ -65,6 +67,53 @@ def test_the_error_names_column_row_and_value(session: Session, frame: object) -
     error = fails("INVALID_STORE_VALUE", lambda: session.insert("t", frame))
     assert error.message == "The value abcd cannot be stored in column c of type char(3)."
     assert error.hint.startswith("It is in row 2 of the frame: id = 7, c = 'abcd'.")
+
+
+_NESTED = pa.struct([("a", pa.list_(pa.int64())), ("v", pa.string()), ("m", pa.map_(pa.string(), pa.float64()))])
+UNFIT: Final[dict[str, tuple[str, pa.Array]]] = {
+    "text that only Spark reads as false": ("boolean", pa.array(["n"])),
+    "text that only Spark reads as a date": ("date", pa.array(["2024"])),
+    "text that only Spark reads as a time, of today": ("timestamp", pa.array(["10:00:00"])),
+    "a time of day without seconds, which Hive loses": ("timestamp", pa.array(["2024-02-29 10:00"])),
+    "a number beyond FLOAT": ("float", pa.array([1e300])),
+    "a day that the calendar of Hive's files lacks": ("date", pa.array([date(1582, 10, 10)])),
+    "a time on such a day": ("timestamp", pa.array([datetime(1582, 10, 14, 23, 59, 59)])),
+    "a number in an array": ("struct<a:array<int>,v:string,m:map<string,double>>", pa.array([{"a": [2**40]}], _NESTED)),
+    "a text in a struct": ("struct<a:array<int>,v:varchar(2),m:map<string,double>>", pa.array([{"v": "abc"}], _NESTED)),
+    "a number in a map": (
+        "struct<a:array<int>,v:string,m:map<string,float>>",
+        pa.array([{"m": [("a", 1e300)]}], _NESTED),
+    ),
+    "a text beside what is always NULL": ("struct<x:int,v:char(1)>", pa.array([{"x": None, "v": "ab"}])),
+    "a day in an array": ("array<date>", pa.array([[date(1582, 10, 5)]])),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_a_value_that_would_become_another_one_is_refused(session: Session, name: str) -> None:
+    kind, values = UNFIT[name]
+    session.execute(f"CREATE TRANSACTIONAL TABLE t (x {kind})")
+    fails("INVALID_STORE_VALUE", lambda: session.insert("t", pa.table({"x": values})))
+
+
+def test_values_inside_of_others_fit(session: Session) -> None:
+    session.execute("CREATE TRANSACTIONAL TABLE t (s struct<a:array<int>,v:varchar(2),m:map<string,float>>)")
+    values = [None, {"a": None}, {"a": [], "v": "ab ", "m": []}, {"a": [None, 1], "v": None, "m": [("k", None)]}]
+    assert session.insert("t", pa.table({"s": pa.array(values, _NESTED)})).inserted == 4
+    assert rows(session, "SELECT count(s), sum(size(s.a)), max(s.v) FROM t") == [(3, 0, "ab")]
+
+
+def test_a_decimal_is_cut_to_an_integer_by_all_of_its_digits(session: Session) -> None:
+    session.execute("CREATE TRANSACTIONAL TABLE t (x int)")
+    values = pa.table({"x": pa.array([Decimal("5.99999999999999999999")], pa.decimal128(38, 20))})
+    for strict in (True, False):
+        session.insert("t", values, strict=strict)
+    assert rows(session, "SELECT x FROM t") == [(5,), (5,)]
+
+
+def test_a_time_of_day_is_no_timestamp(session: Session) -> None:
+    session.execute("CREATE TRANSACTIONAL TABLE t (x timestamp)")
+    fails("INCOMPATIBLE_TYPE", lambda: session.insert("t", pa.table({"x": pa.array([time(10)])}), strict=False))
 
 
 def test_blanks_and_rounding_fit(session: Session) -> None:

@@ -138,7 +138,7 @@ INSERT INTO t VALUES ('1', 2, '2020-01-01', 'x')
 --> values
 values    `id` = CASE WHEN `:id` IS NOT NULL AND TRY_CAST(`:id` AS INT) IS NULL THEN error(INVALID_STORE_VALUE, value=CAST(`:id` AS STRING), column='id', type='int') ELSE TRY_CAST(`:id` AS INT) END
           `name` = CASE WHEN `:name` IS NOT NULL AND TRY_CAST(`:name` AS STRING) IS NULL THEN error(INVALID_STORE_VALUE, value=CAST(`:name` AS STRING), column='name', type='string') ELSE TRY_CAST(`:name` AS STRING) END
-          `born` = CASE WHEN `:born` IS NOT NULL AND TRY_CAST(`:born` AS DATE) IS NULL THEN error(INVALID_STORE_VALUE, value=CAST(`:born` AS STRING), column='born', type='date') ELSE TRY_CAST(`:born` AS DATE) END
+          `born` = CASE WHEN `:born` IS NOT NULL AND (TRY_CAST(`:born` AS DATE) IS NULL OR TRY_CAST(`:born` AS DATE) >= DATE '1582-10-05' AND TRY_CAST(`:born` AS DATE) < DATE '1582-10-15') THEN error(INVALID_STORE_VALUE, value=CAST(`:born` AS STRING), column='born', type='date') ELSE TRY_CAST(`:born` AS DATE) END
           `amount` = CASE WHEN `:amount` IS NOT NULL AND TRY_CAST(`:amount` AS decimal(10,2)) IS NULL THEN error(INVALID_STORE_VALUE, value=CAST(`:amount` AS STRING), column='amount', type='decimal(10,2)') ELSE TRY_CAST(`:amount` AS decimal(10,2)) END
 
 SET acidsql.store.assignment=hive
