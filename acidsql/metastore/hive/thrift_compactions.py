@@ -116,8 +116,8 @@ class HiveCompactions(HiveTransactions):
         return str(self._hive.ask(lambda c: c.get_config_value(_RUN_AS, "")) or self._hive.user)
 
     def commit_compaction(self, compaction: Compaction) -> None:
-        """Commits before it marks the entry, as Hive's workers do (HIVE-29571). An entry that is marked while its
-        transaction is open can end as a success without a compaction, or block the cleaning of later ones (HIVE-29572).
+        """Commits before it marks the entry, as Hive's workers do (HIVE-29571). An entry that is marked, and whose
+        transaction is then aborted, ends as a success without a compaction, and can block later ones (HIVE-29572).
 
         A worker that dies between the two calls leaves an entry in state working, which the cleaner ignores:
         `revoke_dead_workers` marks it. So a failure to mark it is no error.
