@@ -201,9 +201,10 @@ class Compactor:
         return revoked
 
     def _tell_revoked(self, revoked: Sequence[int]) -> None:
-        what = "has failed" if self._keeper is None else "waits again"
+        states = {c.id: c.state for c in self._queue.compactions()} if revoked else {}
         for number in revoked:
-            self.tell(f"compaction {number} {what}: its worker has ended or lost its transaction")
+            state = states.get(number, CompactionState.SUCCEEDED).value
+            self.tell(f"compaction {number} is {state} now: its worker has ended or lost its transaction")
 
     def initiate(self) -> None:
         if self.initiator is None:

@@ -15,7 +15,7 @@ from typing import Final
 
 from acidsql.acid.compaction_scope import Rewrite, Scope, scope
 from acidsql.acid.directories import Delta
-from acidsql.acid.snapshot_selection import Snapshot
+from acidsql.acid.snapshot_selection import SkipReason, Snapshot
 from acidsql.acid.write_ids import WriteId
 from acidsql.compactor.compactor_settings import INSERT_ONLY, MAX_DELTAS
 from acidsql.compactor.places import Place, View, as_of, compactable, find_place
@@ -51,12 +51,20 @@ _JOB_PROPERTY: Final = "compactor."
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a compaction: `merged` if it succeeded, else the reason."""
+    """The result of a compaction: `merged` if it has merged something, else the reason why not."""
 
     compaction: Compaction
     state: CompactionState
     merged: Merged | None = None
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _OnlyCleaning:
+    """There is nothing to merge, but the metastore's cleaner has to remove directories up to the write ID `high`."""
+
+    high: WriteId
+    reason: str
 
 
 class _RefusedError(Exception):
@@ -107,7 +115,7 @@ class Worker:
             current = known
 
         try:
-            merged = self._merge(compaction, begun)
+            done = self._merge(compaction, begun)
         except _RefusedError as refused:
             self._queue.refuse_compaction(current, str(refused))
             return Outcome(current, CompactionState.REFUSED, reason=str(refused))
@@ -122,7 +130,9 @@ class Worker:
         except BaseException:
             self._queue.fail_compaction(current, "it was interrupted")
             raise
-        return Outcome(current, CompactionState.READY_FOR_CLEANING, merged)
+        if isinstance(done, _OnlyCleaning):
+            return Outcome(current, CompactionState.READY_FOR_CLEANING, reason=done.reason)
+        return Outcome(current, CompactionState.READY_FOR_CLEANING, done)
 
     def _given_back(self, compaction: Compaction) -> Outcome:
         reason = "the service was stopped"
@@ -133,7 +143,7 @@ class Worker:
         if self._giving_back.is_set():
             raise _GivenBackError
 
-    def _merge(self, compaction: Compaction, begun: Callable[[Compaction], None]) -> Merged:
+    def _merge(self, compaction: Compaction, begun: Callable[[Compaction], None]) -> Merged | _OnlyCleaning:
         request = compaction.request
         place = find_place(self._transactions.metastore, self._engine, *_names(request))
         if place is None:
@@ -148,10 +158,13 @@ class Worker:
             txn.undo.append(jobs.end)
             self._check_wanted()
             job = self._job(request, place, txn)
-            mine = self._queue.begin_compaction(compaction, txn.id, WriteId(max(job.scope.high, 0)))
+            high = job.high if isinstance(job, _OnlyCleaning) else WriteId(max(job.scope.high, 0))
+            mine = self._queue.begin_compaction(compaction, txn.id, high)
             begun(mine)
-            txn.undo.insert(0, lambda: self._undo(job))
             txn.committing = lambda: self._queue.commit_compaction(mine)
+            if isinstance(job, _OnlyCleaning):
+                return job
+            txn.undo.insert(0, lambda: self._undo(job))
             caches = self._caches.of_statement()
 
             def require_open() -> None:
@@ -188,7 +201,7 @@ class Worker:
         if request.type is CompactionType.REBALANCE and (table.is_insert_only or table.bucket_columns):
             raise _RefusedError("only full ACID tables without buckets can be rebalanced")
 
-    def _job(self, request: CompactionRequest, place: Place, txn: OpenTransaction) -> Job:
+    def _job(self, request: CompactionRequest, place: Place, txn: OpenTransaction) -> Job | _OnlyCleaning:
         """The job for the compaction. Call it under the lock."""
         metastore = self._transactions.metastore
         found = find_place(metastore, self._engine, *_names(request))
@@ -206,7 +219,7 @@ class Worker:
             most=int(self._settings[MAX_DELTAS]),
         )
         if not isinstance(chosen, Scope):
-            raise _RefusedError(chosen)
+            return self._only_cleaning(request, view, chosen)
         properties = {**place.table.properties, **request.properties}
         return Job(
             place.table,
@@ -219,6 +232,17 @@ class Worker:
             _order(request.order_by),
             request.buckets,
         )
+
+    def _only_cleaning(self, request: CompactionRequest, view: View, reason: str) -> _OnlyCleaning:
+        """What is left to do where there is nothing to merge. The initiator of a Hive Metastore relies on workers to
+        hand such a table over to the cleaner (AcidCompactionService.needsCleaning): after INSERT OVERWRITE, and after a
+        worker that died between its commit and the change of its entry. acidsql's own initiator does it itself."""
+        count = sum(skipped.reason in (SkipReason.COVERED, SkipReason.ABORTED) for skipped in view.snapshot.skipped)
+        is_own_queue = self._transactions.metastore.compaction_keeper is not None
+        if is_own_queue or not count or request.type is CompactionType.REBALANCE:
+            raise _RefusedError(reason)
+        removed = f"{count} director{'y' if count == 1 else 'ies'}"
+        return _OnlyCleaning(view.writes.high_watermark, f"{reason}, but the cleaner is to remove {removed}")
 
 
 def _check_complete(view: View, current: Snapshot) -> None:

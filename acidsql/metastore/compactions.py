@@ -176,7 +176,8 @@ class CompactionQueue(Protocol):
         ...
 
     def commit_compaction(self, compaction: Compaction) -> None:
-        """Commits the transaction and makes the entry ready for cleaning.
+        """Commits the transaction and makes the entry ready for cleaning. On a Hive Metastore these are two calls:
+        where a worker dies between them, `revoke_dead_workers` makes the entry ready for cleaning.
 
         Raises COMPACTION_LOST, without a commit, where the entry does not belong to this worker any more. Raises
         TRANSACTION_ABORTED, NO_SUCH_TRANSACTION.
@@ -184,7 +185,9 @@ class CompactionQueue(Protocol):
         ...
 
     def fail_compaction(self, compaction: Compaction, error: str) -> None:
-        """Moves the entry to the history as failed. No error where it does not belong to this worker any more."""
+        """Moves the entry to the history as failed. No error where it does not belong to this worker any more.
+
+        On a Hive Metastore, an entry whose transaction has committed becomes ready for cleaning instead."""
         ...
 
     def give_back_compaction(self, compaction: Compaction, reason: str) -> None:
@@ -198,7 +201,8 @@ class CompactionQueue(Protocol):
 
     def revoke_dead_workers(self, timeout: float) -> Sequence[int]:
         """Returns requests to the queue whose worker has ended, has lost its transaction, or takes longer than
-        `timeout` seconds. On a Hive Metastore such requests fail instead, and its own timeout applies."""
+        `timeout` seconds. On a Hive Metastore such requests fail instead, or become ready for cleaning if their
+        transaction has committed, and its own timeout applies. Returns their IDs."""
         ...
 
 

@@ -140,3 +140,16 @@ def test_a_compaction_that_is_given_back_leaves_no_file_and_waits_for_another_wo
     assert again is not None
     assert (again.compaction.id, again.state) == (outcome.compaction.id, CompactionState.READY_FOR_CLEANING)
     assert session.execute("SELECT count(*) FROM t").frame().collect()[0][0] == 2
+
+
+def test_one_round_requests_all_compactions_that_are_due(session: Session) -> None:
+    """Hive's initiator takes a limited number of tables, and could leave out the same ones each time (HIVE-30026)."""
+    session.execute("SET hive.compactor.fetch.size=2")
+    session.execute("SET hive.compactor.delta.num.threshold=1")
+    tables = [f"t{number}" for number in range(6)]
+    for table in tables:
+        session.execute(f"CREATE TABLE {table} (id int) {ACID}")
+        for number in range(2):
+            session.execute(f"INSERT INTO {table} VALUES ({number})")
+    session.compactor.initiate()
+    assert sorted(str(row[2]) for row in session.execute("SHOW COMPACTIONS").rows()) == tables

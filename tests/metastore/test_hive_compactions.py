@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from acidsql.acid.write_ids import WriteId
+from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.compactions import Compaction, CompactionRequest, CompactionState, CompactionType
 from acidsql.metastore.hive import thrift_idl as idl
@@ -17,6 +18,7 @@ from acidsql.metastore.hive.hive_metastore import HiveMetastore
 from acidsql.metastore.hive.service_uri import parse_address
 from acidsql.metastore.hive.thrift_connection import HiveConnections
 from acidsql.metastore.process_identity import process_name
+from acidsql.session import connect
 from tests.interop.hive_client import POOL, Hive
 from tests.metastore import tables
 from tests.metastore.conftest import clean
@@ -119,6 +121,72 @@ def test_what_a_process_took_that_has_ended_does_not_stay_in_the_way(store: Hive
     assert store.enqueue_compaction(MAJOR).accepted
     assert store.take_compaction(f"{alive}.1") is not None
     assert store.revoke_dead_workers(0) == []
+
+
+@pytest.mark.parametrize("kind", [CompactionType.MAJOR, CompactionType.REBALANCE])
+def test_a_compaction_whose_worker_died_after_its_commit_is_cleaned_up(
+    kind: CompactionType, hive: Hive, store: HiveMetastore, directory: Path
+) -> None:
+    """Hive's workers commit before they mark the entry (HIVE-29571). The cleaner ignores it until it is marked."""
+    txn = merged(hive, store, directory, f"{ended_process()}.1", kind)
+    store.commit(txn)
+    assert store.enqueue_compaction(MAJOR).state is CompactionState.WORKING, "it is in the way of later requests"
+    (revoked,) = store.revoke_dead_workers(3600)
+    assert ended(store, revoked).state is CompactionState.SUCCEEDED
+    assert names(directory) == [f"base_0000002_v{txn:07}"]
+    assert hive.rows("SELECT k FROM t ORDER BY k") == [[1], [2]]
+    assert store.enqueue_compaction(MAJOR).accepted
+
+
+def test_an_error_of_a_worker_whose_transaction_committed_does_not_fail_the_compaction(
+    hive: Hive, store: HiveMetastore, directory: Path
+) -> None:
+    """Such as the worker's own loss of the answer to its commit."""
+    txn = merged(hive, store, directory, f"{process_name()}.1")
+    store.commit(txn)
+    (compaction,) = (c for c in store.compactions() if c.txn == txn)
+    store.fail_compaction(compaction, "the metastore did not answer")
+    assert ended(store, compaction.id).state is CompactionState.SUCCEEDED
+    assert names(directory) == [f"base_0000002_v{txn:07}"]
+
+
+def test_what_insert_overwrite_replaced_is_handed_over_to_hives_cleaner(
+    hive: Hive, store: HiveMetastore, directory: Path
+) -> None:
+    """There is nothing to merge. Hive's initiator asks for a compaction all the same where a base is obsolete."""
+    hive.run("INSERT OVERWRITE TABLE t SELECT k + 1 FROM t")
+    with connect(metastore=hive.metastore_uri) as session:
+        (row,) = session.execute("ALTER TABLE t COMPACT 'major' AND WAIT").rows()
+        assert "the cleaner is to remove 2 directories" in str(row[-1])
+        number = int(str(row[0]))
+    assert ended(store, number).state is CompactionState.SUCCEEDED
+    assert names(directory) == ["base_0000003"]
+    assert hive.rows("SELECT k FROM t ORDER BY k") == [[2], [3]]
+
+
+def test_a_request_without_anything_to_merge_or_to_remove_is_refused(
+    hive: Hive, store: HiveMetastore, directory: Path
+) -> None:
+    hive.run("CREATE TABLE u (k int) STORED AS ORC TBLPROPERTIES ('transactional' = 'true')")
+    with connect(metastore=hive.metastore_uri) as session:
+        (row,) = session.execute("ALTER TABLE u COMPACT 'major' AND WAIT").rows()
+    assert row[1] == "refused"
+
+
+def merged(
+    hive: Hive, store: HiveMetastore, directory: Path, worker: str, kind: CompactionType = CompactionType.MAJOR
+) -> TxnId:
+    """What a worker does before its commit: returns its open transaction. The base is Hive's own of another table."""
+    hive.run("DROP TABLE IF EXISTS u", "CREATE TABLE u (k int) STORED AS ORC TBLPROPERTIES ('transactional' = 'true')")
+    hive.run("INSERT OVERWRITE TABLE u SELECT k FROM t")
+    (base,) = Path(store.table("default", "u").location.removeprefix("file:")).glob("base_*")
+    store.enqueue_compaction(replace(MAJOR, type=kind))
+    taken = store.take_compaction(worker)
+    assert taken is not None
+    txn = store.open_compaction_txn(kind)
+    store.begin_compaction(taken, txn, WriteId(2))
+    base.rename(directory / f"base_0000002_v{txn:07}")
+    return txn
 
 
 def test_what_hives_worker_took_is_left_to_hive(store: HiveMetastore, hive: Hive) -> None:

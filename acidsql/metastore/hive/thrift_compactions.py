@@ -27,6 +27,7 @@ from acidsql.metastore.compactions import (
     CompactionType,
     Enqueued,
 )
+from acidsql.metastore.heartbeat import is_lost
 from acidsql.metastore.hive import thrift_idl as idl
 from acidsql.metastore.hive.thrift_connection import Request
 from acidsql.metastore.hive.thrift_locks import AGENT
@@ -45,9 +46,6 @@ _INITIATED, _WORKING = "i", "w"
 """TxnStore.INITIATED_STATE, WORKING_STATE."""
 _ABORTED: Final = "Success"
 _RUN_AS: Final = "metastore.compactor.run.as.user"
-_TXN_ENDED: Final = frozenset(
-    (Condition.TRANSACTION_ABORTED.name, Condition.NO_SUCH_TRANSACTION.name, Condition.WRITE_CONFLICT.name)
-)
 
 
 class HiveCompactions(HiveTransactions):
@@ -118,24 +116,45 @@ class HiveCompactions(HiveTransactions):
         return str(self._hive.ask(lambda c: c.get_config_value(_RUN_AS, "")) or self._hive.user)
 
     def commit_compaction(self, compaction: Compaction) -> None:
-        """Marks the entry before the commit, as Hive's workers do: a cleaner between the two calls ignores the
-        directories of an open transaction."""
+        """Commits before it marks the entry, as Hive's workers do (HIVE-29571). An entry that is marked, and whose
+        transaction is then aborted, ends as a success without a compaction, and can block later ones (HIVE-29572).
+
+        A worker that dies between the two calls leaves an entry in state working, which the cleaner ignores:
+        `revoke_dead_workers` marks it. So a failure to mark it is no error.
+        """
         assert compaction.txn is not None, "begin_compaction comes first"
         self._owned(compaction)
         self.heartbeat(compaction.txn)  # the entry stays in state working after the transaction's end
-        struct = _struct(compaction)
-        self._queue("mark_compacted", lambda c: idl.mark_compacted(c, struct), self._hive.ask)
-        try:
-            self.commit_with(compaction.txn, None)
-        except AcidSqlError as error:
-            if error.condition in _TXN_ENDED:
-                struct.errorMessage = error.message
-                with suppress(AcidSqlError):  # nothing was compacted: a cleaner finds nothing to remove
-                    self._queue("mark_failed", lambda c: idl.mark_failed(c, struct), self._hive.tell)
-            raise
+        self.commit_with(compaction.txn, None)
+        with suppress(AcidSqlError):
+            self._mark_compacted(compaction)
 
     def fail_compaction(self, compaction: Compaction, error: str) -> None:
-        self._end("mark_failed", idl.mark_failed, compaction, error)
+        """Makes the entry ready for cleaning instead where its transaction has committed: as a failed entry it would
+        leave the directories that it replaced to a later compaction."""
+        if self._has_committed(compaction):
+            self._mark_compacted(compaction)
+        else:
+            self._end("mark_failed", idl.mark_failed, compaction, error)
+
+    def _has_committed(self, compaction: Compaction) -> bool:
+        if compaction.txn is None:
+            return False
+        try:
+            self.heartbeat(compaction.txn)
+        except AcidSqlError as error:
+            if not is_lost(error):
+                raise
+            if error.condition != Condition.NO_SUCH_TRANSACTION.name:
+                return False
+            # It has committed, or it was aborted and the metastore has forgotten it, which it does only when its files
+            # are removed. Hive 4.0.1 notes no commit of a rebalance in the queue; to clean up after none does no harm.
+            shown = self._shown(compaction.id)
+            return compaction.request.type is CompactionType.REBALANCE or bool(shown is not None and shown.commitTime)
+        return False
+
+    def _mark_compacted(self, compaction: Compaction) -> None:
+        self._end("mark_compacted", idl.mark_compacted, compaction, "")
 
     def give_back_compaction(self, compaction: Compaction, reason: str) -> None:
         """Ends the entry as failed: the metastore has no call to return it to the queue, and its initiator asks again
@@ -158,16 +177,19 @@ class HiveCompactions(HiveTransactions):
                 raise
 
     def revoke_dead_workers(self, timeout: float) -> Sequence[int]:
-        """Ends the entries of dead acidsql workers as failed. The metastore has no call to return an entry to the
-        queue. It does so itself after a day (metastore.compactor.worker.timeout), and refuses requests for the place
-        until then."""
+        """Ends the entries of dead acidsql workers: as ready for cleaning where the transaction has committed, else as
+        failed. The metastore has no call to return an entry to the queue. It does so itself after a day
+        (metastore.compactor.worker.timeout), and refuses requests for the place until then."""
         working = [e for e in self._show(state=_WORKING) if e.workerVersion == AGENT]
         lost = self.ended({TxnId(e.txnId) for e in working if e.txnId})
         dead = [_compaction(e) for e in working if e.txnId in lost or is_named_gone(e.workerid or "")]
         for compaction in dead:
             if compaction.txn is not None and compaction.txn not in lost:
-                with suppress(AcidSqlError):  # it has ended just now
+                try:
                     self.abort(compaction.txn)
+                except AcidSqlError as error:
+                    if not is_lost(error):  # otherwise it has ended just now
+                        raise
             self.fail_compaction(compaction, "its worker has ended or lost its transaction")
         return [compaction.id for compaction in dead]
 
