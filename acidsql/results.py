@@ -188,7 +188,8 @@ class CountsResult(_NoRows):
     write_ids: Mapping[str, int] = field(default_factory=dict)
     misfits: tuple[Misfit, ...] = ()
     """The values that did not fit their columns, so that something else was stored, as Hive stores it: how many of each
-    column, what became of them, and one of them. Values inside arrays, maps and structs are not among them."""
+    column, what became of them, and one of them. An array, map or struct counts if a value inside of it does not
+    fit."""
 
     @property
     def nulled(self) -> Mapping[str, int]:

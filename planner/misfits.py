@@ -1,8 +1,8 @@
 """Misfits: values that do not fit the columns that store them. Hive makes NULL of them, wraps numbers around or cuts
 texts, without a word; acidsql stores the same and tells how many there were.
 
-A conversion that keeps every value of its type (`is_widening`) has no misfits and costs nothing. Values inside arrays,
-maps and structs are not looked at.
+A conversion that keeps every value of its type (`is_widening`) has no misfits and costs nothing. An array, map or
+struct is a misfit if a value inside of it does not fit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from acidsql.planner.common_types import is_text
 from acidsql.planner.event_queries import is_strict, name_sql, stored
 from acidsql.planner.integer_casts import is_integer
 from acidsql.planner.plan import StoredValue
-from acidsql.planner.store_assignment import conversion
+from acidsql.planner.store_assignment import conversion, lacks
 
 _SHOWN: Final = 40
 """Characters of the value that stands for all of a column."""
@@ -29,7 +29,7 @@ class Outcome(Enum):
     """What a column stores of a value that does not fit."""
 
     NULL = "became NULL"
-    NUMBER = "became other numbers"
+    CHANGED = "became other values"
     CUT = "were cut"
 
 
@@ -68,11 +68,15 @@ def misfit_tests(value: StoredValue, source: HiveType, settings: Mapping[str, st
     if is_strict(settings) or _keeps_all(source, kind):
         return ()
     given = name_sql(value.name)
-    conditions = {
-        Outcome.NULL: _becomes_null(given, value, source, settings),
-        Outcome.NUMBER: _becomes_other_number(given, value, source, settings),
-        Outcome.CUT: _is_cut(given, value, source, kind, settings),
-    }
+    conditions: dict[Outcome, str | None]
+    if is_complex(kind):
+        conditions = {Outcome.CHANGED: lacks(given, source, kind)}
+    else:
+        conditions = {
+            Outcome.NULL: _becomes_null(given, value, source, settings),
+            Outcome.CHANGED: _becomes_other(given, value, source, settings),
+            Outcome.CUT: _is_cut(given, value, source, kind, settings),
+        }
     is_used = "" if value.condition is None else f"{value.condition} AND "
     shown = f"SUBSTRING(CAST({given} AS STRING), 1, {_SHOWN})"
     return tuple(
@@ -85,8 +89,8 @@ def misfit_tests(value: StoredValue, source: HiveType, settings: Mapping[str, st
 def note_of(misfits: Iterable[Misfit]) -> str:
     """A sentence about the misfits, or an empty text. Names of tables are in it if there are several.
 
-    >>> note_of([Misfit("default.t", "id", Outcome.NULL, 2, "abc"), Misfit("default.t", "n", Outcome.NUMBER, 1, "300")])
-    "Values that do not fit: 2 in column id became NULL ('abc'), 1 in column n became other numbers ('300')."
+    >>> note_of([Misfit("d.t", "id", Outcome.NULL, 2, "abc"), Misfit("d.t", "n", Outcome.CHANGED, 1, "300")])
+    "Values that do not fit: 2 in column id became NULL ('abc'), 1 in column n became other values ('300')."
     """
     found = tuple(misfits)
     if not found:
@@ -122,7 +126,7 @@ def nulled(misfits: Iterable[Misfit]) -> dict[str, int]:
 
 def _keeps_all(source: HiveType, target: HiveType) -> bool:
     """Whether the column stores each value of the type as it is, or as the text that it has."""
-    if is_complex(source) or is_complex(target) or target == Primitive("string"):
+    if source == target or target == Primitive("string"):
         return True
     return is_widening(source, target) or (source, target) == (Primitive("date"), Primitive("timestamp"))
 
@@ -142,7 +146,7 @@ def _becomes_null(given: str, value: StoredValue, source: HiveType, settings: Ma
             return f"{given} IS NOT NULL AND {_stored(value, source, value.column, settings)} IS NULL"
 
 
-def _becomes_other_number(given: str, value: StoredValue, source: HiveType, settings: Mapping[str, str]) -> str | None:
+def _becomes_other(given: str, value: StoredValue, source: HiveType, settings: Mapping[str, str]) -> str | None:
     result = _stored(value, source, value.column, settings)
     match source, parse_type(value.column.type):
         case Primitive("tinyint" | "smallint" | "int" | "bigint"), _ if is_integer(value.column):

@@ -34,7 +34,7 @@ def conversion(name: str, source: HiveType, target: Column, settings: Mapping[st
     kind, value = parse_type(target.type), to_spark(_column(name))
     strict = is_strict(settings)
     if is_complex(kind):
-        lacking = _lacks(value, source, kind) if strict else None
+        lacking = lacks(value, source, kind) if strict else None
         return None if lacking is None else _unless(lacking, value, value, target)
     if isinstance(source, Decimal) and is_integer(target):
         number = exact_sql(value, target)
@@ -46,20 +46,20 @@ def conversion(name: str, source: HiveType, target: Column, settings: Mapping[st
     return _unless(f"NOT ({in_spark} <=> {in_hive})", value, value, target)
 
 
-def _lacks(value: str, source: HiveType, target: HiveType, depth: int = 0) -> str | None:
+def lacks(value: str, source: HiveType, target: HiveType, depth: int = 0) -> str | None:
     """SQL for whether a value inside of a value of the type `source` does not fit its type in `target`; None if every
     value fits. Fields of structs are stored by their places."""
     item = f"i{depth}"
     match source, target:
         case Array(of), Array(wanted):
-            inside = _lacks(item, of, wanted, depth + 1)
+            inside = lacks(item, of, wanted, depth + 1)
             return None if inside is None else f"EXISTS({value}, {item} -> {inside})"
         case Map(key, of), Map(wanted_key, wanted):
-            keys = _lacks(f"MAP_KEYS({value})", Array(key), Array(wanted_key), depth)
-            return _any(keys, _lacks(f"MAP_VALUES({value})", Array(of), Array(wanted), depth))
+            keys = lacks(f"MAP_KEYS({value})", Array(key), Array(wanted_key), depth)
+            return _any(keys, lacks(f"MAP_VALUES({value})", Array(of), Array(wanted), depth))
         case Struct(fields), Struct(others):
             pairs = zip(fields, others, strict=False)
-            return _any(*(_lacks(f"{value}.{name_sql(name)}", of, wanted, depth) for (name, of), (_, wanted) in pairs))
+            return _any(*(lacks(f"{value}.{name_sql(name)}", of, wanted, depth) for (name, of), (_, wanted) in pairs))
         case _ if source == target and target not in (DATE, TIMESTAMP):
             return None
         case _:

@@ -9,7 +9,7 @@ from acidsql.acid.table import Column
 from acidsql.planner.misfits import Misfit, Outcome, combined, misfit_tests, note_of
 from acidsql.planner.plan import StoredValue
 
-NULL, NUMBER, CUT = Outcome.NULL, Outcome.NUMBER, Outcome.CUT
+NULL, CHANGED, CUT = Outcome.NULL, Outcome.CHANGED, Outcome.CUT
 OUTCOMES = {
     ("int", "bigint"): [],
     ("int", "int"): [],
@@ -21,10 +21,13 @@ OUTCOMES = {
     ("decimal(5,1)", "decimal(12,2)"): [],
     ("int", "decimal(10,0)"): [],
     ("array<int>", "array<int>"): [],
-    ("bigint", "int"): [NUMBER],
-    ("double", "bigint"): [NULL, NUMBER],
-    ("timestamp", "tinyint"): [NULL, NUMBER],
-    ("double", "float"): [NULL, NUMBER],
+    ("array<struct<a:int>>", "array<struct<b:int>>"): [],
+    ("array<bigint>", "array<int>"): [CHANGED],
+    ("map<string,double>", "map<string,float>"): [CHANGED],
+    ("bigint", "int"): [CHANGED],
+    ("double", "bigint"): [NULL, CHANGED],
+    ("timestamp", "tinyint"): [NULL, CHANGED],
+    ("double", "float"): [NULL, CHANGED],
     ("int", "decimal(9,0)"): [NULL],
     ("decimal(12,2)", "decimal(5,1)"): [NULL],
     ("decimal(12,2)", "int"): [NULL],

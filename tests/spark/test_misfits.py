@@ -97,8 +97,8 @@ def test_rows_that_a_query_computes_are_counted(session: Session) -> None:
     session.sql(f"CREATE TABLE t (id int, c char(4), n tinyint, i int) {ACID}")
     assert misfits(session, f"INSERT INTO t SELECT id, text, number, fraction FROM {SOURCE} s") == [
         ("c", Outcome.CUT, 1, "22222"),
-        ("n", Outcome.NUMBER, 2, "300"),
-        ("i", Outcome.NUMBER, 1, "2.0E10"),
+        ("n", Outcome.CHANGED, 2, "300"),
+        ("i", Outcome.CHANGED, 1, "2.0E10"),
     ]
     assert rows(session, "SELECT c, n FROM t ORDER BY id") == [("one ", 1), ("2222", 44), (None, None), ("4   ", 0)]
     assert misfits(session, f"INSERT INTO t (id) SELECT text FROM {SOURCE} s WHERE id < 2 ORDER BY id DESC") == [
@@ -108,7 +108,7 @@ def test_rows_that_a_query_computes_are_counted(session: Session) -> None:
     assert misfits(session, "INSERT INTO t VALUES (concat('a', 'b'), 'toolong', 1, 3000000000)") == [
         ("id", Outcome.NULL, 1, "ab"),
         ("c", Outcome.CUT, 1, "toolong"),
-        ("i", Outcome.NUMBER, 1, "3000000000"),
+        ("i", Outcome.CHANGED, 1, "3000000000"),
     ]
 
 
@@ -116,7 +116,7 @@ def test_update_tells_what_did_not_fit(session: Session) -> None:
     session.sql(f"CREATE TABLE t (id int, n tinyint, v varchar(3)) CLUSTERED BY (id) INTO 2 BUCKETS {ACID}")
     session.sql("INSERT INTO t VALUES (1, 1, 'a'), (2, 2, 'b'), (3, NULL, 'c')")
     assert misfits(session, "UPDATE t SET n = id * 100, v = concat(v, 'bc') WHERE id > 1") == [
-        ("n", Outcome.NUMBER, 2, "200")
+        ("n", Outcome.CHANGED, 2, "200")
     ]
     assert misfits(session, "UPDATE t SET v = 'abc  ', n = 'x' WHERE id = 1") == [("n", Outcome.NULL, 1, "x")]
     assert misfits(session, "UPDATE t SET v = 'abcd' WHERE id = 1") == [("v", Outcome.CUT, 1, "abcd")]
@@ -132,7 +132,7 @@ def test_merge_tells_what_the_clauses_that_acted_could_not_store(session: Sessio
         " WHEN MATCHED THEN UPDATE SET c = 'toolong' WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.number, s.text)"
     )
     assert misfits(session, merge) == [
-        ("n", Outcome.NUMBER, 2, "300"),  # of the first clause and of the third
+        ("n", Outcome.CHANGED, 2, "300"),  # of the first clause and of the third
         ("c", Outcome.CUT, 1, "toolong"),
     ]
     assert rows(session, "SELECT id, n, c FROM t ORDER BY id") == [
@@ -147,7 +147,7 @@ def test_merge_tells_what_the_clauses_that_acted_could_not_store(session: Sessio
         " WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.n, s.c)"
     )
     assert misfits(session, merge, f=frame) == [
-        ("n", Outcome.NUMBER, 1, "1000"),
+        ("n", Outcome.CHANGED, 1, "1000"),
         ("c", Outcome.CUT, 1, "much too long"),
     ]
 
@@ -161,10 +161,19 @@ def test_a_multi_insert_names_the_tables_of_misfits(session: Session) -> None:
     )
     assert isinstance(done, CountsResult)
     assert done.note == (
-        "Values that do not fit: 1 in column default.t.id became other numbers ('300'), "
+        "Values that do not fit: 1 in column default.t.id became other values ('300'), "
         "1 in column default.u.id became NULL ('300'), 1 in column default.u.p were cut ('22222')."
     )
     assert done.nulled == {"id": 1}
+
+
+def test_values_inside_of_others_are_counted(session: Session) -> None:
+    session.sql(f"CREATE TABLE t (id int, a array<tinyint>, m map<string,struct<x:int>>, s struct<d:date>) {ACID}")
+    values = "array(1L, 300L), map('k', named_struct('x', 'y')), named_struct('d', NULL)"
+    assert misfits(session, f"INSERT INTO t SELECT 1, {values} UNION ALL SELECT 2, array(), NULL, NULL") == [
+        ("a", Outcome.CHANGED, 1, "[1, 300]"),
+        ("m", Outcome.CHANGED, 1, "{k -> {y}}"),
+    ]
 
 
 @pytest.mark.parametrize("strategy", [ByDriver, InEachTask, Shuffled])
@@ -172,9 +181,9 @@ def test_each_way_of_writing_counts(session: Session, strategy: StrategyKind) ->
     session.sql(f"CREATE TABLE t (id int, n tinyint) {ACID}")
     session.sql("INSERT INTO t SELECT id, 0 FROM range(0, 40, 1, 2)")
     session._executor.steering.preferred = strategy
-    assert misfits(session, "UPDATE t SET n = id + 100") == [("n", Outcome.NUMBER, 12, "128")]
+    assert misfits(session, "UPDATE t SET n = id + 100") == [("n", Outcome.CHANGED, 12, "128")]
     assert misfits(session, "INSERT INTO t SELECT id + 40, id + 100 FROM range(0, 40, 1, 2) ORDER BY id") == [
-        ("n", Outcome.NUMBER, 12, "128")
+        ("n", Outcome.CHANGED, 12, "128")
     ]
     session._executor.steering.preferred = None
 
@@ -183,7 +192,7 @@ def test_a_write_that_starts_again_counts_its_last_run(session: Session, monkeyp
     monkeypatch.setattr(driver_write, "_MOST", 10)
     session.sql(f"CREATE TABLE t (id tinyint) {ACID}")
     assert misfits(session, "INSERT INTO t SELECT id + 100 FROM range(0, 50, 1, 2)") == [
-        ("id", Outcome.NUMBER, 22, "128")
+        ("id", Outcome.CHANGED, 22, "128")
     ]
 
 

@@ -13,7 +13,7 @@ from acidsql.planner.plan import WritePlan
 from acidsql.spark.catalyst.observations import Observation
 from acidsql.spark.catalyst.sessions import adopt
 from acidsql.spark.engine import StatementSpark
-from acidsql.spark.spark_types import hive_type_name
+from acidsql.spark.spark_types import hive_type_name, with_known_nulls
 
 
 class MisfitCounts:
@@ -50,7 +50,7 @@ class MisfitCounts:
 
 
 def _tests(rows: DataFrame, plan: WritePlan, settings: Mapping[str, str]) -> Sequence[MisfitTest]:
-    kinds = {f.name: hive_type_name(f.dataType) for f in rows.schema.fields} if plan.values else {}
+    kinds = {f.name: hive_type_name(with_known_nulls(f.dataType)) for f in rows.schema.fields} if plan.values else {}
     places = {column.name: i for i, column in enumerate(plan.target.all_columns)}
     known = [(v, kinds[v.name]) for v in sorted(plan.values, key=lambda v: places.get(v.column.name, 0))]
     return [test for value, kind in known if kind for test in misfit_tests(value, parse_type(kind), settings)]
