@@ -295,9 +295,85 @@ _STORE_ASSIGNMENT = (
     Fault(
         "A DECIMAL that a query computes becomes another number in an integer column instead of NULL",
         "planner/store_assignment.py",
-        "        return exact_sql(to_spark(_column(name)), target)\n",
-        "        return None\n",
+        "        number = exact_sql(value, target)\n",
+        "        number = value\n",
         ("tests/spark/test_integer_casts.py",),
+    ),
+    Fault(
+        "A method with a frame stores what does not fit, as SQL does",
+        "acidsql/spark/executor.py",
+        "{**of_session, STORE_ASSIGNMENT: STRICT} if self.strict else of_session",
+        "of_session",
+        ("tests/spark/test_strict_methods.py",),
+    ),
+    Fault(
+        "MERGE tells misfits of clauses that did not act",
+        "planner/merge.py",
+        'StoredValue(clause.value_name(target), target, span, f"{name_sql(ACTION)} = {clause.statement_id}")',
+        "StoredValue(clause.value_name(target), target, span)",
+        ("tests/spark/test_misfits.py",),
+    ),
+)
+
+_PARAMETERS_AND_FRAMES = (
+    Fault(
+        "A text or a Decimal that is a parameter does not get the rules of a literal",
+        "grammar/parameter_literals.py",
+        "    literal = literal_for(node, value)\n",
+        "    literal = None if isinstance(value, str | Decimal) else literal_for(node, value)\n",
+        ("tests/spark/test_parameters_as_literals.py",),
+    ),
+    Fault(
+        "The blanks that a reader gives CHAR values count where they come back in a frame",
+        "planner/typed_rules/frame_texts.py",
+        "return kind is FRAME_TEXT and isinstance(beside, Char)",
+        "return False",
+        ("tests/spark/test_write_back.py",),
+    ),
+)
+
+_WHOSE_FILES = (
+    Fault(
+        "A file is taken for an older one whose inode number it has",
+        "acidsql/ingest/file_identity.py",
+        "(born == other_born if born and other_born else device == other_device)",
+        "device == other_device",
+        ("tests/ingest/test_rotated_files.py", "tests/ingest/test_text_sources.py"),
+    ),
+    Fault(
+        "A table that was made anew is taken for the one that had its name",
+        "acidsql/acid/table.py",
+        "return self.id is None or other.id is None or self.id == other.id",
+        "return True",
+        ("tests/direct/test_table_identity.py",),
+    ),
+    Fault(
+        "Another file of the same length is taken for the file that a reader has listed",
+        "acidsql/storage/file_identity.py",
+        "        is_same = sized(file.path, found) == file\n",
+        "        is_same = found.length == file.size\n",
+        ("tests/arrow_scan/test_replaced_files.py",),
+    ),
+    Fault(
+        "A reader does not miss a single file that is gone",
+        "acidsql/snapshot/lost_files.py",
+        "        if found:\n",
+        "        if len(found) > 1:\n",
+        ("tests/direct/test_lost_files.py",),
+    ),
+    Fault(
+        "A directory with the next write ID is taken for one that the metastore has given out",
+        "acidsql/snapshot/foreign_directories.py",
+        "        if _highest(directory) > last:\n",
+        "        if _highest(directory) > last + 1:\n",
+        ("tests/direct/test_copied_warehouses.py",),
+    ),
+    Fault(
+        "A copied catalog writes to the one table that it shares with the original",
+        "acidsql/metastore/sqlite/catalog_home.py",
+        "    if not has_moved(db, file) or not (names := left_behind(db)):\n",
+        "    if not has_moved(db, file) or len(names := left_behind(db)) < 2:\n",
+        ("tests/direct/test_copied_warehouses.py",),
     ),
 )
 
@@ -312,4 +388,6 @@ FAULTS = (
     *_COMPACTION,
     *_STREAMS,
     *_STORE_ASSIGNMENT,
+    *_PARAMETERS_AND_FRAMES,
+    *_WHOSE_FILES,
 )
