@@ -36,7 +36,7 @@ _MORE: Final = (
 )
 def test_tests_about_time_pass_in_another_zone(files: Sequence[str]) -> None:
     tests = Path(__file__).parents[1]
-    core = ("-m", "not (full or hive or soak)")
+    core = ("-m", "not (nightly or hive or soak or cluster)")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", *core, *(tests / f for f in files)],
         cwd=tests.parent,
