@@ -269,8 +269,9 @@ class Catalog(Protocol):
         all write IDs up to it count as committed and later ones are higher. A Hive Metastore does this itself when a
         table becomes full ACID (seedWriteIdOnAcidConversion).
 
-        Raises TABLE_NOT_FOUND, TABLE_ALREADY_EXISTS and PARTITION_ALREADY_EXISTS. The embedded metastore raises
-        TABLE_CHANGED where the definition is not `old` any more.
+        Raises TABLE_NOT_FOUND, TABLE_ALREADY_EXISTS, PARTITION_ALREADY_EXISTS, and TABLE_CHANGED where the name is that
+        of another table now (Hive 3 does not tell). The embedded metastore raises it also where the definition is not
+        `old` any more.
         """
         ...
 

@@ -65,6 +65,7 @@ _SHARED_WRITE: Final = "EXCL_WRITE came with Hive 4: writers of rows take SHARED
 _AT_THE_COMMIT: Final = "Hive 3 finds conflicts at the commit only, and counts them from the opening of a transaction"
 
 _HIVE_3: Final = {
+    "test_a_table_has_a_number_by_which_another_one_of_its_name_is_told_from_it": "its get_table tells no number",
     "test_a_database_gets_an_owner_and_other_directories": "a database of Hive 3 has no MANAGEDLOCATION",
     "test_exclusive_writers_take_turns_and_shared_ones_do_not": _SHARED_WRITE,
     "test_a_transaction_does_not_wait_for_itself": _SHARED_WRITE,
@@ -77,6 +78,7 @@ DIFFERENCES: Final = {"hive": _HIVE_4, "hive3": {**_HIVE_4, **_HIVE_3}}
 """By metastore, and by test or test[parameters]."""
 
 NOT_ON_HIVE_3: Final = {
+    "test_a_table_has_a_number_by_which_another_one_of_its_name_is_told_from_it": "its get_table tells no number",
     "test_compaction_queue_contract": "its queue has no call that gives a compaction to acidsql's workers",
     "test_streams_contract": "its commit takes no offset",
     "test_transactions_contract": "two transactions write one table at once there, and Hive 3 lets them take turns",

@@ -357,6 +357,21 @@ def test_a_table_that_is_dropped_and_created_again_starts_with_write_id_1(store:
 
 
 # -- partitions
+def test_a_table_has_a_number_by_which_another_one_of_its_name_is_told_from_it(store: Metastore) -> None:
+    """Both are made within the same second, with one definition."""
+    store.create_table(plain_table())
+    old = store.table("default", "t")
+    assert old.id is not None
+    store.alter_table(old, renamed := replace(old, name="t_old"))
+    store.create_table(plain_table())
+    new = store.table("default", "t")
+    assert store.table("default", "t_old").id == old.id != new.id
+    assert not new.may_be(old)
+    fails("TABLE_CHANGED", lambda: store.alter_table(old, replace(old, comment="c")))
+    store.alter_table(renamed, replace(renamed, comment="c"))
+    assert store.table("default", "t_old").comment == "c"
+
+
 def test_partitions_are_read_back_by_their_values(store: Metastore) -> None:
     table = partitioned_table()
     first, null, last = (

@@ -241,6 +241,8 @@ class HiveCatalog:
         """One call for the definition, one for each renamed partition, and one for all partitions with a new location.
         Reasons to refuse are checked before the first call."""
         found = self._find(old.database, old.name) or self._no_table(old.database, old.name)
+        if not mapped.table_from_hive(found, old.constraints).may_be(old):
+            raise AcidSqlError(Condition.TABLE_CHANGED, table=old.qualified)
         self._require_free(old, new)
         replaced = partitions or {}
         self._check_free(old, replaced)

@@ -156,6 +156,7 @@ def table_from_hive(found: Any, constraints: Constraints) -> Table:
         owner=found.owner or None,
         created=found.createTime,
         owner_kind=owner_kind_from_hive(found.ownerType),
+        id=getattr(found, "id", None) or None,  # Hive 4 tells it, in Hive 3 only the database behind the metastore
     )
 
 
