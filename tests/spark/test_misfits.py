@@ -189,11 +189,11 @@ def expected(source: Any, stored: Any, target: str) -> Outcome | None:
         case str(), str():
             return Outcome.CUT if source.rstrip() != stored.rstrip() else None
         case ((int() | float() | Decimal()), str()):
-            return Outcome.CUT if len(str(source)) > 3 else None
+            return Outcome.CUT if len(f"{source}") > 3 else None
         case ((int() | float() | Decimal()), float()) if target == "float":
             return Outcome.CHANGED if math.isinf(stored) and not math.isinf(source) else None
         case ((int() | float() | Decimal()), int()) if target in ("tinyint", "int", "bigint"):
-            return Outcome.CHANGED if not abs(source - stored) < 1 else None
+            return Outcome.CHANGED if not abs(float(source) - stored) < 1 else None
         case _:
             return None  # another way of writing the value
 
