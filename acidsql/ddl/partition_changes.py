@@ -105,7 +105,9 @@ class _Contents:
 
 
 def remove(step: RemovePartitions, run: PlanRun) -> None:
-    """Files of a transactional table go after the commit, when everybody knows that the partitions are gone.
+    """The partitions of a transactional table go with the commit, which makes the bases valid that hide their rows. The
+    files go after it, when everybody knows that the partitions are gone. Nothing hides the files of a plain table, so
+    they go before the partitions: a process that dies in between leaves none for a partition that is made there again.
 
     Raises PARTITION_NOT_FOUND.
     """
@@ -118,11 +120,15 @@ def remove(step: RemovePartitions, run: PlanRun) -> None:
         _hide(own, table, run)
     contents = [_contents(p.location, run) for p in own]
     run.require_open()
-    metastore.drop_partitions(table, [p.values for p in dropped])
+    values = [p.values for p in dropped]
     if table.is_transactional:
+        assert run.transaction is not None
+        run.transaction.committing = partial(metastore.commit_dropped, run.transaction.id, table, values)
         run.after_commit.append(partial(_discard_own, contents, step, metastore))
     else:
         _discard(contents, step)
+        run.require_open()
+        metastore.drop_partitions(table, values)
 
 
 def _named_partitions(step: RemovePartitions, partitions: Sequence[Partition]) -> list[Partition]:

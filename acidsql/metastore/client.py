@@ -512,6 +512,13 @@ class TransactionClient(Protocol):
         """
         ...
 
+    def commit_dropped(self, txn: TxnId, table: Table, values: Sequence[PartitionValues]) -> None:
+        """Forgets partitions whose rows `txn` has hidden, and commits, atomically.
+
+        Raises TABLE_CHANGED and the errors of `commit`; the partitions are then still there.
+        """
+        ...
+
     def abort(self, txn: TxnId) -> None:
         """Aborts a transaction. An aborted one is no error.
 

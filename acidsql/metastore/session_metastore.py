@@ -351,6 +351,13 @@ class SessionMetastore:
                 self._temporary.remove_table(table.database, table.name)
                 raise
 
+    def commit_dropped(self, txn: TxnId, table: Table, values: Sequence[PartitionValues]) -> None:
+        if not table.temporary:
+            self.shared.commit_dropped(txn, table, values)
+            return
+        self.shared.commit(txn)
+        self._temporary.drop_partitions(table, values)
+
     def abort(self, txn: TxnId) -> None:
         """Notes the abort also where the shared metastore is out of reach: the transaction will not commit then. A
         transaction that the shared metastore does not know may have committed."""

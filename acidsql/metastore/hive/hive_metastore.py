@@ -132,3 +132,9 @@ class HiveMetastore(HiveCatalog, HiveCompactions, HiveStreams):
             if not isinstance(error, AcidSqlError) or error.condition != Condition.COMMIT_UNKNOWN.name:
                 self.drop_table(table.database, table.name, skips_trash=True)
             raise
+
+    def commit_dropped(self, txn: TxnId, table: Table, values: Sequence[PartitionValues]) -> None:
+        """As in Hive, the partitions go first. If this process dies before the commit, their rows are in the files
+        still, and a partition that is made there again has them."""
+        self.drop_partitions(table, values)
+        self.commit(txn)

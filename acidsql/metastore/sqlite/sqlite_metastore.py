@@ -339,6 +339,15 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
             if conflict is not None:  # raised inside the SQLite transaction, which is rolled back
                 raise conflict
 
+    def commit_dropped(self, txn: TxnId, table: Table, values: Sequence[PartitionValues]) -> None:
+        with self._file.writing() as db:
+            transaction_rows.require_open(db, txn)
+            catalog_rows.same_table_id(db, table)
+            catalog_rows.drop_partitions(db, table, values)
+            conflict = transaction_rows.commit(db, txn)
+            if conflict is not None:  # raised inside the SQLite transaction, which is rolled back
+                raise conflict
+
     def abort(self, txn: TxnId) -> None:
         if _is_unknown(txn):
             return

@@ -1,0 +1,72 @@
+"""DROP PARTITION that does not come to its end: the rows are there as before, or they never come back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import orc
+
+import acidsql
+from acidsql.acid.table import Table
+from acidsql.acid.write_ids import TxnId
+from acidsql.errors import AcidSqlError
+from acidsql.metastore.client import PartitionValues
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
+from acidsql.session import Session
+
+DROP = "ALTER TABLE t DROP PARTITION (p = 1)"
+
+
+def values(session: Session) -> list[tuple[int, int]]:
+    return sorted((row["a"], row["p"]) for row in session.read_arrow("t").read_all().to_pylist())
+
+
+def test_a_partition_stays_with_its_rows_where_the_transaction_that_drops_it_does_not_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit_dropped = SqliteMetastore.commit_dropped
+
+    def aborted_before(store: SqliteMetastore, txn: TxnId, table: Table, dropped: Sequence[PartitionValues]) -> None:
+        other.execute(f"ABORT TRANSACTIONS {txn}")
+        commit_dropped(store, txn, table, dropped)
+
+    monkeypatch.setattr(SqliteMetastore, "commit_dropped", aborted_before)
+    with acidsql.connect(str(tmp_path / "w")) as session, acidsql.connect(str(tmp_path / "w")) as other:
+        session.execute(
+            "CREATE TABLE t (a INT) PARTITIONED BY (p INT) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+        )
+        session.execute("INSERT INTO t VALUES (10, 1), (20, 2)")
+        with pytest.raises(AcidSqlError, match="TRANSACTION_ABORTED"):
+            session.execute(DROP)
+        assert values(session) == [(10, 1), (20, 2)]
+        monkeypatch.undo()
+        session.execute(DROP)
+        session.execute("INSERT INTO t VALUES (11, 1)")
+        assert values(session) == [(11, 1), (20, 2)]
+
+
+def test_the_rows_of_a_plain_partition_do_not_come_back_where_its_drop_is_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with acidsql.connect(str(tmp_path / "w")) as session:
+        session.execute("CREATE TABLE t (a INT) PARTITIONED BY (p INT) STORED AS ORC")
+        load(session, tmp_path / "first", 10)
+        monkeypatch.setattr(SqliteMetastore, "drop_partitions", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            session.execute(DROP)
+        monkeypatch.undo()
+        assert values(session) == []
+        load(session, tmp_path / "second", 11)
+        assert values(session) == [(11, 1)]
+
+
+def load(session: Session, directory: Path, number: int) -> None:
+    directory.mkdir()
+    orc.write_table(pa.table({"a": pa.array([number], pa.int32())}), directory / "000000_0")
+    session.execute(f"LOAD DATA LOCAL INPATH '{directory}' INTO TABLE t PARTITION (p = 1)")
