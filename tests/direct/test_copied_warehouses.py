@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -117,7 +117,10 @@ def test_a_metastore_that_is_older_than_its_table_neither_reads_nor_writes_it(be
     assert sorted(path for path in (prod / "t").rglob("*") if path.is_file()) == before
 
 
-def test_the_first_write_after_a_restore_looks_at_all_partitions(tmp_path: Path) -> None:
+@pytest.mark.parametrize("restore", [os.replace, shutil.copy], ids=["another inode", "the same inode"])
+def test_the_first_write_after_a_restore_looks_at_all_partitions(
+    tmp_path: Path, restore: Callable[[Path, Path], object]
+) -> None:
     """Its write ID would make the other metastore's directories in other partitions valid."""
     place, old = tmp_path / "w", tmp_path / "old.db"
     file = place / ".acidsql" / "metastore.db"
@@ -128,7 +131,7 @@ def test_the_first_write_after_a_restore_looks_at_all_partitions(tmp_path: Path)
     shutil.copy(file, old)
     with acidsql.connect(str(place)) as session:
         session.execute("INSERT INTO t PARTITION (p = 'a') VALUES (2)")
-    os.replace(old, file)  # so that it has another inode: that of a file that was removed may be given out again
+    restore(old, file)
     with acidsql.connect(str(place)) as session:
         for _ in range(2):
             with pytest.raises(AcidSqlError, match=r"CATALOG_BEHIND.*/p=a/delta_0000003_0000003_0000"):
