@@ -18,6 +18,7 @@ from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.metastore.client import Metastore, Partition, PartitionValues
 from acidsql.planner.ddl_plan import MovePartition, RegisterPartitions, RemovePartitions, TakePartitions, Touch
 from acidsql.planner.partition_spec import comparison_text, default_location, name_of_partition, partitions_named
+from acidsql.snapshot.foreign_directories import Siblings
 from acidsql.storage.file_systems import FileSystem, discard
 from acidsql.storage.leftovers import is_there
 
@@ -109,7 +110,7 @@ def remove(step: RemovePartitions, run: PlanRun) -> None:
     files go after it, when everybody knows that the partitions are gone. Nothing hides the files of a plain table, so
     they go before the partitions: a process that dies in between leaves none for a partition that is made there again.
 
-    Raises PARTITION_NOT_FOUND.
+    Raises PARTITION_NOT_FOUND, CATALOG_BEHIND.
     """
     table, metastore = step.table, run.metastore
     known = metastore.partitions(table)
@@ -145,11 +146,18 @@ def _named_partitions(step: RemovePartitions, partitions: Sequence[Partition]) -
 
 def _hide(partitions: Sequence[Partition], table: Table, run: PlanRun) -> None:
     """Writes an empty base into each partition. If this process dies before the files are gone, a partition that is
-    added there again does not have their rows."""
+    added there again does not have their rows. Raises CATALOG_BEHIND."""
+    assert run.transaction is not None
     write_id = run.allocate_write_id(table)
+    made: list[str] = []
+    siblings = Siblings(run.metastore, table, write_id, write_id, run.transaction.id, [made])
     for partition in partitions:
         files = run.files(partition.location)
-        directory = f"{files.resolve(partition.location)}/{base_name(write_id)}"
+        place = files.resolve(partition.location)
+        directory = f"{place}/{base_name(write_id)}"
+        if directory not in made:  # two partitions may have one directory
+            siblings.check(place, files.directories_named(place, ""), base_name(write_id))
+            made.append(directory)
         files.make_directories(directory)
         files.write(f"{directory}/{METADATA_FILE}", TRUNCATED_METADATA)
 
