@@ -223,8 +223,8 @@ def _renamed_partition(step: MovePartition, known: Mapping[PartitionValues, Part
 
 
 def take(step: TakePartitions, run: PlanRun) -> None:
-    """Each partition is in the new table before it leaves the old one, so that no row is lost where the process dies. A
-    directory in the default place moves, others stay where they are.
+    """A directory in the default place moves, others stay where they are. Both tables know of the move while it is
+    under way. If the process dies, a partition that is made again in the old table does not take over the directory.
 
     Raises PARTITION_NOT_FOUND, PARTITION_ALREADY_EXISTS, LOCATION_NOT_EMPTY.
     """
@@ -233,14 +233,14 @@ def take(step: TakePartitions, run: PlanRun) -> None:
     for partition in taken:
         if targets[partition.values] != partition.location:
             require_free(run.files, targets[partition.values])
-    table = step.table
+    metastore, table, source = run.metastore, step.table, step.source
     for partition in taken:
-        run.metastore.add_partitions(table, [partition])
-        run.metastore.drop_partitions(step.source, [partition.values])
-        marked = with_move(table, partition.location, targets[partition.values])
-        if targets[partition.values] != partition.location:
-            run.metastore.alter_table(table, marked)
-            table = finish_move(run.metastore, run.files, marked)
+        move = partition.location, targets[partition.values]
+        marked, marked_source = (t if move[0] == move[1] else with_move(t, *move) for t in (table, source))
+        run.require_open()
+        metastore.exchange_partition(partition, (source, marked_source), (table, marked))
+        table = finish_move(metastore, run.files, marked)
+        source = finish_move(metastore, run.files, marked_source)
 
 
 def _taken(step: TakePartitions, run: PlanRun) -> list[Partition]:

@@ -31,6 +31,7 @@ from acidsql.metastore.client import (
     PartitionValues,
     Patience,
     Place,
+    Redefinition,
     Transaction,
 )
 from acidsql.metastore.compactions import (
@@ -42,6 +43,7 @@ from acidsql.metastore.compactions import (
     CompactionType,
     Enqueued,
 )
+from acidsql.metastore.partition_exchange import exchange_in_steps
 from acidsql.metastore.streams import StreamClaim, StreamProgress, StreamState
 from acidsql.metastore.temporary_relations import TemporaryRelations
 
@@ -194,6 +196,12 @@ class SessionMetastore:
 
     def drop_partitions(self, table: Table, values: Sequence[PartitionValues]) -> None:
         (self._temporary if table.temporary else self.shared).drop_partitions(table, values)
+
+    def exchange_partition(self, partition: Partition, source: Redefinition, target: Redefinition) -> None:
+        if source[0].temporary or target[0].temporary:
+            exchange_in_steps(self, partition, source, target)
+        else:
+            self.shared.exchange_partition(partition, source, target)
 
     # -- transactions
 

@@ -1,4 +1,4 @@
-"""DROP PARTITION that does not come to its end: the rows are there as before, or they never come back."""
+"""DROP and EXCHANGE PARTITION that do not come to their end: rows neither come back nor are they in two tables."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import PartitionValues
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
+from acidsql.storage.file_systems import LocalFiles
 
 DROP = "ALTER TABLE t DROP PARTITION (p = 1)"
 
 
-def values(session: Session) -> list[tuple[int, int]]:
-    return sorted((row["a"], row["p"]) for row in session.read_arrow("t").read_all().to_pylist())
+def values(session: Session, table: str = "t") -> list[tuple[int, int]]:
+    return sorted((row["a"], row["p"]) for row in session.read_arrow(table).read_all().to_pylist())
 
 
 def test_a_partition_stays_with_its_rows_where_the_transaction_that_drops_it_does_not_commit(
@@ -64,6 +65,27 @@ def test_the_rows_of_a_plain_partition_do_not_come_back_where_its_drop_is_interr
         assert values(session) == []
         load(session, tmp_path / "second", 11)
         assert values(session) == [(11, 1)]
+
+
+def test_a_partition_whose_exchange_is_interrupted_is_in_one_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A partition that is made again in the old table would take over a directory that has not moved yet."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with acidsql.connect(str(tmp_path / "w")) as session:
+        for name in ("t", "u"):
+            session.execute(f"CREATE TABLE {name} (a INT) PARTITIONED BY (p INT) STORED AS ORC")
+        load(session, tmp_path / "first", 10)
+        monkeypatch.setattr(LocalFiles, "rename", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            session.execute("ALTER TABLE u EXCHANGE PARTITION (p = 1) WITH TABLE t")
+        monkeypatch.undo()
+        load(session, tmp_path / "second", 11)
+        assert values(session) == [(11, 1)]
+        assert values(session, "u") == [(10, 1)]
 
 
 def load(session: Session, directory: Path, number: int) -> None:
