@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -106,9 +106,9 @@ class _Contents:
 
 
 def remove(step: RemovePartitions, run: PlanRun) -> None:
-    """The partitions of a transactional table go with the commit, which makes the bases valid that hide their rows. The
+    """The partitions go with the commit. In a transactional table it makes the bases valid that hide their rows; the
     files go after it, when everybody knows that the partitions are gone. Nothing hides the files of a plain table, so
-    they go before the partitions: a process that dies in between leaves none for a partition that is made there again.
+    they go before it: a process that dies in between leaves none for a partition that is made there again.
 
     Raises PARTITION_NOT_FOUND, CATALOG_BEHIND.
     """
@@ -120,16 +120,13 @@ def remove(step: RemovePartitions, run: PlanRun) -> None:
     if table.is_transactional and own:
         _hide(own, table, run)
     contents = [_contents(p.location, run) for p in own]
-    run.require_open()
+    assert run.transaction is not None
     values = [p.values for p in dropped]
+    run.transaction.committing = partial(metastore.commit_dropped, run.transaction.id, table, values)
     if table.is_transactional:
-        assert run.transaction is not None
-        run.transaction.committing = partial(metastore.commit_dropped, run.transaction.id, table, values)
         run.after_commit.append(partial(_discard_own, contents, step, metastore))
     else:
-        _discard(contents, step)
-        run.require_open()
-        metastore.drop_partitions(table, values)
+        _discard(contents, step, run.require_open)
 
 
 def _named_partitions(step: RemovePartitions, partitions: Sequence[Partition]) -> list[Partition]:
@@ -179,10 +176,14 @@ def _discard_own(contents: Sequence[_Contents], step: RemovePartitions, metastor
         _discard(contents, step)
 
 
-def _discard(contents: Sequence[_Contents], step: RemovePartitions) -> None:
-    """Removes only what was listed under the lock: others may have written the partition anew since."""
+def _discard(
+    contents: Sequence[_Contents], step: RemovePartitions, require_open: Callable[[], None] = lambda: None
+) -> None:
+    """Removes only what was listed under the lock: others may have written the partition anew since. `require_open` is
+    called before each removal, where the lock must still be held: others may have written files of the same names."""
     for place in contents:
         for name in place.names:
+            require_open()
             discard(place.files, f"{place.directory}/{name}", skips_trash=step.skips_trash)
         place.files.delete_empty(place.directory)
 

@@ -1,4 +1,4 @@
-"""DROP and EXCHANGE PARTITION that do not come to their end: rows neither come back nor are they in two tables."""
+"""DROP and EXCHANGE PARTITION and LOAD DATA that do not come to their end: rows neither come back nor double nor go."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_rows_of_a_plain_partition_do_not_come_back_where_its_drop_is_interr
     with acidsql.connect(str(tmp_path / "w")) as session:
         session.execute("CREATE TABLE t (a INT) PARTITIONED BY (p INT) STORED AS ORC")
         load(session, tmp_path / "first", 10)
-        monkeypatch.setattr(SqliteMetastore, "drop_partitions", interrupted)
+        monkeypatch.setattr(SqliteMetastore, "commit_dropped", interrupted)
         with pytest.raises(KeyboardInterrupt):
             session.execute(DROP)
         monkeypatch.undo()
@@ -88,7 +88,33 @@ def test_a_partition_whose_exchange_is_interrupted_is_in_one_table(
         assert values(session, "u") == [(10, 1)]
 
 
-def load(session: Session, directory: Path, number: int) -> None:
+@pytest.mark.parametrize("how", ["", "OVERWRITE"])
+def test_a_load_that_was_aborted_removes_nothing_of_a_new_table_of_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    forget_statistics = SqliteMetastore.forget_statistics
+
+    def made_anew(store: SqliteMetastore, txn: TxnId | None, table: Table, written: Sequence[PartitionValues]) -> None:
+        monkeypatch.undo()
+        forget_statistics(store, txn, table, written)
+        (running,) = store.valid_txns().open
+        other.execute(f"ABORT TRANSACTIONS {running}")
+        other.execute("DROP TABLE t")
+        other.execute(create)
+        for number in (20, 21):
+            load(other, tmp_path / str(number), number)
+
+    create = "CREATE TABLE t (a INT) PARTITIONED BY (p INT) STORED AS ORC"
+    with acidsql.connect(str(tmp_path / "w")) as session, acidsql.connect(str(tmp_path / "w")) as other:
+        session.execute(create)
+        load(session, tmp_path / "10", 10)
+        monkeypatch.setattr(SqliteMetastore, "forget_statistics", made_anew)
+        with pytest.raises(AcidSqlError, match="TRANSACTION_ABORTED"):
+            load(session, tmp_path / "11", 11, how)
+        assert values(other) == [(20, 1), (21, 1)]
+
+
+def load(session: Session, directory: Path, number: int, how: str = "") -> None:
     directory.mkdir()
     orc.write_table(pa.table({"a": pa.array([number], pa.int32())}), directory / "000000_0")
-    session.execute(f"LOAD DATA LOCAL INPATH '{directory}' INTO TABLE t PARTITION (p = 1)")
+    session.execute(f"LOAD DATA LOCAL INPATH '{directory}' {how} INTO TABLE t PARTITION (p = 1)")

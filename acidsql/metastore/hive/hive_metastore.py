@@ -137,6 +137,7 @@ class HiveMetastore(HiveCatalog, HiveCompactions, HiveStreams):
     def commit_dropped(self, txn: TxnId, table: Table, values: Sequence[PartitionValues]) -> None:
         """As in Hive, the partitions go first. If this process dies before the commit, their rows are in the files
         still, and a partition that is made there again has them."""
+        self.heartbeat(txn)  # without its locks, the partitions may be others
         self.drop_partitions(table, values)
         self.commit(txn)
 

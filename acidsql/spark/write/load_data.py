@@ -159,7 +159,7 @@ class Loader:
             old = visible_files(place.files, place.directory) if statement.overwrite else []
             staging = f"{place.directory}/{STAGING_DIRECTORY}_{uuid4().hex[:12]}"
             made = [staging]
-            txn.undo.append(partial(remove_all, place.files, made))
+            txn.undo.append(partial(self._undo, table, place, made))
             staged = self._stage(statement, sources, place, staging)
             txn.require_open()
             for path, file in zip(staged, sources.loaded, strict=True):
@@ -169,6 +169,7 @@ class Loader:
             if old:
                 made.clear()  # the new files are all that the table has
             for path in old:
+                txn.require_open()  # without the lock, another table may have files of these names
                 discard(place.files, path, skips_trash=table.skips_trash)
             place.files.delete(staging)
         return Loaded(_rows(sources))
