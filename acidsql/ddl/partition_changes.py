@@ -157,6 +157,12 @@ def _hide(partitions: Sequence[Partition], table: Table, run: PlanRun) -> None:
             made.append(directory)
         files.make_directories(directory)
         files.write(f"{directory}/{METADATA_FILE}", TRUNCATED_METADATA)
+    try:
+        run.require_open()
+    except BaseException:  # they may lie in another table, and hide its rows
+        for directory in made:
+            run.files(directory).delete(directory)
+        raise
 
 
 def _contents(location: str, run: PlanRun) -> _Contents:

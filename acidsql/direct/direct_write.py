@@ -218,7 +218,7 @@ def _staged_and_published(
     write = txn.begin(target := write_target(plan, parts, txn, _LOCAL))
     write.staged.extend(stage(target))
     txn.opened.require_open()
-    publish(target, write.staged, write.made, txn.siblings(write))
+    publish(target, write.staged, write.made, txn.siblings(write), txn.opened.require_open)
     return replace(row_counts(plan, write.staged), nulled={})  # values that may not fit are left to Spark
 
 
