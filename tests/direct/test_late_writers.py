@@ -4,6 +4,7 @@ their own. A call of the file system in which the others act stands for a proces
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,22 @@ def test_a_late_writer_leaves_nothing_in_a_new_table_of_the_name(
         with pytest.raises(AcidSqlError, match="TRANSACTION_ABORTED"):
             session.execute(statement)
         assert values(other) == [100 + number for number in range(count)]
+
+
+def test_a_late_stream_leaves_nothing_in_a_new_table_of_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with acidsql.connect(str(tmp_path / "w")) as session, acidsql.connect(str(tmp_path / "w")) as other:
+        session.execute(CREATE)
+        insert(session, 1)
+        stream = session.stream("t", commit_seconds=None, batch_size=3)
+        stream.write([{"a": 9, "p": 1}])
+        before_the_first(monkeypatch, "make_new_directory", lambda: make_anew(session, other, CREATE, insert, 6))
+        with pytest.raises(AcidSqlError, match="TABLE_CHANGED"):
+            stream.commit()
+        with suppress(AcidSqlError):
+            stream.close()
+        assert values(other) == [100, 101, 102, 103, 104, 105]
 
 
 @pytest.mark.parametrize("statement", ["TRUNCATE TABLE t", "ALTER TABLE t DROP PARTITION (p = 1)"])
