@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +18,7 @@ from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.metastore.client import Metastore, Partition, PartitionValues
 from acidsql.planner.ddl_plan import MovePartition, RegisterPartitions, RemovePartitions, TakePartitions, Touch
 from acidsql.planner.partition_spec import comparison_text, default_location, name_of_partition, partitions_named
+from acidsql.snapshot.foreign_directories import Siblings
 from acidsql.storage.file_systems import FileSystem, discard
 from acidsql.storage.leftovers import is_there
 
@@ -105,9 +106,11 @@ class _Contents:
 
 
 def remove(step: RemovePartitions, run: PlanRun) -> None:
-    """Files of a transactional table go after the commit, when everybody knows that the partitions are gone.
+    """The partitions go with the commit. In a transactional table it makes the bases valid that hide their rows; the
+    files go after it, when everybody knows that the partitions are gone. Nothing hides the files of a plain table, so
+    they go before it: a process that dies in between leaves none for a partition that is made there again.
 
-    Raises PARTITION_NOT_FOUND.
+    Raises PARTITION_NOT_FOUND, CATALOG_BEHIND.
     """
     table, metastore = step.table, run.metastore
     known = metastore.partitions(table)
@@ -117,12 +120,13 @@ def remove(step: RemovePartitions, run: PlanRun) -> None:
     if table.is_transactional and own:
         _hide(own, table, run)
     contents = [_contents(p.location, run) for p in own]
-    run.require_open()
-    metastore.drop_partitions(table, [p.values for p in dropped])
+    assert run.transaction is not None
+    values = [p.values for p in dropped]
+    run.transaction.committing = partial(metastore.commit_dropped, run.transaction.id, table, values)
     if table.is_transactional:
         run.after_commit.append(partial(_discard_own, contents, step, metastore))
     else:
-        _discard(contents, step)
+        _discard(contents, step, run.require_open)
 
 
 def _named_partitions(step: RemovePartitions, partitions: Sequence[Partition]) -> list[Partition]:
@@ -139,13 +143,26 @@ def _named_partitions(step: RemovePartitions, partitions: Sequence[Partition]) -
 
 def _hide(partitions: Sequence[Partition], table: Table, run: PlanRun) -> None:
     """Writes an empty base into each partition. If this process dies before the files are gone, a partition that is
-    added there again does not have their rows."""
+    added there again does not have their rows. Raises CATALOG_BEHIND."""
+    assert run.transaction is not None
     write_id = run.allocate_write_id(table)
+    made: list[str] = []
+    siblings = Siblings(run.metastore, table, write_id, write_id, run.transaction.id, [made])
     for partition in partitions:
         files = run.files(partition.location)
-        directory = f"{files.resolve(partition.location)}/{base_name(write_id)}"
+        place = files.resolve(partition.location)
+        directory = f"{place}/{base_name(write_id)}"
+        if directory not in made:  # two partitions may have one directory
+            siblings.check(place, files.directories_named(place, ""), base_name(write_id))
+            made.append(directory)
         files.make_directories(directory)
         files.write(f"{directory}/{METADATA_FILE}", TRUNCATED_METADATA)
+    try:
+        run.require_open()
+    except BaseException:  # they may lie in another table, and hide its rows
+        for directory in made:
+            run.files(directory).delete(directory)
+        raise
 
 
 def _contents(location: str, run: PlanRun) -> _Contents:
@@ -165,10 +182,14 @@ def _discard_own(contents: Sequence[_Contents], step: RemovePartitions, metastor
         _discard(contents, step)
 
 
-def _discard(contents: Sequence[_Contents], step: RemovePartitions) -> None:
-    """Removes only what was listed under the lock: others may have written the partition anew since."""
+def _discard(
+    contents: Sequence[_Contents], step: RemovePartitions, require_open: Callable[[], None] = lambda: None
+) -> None:
+    """Removes only what was listed under the lock: others may have written the partition anew since. `require_open` is
+    called before each removal, where the lock must still be held: others may have written files of the same names."""
     for place in contents:
         for name in place.names:
+            require_open()
             discard(place.files, f"{place.directory}/{name}", skips_trash=step.skips_trash)
         place.files.delete_empty(place.directory)
 
@@ -209,8 +230,8 @@ def _renamed_partition(step: MovePartition, known: Mapping[PartitionValues, Part
 
 
 def take(step: TakePartitions, run: PlanRun) -> None:
-    """Each partition is in the new table before it leaves the old one, so that no row is lost where the process dies. A
-    directory in the default place moves, others stay where they are.
+    """A directory in the default place moves, others stay where they are. Both tables know of the move while it is
+    under way. If the process dies, a partition that is made again in the old table does not take over the directory.
 
     Raises PARTITION_NOT_FOUND, PARTITION_ALREADY_EXISTS, LOCATION_NOT_EMPTY.
     """
@@ -219,14 +240,14 @@ def take(step: TakePartitions, run: PlanRun) -> None:
     for partition in taken:
         if targets[partition.values] != partition.location:
             require_free(run.files, targets[partition.values])
-    table = step.table
+    metastore, table, source = run.metastore, step.table, step.source
     for partition in taken:
-        run.metastore.add_partitions(table, [partition])
-        run.metastore.drop_partitions(step.source, [partition.values])
-        marked = with_move(table, partition.location, targets[partition.values])
-        if targets[partition.values] != partition.location:
-            run.metastore.alter_table(table, marked)
-            table = finish_move(run.metastore, run.files, marked)
+        move = partition.location, targets[partition.values]
+        marked, marked_source = (t if move[0] == move[1] else with_move(t, *move) for t in (table, source))
+        run.require_open()
+        metastore.exchange_partition(partition, (source, marked_source), (table, marked))
+        table = finish_move(metastore, run.files, marked)
+        source = finish_move(metastore, run.files, marked_source)
 
 
 def _taken(step: TakePartitions, run: PlanRun) -> list[Partition]:

@@ -213,7 +213,7 @@ def _staged_and_published(
     write = txn.begin(target := write_target(plan, parts, txn, _LOCAL))
     write.staged.extend(stage(target))
     txn.opened.require_open()
-    publish(target, write.staged, write.made, txn.siblings(write))
+    publish(target, write.staged, write.made, txn.siblings(write), txn.opened.require_open)
     return row_counts(plan, write.staged)
 
 

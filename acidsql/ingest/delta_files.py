@@ -78,12 +78,15 @@ class BatchFiles:
         files: FileSystem,
         write_ids: Sequence[WriteId],
         check: Callable[[str, Sequence[str], WriteId, WriteId], None] | None = None,
+        require_open: Callable[[], None] = lambda: None,
     ) -> None:
         """`write_ids` are those of the batch, ascending. `check` gets a directory, the names of the directories in it
-        and the write IDs, from first to last, of the delta that is to be made there. Raises NOT_YET_SUPPORTED for a
-        file format or a codec that cannot be written here."""
+        and the write IDs, from first to last, of the delta that is to be made there. `require_open` asks whether the
+        running transaction is open. Raises NOT_YET_SUPPORTED for a file format or a codec that cannot be written here.
+        """
         _check_format(table)
         self._check = check
+        self._require_open = require_open
         self._table = table
         self._files = files
         self._first, self._last = write_ids[0], write_ids[-1]
@@ -192,6 +195,11 @@ class BatchFiles:
             if self._check is not None:
                 self._check(directory, names, first, last)
             self._files.make_new_directory(path, names)
+            try:
+                self._require_open()
+            except BaseException:  # it may lie in another table, to which its write IDs mean something
+                self._files.delete(path)
+                raise
             self._deltas[path] = _Delta(path, owner)
             if self._table.is_full_acid:
                 self._files.write(f"{path}/{ACID_VERSION_FILE}", ACID_VERSION_CONTENT)

@@ -92,11 +92,16 @@ class TransactionBatch:
         self._last_txn = txns[-1]
         self._gone: set[TxnId] = set()
         """Transactions that a heartbeat has found ended. The thread of the heartbeat changes nothing else."""
-        self.files = BatchFiles(table, files, write_ids, self._check_siblings)
+        self.files = BatchFiles(table, files, write_ids, self._check_siblings, self._require_open)
 
     def _check_siblings(self, directory: str, names: Sequence[str], first: WriteId, last: WriteId) -> None:
         """Raises CATALOG_BEHIND."""
         Siblings(self._metastore, self.table, first, last, self._last_txn).check(directory, names)
+
+    def _require_open(self) -> None:
+        """Raises TRANSACTION_ABORTED where the transaction that was taken has ended, and with it its locks."""
+        if (taken := self._taken) is not None:
+            self._metastore.heartbeat(taken)
 
     @property
     def is_used_up(self) -> bool:

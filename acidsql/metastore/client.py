@@ -168,6 +168,10 @@ def catalog_behind(path: str, reason: str) -> AcidSqlError:
     return AcidSqlError(Condition.CATALOG_BEHIND, hint=hint, path=path, reason=reason)
 
 
+Redefinition: TypeAlias = tuple[Table, Table]
+"""A table's definition before and after a change; twice the same where it does not change."""
+
+
 class Catalog(Protocol):
     """Databases, tables and partitions. Names are lower case."""
 
@@ -300,6 +304,11 @@ class Catalog(Protocol):
 
     def drop_partitions(self, table: Table, values: Sequence[tuple[str | None, ...]]) -> None:
         """Forgets partitions. Unknown partitions are no error."""
+        ...
+
+    def exchange_partition(self, partition: Partition, source: Redefinition, target: Redefinition) -> None:
+        """Takes a partition, with its location, from `source` to `target`, and gives both their new definitions. The
+        embedded metastore does it atomically, and raises TABLE_CHANGED as `alter_table` does."""
         ...
 
 
@@ -510,6 +519,13 @@ class TransactionClient(Protocol):
         `written_directories`.
 
         Raises TABLE_ALREADY_EXISTS, DATABASE_NOT_FOUND and the errors of `commit`; `txn` then stays open.
+        """
+        ...
+
+    def commit_dropped(self, txn: TxnId, table: Table, values: Sequence[PartitionValues]) -> None:
+        """Forgets partitions whose rows `txn` has hidden, and commits, atomically.
+
+        Raises TABLE_CHANGED and the errors of `commit`; the partitions are then still there.
         """
         ...
 

@@ -31,6 +31,7 @@ from acidsql.metastore.client import (
     PartitionValues,
     Patience,
     Place,
+    Redefinition,
     Transaction,
 )
 from acidsql.metastore.compactions import (
@@ -42,6 +43,7 @@ from acidsql.metastore.compactions import (
     CompactionType,
     Enqueued,
 )
+from acidsql.metastore.partition_exchange import exchange_in_steps
 from acidsql.metastore.streams import StreamClaim, StreamProgress, StreamState
 from acidsql.metastore.temporary_relations import TemporaryRelations
 
@@ -194,6 +196,12 @@ class SessionMetastore:
 
     def drop_partitions(self, table: Table, values: Sequence[PartitionValues]) -> None:
         (self._temporary if table.temporary else self.shared).drop_partitions(table, values)
+
+    def exchange_partition(self, partition: Partition, source: Redefinition, target: Redefinition) -> None:
+        if source[0].temporary or target[0].temporary:
+            exchange_in_steps(self, partition, source, target)
+        else:
+            self.shared.exchange_partition(partition, source, target)
 
     # -- transactions
 
@@ -350,6 +358,13 @@ class SessionMetastore:
             except BaseException:
                 self._temporary.remove_table(table.database, table.name)
                 raise
+
+    def commit_dropped(self, txn: TxnId, table: Table, values: Sequence[PartitionValues]) -> None:
+        if not table.temporary:
+            self.shared.commit_dropped(txn, table, values)
+            return
+        self.shared.commit(txn)
+        self._temporary.drop_partitions(table, values)
 
     def abort(self, txn: TxnId) -> None:
         """Notes the abort also where the shared metastore is out of reach: the transaction will not commit then. A

@@ -342,9 +342,9 @@ class Executor:
             if write.target.table is txn.creates:
                 txn.check_unchanged(write.target.table)  # CREATE TABLE does not wait for the lock of CREATE TABLE .. AS
             siblings = txn.siblings(write)
-            publish(write.target, write.staged, write.made, siblings)
+            publish(write.target, write.staged, write.made, siblings, txn.opened.require_open)
             for directory in write.emptied:
-                empty(write.target, directory, write.made, siblings)
+                empty(write.target, directory, write.made, siblings, txn.opened.require_open)
         return RowCounts.sum(counts)
 
     def _write_table(

@@ -6,6 +6,7 @@ correct answers.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +19,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Leftover, Metastore
-from acidsql.storage.file_systems import FileSystem, remove_all
+from acidsql.storage.file_systems import FileSystem, LocalFiles, is_local, remove_all
 from acidsql.storage.hadoop_files import FILE_ERRORS
 
 _STAGED: Final = re.compile(rf"{re.escape(STAGING_DIRECTORY)}_(\d+)_.+")
@@ -26,12 +27,26 @@ _STAGED: Final = re.compile(rf"{re.escape(STAGING_DIRECTORY)}_(\d+)_.+")
 
 
 def is_there(metastore: Metastore, table: Table) -> bool:
-    """Whether the directory still belongs to the table, or to none. If the table was dropped and created again, the new
-    table has given out the same write IDs, and directories named after them are not those of the old table."""
+    """Whether the directory still belongs to the table, or to none. If the table was dropped and created again, or
+    another table was created in its directory, the new table has given out the same write IDs, and directories named
+    after them are not those of the old table. The files of an external table stay when it is dropped, and other tables
+    may share its directory: its writers find their own files there."""
     found = metastore.find_table(table.database, table.name)
     if found is None:
-        return True
+        return table.external or not is_taken(metastore, table.location)
     return found.may_be(table) and (found.created, found.location) == (table.created, table.location)
+
+
+def is_taken(metastore: Metastore, location: str) -> bool:
+    """Whether the directory of a table or of a partition is the location, in it or around it. It reads the whole
+    catalog, so it is for tables that are gone."""
+    path = _real_path(location)
+    places = (_real_path(place.location) for place in metastore.places() if place.table is not None)
+    return any(f"{place}/".startswith(f"{path}/") or f"{path}/".startswith(f"{place}/") for place in places)
+
+
+def _real_path(location: str) -> str:
+    return os.path.realpath(LocalFiles().resolve(location)) if is_local(location) else location.rstrip("/")
 
 
 def tidy_up(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
@@ -219,25 +219,32 @@ def _check_distinct_places(target: WriteTarget, staged: Sequence[StagedFile]) ->
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=target.directory, reason=reason)
 
 
-def publish(target: WriteTarget, staged: Sequence[StagedFile], made: list[str], siblings: Siblings | None) -> None:
+def publish(
+    target: WriteTarget,
+    staged: Sequence[StagedFile],
+    made: list[str],
+    siblings: Siblings | None,
+    require_open: Callable[[], None],
+) -> None:
     """Moves the files to `delta_W_W_S/bucket_NNNNN`. Readers do not see them before the transaction commits, except
     for files of plain tables.
 
     `made` gets the directories, or the files of a plain table, to remove if the transaction does not commit. It stays
     empty once an overwritten plain table cannot be restored. `siblings` checks what lies beside the directories, for a
-    table that the catalog knows.
+    table that the catalog knows. `require_open` asks whether the transaction is open.
 
-    Raises CATALOG_BEHIND.
+    Raises CATALOG_BEHIND, TRANSACTION_ABORTED.
     """
     if target.table.is_directory:
         _publish_directory(target, staged, made)
         return
     if not target.table.is_transactional:
-        _publish_plain(target, staged, made)
+        _publish_plain(target, staged, made, require_open)
         return
     directories = {target.branch_directory(f.partition_directory, f.slot.branch) for f in staged}
     with ThreadPoolExecutor(_THREADS) as pool:
         list(pool.map(lambda directory: _make_acid(target, directory, made, siblings), sorted(directories)))
+        _require_own(target, directories, made, require_open)
         list(pool.map(lambda file: _publish_acid(target, file), staged))
     target.files.delete(target.staging)
 
@@ -272,7 +279,20 @@ def _make(target: WriteTarget, directory: str, made: list[str], siblings: Siblin
         raise
 
 
-def _publish_plain(target: WriteTarget, staged: Sequence[StagedFile], shown: list[str]) -> None:
+def _require_own(target: WriteTarget, new: Collection[str], made: list[str], require_open: Callable[[], None]) -> None:
+    """Asks, once new directories are made, whether the transaction was open until then. If not, another table to which
+    their write ID means something may be in the place of its own: they go at once. Raises TRANSACTION_ABORTED."""
+    try:
+        require_open()
+    except BaseException:
+        remove_all(target.files, new)
+        made[:] = [path for path in made if path not in new]
+        raise
+
+
+def _publish_plain(
+    target: WriteTarget, staged: Sequence[StagedFile], shown: list[str], require_open: Callable[[], None]
+) -> None:
     """Adds the files to a plain table. If the write overwrites, removes the old files after all new ones are there."""
     directories = sorted({f.partition_directory for f in staged})
     old = [path for d in directories for path in visible_files(target.files, d)] if target.overwrites else []
@@ -282,14 +302,17 @@ def _publish_plain(target: WriteTarget, staged: Sequence[StagedFile], shown: lis
         name = original_name(file.slot.bucket)
         shown.append(add_file(target.files, file.path, f"{file.partition_directory}/{name}", file.pieces))
     if target.overwrites:
+        require_open()
         shown.clear()  # the old files are removed next: there is no way back
-    _discard(target, old)
+    _discard(target, old, require_open)
     target.files.delete(target.staging)
 
 
-def _discard(target: WriteTarget, paths: Iterable[str]) -> None:
-    """Removes the old files of a plain table or of a directory."""
+def _discard(target: WriteTarget, paths: Iterable[str], require_open: Callable[[], None] = lambda: None) -> None:
+    """Removes the old files of a plain table or of a directory. Without the lock, another table may have files of these
+    names, so `require_open` asks before each of them."""
     for path in paths:
+        require_open()
         discard(target.files, path, skips_trash=target.table.skips_trash)
 
 
@@ -327,18 +350,25 @@ def visible_files(files: FileSystem, directory: str) -> list[str]:
     return [f"{directory}/{f.path}" for f in listing.files if not f.path.startswith(("_", "."))]
 
 
-def empty(target: WriteTarget, partition_directory: str, made: list[str], siblings: Siblings | None) -> None:
+def empty(
+    target: WriteTarget,
+    partition_directory: str,
+    made: list[str],
+    siblings: Siblings | None,
+    require_open: Callable[[], None],
+) -> None:
     """Hides all rows behind a base without rows, `base_W/_metadata_acid`, as TRUNCATE does. Removes the files of a
-    plain table. Raises CATALOG_BEHIND."""
+    plain table. Raises CATALOG_BEHIND, TRANSACTION_ABORTED."""
     if target.table.is_directory:
         _publish_directory(target, (), made)
         return
     if not target.table.is_transactional:
-        _discard(target, visible_files(target.files, partition_directory))
+        _discard(target, visible_files(target.files, partition_directory), require_open)
         return
     directory = f"{partition_directory}/{base_name(target.write_id)}"
     if directory not in made:
         _make(target, directory, made, siblings)
+        _require_own(target, [directory], made, require_open)
     target.files.write(f"{directory}/{METADATA_FILE}", TRUNCATED_METADATA)
 
 

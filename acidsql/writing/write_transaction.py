@@ -22,7 +22,7 @@ from acidsql.planner.plan import Branch, Effect, Evolution
 from acidsql.snapshot.foreign_directories import Siblings
 from acidsql.snapshot.read_view import ReadView
 from acidsql.storage.file_systems import remove_all
-from acidsql.storage.leftovers import is_there
+from acidsql.storage.leftovers import is_taken, is_there
 from acidsql.tracing import current
 from acidsql.writing.publishing import StagedFile, WriteTarget, remove
 
@@ -298,7 +298,8 @@ class WriteTransaction:
         target = write.target
         if target.table is self.creates:
             found = self.metastore.find_table(target.table.database, target.table.name)
-            is_own = in_the_way(found, temporary=target.table.temporary) is None
+            is_free = in_the_way(found, temporary=target.table.temporary) is None
+            is_own = is_free and not is_taken(self.metastore, target.table.location)
             # What this transaction has published must not become rows of a table that another session has made.
             return remove_all(target.files, [target.directory]) if is_own else remove(target, write.made)
         is_own = target.table.is_directory or is_there(self.metastore, target.table)

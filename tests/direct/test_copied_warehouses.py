@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import orc
 
 import acidsql
 from acidsql.errors import AcidSqlError
@@ -117,7 +119,10 @@ def test_a_metastore_that_is_older_than_its_table_neither_reads_nor_writes_it(be
     assert sorted(path for path in (prod / "t").rglob("*") if path.is_file()) == before
 
 
-def test_the_first_write_after_a_restore_looks_at_all_partitions(tmp_path: Path) -> None:
+@pytest.mark.parametrize("restore", [os.replace, shutil.copy], ids=["another inode", "the same inode"])
+def test_the_first_write_after_a_restore_looks_at_all_partitions(
+    tmp_path: Path, restore: Callable[[Path, Path], object]
+) -> None:
     """Its write ID would make the other metastore's directories in other partitions valid."""
     place, old = tmp_path / "w", tmp_path / "old.db"
     file = place / ".acidsql" / "metastore.db"
@@ -128,7 +133,7 @@ def test_the_first_write_after_a_restore_looks_at_all_partitions(tmp_path: Path)
     shutil.copy(file, old)
     with acidsql.connect(str(place)) as session:
         session.execute("INSERT INTO t PARTITION (p = 'a') VALUES (2)")
-    os.replace(old, file)  # so that it has another inode: that of a file that was removed may be given out again
+    restore(old, file)
     with acidsql.connect(str(place)) as session:
         for _ in range(2):
             with pytest.raises(AcidSqlError, match=r"CATALOG_BEHIND.*/p=a/delta_0000003_0000003_0000"):
@@ -139,6 +144,39 @@ def test_the_first_write_after_a_restore_looks_at_all_partitions(tmp_path: Path)
         assert values(session) == [1, 1, 3]
     with SqliteMetastore(file, str(place)) as store:
         assert not store.is_unchecked(store.table("default", "t"))
+
+
+@pytest.mark.parametrize("behind", LATER, indirect=True)
+@pytest.mark.parametrize("how", ["", "OVERWRITE"])
+def test_load_data_looks_at_the_directory_and_removes_nothing_of_another_metastore(
+    behind: Session, prod: Path, how: str
+) -> None:
+    (prod / ".acidsql" / "metastore.db-issued").unlink()  # so that LOAD DATA alone looks
+    before = sorted(path for path in (prod / "t").rglob("*") if path.is_file())
+    orc.write_table(pa.table({"id": pa.array([6], pa.int32())}), prod.with_name("000000_0"))
+    with pytest.raises(AcidSqlError, match="CATALOG_BEHIND"):
+        behind.execute(f"LOAD DATA LOCAL INPATH '{prod.with_name('000000_0')}' {how} INTO TABLE t")
+    assert sorted(path for path in (prod / "t").rglob("*") if path.is_file()) == before
+
+
+def test_drop_partition_removes_nothing_of_another_metastore(tmp_path: Path) -> None:
+    place, old = tmp_path / "w", tmp_path / "old.db"
+    file = place / ".acidsql" / "metastore.db"
+    with acidsql.connect(str(place)) as session:
+        session.execute(f"CREATE TABLE t (id INT) PARTITIONED BY (p STRING) {ACID}")
+        session.execute("INSERT INTO t VALUES (1, 'a')")
+    shutil.copy(file, old)
+    with acidsql.connect(str(place)) as session:
+        session.execute("INSERT INTO t VALUES (2, 'a')")
+    shutil.copy(old, file)
+    file.with_name("metastore.db-issued").unlink()
+    with acidsql.connect(str(place)) as session:
+        with pytest.raises(AcidSqlError, match="CATALOG_BEHIND"):
+            session.execute("ALTER TABLE t DROP PARTITION (p = 'a')")
+        assert {path.name for path in (place / "t" / "p=a").glob("[bd]*")} == {
+            "delta_0000001_0000001_0000",
+            "delta_0000002_0000002_0000",
+        }
 
 
 @pytest.mark.parametrize("behind", [LATER[4]], indirect=True)

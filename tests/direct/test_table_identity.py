@@ -82,3 +82,21 @@ def test_a_definition_is_not_replaced_in_a_new_table_of_the_name(session: Sessio
         found = store.table("default", "t_old")
         store.alter_table(found, replace(found, name="t_older"))
         assert store.table("default", "t_older").id == old.id
+
+
+def test_an_aborted_writer_removes_nothing_of_another_table_in_the_directory_of_its_own(session: Session) -> None:
+    location = session.catalog.table("default", "t").location
+    with acidsql.connect(session.warehouse) as other:
+        session.execute("START TRANSACTION")
+        session.execute("INSERT INTO t VALUES (1)")
+        other.execute(f"ABORT TRANSACTIONS {session.transaction_id}")
+        other.execute("DROP TABLE t")
+        other.execute(CREATE.replace("TABLE t", "TABLE u").replace("TBL", f"LOCATION '{location}' TBL"))
+        other.execute("INSERT INTO u VALUES (2)")
+        with suppress(AcidSqlError):
+            session.execute("ROLLBACK")
+        assert values(other, "u") == [2]
+        with opened(session) as store:
+            missing = replace(store.table("default", "u"), name="t", location=f"{location}/../t/")
+            assert not is_there(store, missing)
+            assert is_there(store, replace(missing, location=f"{location}2"))

@@ -270,3 +270,38 @@ def test_a_renamed_directory_needs_no_claim(tmp_path: Path) -> None:
     os.rename(tmp_path / "old", tmp_path / "new")
     with opened(tmp_path / "new") as store:
         store.drop_table("default", "t")
+
+
+def test_a_file_that_was_restored_in_place_is_known_by_the_last_transaction_of_a_writer(tmp_path: Path) -> None:
+    made, file = table(f"{tmp_path}/t"), tmp_path / ".acidsql" / "metastore.db"
+    with opened(tmp_path) as store:
+        store.create_table(made)
+        store.commit(store.open_txn())
+    shutil.copy(file, tmp_path / "old.db")
+    link = tmp_path / "link.db"
+    link.symlink_to(file)
+    with opened(tmp_path) as store:
+        store.commit(store.open_txn(read_only=True))
+        assert store.open_txn() == 3
+        assert not store.is_unchecked(made)
+    shutil.copy(tmp_path / "old.db", file)
+    with SqliteMetastore(link, str(tmp_path)) as store:
+        store.open_txn(read_only=True)
+        assert not store.is_unchecked(made)
+        store.open_txn()
+        assert store.is_unchecked(made)
+        store.note_checked(made)
+        store.open_txns(2)
+        assert not store.is_unchecked(made)
+
+
+def test_a_number_that_cannot_be_read_or_written_hinders_nobody(tmp_path: Path) -> None:
+    place = tmp_path / ".acidsql" / "metastore.db-issued"
+    place.parent.mkdir()
+    place.write_text("?")
+    with opened(tmp_path) as store:
+        assert [store.open_txn(), store.open_txn()] == [1, 2]
+        assert int(place.read_text()) == 2
+        place.unlink()
+        place.mkdir()
+        assert store.open_txn() == 3

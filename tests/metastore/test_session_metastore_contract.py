@@ -113,3 +113,14 @@ def test_leftovers_of_a_hidden_table_are_left_to_others(store: Metastore, mine: 
     assert len(mine.leftovers()) == 0
     mine.drop_table("default", "t")
     assert len(mine.leftovers()) == known
+
+
+@pytest.mark.parametrize("is_temporary", [False, True])
+def test_dropped_partitions_are_gone_after_the_commit(mine: SessionMetastore, is_temporary: bool) -> None:
+    table = temporary(partitioned_table()) if is_temporary else partitioned_table()
+    mine.create_table(table)
+    one, two = partition(table, "a", "1"), partition(table, "b", "2")
+    mine.add_partitions(table, [one, two])
+    mine.commit_dropped(txn := begin(mine), table, [one.values])
+    assert list(mine.partitions(table)) == [two]
+    assert mine.valid_txns().is_valid(txn)

@@ -10,7 +10,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import Partition, PartitionValues
+from acidsql.metastore.client import Partition, PartitionValues, Redefinition
 from acidsql.metastore.compactions import CompactionRequest, Enqueued
 from acidsql.metastore.hive.service_uri import Address
 from acidsql.metastore.hive.thrift_catalog import HiveCatalog
@@ -19,6 +19,7 @@ from acidsql.metastore.hive.thrift_connection import HiveConnections
 from acidsql.metastore.hive.thrift_stream_tables import STREAMS
 from acidsql.metastore.hive.thrift_streams import HiveStreams
 from acidsql.metastore.hive.thrift_write_ids import WriteState
+from acidsql.metastore.partition_exchange import exchange_in_steps
 
 _FIRST: Final = WriteId(1)
 
@@ -132,3 +133,13 @@ class HiveMetastore(HiveCatalog, HiveCompactions, HiveStreams):
             if not isinstance(error, AcidSqlError) or error.condition != Condition.COMMIT_UNKNOWN.name:
                 self.drop_table(table.database, table.name, skips_trash=True)
             raise
+
+    def commit_dropped(self, txn: TxnId, table: Table, values: Sequence[PartitionValues]) -> None:
+        """As in Hive, the partitions go first. If this process dies before the commit, their rows are in the files
+        still, and a partition that is made there again has them."""
+        self.heartbeat(txn)  # without its locks, the partitions may be others
+        self.drop_partitions(table, values)
+        self.commit(txn)
+
+    def exchange_partition(self, partition: Partition, source: Redefinition, target: Redefinition) -> None:
+        exchange_in_steps(self, partition, source, target)

@@ -53,9 +53,14 @@ def note_home(db: sqlite3.Connection, file: Path) -> None:
     """Notes where the file is. Another file than the one that was used last may be older than its tables."""
     row = _row(db)
     if (row["device"], row["inode"]) != _inode(file):
-        db.execute("UPDATE tables SET unchecked = 1")
+        uncheck(db)
     place = (os.path.realpath(file), *_inode(file))
     db.execute("UPDATE metastore SET home = ?, device = ?, inode = ?", place)
+
+
+def uncheck(db: sqlite3.Connection) -> None:
+    """Lets the first write to each table look whether the catalog is older than the table's directories."""
+    db.execute("UPDATE tables SET unchecked = 1")
 
 
 def left_behind(db: sqlite3.Connection) -> Sequence[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from acidsql.acid.table import MOVING, Relation, Table, View
 from acidsql.acid.write_ids import TxnId, WriteId
-from acidsql.metastore.client import AdoptedWriteIds, Database, Partition, PartitionValues, Place
+from acidsql.metastore.client import AdoptedWriteIds, Database, Partition, PartitionValues, Place, Redefinition
 from acidsql.metastore.sqlite import catalog_rows, statistics_rows
 from acidsql.metastore.sqlite.database_file import SqliteFile
 
@@ -117,6 +117,13 @@ class SqliteCatalog:
     def drop_partitions(self, table: Table, values: Sequence[tuple[str | None, ...]]) -> None:
         with self._file.writing() as db:
             catalog_rows.drop_partitions(db, table, values)
+
+    def exchange_partition(self, partition: Partition, source: Redefinition, target: Redefinition) -> None:
+        with self._file.writing() as db:
+            catalog_rows.add_partitions(db, target[0], [partition])
+            catalog_rows.drop_partitions(db, source[0], [partition.values])
+            for before, after in (source, target):
+                catalog_rows.alter_table(db, before, after)
 
     # -- statistics
 

@@ -30,9 +30,18 @@ from acidsql.metastore.client import (
 from acidsql.metastore.compactions import CompactionKeeper, CompactionType
 from acidsql.metastore.heartbeat import Heartbeat, interval_of
 from acidsql.metastore.process_identity import is_gone, now
-from acidsql.metastore.sqlite import catalog_rows, lock_rows, process_rows, stream_rows, transaction_rows, written_rows
+from acidsql.metastore.sqlite import (
+    catalog_home,
+    catalog_rows,
+    lock_rows,
+    process_rows,
+    stream_rows,
+    transaction_rows,
+    written_rows,
+)
 from acidsql.metastore.sqlite.compaction_queue import SqliteQueue
 from acidsql.metastore.sqlite.database_file import SqliteFile
+from acidsql.metastore.sqlite.issued_transactions import highest_issued, note_issued
 from acidsql.metastore.sqlite.sqlite_catalog import SqliteCatalog
 from acidsql.metastore.sqlite.sqlite_streams import SqliteStreams
 from acidsql.metastore.streams import StreamProgress
@@ -126,7 +135,7 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         an ID below 0: nobody waits for its locks, and no cleaner keeps the files that it reads."""
         if read_only and self._file.is_read_only:
             return TxnId(-next(self._unknown_readers))
-        (txn,) = self._open_txns(1, durable=False)
+        (txn,) = self._open_txns(1, durable=False, may_write=not read_only)
         if read_only:
             self._readers.add(txn)
         return txn
@@ -134,7 +143,7 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
     def open_txns(self, count: int) -> Sequence[TxnId]:
         return self._open_txns(count, durable=False)
 
-    def _open_txns(self, count: int, *, durable: bool) -> Sequence[TxnId]:
+    def _open_txns(self, count: int, *, durable: bool, may_write: bool = True) -> Sequence[TxnId]:
         """What is named after a write ID waits for that to be durable, and this is with it; not so what is named after
         a transaction alone."""
         opener = process_rows.this_opener()
@@ -142,7 +151,12 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
             opened = now()
             transaction_rows.abort_dead(db, is_gone, opened, self._timeout_millis)
             transaction_rows.require_room(db, self._max_open_txns, count)
-            return [transaction_rows.open_txn(db, opener, opened) for _ in range(count)]
+            txns = [transaction_rows.open_txn(db, opener, opened) for _ in range(count)]
+            if may_write and highest_issued(self._file.path) >= txns[0]:  # the file was restored from a backup
+                catalog_home.uncheck(db)
+        if may_write:  # not before the commit, which keeps the tables unchecked
+            note_issued(self._file.path, txns[-1])
+        return txns
 
     def open_compaction_txn(self, kind: CompactionType) -> TxnId:
         (txn,) = self._open_txns(1, durable=True)
@@ -335,6 +349,15 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
                 key = catalog_rows.table_id(db, table)
                 transaction_rows.allocate_write_id(db, txn, key)
                 written_rows.note(db, txn, key, written)
+            conflict = transaction_rows.commit(db, txn)
+            if conflict is not None:  # raised inside the SQLite transaction, which is rolled back
+                raise conflict
+
+    def commit_dropped(self, txn: TxnId, table: Table, values: Sequence[PartitionValues]) -> None:
+        with self._file.writing() as db:
+            transaction_rows.require_open(db, txn)
+            catalog_rows.same_table_id(db, table)
+            catalog_rows.drop_partitions(db, table, values)
             conflict = transaction_rows.commit(db, txn)
             if conflict is not None:  # raised inside the SQLite transaction, which is rolled back
                 raise conflict

@@ -24,7 +24,7 @@ from acidsql.metastore.client import Metastore, Partition, PartitionValues
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl import load_locks, load_step
 from acidsql.planner.ddl_plan import LoadFiles
-from acidsql.snapshot.foreign_directories import check_whole
+from acidsql.snapshot.foreign_directories import Siblings, check_whole
 from acidsql.spark.engine import Engine
 from acidsql.spark.write.load_sources import LoadedFile, Sources, find_sources, path_span
 from acidsql.storage.file_systems import FileSystem, discard, is_local, remove_all
@@ -64,7 +64,7 @@ class Loader:
         return self.transactions.metastore
 
     def load(self, statement: LoadData, table: Table) -> Loaded:
-        """Raises what `load_step` and `find_sources` raise: then nothing has changed."""
+        """Raises what `load_step` and `find_sources` raise, and CATALOG_BEHIND: then nothing has changed."""
         self._step(statement, table)  # errors of the PARTITION clause come before errors of the files
         sources = find_sources(self.engine, statement, table)
         load = self._load_in_transaction if table.is_transactional else self._load_plain
@@ -119,14 +119,18 @@ class Loader:
             write_id = self.metastore.allocate_write_id(txn.id, table)
             staging = f"{place.directory}/{STAGING_DIRECTORY}_{txn.id}_{write_id}"
             name = base_name(write_id) if statement.overwrite else delta_name(write_id, StatementId(0))
-            txn.undo.append(partial(self._undo, table, place, (staging, f"{place.directory}/{name}")))
+            made = [staging]
+            txn.undo.append(partial(self._undo, table, place, made))
             self._stage(statement, sources, place, staging)
             txn.require_open()
+            beside = Siblings(self.metastore, table, write_id, write_id, txn.id)
+            beside.check(place.directory, place.files.directories_named(place.directory, ""), name)
+            made.append(f"{place.directory}/{name}")
             place.files.rename(staging, f"{place.directory}/{name}")
             self._register(table, place)
             values = place.partitions[0] if place.partitions else ()
-            made = WrittenDirectory(values, name, len(sources.loaded))
-            self.metastore.note_written(txn.id, table, [made])
+            written = WrittenDirectory(values, name, len(sources.loaded))
+            self.metastore.note_written(txn.id, table, [written])
             self.metastore.forget_statistics(txn.id, table, place.partitions)
         tidy_up(self.metastore, self.engine.files, [(place.files, place.directory)])
         return Loaded(_rows(sources), txn.id, write_id)
@@ -155,7 +159,7 @@ class Loader:
             old = visible_files(place.files, place.directory) if statement.overwrite else []
             staging = f"{place.directory}/{STAGING_DIRECTORY}_{uuid4().hex[:12]}"
             made = [staging]
-            txn.undo.append(partial(remove_all, place.files, made))
+            txn.undo.append(partial(self._undo, table, place, made))
             staged = self._stage(statement, sources, place, staging)
             txn.require_open()
             for path, file in zip(staged, sources.loaded, strict=True):
@@ -165,6 +169,7 @@ class Loader:
             if old:
                 made.clear()  # the new files are all that the table has
             for path in old:
+                txn.require_open()  # without the lock, another table may have files of these names
                 discard(place.files, path, skips_trash=table.skips_trash)
             place.files.delete(staging)
         return Loaded(_rows(sources))

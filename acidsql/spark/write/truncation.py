@@ -39,7 +39,7 @@ def empty_table(
         txn.opened.require_open()
         siblings = txn.siblings(write)
         for place in write.emptied:
-            empty(target, place, write.made, siblings)
+            empty(target, place, write.made, siblings, txn.opened.require_open)
     return txn
 
 
