@@ -353,6 +353,15 @@ def test_random_partition_values_are_read_back_unchanged(session: Session, seed:
     assert ids(session, condition) == sorted(expected, key=repr), f"{about}: {condition}"
 
 
+def test_a_text_that_spark_and_hive_read_as_different_booleans_names_no_partition(session: Session) -> None:
+    session.execute("CREATE TRANSACTIONAL TABLE t (k int) PARTITIONED BY (b boolean)")
+    for text in ("f", "off", "x"):
+        fails(session, f"INSERT INTO t PARTITION (b = '{text}') VALUES (1)", "PARTITION_VALUE_TYPE")
+    for number, value in enumerate(("'False'", "true", "NULL")):
+        session.execute(f"INSERT INTO t PARTITION (b = {value}) VALUES ({number})")
+    assert sorted(session.execute("SELECT * FROM t").rows(), key=repr) == [(0, False), (1, True), (2, None)]
+
+
 def test_a_text_that_is_no_value_of_its_partition_column_is_refused_as_in_hive(session: Session) -> None:
     session.execute("CREATE TRANSACTIONAL TABLE typed (k int) PARTITIONED BY (n int, m decimal(4,1), d date, f double)")
     good = {"n": "'07'", "m": "' 1.5'", "d": "'2026-1-2'", "f": "'1e3'"}
