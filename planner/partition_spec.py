@@ -97,6 +97,8 @@ def _is_convertible(text: str, column: Column) -> bool:
             return _as_type(text.strip(" "), column) is not None
         case Primitive("date" | "timestamp"):
             return _date(text.strip(" ")[:10].split(" ")[0]) is not None
+        case Primitive("boolean"):  # for Hive 'f' is true, and for Spark false
+            return _as_type(text, column) is not None
         case _:
             return True
 

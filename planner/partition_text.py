@@ -9,7 +9,7 @@ from typing import Final
 
 from acidsql.acid.hive_types import Char, Decimal, HiveType, Primitive, Varchar, parse_type
 from acidsql.acid.partition_names import DEFAULT_PARTITION, ESCAPED, escape
-from acidsql.acid.partition_values import HAS_NUL, NAME_BYTES, SHOWN, TOO_LONG
+from acidsql.acid.partition_values import HAS_NUL, NAME_BYTES, NOT_UTF8, SHOWN, TOO_LONG
 from acidsql.acid.table import Column
 from acidsql.errors import Condition
 from acidsql.planner.sql_errors import raise_sql, sql_string
@@ -56,7 +56,8 @@ def _checks(text: str, column: Column) -> str:
     before, behind = map(sql_string, TOO_LONG)
     reason = f"concat({before}, CAST({NAME_BYTES - most} + {escaped} AS STRING), {behind})"
     return (
-        f"WHEN octet_length({text}) > {max(most, 0) // 3} AND {escaped} > {most} THEN {_raised(text, column, reason)}"
+        f"WHEN NOT is_valid_utf8({text}) THEN {_raised(text, column, sql_string(NOT_UTF8))}"
+        f" WHEN octet_length({text}) > {max(most, 0) // 3} AND {escaped} > {most} THEN {_raised(text, column, reason)}"
         f" WHEN contains({text}, {_NUL}) THEN {_raised(text, column, sql_string(HAS_NUL))}"
     )
 

@@ -23,6 +23,7 @@ PartitionValues: TypeAlias = tuple[str | None, ...]
 NAME_BYTES: Final = 255
 """The longest directory name, in bytes of UTF-8, on Linux and HDFS (dfs.namenode.fs-limits.max-component-length)."""
 HAS_NUL: Final = "it has a NUL character"
+NOT_UTF8: Final = "it is not UTF-8"
 TOO_LONG: Final = ("its name would have ", f" bytes, and {NAME_BYTES} are possible")
 """The text before and after the size in the error."""
 SHOWN: Final = 30

@@ -14,13 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from acidsql.acid.hive_types import HiveType
-from acidsql.acid.partition_values import PartitionValues, check_names, normal_value
+from acidsql.acid.partition_values import NOT_UTF8, PartitionValues, check_names, normal_value
 from acidsql.acid.table import Column
 from acidsql.errors import AcidSqlError, Condition
 
 Numbers = npt.NDArray[np.int64]
 
-_NOT_UTF8: Final = "it is not UTF-8"
 _NAMED: Final = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
@@ -124,7 +123,7 @@ def partition_text(value: object, column: Column, hive_type: HiveType) -> str | 
         text = normal_value(_plain_text(value), hive_type)
     except UnicodeDecodeError:
         raise AcidSqlError(
-            Condition.INVALID_PARTITION_VALUE, value=value, column=column.name, reason=_NOT_UTF8
+            Condition.INVALID_PARTITION_VALUE, value=value, column=column.name, reason=NOT_UTF8
         ) from None
     check_names([text], [column], None)
     return text

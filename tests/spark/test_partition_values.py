@@ -247,6 +247,9 @@ def test_a_value_that_no_directory_can_be_named_after_is_refused(db: Session, ki
         fails(db, f"INSERT INTO t PARTITION (p = '{value}') VALUES (9, 9)", "INVALID_PARTITION_VALUE")
     nul = "INSERT OVERWRITE TABLE t PARTITION (p) SELECT 9, 9, concat('a', chr(0))"
     fails(db, nul, "INVALID_PARTITION_VALUE")
+    for text in ("X'FF61'", "X'C3'"):
+        broken = f"INSERT INTO t SELECT 9, 9, CAST({text} AS STRING)"
+        assert "is not UTF-8" in fails(db, broken, "INVALID_PARTITION_VALUE").message
     assert ids(db) == [0, 1, 2]
     assert len(partitions(db)) == 3
 
@@ -348,6 +351,15 @@ def test_random_partition_values_are_read_back_unchanged(session: Session, seed:
     condition = f"p <=> {_read(given[n][0], kinds[0])} AND q <=> {_read(given[n][1], kinds[1])}"
     expected = [r[0] for r in plain.where(condition).collect()]
     assert ids(session, condition) == sorted(expected, key=repr), f"{about}: {condition}"
+
+
+def test_a_text_that_spark_and_hive_read_as_different_booleans_names_no_partition(session: Session) -> None:
+    session.execute("CREATE TRANSACTIONAL TABLE t (k int) PARTITIONED BY (b boolean)")
+    for text in ("f", "off", "x"):
+        fails(session, f"INSERT INTO t PARTITION (b = '{text}') VALUES (1)", "PARTITION_VALUE_TYPE")
+    for number, value in enumerate(("'False'", "true", "NULL")):
+        session.execute(f"INSERT INTO t PARTITION (b = {value}) VALUES ({number})")
+    assert sorted(session.execute("SELECT * FROM t").rows(), key=repr) == [(0, False), (1, True), (2, None)]
 
 
 def test_a_text_that_is_no_value_of_its_partition_column_is_refused_as_in_hive(session: Session) -> None:
