@@ -74,16 +74,17 @@ def read(path: Path) -> NotebookNode:
 
 
 def executed(path: Path, kernel: KernelManager) -> NotebookNode:
-    """The notebook with the outputs of a run in this kernel, which then has neither variables nor extensions.
+    """The notebook with the outputs of a run in this kernel, which has neither variables nor extensions then, and does
+    not keep those of the notebook.
 
     Raises CellExecutionError for a cell that fails without the tag `raises-exception`.
     """
     notebook = read(path)
     for cell in _code(notebook):
         cell.outputs, cell.execution_count = [], None
+    _forget(kernel)
     NotebookClient(notebook, km=kernel, timeout=_SECONDS).execute()
-    with client_of(kernel) as client:
-        client.execute(_FORGET, reply=True, timeout=_SECONDS)
+    _forget(kernel)
     for number, cell in enumerate(_code(notebook), start=1):
         cell.execution_count = number
         cell.outputs = [one for one in cell.outputs if one.get("data") != {"text/plain": "", "text/html": ""}]
@@ -94,6 +95,11 @@ def executed(path: Path, kernel: KernelManager) -> NotebookNode:
         for name in _RUN_FIELDS:
             cell.metadata.pop(name, None)
     return notebook
+
+
+def _forget(kernel: KernelManager) -> None:
+    with client_of(kernel) as client:
+        client.execute(_FORGET, reply=True, timeout=_SECONDS)
 
 
 def shown(notebook: NotebookNode) -> list[str]:
