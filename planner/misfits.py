@@ -49,19 +49,22 @@ class Misfit:
 
 @dataclass(frozen=True, slots=True)
 class MisfitTest:
-    """SQL over the columns of the rows query: the text of a value that does not fit, and NULL for one that does."""
+    """SQL over the given value and the stored one: the text of a value that does not fit, NULL for one that does."""
 
     column: str
     outcome: Outcome
     misfit: str
 
 
-def misfit_tests(value: StoredValue, source: HiveType, settings: Mapping[str, str]) -> tuple[MisfitTest, ...]:
-    """The tests of a value of the type `source`: none where each value fits, or is an error if it does not.
+def misfit_tests(
+    value: StoredValue, source: HiveType, result: str, settings: Mapping[str, str]
+) -> tuple[MisfitTest, ...]:
+    """The tests of a value of the type `source`: none where each value fits, or is an error if it does not. `result` is
+    SQL for what the column stores of it (`stored_sql`), or the name of a column that has it.
 
-    >>> [test.misfit for test in misfit_tests(StoredValue(":c", Column("c", "int")), parse_type("bigint"), {})]
-    ['CASE WHEN CAST(CAST(`:c` AS INT) AS BIGINT) <> `:c` THEN SUBSTRING(CAST(`:c` AS STRING), 1, 40) END']
-    >>> misfit_tests(StoredValue(":c", Column("c", "bigint")), parse_type("int"), {})
+    >>> [test.misfit for test in misfit_tests(StoredValue(":c", Column("c", "int")), parse_type("bigint"), "r", {})]
+    ['CASE WHEN CAST(r AS BIGINT) <> `:c` THEN SUBSTRING(CAST(`:c` AS STRING), 1, 40) END']
+    >>> misfit_tests(StoredValue(":c", Column("c", "bigint")), parse_type("int"), "r", {})
     ()
     """
     kind = parse_type(value.column.type)
@@ -73,8 +76,8 @@ def misfit_tests(value: StoredValue, source: HiveType, settings: Mapping[str, st
         conditions = {Outcome.CHANGED: lacks(given, source, kind)}
     else:
         conditions = {
-            Outcome.NULL: _becomes_null(given, value, source, settings),
-            Outcome.CHANGED: _becomes_other(given, value, source, settings),
+            Outcome.NULL: _becomes_null(given, value, source, result),
+            Outcome.CHANGED: _becomes_other(given, value, source, result, settings),
             Outcome.CUT: _is_cut(given, value, source, kind, settings),
         }
     is_used = "" if value.condition is None else f"{value.condition} AND "
@@ -84,6 +87,11 @@ def misfit_tests(value: StoredValue, source: HiveType, settings: Mapping[str, st
         for outcome, condition in conditions.items()
         if condition is not None
     )
+
+
+def stored_sql(value: StoredValue, source: HiveType, settings: Mapping[str, str]) -> str:
+    """SQL for what the column stores of a value of the type `source`."""
+    return _stored(value, source, value.column, settings)
 
 
 def note_of(misfits: Iterable[Misfit]) -> str:
@@ -136,18 +144,19 @@ def _stored(value: StoredValue, source: HiveType, column: Column, settings: Mapp
     return stored(conversion(value.name, source, column, settings) or name_sql(value.name), column, settings)
 
 
-def _becomes_null(given: str, value: StoredValue, source: HiveType, settings: Mapping[str, str]) -> str | None:
+def _becomes_null(given: str, value: StoredValue, source: HiveType, result: str) -> str | None:
     match source:
         case Primitive("tinyint" | "smallint" | "int" | "bigint") if is_integer(value.column):
             return None  # it wraps around
         case _ if is_text(parse_type(value.column.type)):
             return None  # it is cut
         case _:
-            return f"{given} IS NOT NULL AND {_stored(value, source, value.column, settings)} IS NULL"
+            return f"{given} IS NOT NULL AND {result} IS NULL"
 
 
-def _becomes_other(given: str, value: StoredValue, source: HiveType, settings: Mapping[str, str]) -> str | None:
-    result = _stored(value, source, value.column, settings)
+def _becomes_other(
+    given: str, value: StoredValue, source: HiveType, result: str, settings: Mapping[str, str]
+) -> str | None:
     match source, parse_type(value.column.type):
         case Primitive("tinyint" | "smallint" | "int" | "bigint"), _ if is_integer(value.column):
             return f"CAST({result} AS BIGINT) <> {given}"

@@ -42,14 +42,14 @@ OUTCOMES = {
 
 @pytest.mark.parametrize(("source", "target"), OUTCOMES)
 def test_a_conversion_is_tested_for_what_can_happen(source: str, target: str) -> None:
-    tests = misfit_tests(StoredValue(":c", Column("c", target)), parse_type(source), {})
+    tests = misfit_tests(StoredValue(":c", Column("c", target)), parse_type(source), "r", {})
     assert [test.outcome for test in tests] == OUTCOMES[source, target]
 
 
 def test_strict_assignment_and_rows_of_other_clauses_are_not_tested() -> None:
     value = StoredValue(":c", Column("c", "int"), condition="`:action` = 2")
-    assert misfit_tests(value, parse_type("bigint"), {"acidsql.store.assignment": "ansi"}) == ()
-    (test,) = misfit_tests(value, parse_type("bigint"), {})
+    assert misfit_tests(value, parse_type("bigint"), "r", {"acidsql.store.assignment": "ansi"}) == ()
+    (test,) = misfit_tests(value, parse_type("bigint"), "r", {})
     assert test.misfit.startswith("CASE WHEN `:action` = 2 AND ")
 
 

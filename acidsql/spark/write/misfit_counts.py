@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from acidsql.acid.hive_types import parse_type
-from acidsql.planner.misfits import Misfit, MisfitTest, combined, misfit_tests
+from acidsql.acid.hive_types import is_complex, parse_type
+from acidsql.planner.event_queries import name_sql
+from acidsql.planner.misfits import Misfit, MisfitTest, combined, misfit_tests, stored_sql
 from acidsql.planner.plan import WritePlan
 from acidsql.spark.catalyst.observations import Observation
 from acidsql.spark.catalyst.sessions import adopt
@@ -19,20 +20,26 @@ from acidsql.spark.spark_types import hive_type_name, with_known_nulls
 class MisfitCounts:
     """The misfits among the rows of a plan, as one run of its query counts them.
 
-    `rows` are the plan's rows with columns for the tests. Where no value can be a misfit they are as they were given.
+    `rows` are the plan's rows. Each value that may be a misfit is the one that its column stores already, so that
+    Spark converts it once. Where no value can be a misfit they are as they were given.
     """
 
     def __init__(self, spark: StatementSpark, rows: DataFrame, plan: WritePlan, settings: Mapping[str, str]) -> None:
         self._table = plan.target.qualified
-        self._tests = _tests(rows, plan, settings)
+        self._tests, stored = _tests(rows, plan, settings)
         self._observation: Observation | None = None
         self.rows = rows
         if self._tests:
-            tested = rows.withColumns({_name(i): F.expr(test.misfit) for i, test in enumerate(self._tests)})
-            counts = {f"count{i}": F.count(F.col(f"`{_name(i)}`")) for i in range(len(self._tests))}
-            examples = {f"example{i}": F.min(F.col(f"`{_name(i)}`")) for i in range(len(self._tests))}
-            self._observation = Observation(adopt(tested, spark.storage), {**counts, **examples})
-            self.rows = adopt(self._observation.rows, spark.query).drop(*map(_name, range(len(self._tests))))
+            converted = rows.withColumns({_stored(name): F.expr(sql) for name, sql in stored.items()})
+            tests = {_name(i): F.expr(test.misfit) for i, test in enumerate(self._tests)}
+            counts = {f"count{i}": F.count(_column(_name(i))) for i in range(len(self._tests))}
+            examples = {f"example{i}": F.min(_column(_name(i))) for i in range(len(self._tests))}
+            tested = adopt(converted.withColumns(tests), spark.storage)
+            self._observation = Observation(tested, {**counts, **examples})
+            observed = adopt(self._observation.rows, spark.query)
+            self.rows = observed.select(
+                *(_column(_stored(n)).alias(n) if n in stored else _column(n) for n in rows.columns)
+            )
 
     def expect_in(self, spark: SparkSession) -> None:
         """Says that the query may run in this session, a copy of the statement's storage session."""
@@ -49,12 +56,33 @@ class MisfitCounts:
         )
 
 
-def _tests(rows: DataFrame, plan: WritePlan, settings: Mapping[str, str]) -> Sequence[MisfitTest]:
+def _tests(
+    rows: DataFrame, plan: WritePlan, settings: Mapping[str, str]
+) -> tuple[Sequence[MisfitTest], Mapping[str, str]]:
+    """The tests of all values, and SQL for what is stored of those that are tested, by name."""
     kinds = {f.name: hive_type_name(with_known_nulls(f.dataType)) for f in rows.schema.fields} if plan.values else {}
     places = {column.name: i for i, column in enumerate(plan.target.all_columns)}
-    known = [(v, kinds[v.name]) for v in sorted(plan.values, key=lambda v: places.get(v.column.name, 0))]
-    return [test for value, kind in known if kind for test in misfit_tests(value, parse_type(kind), settings)]
+    tests: list[MisfitTest] = []
+    stored: dict[str, str] = {}
+    for value in sorted(plan.values, key=lambda v: places.get(v.column.name, 0)):
+        kind = kinds[value.name]
+        if kind is None:
+            continue
+        source = parse_type(kind)
+        found = misfit_tests(value, source, name_sql(_stored(value.name)), settings)
+        tests += found
+        if found and not is_complex(source):
+            stored[value.name] = stored_sql(value, source, settings)
+    return tests, stored
 
 
 def _name(number: int) -> str:
     return f":misfit{number}"
+
+
+def _stored(name: str) -> str:
+    return f":stored {name}"
+
+
+def _column(name: str) -> Column:
+    return F.col(name_sql(name))
