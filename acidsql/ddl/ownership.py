@@ -12,7 +12,6 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import cached_property
 from typing import Final
 from urllib.parse import urlparse
@@ -21,15 +20,8 @@ from acidsql.acid.partition_names import partition_name, unescape
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.metastore.client import DEFAULT_DATABASE, Metastore, Partition, Place
+from acidsql.storage.directory_relations import DirectoryRelation, canonical_path, related
 from acidsql.storage.file_systems import FileSystem, is_local
-
-
-class Relation(Enum):
-    """Where a directory lies, compared with another one."""
-
-    SAME = "that is the directory of {other}"
-    INSIDE = "it lies in the directory of {other}"
-    AROUND = "the directory of {other} lies in it"
 
 
 @dataclass(frozen=True)
@@ -62,10 +54,10 @@ class Ownership:
         """Raises LOCATION_TAKEN as `require_for_table` does, for the directory of a partition. `others` are the table's
         other partitions."""
         location = partition.location
-        related = self._related(location, table.location)
-        if related in (Relation.SAME, Relation.AROUND):
-            raise _taken(location, related, f"table {table.qualified} itself", span)
-        if related is Relation.INSIDE:
+        to_table = self._related(location, table.location)
+        if to_table in (DirectoryRelation.SAME, DirectoryRelation.AROUND):
+            raise _taken(location, to_table, f"table {table.qualified} itself", span)
+        if to_table is DirectoryRelation.INSIDE:
             self._require_not_default_location(table, partition, span)
         else:
             self._require_outside_tables(table, location, span)
@@ -84,7 +76,7 @@ class Ownership:
                 raise _taken(location, found, _named(place), span)
         for other, directory in self._databases:
             found = None if other == name else self._related(location, directory)
-            if found is not None and (other, found) != (DEFAULT_DATABASE, Relation.INSIDE):
+            if found is not None and (other, found) != (DEFAULT_DATABASE, DirectoryRelation.INSIDE):
                 raise _taken(location, found, f"database {other}", span)
 
     def require_for_output(self, location: str, span: Span | None) -> None:
@@ -107,13 +99,16 @@ class Ownership:
         places = (p for p in self._places if not _is_of(p, table))
         if any(self._related(location, place.location) is not None for place in places):
             return False
-        return all(self._related(location, other) in (None, Relation.INSIDE) for _, other in self._databases)
+        return all(self._related(location, other) in (None, DirectoryRelation.INSIDE) for _, other in self._databases)
 
     def is_empty(self, location: str) -> bool:
         """Whether a directory holds no file, and overlaps no directory of a table."""
         if any(self._related(location, place.location) is not None for place in self._places):
             return False
-        if any(self._related(location, other) in (Relation.SAME, Relation.AROUND) for _, other in self._databases):
+        if any(
+            self._related(location, other) in (DirectoryRelation.SAME, DirectoryRelation.AROUND)
+            for _, other in self._databases
+        ):
             return False
         files = self.files(location)
         listing = files.list_below(files.resolve(location))
@@ -133,13 +128,13 @@ class Ownership:
         inside: list[tuple[int, str]] = []
         for name, directory in self._databases:
             found = self._related(location, directory)
-            if found is Relation.INSIDE:
+            if found is DirectoryRelation.INSIDE:
                 inside.append((len(self._canonical(directory, location)), name))
             elif found is not None:
                 raise _taken(location, found, f"database {name}", span)
         nearest = {name for length, name in inside if length == max(inside)[0]}
         if nearest and not nearest & {table.database, DEFAULT_DATABASE}:
-            raise _taken(location, Relation.INSIDE, f"database {min(nearest)}", span)
+            raise _taken(location, DirectoryRelation.INSIDE, f"database {min(nearest)}", span)
 
     def _require_not_default_location(self, table: Table, partition: Partition, span: Span | None) -> None:
         """Raises LOCATION_TAKEN for a directory `p=..` below the table's: the rows of another partition go there, even
@@ -154,25 +149,15 @@ class Ownership:
             reason = f"rows of another partition of {table.qualified} go there"
             raise AcidSqlError(Condition.LOCATION_TAKEN, span=span, path=partition.location, reason=reason)
 
-    def _related(self, mine: str, other: str) -> Relation | None:
+    def _related(self, mine: str, other: str) -> DirectoryRelation | None:
         """How `mine` lies relative to `other`; None where they do not overlap."""
-        if not other or is_local(mine) is not is_local(other):
-            return None
-        path, place = self._canonical(mine, mine), self._canonical(other, mine)
-        if path == place:
-            return Relation.SAME
-        if path.startswith(f"{place}/"):
-            return Relation.INSIDE
-        return Relation.AROUND if place.startswith(f"{path}/") else None
+        return related(mine, other, lambda location: self._canonical(location, mine))
 
     def _canonical(self, location: str, beside: str) -> str:
-        """The one path of a directory that may have several, without symbolic links and `..`, in the file system of
-        `beside`."""
+        """The one path of a directory, in the file system of `beside`."""
         key = location, urlparse(beside)[:2]
         if key not in self._canonical_names:
-            files = self.files(beside)
-            name = files.canonical(files.resolve(location), files.resolve(beside))
-            self._canonical_names[key] = name.rstrip("/")
+            self._canonical_names[key] = canonical_path(self.files(beside), location, beside)
         return self._canonical_names[key]
 
 
@@ -208,5 +193,5 @@ def _named(place: Place) -> str:
     return "the metastore" if place.table is None else f"table {'.'.join(place.table)}"
 
 
-def _taken(location: str, related: Relation, other: str, span: Span | None) -> AcidSqlError:
-    return AcidSqlError(Condition.LOCATION_TAKEN, span=span, path=location, reason=related.value.format(other=other))
+def _taken(location: str, relation: DirectoryRelation, other: str, span: Span | None) -> AcidSqlError:
+    return AcidSqlError(Condition.LOCATION_TAKEN, span=span, path=location, reason=relation.value.format(other=other))

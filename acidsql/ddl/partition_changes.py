@@ -15,7 +15,7 @@ from acidsql.acid.table import Table
 from acidsql.ddl.plan_run import PlanRun
 from acidsql.ddl.relocation import finish_move, require_free, with_move
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.metastore.client import Metastore, Partition, PartitionValues
+from acidsql.metastore.client import Partition, PartitionValues
 from acidsql.planner.ddl_plan import MovePartition, RegisterPartitions, RemovePartitions, TakePartitions, Touch
 from acidsql.planner.partition_spec import comparison_text, default_location, name_of_partition, partitions_named
 from acidsql.snapshot.foreign_directories import Siblings
@@ -124,7 +124,7 @@ def remove(step: RemovePartitions, run: PlanRun) -> None:
     values = [p.values for p in dropped]
     run.transaction.committing = partial(metastore.commit_dropped, run.transaction.id, table, values)
     if table.is_transactional:
-        run.after_commit.append(partial(_discard_own, contents, step, metastore))
+        run.after_commit.append(partial(_discard_own, contents, step, run))
     else:
         _discard(contents, step, run.require_open)
 
@@ -176,9 +176,9 @@ def _contents(location: str, run: PlanRun) -> _Contents:
     return _Contents(files, directory, sorted(tops, key=lambda name: name.startswith("base_")))
 
 
-def _discard_own(contents: Sequence[_Contents], step: RemovePartitions, metastore: Metastore) -> None:
+def _discard_own(contents: Sequence[_Contents], step: RemovePartitions, run: PlanRun) -> None:
     """Nothing is removed once a new table of the name may have the directory: the lock went with the commit."""
-    if is_there(metastore, step.table):
+    if is_there(run.metastore, step.table, run.files):
         _discard(contents, step)
 
 

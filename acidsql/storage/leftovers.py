@@ -6,11 +6,11 @@ correct answers.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from acidsql.acid.directories import Base, Delta, parse_directory
@@ -19,34 +19,32 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Leftover, Metastore
-from acidsql.storage.file_systems import FileSystem, LocalFiles, is_local, remove_all
+from acidsql.storage.directory_relations import canonical_path, related
+from acidsql.storage.file_systems import FileSystem, remove_all
 from acidsql.storage.hadoop_files import FILE_ERRORS
 
 _STAGED: Final = re.compile(rf"{re.escape(STAGING_DIRECTORY)}_(\d+)_.+")
 """The name of a transaction's staging directory. That of a plain LOAD DATA is random, without a second part."""
 
 
-def is_there(metastore: Metastore, table: Table) -> bool:
+def is_there(metastore: Metastore, table: Table, files_of: Callable[[str], FileSystem]) -> bool:
     """Whether the directory still belongs to the table, or to none. If the table was dropped and created again, or
     another table was created in its directory, the new table has given out the same write IDs, and directories named
     after them are not those of the old table. The files of an external table stay when it is dropped, and other tables
     may share its directory: its writers find their own files there."""
     found = metastore.find_table(table.database, table.name)
     if found is None:
-        return table.external or not is_taken(metastore, table.location)
+        return table.external or not is_taken(metastore, table.location, files_of)
     return found.may_be(table) and (found.created, found.location) == (table.created, table.location)
 
 
-def is_taken(metastore: Metastore, location: str) -> bool:
+def is_taken(metastore: Metastore, location: str, files_of: Callable[[str], FileSystem]) -> bool:
     """Whether the directory of a table or of a partition is the location, in it or around it. It reads the whole
     catalog, so it is for tables that are gone."""
-    path = _real_path(location)
-    places = (_real_path(place.location) for place in metastore.places() if place.table is not None)
-    return any(f"{place}/".startswith(f"{path}/") or f"{path}/".startswith(f"{place}/") for place in places)
-
-
-def _real_path(location: str) -> str:
-    return os.path.realpath(LocalFiles().resolve(location)) if is_local(location) else location.rstrip("/")
+    files = files_of(location)
+    canonical = cache(lambda path: canonical_path(files, path, location))
+    places = (place for place in metastore.places() if place.table is not None)
+    return any(related(location, place.location, canonical) is not None for place in places)
 
 
 def tidy_up(
@@ -92,20 +90,23 @@ def remove_leftovers(metastore: Metastore, files_of: Callable[[str], FileSystem]
     kept: set[TxnId] = set()
     for lefts in of_tables.values():
         for location in _locations(metastore, lefts[0].table):
-            kept |= _remove(metastore, files_of(location), location, lefts)
+            kept |= _remove(metastore, files_of, location, lefts)
     for txn in dict.fromkeys(left.txn for left in known if left.txn not in kept):
         metastore.forget_leftovers(txn)
 
 
-def _remove(metastore: Metastore, files: FileSystem, location: str, lefts: Sequence[Leftover]) -> set[TxnId]:
+def _remove(
+    metastore: Metastore, files_of: Callable[[str], FileSystem], location: str, lefts: Sequence[Leftover]
+) -> set[TxnId]:
     """Removes the directories of a table's leftovers, and gives the transactions of those that are still there. Checks
     the table before each removal, because no lock keeps it from being dropped and created again meanwhile."""
-    root, table = files.resolve(location), lefts[0].table
+    files, table = files_of(location), lefts[0].table
+    root = files.resolve(location)
     found = _directories(metastore, files, root, lefts)
     return {
         txn
         for txn, names in found.items()
-        if not remove_all(files, (f"{root}/{name}" for name in names if is_there(metastore, table)))
+        if not remove_all(files, (f"{root}/{name}" for name in names if is_there(metastore, table, files_of)))
     }
 
 

@@ -299,10 +299,10 @@ class WriteTransaction:
         if target.table is self.creates:
             found = self.metastore.find_table(target.table.database, target.table.name)
             is_free = in_the_way(found, temporary=target.table.temporary) is None
-            is_own = is_free and not is_taken(self.metastore, target.table.location)
+            is_own = is_free and not is_taken(self.metastore, target.table.location, lambda _: target.files)
             # What this transaction has published must not become rows of a table that another session has made.
             return remove_all(target.files, [target.directory]) if is_own else remove(target, write.made)
-        is_own = target.table.is_directory or is_there(self.metastore, target.table)
+        is_own = target.table.is_directory or is_there(self.metastore, target.table, lambda _: target.files)
         return remove(target, write.made if is_own else ())
 
 

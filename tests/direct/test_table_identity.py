@@ -15,6 +15,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.ingest.stream import Stream
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
+from acidsql.storage.file_systems import LocalFiles
 from acidsql.storage.leftovers import is_there
 
 CREATE = "CREATE TABLE t (id INT) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -29,6 +30,10 @@ def session(tmp_path: Path) -> Iterator[Session]:
 
 def opened(session: Session) -> SqliteMetastore:
     return SqliteMetastore(Path(session.warehouse) / ".acidsql" / "metastore.db", session.warehouse)
+
+
+def files_of(_: str) -> LocalFiles:
+    return LocalFiles()
 
 
 def make_anew(session: Session) -> Table:
@@ -71,7 +76,7 @@ def commit(stream: Stream) -> None:
 def test_the_files_of_a_dead_writer_are_not_looked_for_in_a_new_table_of_the_name(session: Session) -> None:
     old = make_anew(session)
     with opened(session) as store:
-        assert not is_there(store, old)
+        assert not is_there(store, old, files_of)
 
 
 def test_a_definition_is_not_replaced_in_a_new_table_of_the_name(session: Session) -> None:
@@ -98,5 +103,5 @@ def test_an_aborted_writer_removes_nothing_of_another_table_in_the_directory_of_
         assert values(other, "u") == [2]
         with opened(session) as store:
             missing = replace(store.table("default", "u"), name="t", location=f"{location}/../t/")
-            assert not is_there(store, missing)
-            assert is_there(store, replace(missing, location=f"{location}2"))
+            assert not is_there(store, missing, files_of)
+            assert is_there(store, replace(missing, location=f"{location}2"), files_of)

@@ -136,7 +136,7 @@ class Loader:
         return Loaded(_rows(sources), txn.id, write_id)
 
     def _undo(self, table: Table, place: _Place, made: Sequence[str]) -> None:
-        if is_there(self.metastore, table):
+        if is_there(self.metastore, table, self.engine.files):
             remove_all(place.files, made)
 
     def _check_unchanged(self, table: Table) -> None:
