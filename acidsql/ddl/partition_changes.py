@@ -20,7 +20,7 @@ from acidsql.planner.ddl_plan import MovePartition, RegisterPartitions, RemovePa
 from acidsql.planner.partition_spec import comparison_text, default_location, name_of_partition, partitions_named
 from acidsql.snapshot.foreign_directories import Siblings
 from acidsql.storage.file_systems import FileSystem, discard
-from acidsql.storage.leftovers import is_there
+from acidsql.storage.leftovers import is_there, keep_if_open
 
 # ------------------------------------------------------------------------------------------------ ADD PARTITION
 
@@ -157,12 +157,7 @@ def _hide(partitions: Sequence[Partition], table: Table, run: PlanRun) -> None:
             made.append(directory)
         files.make_directories(directory)
         files.write(f"{directory}/{METADATA_FILE}", TRUNCATED_METADATA)
-    try:
-        run.require_open()
-    except BaseException:  # they may lie in another table, and hide its rows
-        for directory in made:
-            run.files(directory).delete(directory)
-        raise
+    keep_if_open([(run.files(directory), directory) for directory in made], run.require_open)
 
 
 def _contents(location: str, run: PlanRun) -> _Contents:

@@ -20,6 +20,7 @@ from acidsql.ingest.orc_parts import codec
 from acidsql.ingest.whole_orc_file import WholeOrcFile
 from acidsql.ingest.whole_parquet_file import WholeParquetFile
 from acidsql.storage.file_systems import FileSystem, LocalFiles
+from acidsql.storage.leftovers import keep_if_open
 
 _STATEMENT: Final = StatementId(0)
 
@@ -195,11 +196,7 @@ class BatchFiles:
             if self._check is not None:
                 self._check(directory, names, first, last)
             self._files.make_new_directory(path, names)
-            try:
-                self._require_open()
-            except BaseException:  # it may lie in another table, to which its write IDs mean something
-                self._files.delete(path)
-                raise
+            keep_if_open([(self._files, path)], self._require_open)
             self._deltas[path] = _Delta(path, owner)
             if self._table.is_full_acid:
                 self._files.write(f"{path}/{ACID_VERSION_FILE}", ACID_VERSION_CONTENT)

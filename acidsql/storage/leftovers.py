@@ -47,6 +47,22 @@ def is_taken(metastore: Metastore, location: str, files_of: Callable[[str], File
     return any(related(location, place.location, canonical) is not None for place in places)
 
 
+def keep_if_open(
+    new: Iterable[tuple[FileSystem, str]], require_open: Callable[[], None], made: list[str] | None = None
+) -> None:
+    """Asks, once a transaction has made the directories `new`, whether it was open until then. If not, another table
+    may be in the place of its own, and their names mean something to it: they are removed at once, and from the list of
+    all that the transaction has `made`. Raises TRANSACTION_ABORTED."""
+    try:
+        require_open()
+    except BaseException:
+        for files, path in new:
+            files.delete(path)
+            if made is not None:
+                made.remove(path)
+        raise
+
+
 def tidy_up(
     metastore: Metastore, files_of: Callable[[str], FileSystem], places: Iterable[tuple[FileSystem, str]]
 ) -> None:

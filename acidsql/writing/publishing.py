@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
@@ -42,6 +42,7 @@ from acidsql.storage.file_systems import (
     remove_all,
 )
 from acidsql.storage.footer_cache import read_file_tail
+from acidsql.storage.leftovers import keep_if_open
 from acidsql.storage.orc.orc_footers import (
     RowsOfOrigin,
     count_rows,
@@ -244,7 +245,7 @@ def publish(
     directories = {target.branch_directory(f.partition_directory, f.slot.branch) for f in staged}
     with ThreadPoolExecutor(_THREADS) as pool:
         list(pool.map(lambda directory: _make_acid(target, directory, made, siblings), sorted(directories)))
-        _require_own(target, directories, made, require_open)
+        keep_if_open([(target.files, directory) for directory in directories], require_open, made)
         list(pool.map(lambda file: _publish_acid(target, file), staged))
     target.files.delete(target.staging)
 
@@ -276,17 +277,6 @@ def _make(target: WriteTarget, directory: str, made: list[str], siblings: Siblin
         target.files.make_new_directory(directory, names)
     except FileExistsError:
         made.remove(directory)
-        raise
-
-
-def _require_own(target: WriteTarget, new: Collection[str], made: list[str], require_open: Callable[[], None]) -> None:
-    """Asks, once new directories are made, whether the transaction was open until then. If not, another table to which
-    their write ID means something may be in the place of its own: they go at once. Raises TRANSACTION_ABORTED."""
-    try:
-        require_open()
-    except BaseException:
-        remove_all(target.files, new)
-        made[:] = [path for path in made if path not in new]
         raise
 
 
@@ -368,7 +358,7 @@ def empty(
     directory = f"{partition_directory}/{base_name(target.write_id)}"
     if directory not in made:
         _make(target, directory, made, siblings)
-        _require_own(target, [directory], made, require_open)
+        keep_if_open([(target.files, directory)], require_open, made)
     target.files.write(f"{directory}/{METADATA_FILE}", TRUNCATED_METADATA)
 
 
