@@ -16,7 +16,7 @@ from acidsql.acid.hive_types import Char, Decimal, HiveType, Primitive, Varchar,
 from acidsql.acid.schema_evolution import is_widening
 from acidsql.acid.table import Column
 from acidsql.planner.common_types import is_text
-from acidsql.planner.event_queries import is_strict, name_sql, stored
+from acidsql.planner.event_queries import does_not_fit, is_strict, name_sql, stored
 from acidsql.planner.integer_casts import is_integer
 from acidsql.planner.plan import StoredValue
 from acidsql.planner.store_assignment import conversion, lacks
@@ -30,7 +30,7 @@ class Outcome(Enum):
 
     NULL = "became NULL"
     CHANGED = "became other values"
-    CUT = "were cut"
+    CUT = "became shorter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,10 @@ def misfit_tests(
     )
 
 
-def stored_sql(value: StoredValue, source: HiveType, settings: Mapping[str, str]) -> str:
-    """SQL for what the column stores of a value of the type `source`."""
-    return _stored(value, source, value.column, settings)
+def stored_sql(value: StoredValue, source: HiveType, settings: Mapping[str, str], column: Column | None = None) -> str:
+    """SQL for what the column stores of a value of the type `source`, or what another `column` would store of it."""
+    target = value.column if column is None else column
+    return stored(conversion(value.name, source, target, settings) or name_sql(value.name), target, settings)
 
 
 def note_of(misfits: Iterable[Misfit]) -> str:
@@ -139,11 +140,6 @@ def _keeps_all(source: HiveType, target: HiveType) -> bool:
     return is_widening(source, target) or (source, target) == (Primitive("date"), Primitive("timestamp"))
 
 
-def _stored(value: StoredValue, source: HiveType, column: Column, settings: Mapping[str, str]) -> str:
-    """SQL for what `column` would store of the value."""
-    return stored(conversion(value.name, source, column, settings) or name_sql(value.name), column, settings)
-
-
 def _becomes_null(given: str, value: StoredValue, source: HiveType, result: str) -> str | None:
     match source:
         case Primitive("tinyint" | "smallint" | "int" | "bigint") if is_integer(value.column):
@@ -164,7 +160,7 @@ def _becomes_other(
             # Fractions are cut in each column of integers; NaN is greater than 1 in Spark.
             return f"NOT (ABS(CAST({result} AS DOUBLE) - CAST({given} AS DOUBLE)) < 1)"
         case Primitive("timestamp" | "timestamp with local time zone"), _ if is_integer(value.column):
-            seconds = _stored(value, source, Column(value.column.name, "bigint"), settings)
+            seconds = stored_sql(value, source, settings, Column(value.column.name, "bigint"))
             return f"CAST({result} AS BIGINT) <> {seconds}"
         case Primitive("double") | Decimal(), Primitive("float"):
             infinity = "CAST('Infinity' AS DOUBLE)"
@@ -176,10 +172,7 @@ def _becomes_other(
 def _is_cut(
     given: str, value: StoredValue, source: HiveType, target: HiveType, settings: Mapping[str, str]
 ) -> str | None:
-    """Whether a text is longer than its column. Blanks at the end do not count, as in standard SQL."""
-    match target:
-        case Char(length) | Varchar(length):
-            text = conversion(value.name, source, value.column, settings) or given
-            return f"LENGTH(RTRIM(CAST({text} AS STRING))) > {length}"
-        case _:
-            return None
+    """Whether a text is longer than its CHAR or VARCHAR column."""
+    if not isinstance(target, Char | Varchar):
+        return None
+    return does_not_fit(conversion(value.name, source, value.column, settings) or given, target)

@@ -202,7 +202,7 @@ class Compactor:
 
     def _tell_revoked(self, revoked: Sequence[int]) -> None:
         states = {c.id: c.state for c in self._queue.compactions()} if revoked else {}
-        for number in revoked:
+        for number in revoked:  # what the queue does not list any more has been cleaned up after
             state = states.get(number, CompactionState.SUCCEEDED).value
             self.tell(f"compaction {number} is {state} now: its worker has ended or lost its transaction")
 

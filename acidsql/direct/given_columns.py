@@ -20,7 +20,7 @@ from acidsql.ingest.column_arrays import UnfitValue, array_of_arrow, array_of_va
 from acidsql.ingest.placement import Numbers, Rows, partitions_of
 from acidsql.planner.literal_values import FIRST_DATE, FIRST_TIMESTAMP, stored_column
 from acidsql.planner.plan import GivenFrame, GivenRows
-from acidsql.storage.arrow_tables import arrow_table
+from acidsql.storage.arrow_tables import arrow_table, is_of_pandas
 
 _INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
 _PARTITIONED_BY: Final = (*_INTEGERS, "string", "date")
@@ -141,7 +141,7 @@ def _of_frame(given: GivenFrame, columns: Sequence[Column], frames: Mapping[str,
 
 def _table(frame: Any) -> Any:
     """A frame of Arrow or pandas as an Arrow table; None for another one: a reader could not be read again by Spark."""
-    if not isinstance(frame, pa.Table) and not type(frame).__module__.startswith("pandas."):
+    if not isinstance(frame, pa.Table) and not is_of_pandas(frame):
         return None
     try:
         return arrow_table(frame, "frame")

@@ -3,6 +3,7 @@ stored."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -70,37 +71,30 @@ def _spark_type(hive_type: HiveType, timestamp: t.DataType, instant: t.DataType 
 
 def without_instants(data_type: t.DataType) -> t.DataType:
     """The type with wall-clock times in place of instants."""
+    return _with_leaves(data_type, lambda leaf: t.TimestampNTZType() if isinstance(leaf, t.TimestampType) else leaf)
+
+
+def _with_known_nulls(data_type: t.DataType) -> t.DataType:
+    """The type with STRING as the type of values inside that are always NULL, which have none in Hive. A value that is
+    no array, map or struct keeps its type."""
+    if isinstance(data_type, t.NullType):
+        return data_type
+    return _with_leaves(data_type, lambda leaf: t.StringType() if isinstance(leaf, t.NullType) else leaf)
+
+
+def _with_leaves(data_type: t.DataType, change: Callable[[t.DataType], t.DataType]) -> t.DataType:
+    """The type with `change` applied to each type in it that is no array, map or struct."""
     match data_type:
         case t.ArrayType():
-            return t.ArrayType(without_instants(data_type.elementType), data_type.containsNull)
+            return t.ArrayType(_with_leaves(data_type.elementType, change), data_type.containsNull)
         case t.MapType():
-            key, value = without_instants(data_type.keyType), without_instants(data_type.valueType)
+            key, value = (_with_leaves(of, change) for of in (data_type.keyType, data_type.valueType))
             return t.MapType(key, value, data_type.valueContainsNull)
         case t.StructType():
             fields = data_type.fields
-            return t.StructType([t.StructField(f.name, without_instants(f.dataType), f.nullable) for f in fields])
-        case t.TimestampType():
-            return t.TimestampNTZType()
+            return t.StructType([t.StructField(f.name, _with_leaves(f.dataType, change), f.nullable) for f in fields])
         case _:
-            return data_type
-
-
-def with_known_nulls(data_type: t.DataType) -> t.DataType:
-    """The type with STRING as the type of values inside that are always NULL, which have none in Hive."""
-    match data_type:
-        case t.ArrayType():
-            return t.ArrayType(_known_null(data_type.elementType), data_type.containsNull)
-        case t.MapType():
-            key, value = _known_null(data_type.keyType), _known_null(data_type.valueType)
-            return t.MapType(key, value, data_type.valueContainsNull)
-        case t.StructType():
-            return t.StructType([t.StructField(f.name, _known_null(f.dataType), f.nullable) for f in data_type.fields])
-        case _:
-            return data_type
-
-
-def _known_null(data_type: t.DataType) -> t.DataType:
-    return t.StringType() if isinstance(data_type, t.NullType) else with_known_nulls(data_type)
+            return change(data_type)
 
 
 def in_wall_clock_time(rows: DataFrame) -> DataFrame:
@@ -131,6 +125,11 @@ def hive_type_name(data_type: t.DataType) -> str | None:
             return "timestamp"
         case _:
             return next((name for name, known in _SIMPLE.items() if known == data_type), None)
+
+
+def hive_types(rows: DataFrame) -> dict[str, str | None]:
+    """The Hive types of a frame's columns, by name; None for a column whose type Hive lacks."""
+    return {f.name: hive_type_name(_with_known_nulls(f.dataType)) for f in rows.schema.fields}
 
 
 def _nested(shape: str, *inside: t.DataType) -> str | None:

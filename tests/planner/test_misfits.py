@@ -56,5 +56,5 @@ def test_strict_assignment_and_rows_of_other_clauses_are_not_tested() -> None:
 def test_misfits_of_a_column_are_told_once() -> None:
     one, other = Misfit("d.t", "c", CUT, 1, "abc"), Misfit("d.t", "c", CUT, 2, "x")
     assert combined([one, other]) == (Misfit("d.t", "c", CUT, 3, "abc"),)
-    assert note_of(combined([one, other])) == "Values that do not fit: 3 in column c were cut ('abc')."
+    assert note_of(combined([one, other])) == "Values that do not fit: 3 in column c became shorter ('abc')."
     assert note_of(()) == ""

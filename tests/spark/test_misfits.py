@@ -165,7 +165,7 @@ def test_a_multi_insert_names_the_tables_of_misfits(session: Session) -> None:
     assert isinstance(done, CountsResult)
     assert done.note == (
         "Values that do not fit: 1 in column default.t.id became other values ('300'), "
-        "1 in column default.u.id became NULL ('300'), 1 in column default.u.p were cut ('22222')."
+        "1 in column default.u.id became NULL ('300'), 1 in column default.u.p became shorter ('22222')."
     )
     assert done.nulled == {"id": 1}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -349,18 +350,14 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
                 key = catalog_rows.table_id(db, table)
                 transaction_rows.allocate_write_id(db, txn, key)
                 written_rows.note(db, txn, key, written)
-            conflict = transaction_rows.commit(db, txn)
-            if conflict is not None:  # raised inside the SQLite transaction, which is rolled back
-                raise conflict
+            _commit_or_roll_back(db, txn)
 
     def commit_dropped(self, txn: TxnId, table: Table, values: Sequence[PartitionValues]) -> None:
         with self._file.writing() as db:
             transaction_rows.require_open(db, txn)
             catalog_rows.same_table_id(db, table)
             catalog_rows.drop_partitions(db, table, values)
-            conflict = transaction_rows.commit(db, txn)
-            if conflict is not None:  # raised inside the SQLite transaction, which is rolled back
-                raise conflict
+            _commit_or_roll_back(db, txn)
 
     def abort(self, txn: TxnId) -> None:
         if _is_unknown(txn):
@@ -385,6 +382,14 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
     def forget_leftovers(self, txn: TxnId) -> None:
         with self._file.writing() as db:
             transaction_rows.forget_leftovers(db, txn)
+
+
+def _commit_or_roll_back(db: sqlite3.Connection, txn: TxnId) -> None:
+    """Commits a transaction whose changes of the catalog are in the same SQLite transaction. WRITE_CONFLICT is raised
+    inside of it, which rolls them back."""
+    conflict = transaction_rows.commit(db, txn)
+    if conflict is not None:
+        raise conflict
 
 
 def _is_of_change(component: LockComponent) -> bool:

@@ -50,7 +50,7 @@ PLATFORM: Final = SparkClass("org.apache.spark.unsafe.Platform", ("LONG_ARRAY_OF
 
 SPARK_SESSION: Final = SparkClass(
     f"{_SQL}.classic.SparkSession",
-    (*("cloneSession/0", "createDataFrame/2", "observationManager/0", "sessionState/0", "sharedState/0", "sql/1"),),
+    ("cloneSession/0", "createDataFrame/2", "observationManager/0", "sessionState/0", "sharedState/0", "sql/1"),
 )
 DATASET: Final = SparkClass(
     f"{_SQL}.classic.Dataset", ("ofRows/2", "filter/1", "id/0", "queryExecution/0", "selectExpr/1", "withColumns/1")

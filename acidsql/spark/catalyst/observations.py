@@ -19,8 +19,8 @@ _MILLIS: Final = 30_000
 class Observation:
     """The aggregates of one run of a query.
 
-    PySpark's class does not do here: a run in a copy of the session does not end its waiting, nor does a run whose rows
-    and observation Spark's optimizer has removed, because there are none.
+    It takes the place of pyspark.sql.Observation, which waits for ever in two cases: the query runs in a copy of the
+    session, or Spark's optimizer finds that there are no rows, and removes the observation with them.
     """
 
     def __init__(self, rows: DataFrame, aggregates: Mapping[str, Column]) -> None:
@@ -34,7 +34,7 @@ class Observation:
         self.expect_in(rows.sparkSession)
 
     def expect_in(self, spark: SparkSession) -> None:
-        """Says that the query may run in this session. Each session knows its own observations only."""
+        """Prepares for a run in this session. A session completes only the observations that it has registered."""
         expected = self._java.spark_class(names.OBSERVATION)(self._name)
         session: Any = spark._jsparkSession
         session.observationManager().register(expected, self._frame_id)

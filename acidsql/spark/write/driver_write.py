@@ -101,10 +101,10 @@ def collected(
     columns: Sequence[tuple[str, HiveType]],
     size: int,
     refused: Sequence[str] = (),
-    runs_in: Callable[[SparkSession], None] = lambda _: None,
+    before_run_in: Callable[[SparkSession], None] = lambda _: None,
 ) -> Any:
-    """The rows of a query that reads `size` bytes as an Arrow table. `columns` are their SQL and their types. `runs_in`
-    is told the session that runs the query, where it is not that of the rows.
+    """The rows of a query that reads `size` bytes as an Arrow table. `columns` are their SQL and their types. They
+    may be computed in a copy of the session: `before_run_in` is then called with it.
 
     None if there are more rows than the driver takes, or if one of the conditions `refused` is true for a row.
 
@@ -119,7 +119,7 @@ def collected(
     try:
         if size <= LITTLE:
             guarded = for_little(guarded)
-            runs_in(guarded.sparkSession)
+            before_run_in(guarded.sparkSession)
         found = guarded.toArrow()
         return found if buffer_bytes(found) < _OFFSETS else None
     except (PySparkException, Py4JJavaError) as error:

@@ -37,7 +37,7 @@ class Events:
             self.__dict__.pop(query, None)
 
     def expect_in(self, spark: SparkSession) -> None:
-        """Says that a query may run in this session, a copy of the storage session."""
+        """Prepares the count of misfits for a run in this session, a copy of the storage session."""
         self._misfits.expect_in(spark)
 
     def misfits(self) -> tuple[Misfit, ...]:

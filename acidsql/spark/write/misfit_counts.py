@@ -14,7 +14,7 @@ from acidsql.planner.plan import WritePlan
 from acidsql.spark.catalyst.observations import Observation
 from acidsql.spark.catalyst.sessions import adopt
 from acidsql.spark.engine import StatementSpark
-from acidsql.spark.spark_types import hive_type_name, with_known_nulls
+from acidsql.spark.spark_types import hive_types
 
 
 class MisfitCounts:
@@ -30,19 +30,19 @@ class MisfitCounts:
         self._observation: Observation | None = None
         self.rows = rows
         if self._tests:
-            converted = rows.withColumns({_stored(name): F.expr(sql) for name, sql in stored.items()})
-            tests = {_name(i): F.expr(test.misfit) for i, test in enumerate(self._tests)}
-            counts = {f"count{i}": F.count(_column(_name(i))) for i in range(len(self._tests))}
-            examples = {f"example{i}": F.min(_column(_name(i))) for i in range(len(self._tests))}
+            converted = rows.withColumns({_stored_column(name): F.expr(sql) for name, sql in stored.items()})
+            tests = {_test_column(i): F.expr(test.misfit) for i, test in enumerate(self._tests)}
+            counts = {f"count{i}": F.count(_column(_test_column(i))) for i in range(len(self._tests))}
+            examples = {f"example{i}": F.min(_column(_test_column(i))) for i in range(len(self._tests))}
             tested = adopt(converted.withColumns(tests), spark.storage)
             self._observation = Observation(tested, {**counts, **examples})
             observed = adopt(self._observation.rows, spark.query)
             self.rows = observed.select(
-                *(_column(_stored(n)).alias(n) if n in stored else _column(n) for n in rows.columns)
+                *(_column(_stored_column(n)).alias(n) if n in stored else _column(n) for n in rows.columns)
             )
 
     def expect_in(self, spark: SparkSession) -> None:
-        """Says that the query may run in this session, a copy of the statement's storage session."""
+        """Prepares for a run of the query in this session, a copy of the statement's storage session."""
         if self._observation is not None:
             self._observation.expect_in(spark)
 
@@ -60,7 +60,7 @@ def _tests(
     rows: DataFrame, plan: WritePlan, settings: Mapping[str, str]
 ) -> tuple[Sequence[MisfitTest], Mapping[str, str]]:
     """The tests of all values, and SQL for what is stored of those that are tested, by name."""
-    kinds = {f.name: hive_type_name(with_known_nulls(f.dataType)) for f in rows.schema.fields} if plan.values else {}
+    kinds = hive_types(rows) if plan.values else {}
     places = {column.name: i for i, column in enumerate(plan.target.all_columns)}
     tests: list[MisfitTest] = []
     stored: dict[str, str] = {}
@@ -69,18 +69,18 @@ def _tests(
         if kind is None:
             continue
         source = parse_type(kind)
-        found = misfit_tests(value, source, name_sql(_stored(value.name)), settings)
+        found = misfit_tests(value, source, name_sql(_stored_column(value.name)), settings)
         tests += found
         if found and not is_complex(source):
             stored[value.name] = stored_sql(value, source, settings)
     return tests, stored
 
 
-def _name(number: int) -> str:
+def _test_column(number: int) -> str:
     return f":misfit{number}"
 
 
-def _stored(name: str) -> str:
+def _stored_column(name: str) -> str:
     return f":stored {name}"
 
 

@@ -33,7 +33,7 @@ from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.spark.catalyst.logical_plans import has_join, plan_of
 from acidsql.spark.catalyst.size_estimates import leaf_bytes, leaf_sizes
 from acidsql.spark.engine import StatementSpark
-from acidsql.spark.spark_types import hive_type_name, is_storable, with_known_nulls
+from acidsql.spark.spark_types import hive_types, is_storable
 from acidsql.spark.write import driver_write
 from acidsql.spark.write.event_write import Events, EventWrite
 from acidsql.spark.write.in_place_write import stage_in_place
@@ -208,7 +208,7 @@ def _check_types(rows: DataFrame, plan: WritePlan) -> None:
 
 def _as_hive_stores_them(rows: DataFrame, plan: WritePlan, settings: Mapping[str, str]) -> DataFrame:
     """The rows with the values that a column stores converted as Hive does it (planner/store_assignment.py)."""
-    types = {f.name: hive_type_name(with_known_nulls(f.dataType)) for f in rows.schema.fields} if plan.values else {}
+    types = hive_types(rows) if plan.values else {}
     converted = {}
     for value in plan.values:
         kind = types[value.name]
